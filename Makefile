@@ -62,7 +62,9 @@ robustness: ## every strategy against every kind of bad reply, and its calls and
 attack: ## attacks on a running server, kills, and random input: docs/attacks.md (minutes; FULL=1: hours)
 	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-parse --test all any_bytes
 	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-kb --lib tables::bad_tests
-	HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --test attack -- --ignored --nocapture
+	PROPTEST_CASES=$(FUZZ) timeout $(BOUND) cargo test -p halma-core -p halma-strategies -p halma-kb --lib any_
+	HALMA_REQUESTS=$(REQUESTS) timeout $(BOUND) cargo test -p halma-server --test http no_tenant
+	HALMA_STORM=$(STORM) HALMA_REQUESTS=$(REQUESTS) HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --test attack -- --ignored --nocapture
 
 soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
@@ -78,15 +80,19 @@ bench-peers: ## Halma and LangChain side by side, as users meet them [PEERS=venv
 	HALMA_PEERS="$(PEERS)" cargo bench -p halma-cli --profile dev --bench peers \
 	 --config profile.dev.package.halma-testkit.opt-level=2
 
-# Cases of each test with random input, runs that are killed, and seconds for each of the three
-# parts of `make attack`.
+# Cases of each test with random input, runs that are killed, random requests, seconds of a thousand
+# people asking, and the most seconds for each part of `make attack`.
 ifdef FULL
 FUZZ ?= 1000000
 KILLS ?= 500
+REQUESTS ?= 100000
+STORM ?= 600
 BOUND ?= 7200
 else
 FUZZ ?= 5000
 KILLS ?= 25
+REQUESTS ?= 4000
+STORM ?= 20
 BOUND ?= 1800
 endif
 

@@ -952,6 +952,26 @@ class StrategyLine(BaseModel):
     """
 
 
+class StreamEvent(BaseModel):
+    """
+    One event of a stream, as the API reference describes it. Comments that keep a stream open are
+    not events.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    data: str
+    """
+    JSON, of the kind that `event` says.
+    """
+    event: str
+    """
+    What the event is.
+    """
+
+
 class StreamOptions(BaseModel):
     model_config = ConfigDict(
         extra='allow',

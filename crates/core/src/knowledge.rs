@@ -100,6 +100,10 @@ pub struct Filter {
     /// Conditions on the fields that users gave to documents.
     #[serde(skip_serializing_if = "MetadataFilter::is_empty")]
     pub metadata: MetadataFilter,
+    /// `true`: only what was accepted from answers; `false`: nothing of it, and nothing weighed by
+    /// it. By default `feedback.search` of the configuration decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<bool>,
 }
 
 impl Filter {

@@ -49,6 +49,7 @@ pub use source::{Source, SourceInfo};
 pub use strategy::{Entry, Need, Outcome, Strategy};
 pub use tagger::{Marked, Mention, Tagger, Tagging, mentions};
 pub use trace::{
-    Event, HitLine, KeywordRecall, MethodError, PredictionInterval, ReplyStatus, SeriesForecast,
-    SeriesPoint, SeriesPrediction, TRACE_VERSION, Trace, UsageTotal, round,
+    Event, HitLine, IdeaEvidence, IdeaGroup, IdeaPerspective, IdeaReview, IdeaStep, KeywordRecall,
+    MethodError, PredictionInterval, ProposedIdea, ReplyStatus, SeriesForecast, SeriesPoint,
+    SeriesPrediction, TRACE_VERSION, Trace, UsageTotal, round,
 };

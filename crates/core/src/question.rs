@@ -82,10 +82,18 @@ pub struct Answer {
     pub confidence: Option<f32>,
     /// A budget was spent before the strategy was done.
     pub partial: bool,
+    /// How the text was computed from what is cited, where it was: by a query, a count, a forecast.
+    /// No citation has to state it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computation: Option<String>,
+    /// What the answer falls short of, in a sentence for people: a summary in place of a forecast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limitation: Option<String>,
     /// The way to the answer, in the order of the hops.
     #[serde(default)]
     pub steps: Vec<AnswerStep>,
-    /// The answer in sentences; only where the full style was asked for.
+    /// The answer in sentences; only where the full style was asked for. A strategy that numbers its
+    /// citations itself has written it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<FullAnswer>,
 }
@@ -94,6 +102,19 @@ impl Answer {
     /// The sentences of the full style, or else the short answer.
     pub fn written(&self) -> &str {
         self.full.as_ref().map_or(&self.text, |full| &full.text)
+    }
+
+    /// Whether the sentences are the short answer with the numbers of its citations.
+    pub fn is_written_as_given(&self) -> bool {
+        let letters = |text: &str| -> Vec<char> {
+            let mut inside = false;
+            let outside = |c: &char| {
+                inside = *c == '[' || (inside && *c != ']');
+                !inside && c.is_alphanumeric()
+            };
+            text.chars().filter(outside).collect()
+        };
+        self.full.as_ref().is_some_and(|full| letters(&full.text) == letters(&self.text))
     }
 }
 
@@ -172,5 +193,21 @@ impl From<&Hit> for Citation {
             end: hit.span.end,
             quote: hit.text.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_that_only_add_numbers_are_the_answer_as_given() {
+        let written = |text: &str, full: &str| {
+            let full = Some(FullAnswer { text: full.into(), claims: vec![] });
+            Answer { text: text.into(), full, ..Answer::default() }.is_written_as_given()
+        };
+        assert!(written("One is red. Two is blue", "One is red [1]. Two is blue [2][3]."));
+        assert!(!written("Red", "One is red [1]."));
+        assert!(!Answer { text: "Red".into(), ..Answer::default() }.is_written_as_given());
     }
 }

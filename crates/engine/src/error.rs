@@ -22,6 +22,12 @@ pub enum EngineError {
     /// A file next to the base: an original or a trace.
     #[error("`{}`: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
+    /// Feedback on what is not there.
+    #[error(
+        "there is no run `{id}`; its trace may have been deleted with a document that it quotes, or \
+         because it was among the oldest (`serve.keep_traces`)"
+    )]
+    NoRun { id: String },
     /// A run that failed: exit code 1.
     #[error(transparent)]
     Run(#[from] halma_core::Error),
@@ -46,7 +52,11 @@ impl EngineError {
                     | KbError::NoInput { .. }
             ),
             Self::Kg(error) => error.is_wrong_use(),
-            Self::Cache(_) | Self::File { .. } | Self::Stored(_) | Self::Run(_) => false,
+            Self::Cache(_)
+            | Self::File { .. }
+            | Self::Stored(_)
+            | Self::NoRun { .. }
+            | Self::Run(_) => false,
         }
     }
 }

@@ -6,6 +6,7 @@ mod doctor;
 mod document_subset;
 mod engine;
 mod error;
+mod feedback;
 mod storage;
 mod telemetry;
 mod writer;
@@ -25,12 +26,14 @@ pub use engine::{
     SearchQuery,
 };
 pub use error::EngineError;
+pub use feedback::{FeedbackRequest, Held, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback};
 pub use halma_kb::{
-    Atoms, Base, BasePart, Chunks, Converted, Deleted, Details, EdgeEnd, Entities, Estimate,
-    ExportFormat, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode, Merge,
-    MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SkippedSample,
+    Atoms, Base, BasePart, Candidate, CandidateKind, CandidateState, Chunks, Converted, Decision,
+    Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat, Feedback, FeedbackQuery,
+    FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode,
+    Merge, MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SkippedSample,
     SqlError, SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample, Timeline,
-    TimelineEvent, Unit, Verified, Watch, WorkerKind, serve_worker,
+    TimelineEvent, Unit, Verdict, Verified, Watch, WorkerKind, serve_worker,
 };
 pub use halma_kb::{
     BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport, backup,
@@ -44,6 +47,7 @@ pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use storage::convert::{ConvertedBase, convert_base};
 pub use storage::originals::{Original, Originals, safe_name};
+pub use storage::series::over_series;
 pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 
 /// The prompts of this crate.

@@ -182,3 +182,57 @@ async fn abstaining_is_a_setting_of_every_strategy() {
     assert!(prompt(false).contains("Always give an answer"));
     assert!(!prompt(true).contains("Always give an answer"));
 }
+
+/// Mills by the year of their opening: 2, 2, 3, 3, 4 from 2016 to 2020.
+fn mills() -> String {
+    let years =
+        [2016, 2016, 2017, 2017, 2018, 2018, 2018, 2019, 2019, 2019, 2020, 2020, 2020, 2020];
+    let row = |(at, year): (usize, &i32)| format!("Mill {at},Varn,{year}-03-01\n");
+    let rows: String = years.iter().enumerate().map(row).collect();
+    format!("mill,town,opening date\n{rows}")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_computed_answer_rests_on_its_rows_and_needs_no_call_to_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.embedder.kind = EmbedderKind::None;
+    let files = dir.path().join("library");
+    std::fs::create_dir_all(&files).unwrap();
+    std::fs::write(files.join("mills.csv"), mills()).unwrap();
+    let engine = Engine::create_or_open(config, &dir.path().join("base")).unwrap();
+    engine.index(&[files], &IndexOptions::default(), Arc::new(|_| {})).await.unwrap();
+    let ask = |question: &str, strategy: &str, style| {
+        let strategy = Some(strategy.to_owned());
+        let asked = AskRequest { strategy, answer_style: Some(style), ..AskRequest::new(question) };
+        let engine = &engine;
+        async move {
+            let result = engine.ask(asked).await.unwrap();
+            (result.outcome.answer.unwrap(), result.outcome.trace)
+        }
+    };
+    for (strategy, question, calls) in [
+        ("pike_l3", "How many mills should we expect to be opened in 2021?", 3),
+        ("pike_l2", "How many mills in the table were opened before 2018?", 3),
+    ] {
+        let (answer, trace) = ask(question, strategy, AnswerStyle::Full).await;
+        let outline = trace.outline();
+        assert!(answer.computation.is_some(), "{strategy}: {outline}");
+        assert_eq!(trace.usage().llm_calls, calls, "{strategy}: {outline}");
+        let full = answer.full.as_ref().unwrap();
+        assert!(full.text.starts_with(&format!("{} [1][2][3].", answer.text)), "{full:?}");
+        assert!(full.claims.iter().all(|claim| claim.supported), "{strategy}: {full:?}");
+        assert_eq!(full.claims[0].citations, [1, 2, 3]);
+        assert!(full.claims.iter().all(|claim| !claim.citations.is_empty()), "{full:?}");
+        assert!(answer.citations.len() > 3 && answer.steps.is_empty());
+        assert!(answer.citations.iter().all(|cited| cited.document == "mills.csv"));
+        assert!(answer.citations.iter().all(|cited| cited.quote.contains("Mill ")));
+        let (short, _) = ask(question, strategy, AnswerStyle::Short).await;
+        assert_eq!((short.full, short.citations.len()), (None, answer.citations.len()));
+    }
+    // What are not ideas says so.
+    let question = "What could the mills of Varn do?";
+    let (answer, _) = ask(question, "pike_l4", AnswerStyle::Full).await;
+    let limitation = answer.limitation.unwrap_or_default();
+    assert!(limitation.starts_with("These are not ideas"), "{limitation}");
+}

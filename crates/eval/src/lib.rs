@@ -57,7 +57,7 @@ pub use report::{
     Tokens, ValueFormat, Values, column,
 };
 pub use retrieval::{Recall, recall};
-pub use runner::{AskAssessor, AskJudge, Assessor, Bench, Judge, Origin, Runner};
+pub use runner::{AskAssessor, AskJudge, AssessmentCase, Assessor, Bench, Judge, Origin, Runner};
 pub use system::{OpenCx, Retrieve, SystemUnderTest};
 pub use viewer::{QuestionDetail, question_detail};
 

@@ -44,15 +44,15 @@ pub enum KbError {
     #[error("the store in `{dir}` is read by too many at once; try again in a second")]
     TooManyReaders { dir: PathBuf },
     #[error(
-        "another process has made the store in `{dir}` larger than this one can read; start this \
-         program again"
+        "another process has made the store in `{dir}` larger, and this one is too busy to follow; \
+         try again in a second"
     )]
     Outgrown { dir: PathBuf },
     #[error("the store in `{dir}` is open already in this program; share the one that is open")]
     OpenTwice { dir: PathBuf },
     #[error(
-        "the store in `{dir}` has reached {gigabytes} GiB, the most that it may grow to while it is \
-         open; start the program again, which doubles it"
+        "the store in `{dir}` has reached {gigabytes} GiB, and this system gives no room to grow \
+         (`ulimit -v`); split the input over two bases"
     )]
     Full { dir: PathBuf, gigabytes: usize },
     #[error(
@@ -122,6 +122,18 @@ pub enum KbError {
          merges again"
     )]
     NoMerge { id: String },
+    #[error(
+        "there is no feedback `{id}`; it may be deleted, or what it quotes may be gone: list the \
+         feedback again"
+    )]
+    NoFeedback { id: String },
+    #[error("feedback `{id}` has no candidate {number}; it has {count}, counted from 1")]
+    NoCandidate { id: String, number: usize, count: usize },
+    #[error(
+        "feedback `{id}` is contradicted by `{others}`, so nothing of it is accepted; reject the one \
+         that is wrong, or accept this one despite it"
+    )]
+    Contradicted { id: String, others: String },
     #[error("the {layer} layer cannot be searched; search `chunk` or `atom`")]
     NotSearched { layer: &'static str },
     #[error("cutting by `semantic` needs an embedder; configure one, or set `chunks`")]

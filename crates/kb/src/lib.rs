@@ -17,6 +17,7 @@ mod delete;
 mod embedding;
 mod error;
 mod extract;
+mod feedback;
 mod graph;
 mod held;
 mod inspect;
@@ -53,6 +54,10 @@ pub use error::{KbError, UnknownNames};
 pub use extract::{
     Extracted, LeftOut, Merge, MergeRule, MergeSide, TableOf, TableTarget, TargetColumn, ValueType,
 };
+pub use feedback::{
+    Candidate, CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback,
+    FeedbackDraft, FeedbackQuery, FeedbackSettings, KnownAnswer, Verdict,
+};
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
     ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent, Unit,
@@ -70,7 +75,7 @@ pub use settings::{
     Atoms, BaseOptions, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
 };
 pub use stages::BuildContext;
-pub use store::{ColumnDetails, Details};
+pub use store::{AcceptedDetails, ColumnDetails, Details};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
 pub use tags::{SkippedSample, TagLearning, TagSample, estimate_learning, learn_tags};
 pub use vector_layers::VectorLayers;

@@ -36,7 +36,26 @@ pub(crate) fn near<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// What a pattern means, letter by letter.
+    fn fits_slowly(pattern: &[char], name: &[char]) -> bool {
+        match pattern {
+            [] => name.is_empty(),
+            ['*', rest @ ..] => (0..=name.len()).any(|at| fits_slowly(rest, &name[at..])),
+            [c, rest @ ..] => name.first() == Some(c) && fits_slowly(rest, &name[1..]),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_pattern_fits_what_it_means(pattern in "[ab\u{e4}*]{0,7}", name in "[ab\u{e4}]{0,8}") {
+            let letters = |text: &str| text.chars().collect::<Vec<_>>();
+            prop_assert_eq!(fits(&pattern, &name), fits_slowly(&letters(&pattern), &letters(&name)));
+        }
+    }
 
     #[test]
     fn a_star_stands_for_any_characters() {

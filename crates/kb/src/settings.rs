@@ -5,7 +5,7 @@ use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
 use crate::kept::Calibration;
-use crate::{GraphSettings, SearchSettings, TableOf, VectorLayers};
+use crate::{FeedbackSettings, GraphSettings, SearchSettings, TableOf, VectorLayers};
 
 /// The `[kb]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -162,6 +162,8 @@ pub struct BaseOptions {
     pub search: SearchSettings,
     /// The weights of graph search.
     pub graph: GraphSettings,
+    /// How what was accepted from answers is searched.
+    pub feedback: FeedbackSettings,
     /// Child processes that read files and run SQL; without them both happen in this process, where
     /// they cannot be stopped.
     pub workers: Option<Arc<crate::workers::Workers>>,

@@ -78,6 +78,9 @@ impl Caller {
             None => own,
         };
         let mut workspace = app.workspaces.get(name).await?;
+        if let Some(key) = &key {
+            check_binding(app, key, &workspace).await?;
+        }
         if let Some(documents) = documents {
             workspace =
                 run_blocking(move || Ok(Arc::new(workspace.restricted(&documents)?))).await?;
@@ -137,11 +140,24 @@ impl Caller {
     }
 }
 
-fn key(app: &App, headers: &HeaderMap) -> Result<Arc<Key>, Problem> {
-    let refused = |detail: &str| {
-        Problem::new(StatusCode::UNAUTHORIZED, detail)
-            .hint("send the header `authorization: Bearer halma_…`")
+/// Refuses a key whose workspace was removed and whose name another one has got.
+async fn check_binding(app: &App, key: &Key, workspace: &Arc<Workspace>) -> Result<(), Problem> {
+    let Some(id) = &key.workspace_id else { return Ok(()) };
+    let is_bound = if workspace.name == key.workspace {
+        workspace.id == *id
+    } else {
+        // Without its own workspace a key opens no other one either.
+        app.workspaces.get(&key.workspace).await.is_ok_and(|own| own.id == *id)
     };
+    if is_bound { Ok(()) } else { Err(refused("this key is not valid")) }
+}
+
+fn refused(detail: &str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, detail)
+        .hint("send the header `authorization: Bearer halma_…`")
+}
+
+fn key(app: &App, headers: &HeaderMap) -> Result<Arc<Key>, Problem> {
     let sent = headers.get(AUTHORIZATION).ok_or_else(|| refused("an API key is required"))?;
     let text = sent.to_str().ok().and_then(|text| {
         let (kind, rest) = text.split_once(' ')?;

@@ -6,6 +6,7 @@ use halma_engine::{Engine, Loaded, ServeConfig};
 use tokio::sync::{Semaphore, watch};
 
 use crate::builds::BuildAccounts;
+use crate::condition::Condition;
 use crate::keys::{KeyFile, Keys};
 use crate::limits::allowance::Allowance;
 use crate::limits::rate_limit::RateLimit;
@@ -38,6 +39,8 @@ pub(crate) struct App {
     /// Whether the server is bound to a loopback address.
     pub(crate) loopback: bool,
     pub(crate) stop: watch::Sender<Stop>,
+    /// Of the store of the default workspace and its disk.
+    pub(crate) condition: watch::Sender<Condition>,
 }
 
 /// How far the server is in shutting down.
@@ -68,7 +71,9 @@ impl App {
         let allowance = Arc::new(Allowance::new(Arc::clone(&keys)));
         let metrics = Arc::new(Metrics::default());
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
+        let condition = watch::Sender::new(Condition::look(&engine, dir));
         Ok(Self {
+            condition,
             rate_limit: RateLimit::new(config.requests_per_minute),
             asks: Arc::new(Semaphore::new(config.concurrent_asks)),
             workspaces: Workspaces::new(

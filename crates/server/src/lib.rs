@@ -3,6 +3,7 @@ mod access;
 mod app;
 mod asking;
 mod builds;
+mod condition;
 mod documents;
 mod json;
 mod keys;

@@ -87,6 +87,7 @@ impl From<EngineError> for Problem {
             EngineError::Config(error) => error.into(),
             EngineError::Kb(error) => Self::from_kb(&error),
             EngineError::Run(error) => error.into(),
+            EngineError::NoRun { .. } => Self::new(StatusCode::NOT_FOUND, error.to_string()),
             EngineError::Kg(_)
             | EngineError::Stored(_)
             | EngineError::Cache(_)
@@ -125,7 +126,7 @@ impl From<Error> for Problem {
 impl Problem {
     fn from_kb(error: &KbError) -> Self {
         match error {
-            KbError::NoNode { .. } | KbError::NoMerge { .. } => {
+            KbError::NoNode { .. } | KbError::NoMerge { .. } | KbError::NoFeedback { .. } => {
                 Self::new(StatusCode::NOT_FOUND, error.to_string())
             }
             KbError::NoEntity { name } => Self::not_found(&format!("entity `{name}`")),
@@ -133,10 +134,13 @@ impl Problem {
             KbError::Sql(SqlError::Load { .. } | SqlError::Start { .. }) => Self::internal(error),
             KbError::TooManyReaders { .. } => busy("too many requests read the base at once"),
             KbError::Sql(SqlError::Busy) => busy(&error.to_string()),
+            KbError::Contradicted { .. } => Self::new(StatusCode::CONFLICT, error.to_string())
+                .hint("reject one of them, or send `despite`"),
             KbError::Restricted => Self::new(StatusCode::FORBIDDEN, error.to_string()),
             KbError::InvalidPattern { .. }
             | KbError::Metadata(_)
             | KbError::EmptyPattern
+            | KbError::NoCandidate { .. }
             | KbError::Sql(_)
             | KbError::NotSearched { .. } => Self::unfit(error.to_string()),
             KbError::Embed { .. } | KbError::BadVectors { .. } => {

@@ -51,7 +51,9 @@ pub(crate) async fn outer(State(app): State<Shared>, mut request: Request, next:
     add_headers(&mut response, &uri, &id);
     let (status, elapsed) = (response.status().as_u16(), started.elapsed().as_secs_f64());
     app.metrics.request(&method, path, status, elapsed);
-    span.in_scope(|| tracing::info!(%method, path, status, ms = elapsed * 1e3, "answered"));
+    span.in_scope(
+        || tracing::info!(%method, path, status, ms = (elapsed * 1e6).round() / 1e3, "answered"),
+    );
     response
 }
 

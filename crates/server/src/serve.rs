@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop};
+use crate::condition::Condition;
 use crate::keys::KeyFile;
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
@@ -99,6 +100,13 @@ impl Server {
             let app = Arc::clone(&app);
             async move { app.keys.watch().await }
         });
+        let condition_watcher = tokio::spawn({
+            let app = Arc::clone(&app);
+            async move {
+                let root = Arc::clone(app.workspaces.root());
+                Condition::watch(root, &app.condition).await;
+            }
+        });
         let resuming = tokio::spawn({
             let app = Arc::clone(&app);
             async move { app.workspaces.resume().await }
@@ -130,6 +138,7 @@ impl Server {
             workspace.builds.close().await;
         }
         key_watcher.abort();
+        condition_watcher.abort();
         resuming.abort();
     }
 }

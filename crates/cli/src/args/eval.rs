@@ -102,6 +102,10 @@ pub(crate) struct EvalHow {
     /// [default: .halma/eval/NAME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Search what was accepted from answers as well (`halma feedback`); without it accepted answers
+    /// to the questions are not measured [default: feedback.eval of the configuration]
+    #[arg(long)]
+    pub(crate) with_feedback: bool,
     /// Number of questions asked concurrently
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) concurrency: u16,
@@ -251,10 +255,23 @@ impl From<ProtocolArg> for Protocol {
 pub(crate) enum SchemeArg {
     /// How answer, question and cited passages fit together: five shares
     Ragas,
-    /// Open questions: five criteria from 1 to 5
+    /// Open questions: five criteria from 1 to 5, and the number of different ideas
     Creative,
-    /// Forecasts: the direction, and the interval, against what came
+    /// Forecasts: the direction, the interval, and the error, against what came
     Forecast,
+    /// Open questions: whether the answer is better than that of the first strategy, in both orders
+    Pairwise,
+}
+
+impl From<Scheme> for SchemeArg {
+    fn from(scheme: Scheme) -> Self {
+        match scheme {
+            Scheme::Ragas => Self::Ragas,
+            Scheme::Creative => Self::Creative,
+            Scheme::Forecast => Self::Forecast,
+            Scheme::Pairwise => Self::Pairwise,
+        }
+    }
 }
 
 impl From<SchemeArg> for Scheme {
@@ -263,6 +280,7 @@ impl From<SchemeArg> for Scheme {
             SchemeArg::Ragas => Self::Ragas,
             SchemeArg::Creative => Self::Creative,
             SchemeArg::Forecast => Self::Forecast,
+            SchemeArg::Pairwise => Self::Pairwise,
         }
     }
 }

@@ -3,6 +3,7 @@ mod backup;
 pub(crate) mod choice;
 mod data;
 mod eval;
+mod feedback;
 mod index;
 mod kb;
 mod kg;
@@ -21,6 +22,9 @@ pub(crate) use data::{Data, DataCommand};
 pub(crate) use eval::{
     Eval, EvalBuildBlend, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, PresetCommand,
     ProtocolArg, SchemeArg, WordingArg,
+};
+pub(crate) use feedback::{
+    Feedback, FeedbackAccept, FeedbackAdd, FeedbackCommand, FeedbackDecide, FeedbackList,
 };
 pub(crate) use index::Index;
 pub(crate) use kb::{
@@ -73,6 +77,8 @@ pub(crate) enum Command {
     Ask(Ask),
     /// Search a knowledge base
     Search(Search),
+    /// Say whether answers are right, and accept what they found as knowledge
+    Feedback(Feedback),
     /// List strategies with their papers, requirements and typical cost
     Strategies(Strategies),
     /// Evaluate and compare strategies on a question set
@@ -202,6 +208,9 @@ pub(crate) struct Ask {
     pub(crate) answer_style: Option<AnswerStyle>,
     #[command(flatten)]
     pub(crate) fields: Where,
+    /// Answer without what was accepted from earlier answers
+    #[arg(long)]
+    pub(crate) no_feedback: bool,
     /// Print every search and every note of the run, too
     #[arg(long)]
     pub(crate) log: bool,

@@ -4,7 +4,7 @@ use halma_core::{ConfigError, Filter, Layer, MetadataFilter, Mode};
 use super::{KbDir, choice};
 
 /// Options that apply to the base only, not to external sources.
-const BASE_OPTIONS: [&str; 10] = [
+const BASE_OPTIONS: [&str; 11] = [
     "layer",
     "mode",
     "explain",
@@ -15,6 +15,7 @@ const BASE_OPTIONS: [&str; 10] = [
     "since",
     "until",
     "conditions",
+    "feedback",
 ];
 
 #[derive(clap::Args)]
@@ -71,6 +72,10 @@ pub(crate) struct FilterArgs {
     /// Only documents dated on this day or earlier
     #[arg(long, value_name = "DATE", help_heading = "Filters")]
     pub(crate) until: Option<String>,
+    /// `true`: only what was accepted from answers; `false`: nothing of it [default: both, as
+    /// feedback.search of the configuration says]
+    #[arg(long, value_name = "BOOL", help_heading = "Filters")]
+    pub(crate) feedback: Option<bool>,
     #[command(flatten)]
     pub(crate) fields: Where,
 }
@@ -111,6 +116,7 @@ impl TryFrom<FilterArgs> for Filter {
             tags: args.tag,
             since: args.since,
             until: args.until,
+            feedback: args.feedback,
         })
     }
 }

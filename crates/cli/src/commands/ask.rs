@@ -21,7 +21,8 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     };
     let metadata = args.fields.filter()?;
     let engine = Arc::new(open(config, &args.kb.kb)?);
-    let engine = engine.filtered(&Filter { metadata, ..Filter::default() })?;
+    let feedback = args.no_feedback.then_some(false);
+    let engine = engine.filtered(&Filter { metadata, feedback, ..Filter::default() })?;
     let (line, watcher) = progress::question();
     let Ask { strategy, asked_at, answer_style, log, .. } = args;
     let request = AskRequest {
@@ -59,6 +60,8 @@ fn as_json(answer: &Answer, result: &AskResult) -> serde_json::Value {
         "full": answer.full,
         "steps": answer.steps,
         "reason": answer.reason,
+        "computation": answer.computation,
+        "limitation": answer.limitation,
         "abstained": answer.abstained,
         "partial": answer.partial,
         "strategy": result.strategy,

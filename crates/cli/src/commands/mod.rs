@@ -4,6 +4,7 @@ pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod eval;
+pub(crate) mod feedback;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod kb;

@@ -35,6 +35,7 @@ pub(super) const TABLES: &[Table] = &[
     Table::new("kb.search"),
     Table::new("kb.vectors"),
     Table::new("kb.graph"),
+    Table::new("feedback"),
     Table::new("embedder"),
     Table::new("reranker"),
     Table::new("tagger"),

@@ -13,27 +13,16 @@ const MAX_QUOTE_CHARS: usize = 160;
 /// The latest periods of a series that are shown.
 const MAX_PERIODS: usize = 24;
 
+/// Sources of a computed answer that are shown.
+const MAX_ROWS: usize = 6;
+
 /// Stands after a sentence that no source supports.
 const UNSUPPORTED: &str = " [?]";
 
 pub(crate) fn answer(answer: &Answer, result: &AskResult, log: bool) -> String {
     let trace = &result.outcome.trace;
     let mut out = String::new();
-    let headline = if answer.abstained {
-        style("No answer was found.".to_owned()).yellow().bold()
-    } else {
-        style(answer.text.clone()).bold()
-    };
-    let _ = writeln!(out, "{headline}");
-    match &answer.full {
-        Some(full) if full.text != answer.text => {
-            let _ = writeln!(out, "\n{}", full.with_marks(UNSUPPORTED));
-        }
-        None if !answer.reason.is_empty() => {
-            let _ = writeln!(out, "{}", style(shorten(&answer.reason, 400)).dim());
-        }
-        _ => {}
-    }
+    headline(answer, &mut out);
     if answer.full.iter().flat_map(|full| &full.claims).any(|claim| !claim.supported) {
         let note = "[?]: no source supports this sentence. Check it before you rely on it.";
         let _ = writeln!(out, "{}", style(note).yellow());
@@ -43,13 +32,39 @@ pub(crate) fn answer(answer: &Answer, result: &AskResult, log: bool) -> String {
             writeln!(out, "{}", style("Partial: the budget was spent before the end.").yellow());
     }
     steps(answer, result, &mut out);
-    series(trace, &mut out);
+    series(result, &mut out);
     if log || answer.abstained {
         hops(trace, &mut out);
     }
     sources(answer, &mut out);
     let _ = write!(out, "\n{}", style(cost(result)).dim());
     out
+}
+
+/// The answer, once: its sentences, below the short answer where they say more.
+fn headline(answer: &Answer, out: &mut String) {
+    if answer.abstained {
+        let _ = writeln!(out, "{}", style("No answer was found.").yellow().bold());
+    } else if !begins(answer) {
+        let _ = writeln!(out, "{}", style(&answer.text).bold());
+    }
+    if let Some(limitation) = &answer.limitation {
+        let _ = writeln!(out, "{}", style(limitation).yellow());
+    }
+    if let Some(full) = &answer.full {
+        let gap = if begins(answer) { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}{}", full.with_marks(UNSUPPORTED));
+    } else if !answer.reason.is_empty() {
+        let _ = writeln!(out, "{}", style(shorten(&answer.reason, 400)).dim());
+    }
+    if let Some(computation) = &answer.computation {
+        let _ = writeln!(out, "{}", style(shorten(computation, 400)).dim());
+    }
+}
+
+/// Whether the sentences begin with the short answer: those of a computed one do.
+fn begins(answer: &Answer) -> bool {
+    answer.is_written_as_given() || (answer.computation.is_some() && answer.full.is_some())
 }
 
 /// The way to the answer: what was asked, and what settled it.
@@ -73,12 +88,14 @@ fn steps(answer: &Answer, result: &AskResult, out: &mut String) {
 }
 
 /// The series that were continued, a period a line.
-fn series(trace: &Trace, out: &mut String) {
-    let found = trace.0.iter().filter_map(|event| match event {
+fn series(result: &AskResult, out: &mut String) {
+    let found = result.outcome.trace.0.iter().filter_map(|event| match event {
         Event::SeriesForecast { series, .. } => Some(series),
         _ => None,
     });
+    let mut any = false;
     for series in found {
+        any = true;
         let group =
             if series.group.is_empty() { String::new() } else { format!(", {}", series.group) };
         let title = format!("Series: {} by {}{group}", series.target, series.granularity);
@@ -103,6 +120,10 @@ fn series(trace: &Trace, out: &mut String) {
             let _ = writeln!(out, "→ {:<8} {:>8} {intervals}", step.period, round(step.value));
         }
         let _ = writeln!(out, "  {}", style(&series.method).dim());
+    }
+    if any {
+        let query = format!("halma kb sql --run {} 'SELECT * FROM series'", result.id);
+        let _ = writeln!(out, "  {}", style(format!("as a table: {query}")).dim());
     }
 }
 
@@ -158,6 +179,9 @@ fn hops(trace: &Trace, out: &mut String) {
             Event::SeriesForecast { series, .. } => {
                 let _ = writeln!(out, "  ~ {}", shorten(&series.describe(), 120));
             }
+            Event::IdeasDeveloped { ideas, .. } => {
+                let _ = writeln!(out, "  * {}", shorten(&ideas.describe(), 120));
+            }
             Event::Reranked { query, hits, .. } => {
                 let hits = plural(hits.len() as u64, "passage", "passages");
                 let _ = writeln!(out, "  ≥ {hits} reranked for {}", shorten(query, 80));
@@ -190,7 +214,9 @@ fn sources(answer: &Answer, out: &mut String) {
         return;
     }
     let _ = writeln!(out, "\n{}", style("Sources").cyan());
-    for (i, citation) in answer.citations.iter().enumerate() {
+    // A computed answer may rest on many rows.
+    let most = if answer.computation.is_some() { MAX_ROWS } else { usize::MAX };
+    for (i, citation) in answer.citations.iter().enumerate().take(most) {
         let mut place = citation.document.clone();
         if let Some(section) = citation.section.as_ref().filter(|s| !s.is_empty()) {
             let _ = write!(place, " › {section}");
@@ -206,6 +232,11 @@ fn sources(answer: &Answer, out: &mut String) {
             style(format!("({}–{})", citation.start, citation.end)).dim(),
             shorten(&citation.quote, MAX_QUOTE_CHARS),
         );
+    }
+    let more = answer.citations.len().saturating_sub(most);
+    if more > 0 {
+        let more = plural(more as u64, "more source", "more sources");
+        let _ = writeln!(out, "  … {more}; `--json` lists all");
     }
 }
 
@@ -232,5 +263,6 @@ fn cost(result: &AskResult) -> String {
         parts.push(format!("first word after {}", duration(first_word)));
     }
     parts.push(duration(result.elapsed_ms));
+    parts.push(format!("run {}", result.id));
     parts.join(" · ")
 }

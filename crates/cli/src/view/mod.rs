@@ -1,6 +1,7 @@
 //! Output for the user. Results go to standard output, everything else to standard error.
 pub(crate) mod answer;
 pub(crate) mod estimate;
+pub(crate) mod feedback;
 pub(crate) mod progress;
 pub(crate) mod table;
 

@@ -46,6 +46,7 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
         Event::SeriesForecast { series, .. } => {
             shown.set_message(shorten(&series.describe(), 80));
         }
+        Event::IdeasDeveloped { ideas, .. } => shown.set_message(shorten(&ideas.describe(), 80)),
         Event::Reranked { query, .. } => {
             shown.set_message(format!("reranked passages for {}", shorten(query, 80)));
         }

@@ -166,7 +166,7 @@ pub(crate) fn all() -> Vec<Attack> {
             drop(open);
             answers.within(&[200])
         }),
-        attack("random requests, 2,000 of them", random_requests),
+        attack("random requests", random_requests),
     ];
     for file in amplified::files() {
         all.push(Attack { about: file.about, run: Box::new(move |victim| build(victim, &file)) });
@@ -211,7 +211,7 @@ fn build(victim: &Victim, file: &Amplified) -> Answers {
     }
 }
 
-/// Requests of random paths and bodies, the same in every run.
+/// Requests of random paths and bodies, the same in every run: `HALMA_REQUESTS` of them, or 2,000.
 fn random_requests(victim: &Victim) -> Answers {
     let paths = [
         "/api/v1/ask",
@@ -225,10 +225,11 @@ fn random_requests(victim: &Victim) -> Answers {
         "/api/v1/workspaces",
         "/api/v1/nothing",
     ];
+    let count = std::env::var("HALMA_REQUESTS").map_or(2_000, |count| count.parse().unwrap());
     let answers = together(8, |seed| {
         let mut random = Random(seed as u64 + 1);
         let mut worst = 200;
-        for _ in 0..250 {
+        for _ in 0..count / 8 {
             let path = paths[random.below(paths.len())];
             let body = random.value(3);
             let status = victim.post(path, &body).status;

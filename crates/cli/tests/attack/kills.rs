@@ -1,23 +1,18 @@
-//! SIGKILL over builds, deletions, backups and restores: whatever a run leaves, the next one
-//! finishes, and the base is the one of runs that were never killed.
+//! SIGKILL over builds, deletions, backups and restores, and over a server that takes uploads: whatever
+//! is left, the next run finishes, and the base is the one of runs that were never killed.
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use tempfile::tempdir;
+use tempfile::{TempDir, tempdir};
+
+use crate::server::{Victim, halma};
 
 const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/library");
 
-fn halma(dir: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_halma"));
-    command.current_dir(dir).args(arguments).stdin(Stdio::null());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
 /// Runs to the end and returns what was printed.
 fn run(dir: &Path, arguments: &[&str]) -> Vec<u8> {
-    let output = halma(dir, arguments).output().unwrap();
+    let output = halma(dir, arguments).stderr(Stdio::piped()).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
     output.stdout
@@ -91,4 +86,74 @@ fn leftovers(dir: &Path) -> Vec<PathBuf> {
     let ended = [".part", ".replaced", ".unpacked", ".new", ".old"];
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| ended.iter().any(|end| path.to_string_lossy().ends_with(end))).collect()
+}
+
+/// A folder with a configuration for a server.
+fn served() -> TempDir {
+    let dir = tempdir().unwrap();
+    let config = "[embedder]\nkind = \"none\"\n[kb]\natoms = \"sentences\"\n";
+    std::fs::write(dir.path().join("halma.toml"), config).unwrap();
+    dir
+}
+
+/// The `n`th of the documents that are uploaded, as it is in the end or before.
+fn document(n: u64, last: bool) -> String {
+    let state = if last { "today" } else { "before" };
+    format!("# Light {n}\n\nLight {n} was lit in {}. It is white {state}.\n", 1800 + n)
+}
+
+/// Uploads, builds and deletes until the server is gone.
+fn disturb(victim: &Victim, round: u64) {
+    for n in 0.. {
+        let name = format!("light-{}.md", (round * 7 + n) % 20);
+        let answer = match n % 5 {
+            3 => victim.post("/api/v1/builds", &serde_json::json!({})),
+            4 => victim.delete(&format!("/api/v1/documents/{name}")),
+            _ => victim.replace(&name, document(n % 20, false).as_bytes()),
+        };
+        assert_ne!(answer.status, 500, "{}", answer.text);
+        if answer.status == 0 {
+            return;
+        }
+    }
+}
+
+/// Uploads the documents as they are in the end and builds them.
+fn finish(victim: &Victim) {
+    for n in 0..20 {
+        let answer = victim.replace(&format!("light-{n}.md"), document(n, true).as_bytes());
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    }
+    let build = victim.build("default");
+    assert_eq!(build["state"], "done", "{build}");
+}
+
+#[test]
+#[ignore = "takes minutes; `make attack` runs it"]
+fn a_server_survives_every_kill() {
+    let never_killed = Victim::over(served());
+    finish(&never_killed);
+    let never_killed = never_killed.stop();
+    let mut dir = served();
+    let mut moment = 0x2545_f491_4f6c_dd1d_u64;
+    for round in 0..kills() {
+        moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let victim = Victim::over(dir);
+        std::thread::scope(|scope| {
+            scope.spawn(|| disturb(&victim, round));
+            std::thread::sleep(Duration::from_millis((moment >> 33) % 800));
+            victim.kill();
+        });
+        dir = victim.into_dir();
+    }
+    let victim = Victim::over(dir);
+    victim.wait_for_builds();
+    finish(&victim);
+    let dir = victim.stop();
+    let (base, expected) =
+        (exported(dir.path(), ".halma"), exported(never_killed.path(), ".halma"));
+    let other: Vec<_> = base.iter().filter(|line| !expected.contains(line)).collect();
+    assert!(base == expected, "{} and {} lines; {other:#?}", base.len(), expected.len());
+    let uploads = std::fs::read_dir(dir.path().join(".halma/uploads"));
+    assert_eq!(uploads.map_or(0, Iterator::count), 0, "uploads that were cut off are left");
 }

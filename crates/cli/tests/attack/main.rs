@@ -7,6 +7,7 @@ mod attacks;
 mod kills;
 mod requests;
 mod server;
+mod storm;
 mod watch;
 
 use std::fmt::Write as _;

@@ -14,31 +14,48 @@ pub(crate) const OTHER: &str = "other";
 
 pub(crate) struct Victim {
     pub(crate) address: String,
-    child: Child,
-    _dir: TempDir,
+    /// Until it is ended.
+    child: Option<Child>,
+    dir: Option<TempDir>,
 }
 
 impl Victim {
     /// A server with a base of a table and some notes, and a second workspace with a note.
     pub(crate) fn start() -> Self {
+        Self::configured("")
+    }
+
+    /// [`Victim::start`] with more lines of configuration.
+    pub(crate) fn configured(config: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        write(dir.path());
-        let halma = |args: &[&str]| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_halma"));
-            command.current_dir(dir.path()).args(args).stdin(Stdio::null());
-            command.stdout(Stdio::piped()).stderr(Stdio::null());
-            command
-        };
-        assert!(halma(&["index", "library"]).output().unwrap().status.success());
-        let mut child = halma(&["serve", "--port", "0"]).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
-        let victim = Self { address, child, _dir: dir };
+        write(dir.path(), config);
+        assert!(halma(dir.path(), &["index", "library"]).output().unwrap().status.success());
+        let victim = Self::over(dir);
         assert_eq!(victim.post("/api/v1/workspaces", &json!({"name": OTHER})).status, 201);
         victim.upload("", OTHER, "note.md", b"# Velby\n\nVelby is a harbour town.\n");
         victim.build(OTHER);
         victim
+    }
+
+    /// A server in a folder with a configuration.
+    pub(crate) fn over(dir: TempDir) -> Self {
+        let mut child = halma(dir.path(), &["serve", "--port", "0"]).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
+        Self { address, child: Some(child), dir: Some(dir) }
+    }
+
+    /// Ends the process where it is.
+    pub(crate) fn kill(&self) {
+        let killed = Command::new("kill").args(["-9", &self.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+    }
+
+    /// The folder of a process that has been killed.
+    pub(crate) fn into_dir(mut self) -> TempDir {
+        self.child.take().unwrap().wait().unwrap();
+        self.dir.take().unwrap()
     }
 
     pub(crate) fn health(&self) -> Option<u16> {
@@ -59,10 +76,23 @@ impl Victim {
         send(&self.address, "POST", path, &headers, body.as_bytes()).unwrap_or_default()
     }
 
+    pub(crate) fn delete(&self, path: &str) -> Answer {
+        send(&self.address, "DELETE", path, &[], b"").unwrap_or_default()
+    }
+
+    /// Uploads a file, in place of one of the same name.
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Answer {
+        self.send_file("/api/v1/documents?replace=true", "default", name, bytes)
+    }
+
     /// Uploads a file; the result is the answer's text.
     pub(crate) fn upload(&self, folder: &str, workspace: &str, name: &str, bytes: &[u8]) -> Answer {
+        self.send_file("/api/v1/documents", workspace, &format!("{folder}{name}"), bytes)
+    }
+
+    fn send_file(&self, path: &str, workspace: &str, name: &str, bytes: &[u8]) -> Answer {
         let mut body = format!(
-            "--edge\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{folder}{name}\"\r\n\r\n"
+            "--edge\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
         )
         .into_bytes();
         body.extend_from_slice(bytes);
@@ -71,7 +101,7 @@ impl Victim {
             ("content-type", "multipart/form-data; boundary=edge"),
             ("x-halma-workspace", workspace),
         ];
-        send(&self.address, "POST", "/api/v1/documents", &headers, &body).unwrap_or_default()
+        send(&self.address, "POST", path, &headers, &body).unwrap_or_default()
     }
 
     /// Builds what was uploaded and waits for the end.
@@ -89,9 +119,17 @@ impl Victim {
         }
     }
 
+    /// Waits for the builds of the default workspace.
+    pub(crate) fn wait_for_builds(&self) {
+        let pending = |build: &Value| ["queued", "running"].iter().any(|s| build["state"] == *s);
+        while self.get("/api/v1/builds").json()["items"].as_array().unwrap().iter().any(pending) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     /// Bytes of memory of the server and of its workers.
     pub(crate) fn memory(&self) -> (u64, u64) {
-        let own = self.child.id();
+        let own = self.id();
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let workers = processes
             .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
@@ -99,27 +137,44 @@ impl Victim {
         (resident(own), workers.map(resident).sum())
     }
 
-    pub(crate) fn stop(mut self) {
-        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
-        let status = self.child.wait().unwrap();
+    fn id(&self) -> u32 {
+        self.child.as_ref().map(Child::id).unwrap()
+    }
+
+    /// Ends it in order; its folder stays as long as the result.
+    pub(crate) fn stop(mut self) -> TempDir {
+        let _ = Command::new("kill").arg(self.id().to_string()).status();
+        let status = self.child.take().unwrap().wait().unwrap();
         assert!(status.success(), "{status}");
+        self.dir.take().unwrap()
     }
 }
 
 impl Drop for Victim {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
-fn write(dir: &Path) {
+/// The program with these arguments, in a folder.
+pub(crate) fn halma(dir: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halma"));
+    command.current_dir(dir).args(arguments).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+}
+
+fn write(dir: &Path, config: &str) {
     let file = |name: &str, text: &str| {
         let path: PathBuf = dir.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
-    file("halma.toml", "[embedder]\nkind = \"none\"\n");
+    let atoms = "[kb]\natoms = \"sentences\"\n";
+    file("halma.toml", &format!("[embedder]\nkind = \"none\"\n{atoms}{config}"));
     let row = |n: usize| format!("Light {n},{},{}\n", n % 90, 1800 + n % 200);
     let rows = (0..2_000).map(row).collect::<Vec<String>>().concat();
     file("library/towers.csv", &format!("tower,height,year\n{rows}"));

@@ -12,8 +12,8 @@ use std::time::Instant;
 pub use self::ask::{Scored, estimate_tokens};
 pub use self::outside::FactsCx;
 use crate::{
-    Error, Event, Facts, Knowledge, Meter, Models, Prompts, ReplyStream, Reranker, Result,
-    SeriesForecast, Source, Tagging, Trace,
+    Error, Event, Facts, IdeaStep, Knowledge, Meter, Models, Prompts, ReplyStream, Reranker,
+    Result, SeriesForecast, Source, Tagging, Trace,
 };
 
 /// Sees every event as it happens, for live views.
@@ -142,6 +142,11 @@ impl Cx {
     /// Records a series and how it was continued.
     pub fn record_forecast(&self, series: SeriesForecast) {
         self.push(Event::SeriesForecast { span: self.span, series: Box::new(series) });
+    }
+
+    /// Records a step on the way to ideas.
+    pub fn record_ideas(&self, step: IdeaStep) {
+        self.push(Event::IdeasDeveloped { span: self.span, ideas: Box::new(step) });
     }
 
     /// What has happened so far.

@@ -171,6 +171,8 @@ impl ValueRange {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn fields(json: &str) -> Metadata {
@@ -179,6 +181,28 @@ mod tests {
 
     fn filter(json: &str) -> MetadataFilter {
         serde_json::from_str(json).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn any_condition_is_refused_or_survives_its_json(
+            written in prop::collection::vec("[a-c]{0,2}(=|<=|>=|<|>|)[-0-9a-z,.\"\u{e4}]{0,8}", 0..5),
+            value in "[-0-9a-z.,\u{e4}]{0,8}",
+        ) {
+            let mut filter = MetadataFilter::default();
+            for condition in &written {
+                if filter.add(condition).is_err() {
+                    return Ok(());
+                }
+            }
+            prop_assert!(filter.check().is_ok(), "{:?}", filter);
+            let json = serde_json::to_string(&filter).unwrap();
+            let again: MetadataFilter = serde_json::from_str(&json).unwrap();
+            let fields = Metadata(
+                ["a", "b", "c"].map(|name| (name.to_owned(), FieldValue::parse(&value))).into(),
+            );
+            prop_assert_eq!(filter.admits(&fields), again.admits(&fields), "{}", json);
+        }
     }
 
     #[test]

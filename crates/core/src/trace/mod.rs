@@ -1,5 +1,6 @@
 //! Everything that happened, in order. Usage, cost, the outline, the UI and the evaluation log
 //! are folds over it.
+mod ideas;
 mod outline;
 mod recall;
 mod series;
@@ -9,6 +10,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::ideas::{
+    IdeaEvidence, IdeaGroup, IdeaPerspective, IdeaReview, IdeaStep, ProposedIdea,
+};
 pub use self::recall::KeywordRecall;
 pub use self::series::{
     MethodError, PredictionInterval, SeriesForecast, SeriesPoint, SeriesPrediction, round,
@@ -17,7 +21,7 @@ pub use self::series::{
 use crate::{Layer, Limit, Mention, Message, Mode, NodeId, Usage};
 
 /// The version of the trace's JSON form.
-pub const TRACE_VERSION: u32 = 3;
+pub const TRACE_VERSION: u32 = 4;
 
 /// The base among the sources.
 const TEXT: &str = "text";
@@ -79,6 +83,8 @@ pub enum Event {
     SqlExecuted { span: u32, sql: String, rows: usize, elapsed_ms: f64 },
     /// A series was made of dated rows and continued.
     SeriesForecast { span: u32, series: Box<SeriesForecast> },
+    /// Agents took a step on the way to ideas.
+    IdeasDeveloped { span: u32, ideas: Box<IdeaStep> },
     /// Hits were put in the order of their relevance to a query.
     Reranked { span: u32, reranker: String, query: String, hits: Vec<HitLine>, elapsed_ms: f64 },
     /// A text was searched for the entities it names.

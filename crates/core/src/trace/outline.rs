@@ -44,6 +44,7 @@ impl Event {
             }
             Self::SqlExecuted { sql, rows, .. } => format!("ran SQL “{sql}” → {rows} rows"),
             Self::SeriesForecast { series, .. } => format!("forecast {}", series.describe()),
+            Self::IdeasDeveloped { ideas, .. } => ideas.describe(),
             Self::Reranked { query, hits, .. } => {
                 format!("reranked {} passages for “{query}”", hits.len())
             }
@@ -95,6 +96,7 @@ fn line(event: &Event) -> (u32, String) {
         Event::SeriesForecast { span, series } => {
             (*span, format!("forecast {}", series.describe()))
         }
+        Event::IdeasDeveloped { span, ideas } => (*span, ideas.describe()),
         Event::Reranked { span, hits, .. } => {
             let hits: Vec<String> =
                 hits.iter().map(|hit| format!("{} {:.2}", hit.id, hit.score)).collect();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use halma_core::{AnswerStyle, Budget, ConfigError, Price};
-use halma_kb::KbSettings;
+use halma_kb::{FeedbackSettings, KbSettings};
 use halma_kg::KgSettings;
 use halma_models::{Pooling, RerankerSettings, TaggerSettings};
 use halma_net::JsonMode;
@@ -55,6 +55,8 @@ pub struct Config {
     pub prompts_dir: Option<PathBuf>,
     pub ask: AskConfig,
     pub kb: KbSettings,
+    /// What people say of answers, and what is accepted from it.
+    pub feedback: FeedbackSettings,
     pub embedder: EmbedderConfig,
     pub reranker: RerankerSettings,
     pub tagger: TaggerSettings,

@@ -14,6 +14,7 @@ use super::Engine;
 use super::context::ContextOptions;
 use super::conversation::{Exchange, rephrase};
 use crate::error::EngineError;
+use crate::feedback::Recall;
 use crate::storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 use crate::telemetry::{RunSpans, RunStart};
 use crate::writer::Writing;
@@ -96,6 +97,7 @@ pub struct Asking {
     question: Question,
     history: Vec<Exchange>,
     strategy: Arc<dyn Strategy>,
+    recall: Recall,
     writing: Writing,
     cx: Cx,
     traces: Arc<TraceStore>,
@@ -136,6 +138,7 @@ impl Engine {
             parent: request.parent,
             watcher: recorded(spans.clone(), request.watcher),
             documents: None,
+            knowledge: None,
         });
         let question = Question {
             id: id.clone(),
@@ -152,6 +155,7 @@ impl Engine {
             question,
             history: request.history,
             strategy,
+            recall: Recall::new(&self.base, self.config.feedback),
             writing: Writing { style, check: ask.check_claims },
             cx,
             traces: Arc::clone(&self.traces),
@@ -219,8 +223,12 @@ impl Asking {
     async fn answer(&self) -> Result<(String, Answer), Error> {
         let text = rephrase(&self.question.text, &self.history, &self.cx).await?;
         let question = Question { text, ..self.question.clone() };
-        let outcome = Outcome::run(self.strategy.as_ref(), &question, &self.cx).await;
-        let answer = self.writing.write(&question, outcome.answer?, &self.cx).await;
+        let known = self.recall.answer(&question, &self.cx).await?;
+        let answer = match known {
+            Some(known) => known,
+            None => Outcome::run(self.strategy.as_ref(), &question, &self.cx).await.answer?,
+        };
+        let answer = self.writing.write(&question, answer, &self.cx).await;
         Ok((question.text, answer))
     }
 

@@ -2,7 +2,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use halma_core::{Budget, Cx, Meter, Setup, Watcher};
+use halma_core::{Budget, Cx, Knowledge, Meter, Setup, Watcher};
 
 use super::Engine;
 use crate::document_subset::DocumentSubset;
@@ -18,30 +18,36 @@ pub struct ContextOptions {
     pub documents: Option<BTreeSet<String>>,
     /// Receives every event as it happens.
     pub watcher: Option<Watcher>,
+    /// Search this instead of the base of the engine.
+    pub knowledge: Option<Arc<dyn Knowledge>>,
 }
 
 impl Engine {
     /// A new context for one question.
     pub fn context(&self, options: ContextOptions) -> Cx {
-        let ContextOptions { budget, parent, documents, watcher } = options;
+        let ContextOptions { budget, parent, documents, watcher, knowledge } = options;
         let budget = lowest(self.config.budget.ask, budget);
         let meter = match parent {
             Some(parent) => Meter::within(budget, parent),
             None => Meter::new(budget),
         };
-        let setup = match documents {
-            Some(documents) => Arc::new(self.restricted_to(documents)),
+        let setup = match knowledge {
+            Some(knowledge) => Arc::new(Setup { knowledge, ..Setup::clone(&self.setup) }),
             None => Arc::clone(&self.setup),
+        };
+        let setup = match documents {
+            Some(documents) => Arc::new(self.restricted_to(documents, &setup)),
+            None => setup,
         };
         Cx::new(setup, Arc::new(meter), watcher)
     }
 
-    fn restricted_to(&self, documents: BTreeSet<String>) -> Setup {
-        let base = Arc::clone(&self.setup.knowledge);
+    fn restricted_to(&self, documents: BTreeSet<String>, setup: &Setup) -> Setup {
+        let base = Arc::clone(&setup.knowledge);
         let knowledge = Arc::new(DocumentSubset::new(base, documents));
         // Facts extracted from the other documents must not be visible through the graph.
         let facts = self.independent_facts.clone();
-        Setup { knowledge, facts, ..Setup::clone(&self.setup) }
+        Setup { knowledge, facts, ..setup.clone() }
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use halma_core::{Filter, Layer, Mode};
+use halma_core::{Filter, Knowledge, Layer, Mode};
 use halma_eval::{Bench, Passage, Pool, Retrieve, SystemUnderTest, fingerprint};
 
-use super::Engine;
 use super::context::ContextOptions;
 use super::search::SearchQuery;
+use super::{Engine, OffRuntime};
 use crate::error::EngineError;
 
 /// Hits of the search that is measured before the strategies: the deepest k of Recall@k.
@@ -32,12 +32,15 @@ impl Engine {
     pub fn bench(self: &Arc<Self>, searched: &Pool) -> Result<Bench, EngineError> {
         let engine = Arc::clone(self);
         let alone = *searched == Pool::EachAlone;
+        let knowledge = self.evaluated_knowledge()?;
         Ok(Bench {
             open: Arc::new(move |item, budget| {
                 let own = || item.contexts.iter().map(Passage::document).collect();
                 let documents = alone.then(own);
                 let parent = Some(Arc::clone(budget));
-                engine.context(ContextOptions { parent, documents, ..ContextOptions::default() })
+                let knowledge = Some(Arc::clone(&knowledge));
+                let options = ContextOptions::default();
+                engine.context(ContextOptions { parent, documents, knowledge, ..options })
             }),
             retrieve: self.chunk_search(Mode::Hybrid),
             fingerprint: self.base_fingerprint()?,
@@ -46,12 +49,23 @@ impl Engine {
         })
     }
 
+    /// What evaluations search: without what was accepted from answers, unless `feedback.eval` says
+    /// otherwise. An accepted answer to one of the questions would be measured, not the strategy.
+    fn evaluated_knowledge(&self) -> Result<Arc<dyn Knowledge>, EngineError> {
+        if self.config.feedback.eval || self.base.has_no_feedback()? {
+            return Ok(Arc::clone(&self.setup.knowledge));
+        }
+        Ok(Arc::new(OffRuntime::new(&self.base.without_feedback())))
+    }
+
     /// Searches chunks with a question as it is.
     pub fn chunk_search(self: &Arc<Self>, mode: Mode) -> Retrieve {
         let engine = Arc::clone(self);
         Arc::new(move |text| {
             let engine = Arc::clone(&engine);
-            let (layer, limit, filter) = (Layer::Chunk, RETRIEVED, Filter::default());
+            let feedback = if engine.config.feedback.eval { None } else { Some(false) };
+            let filter = Filter { feedback, ..Filter::default() };
+            let (layer, limit) = (Layer::Chunk, RETRIEVED);
             let query = SearchQuery { text, layer, mode, limit, filter };
             Box::pin(async move { engine.search(query).await.map_err(Into::into) })
         })

@@ -31,6 +31,7 @@ impl Engine {
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
             "search": self.config.kb.search,
             "graph": self.config.kb.graph,
+            "feedback": self.feedback_fingerprint()?,
             "web": self.config.sources.web.as_ref().map(WebSettings::identity),
             "about": self.setup.about_base,
             "kg": knowledge_graph::fingerprint(self)?,
@@ -38,6 +39,19 @@ impl Engine {
             "base": self.base_fingerprint()?,
         })
         .to_string())
+    }
+
+    /// Names what was accepted from answers, where evaluations find it.
+    fn feedback_fingerprint(&self) -> Result<Option<String>, EngineError> {
+        if !self.config.feedback.eval {
+            return Ok(None);
+        }
+        let state = Some(halma_kb::CandidateState::Accepted);
+        let query = halma_kb::FeedbackQuery { state, ..halma_kb::FeedbackQuery::default() };
+        let accepted = self.base.list_feedback(&query)?;
+        let decided = |f: &halma_kb::Feedback| f.candidates.iter().map(|c| c.at).max();
+        let ids = accepted.iter().map(|given| format!("{} {:?}", given.id, decided(given)));
+        Ok(Some(ids.collect::<Vec<_>>().join(",")))
     }
 
     /// Names everything that the ruling of a judge depends on: its prompts and its model.

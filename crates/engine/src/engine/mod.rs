@@ -72,6 +72,7 @@ impl Engine {
     fn assemble(mut config: Config, dir: &Path, open: OpenBase) -> Result<Self, EngineError> {
         // Figures are described when a model is named for it.
         config.kb.describe_figures |= config.roles.contains_key("vision");
+        strategy::check_tables(&config)?;
         let resources = SharedResources::open(&config).map_err(|e| config.named(e))?;
         Self::with_resources(config, resources, dir, open)
     }
@@ -89,7 +90,9 @@ impl Engine {
         let former = previous_embedder::open(dir, name.as_deref())?;
         let origin = previous_embedder::origin(&config.embedder);
         let workers = resources.workers.clone();
-        let options = BaseOptions { embedder, origin, former, thresholds, search, graph, workers };
+        let feedback = config.feedback;
+        let options =
+            BaseOptions { embedder, origin, former, thresholds, search, graph, feedback, workers };
         let base = open(dir, options)?;
         let cache = if config.models.is_empty() {
             None
@@ -120,6 +123,7 @@ impl Engine {
     /// The same engine with another configuration of prompts, which are read again.
     pub fn with_prompts(&self, config: &Config) -> Result<Self, EngineError> {
         let named = |e| config.named(e);
+        strategy::check_tables(config)?;
         let resources = self.resources.with_prompts(config).map_err(named)?;
         let setup = resources.setup(config, &self.base, self.cache.as_ref()).map_err(named)?;
         Ok(Self {

@@ -23,7 +23,7 @@ impl OffRuntime {
     }
 
     /// Runs work to its end on a blocking thread. It counts until then, when no one waits any more.
-    async fn run<T, F>(&self, work: impl FnOnce(Arc<Base>) -> F + Send + 'static) -> T
+    pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Arc<Base>) -> F + Send + 'static) -> T
     where
         T: Send + 'static,
         F: Future<Output = T>,

@@ -7,6 +7,7 @@ use halma_core::{Answer, ConfigError, Cx, Entry, Question, Result as RunResult, 
 use toml::Table;
 
 use super::Engine;
+use crate::Config;
 use crate::assemble::requirements;
 use crate::config::load::flag_value;
 
@@ -33,6 +34,20 @@ impl Engine {
             .map_err(|e| self.config.named(e))?;
         Ok(strategy)
     }
+}
+
+/// Refuses tables `[strategy.…]` of strategies that do not exist, and settings that these do not have,
+/// so that a mistake is told when the program starts and not when the first question is asked.
+pub(super) fn check_tables(config: &Config) -> Result<(), ConfigError> {
+    for (name, table) in &config.strategy {
+        let entry = find_entry(name).map_err(|e| ConfigError {
+            file: config.file.clone(),
+            key: format!("strategy.{name}"),
+            ..e
+        })?;
+        build(entry, table.clone())?;
+    }
+    Ok(())
 }
 
 fn find_entry(name: &str) -> Result<&'static Entry, ConfigError> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use halma_core::{ConfigError, Filter, Metadata, MetadataFilter, Setup};
 use halma_kb::Base;
 
-use super::{Engine, knowledge_graph};
+use super::{Engine, OffRuntime, knowledge_graph};
 use crate::error::EngineError;
 
 /// Views that are kept with what they have loaded; the one that was not used for longest goes.
@@ -22,7 +22,8 @@ impl Engine {
         to.check().map_err(halma_kb::KbError::from)?;
         let filter = Filter { metadata: to.clone(), ..Filter::default() };
         let originals = self.originals.restricted(to.clone());
-        self.view(vec![filter], |view| Self { originals, ..view })
+        let filters = vec![filter];
+        self.view(filters.clone(), || Ok(Self { originals, ..self.over_documents(filters)? }))
     }
 
     /// This engine for a question about some documents. Nodes smaller than a document cannot be
@@ -46,13 +47,27 @@ impl Engine {
             return Ok(Arc::clone(self));
         }
         filter.metadata.check().map_err(halma_kb::KbError::from)?;
-        self.view(vec![filter.clone()], |view| view)
+        let filters = vec![filter.clone()];
+        let documents = Filter { feedback: None, ..filter.clone() };
+        if filter.feedback == Some(false) && documents.is_empty() {
+            return self.view(filters, || Ok(self.without_feedback()));
+        }
+        self.view(filters.clone(), || self.over_documents(filters))
+    }
+
+    /// This engine over the base without what was accepted from answers.
+    fn without_feedback(&self) -> Self {
+        let base = self.base.without_feedback();
+        let knowledge = Arc::new(OffRuntime::new(&base));
+        let setup = Setup { knowledge, ..Setup::clone(&self.setup) };
+        let independent_facts = self.independent_facts.clone();
+        Self { independent_facts, ..self.with(base, setup) }
     }
 
     fn view(
         &self,
         filters: Vec<Filter>,
-        adjust: impl FnOnce(Self) -> Self,
+        make: impl FnOnce() -> Result<Self, EngineError>,
     ) -> Result<Arc<Self>, EngineError> {
         let mut views = self.views.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = views.iter().position(|(known, _)| *known == filters) {
@@ -61,7 +76,7 @@ impl Engine {
             views.push(view);
             return Ok(engine);
         }
-        let view = Arc::new(adjust(self.over(self.base.restricted(filters.clone()))?));
+        let view = Arc::new(make()?);
         if views.len() >= KEPT {
             views.remove(0);
         }
@@ -69,14 +84,18 @@ impl Engine {
         Ok(view)
     }
 
-    /// This engine over a view of its base.
-    fn over(&self, base: Arc<Base>) -> Result<Self, EngineError> {
+    /// This engine over the documents of its base that all of these admit.
+    fn over_documents(&self, filters: Vec<Filter>) -> Result<Self, EngineError> {
+        let base = self.base.restricted(filters);
         let named = |e| self.config.named(e);
         let setup =
             self.resources.setup(&self.config, &base, self.cache.as_ref()).map_err(named)?;
         let facts = knowledge_graph::facts_of_documents(self, &base)?;
-        let setup = Setup { facts, ..setup };
-        Ok(Self {
+        Ok(self.with(base, Setup { facts, ..setup }))
+    }
+
+    fn with(&self, base: Arc<Base>, setup: Setup) -> Self {
+        Self {
             config: self.config.clone(),
             base,
             setup: Arc::new(setup),
@@ -86,7 +105,7 @@ impl Engine {
             traces: Arc::clone(&self.traces),
             originals: self.originals.clone(),
             views: Views::default(),
-        })
+        }
     }
 
     /// Gives a document, named or by its id, other fields, and the file that was uploaded for it the

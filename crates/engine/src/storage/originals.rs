@@ -128,6 +128,13 @@ impl Originals {
         found
     }
 
+    /// The sizes of all files, in bytes, also of those that are not to be seen here.
+    pub fn sizes(&self) -> Vec<u64> {
+        let mut found = vec![];
+        list(&self.dir, "", &mut found);
+        found.into_iter().map(|file| file.bytes).collect()
+    }
+
     /// Removes files, and the folders that they leave empty.
     pub fn remove(&self, names: &[String]) -> std::io::Result<()> {
         for path in names.iter().filter_map(|name| self.find(name)) {

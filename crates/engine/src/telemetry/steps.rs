@@ -96,6 +96,7 @@ pub(crate) fn step(event: &Event, content: bool) -> Option<SpanDraft> {
             SpanDraft::event(*span, "budget_exhausted", vec![limit])
         }
         Event::SeriesForecast { span, .. } => SpanDraft::event(*span, "series_forecast", vec![]),
+        Event::IdeasDeveloped { span, .. } => SpanDraft::event(*span, "ideas_developed", vec![]),
         Event::AnswerStarted { span, .. } => SpanDraft::event(*span, "answer_started", vec![]),
         Event::SpanStarted { .. } | Event::AnswerDelta { .. } => return None,
     };

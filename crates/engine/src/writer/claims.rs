@@ -21,8 +21,13 @@ pub(super) struct Checker<'a> {
     pub(super) how: CheckClaims,
     /// All sources of the answer, also those that its text does not cite.
     pub(super) sources: &'a [EvidenceSource],
+    /// The question with the account of the computation, of an answer that was computed.
+    pub(super) computed: Option<TitledText<'a>>,
     pub(super) cx: &'a Cx,
 }
+
+/// The most rows that a computed claim cites by itself.
+pub(super) const MOST_ROWS: usize = 3;
 
 impl Checker<'_> {
     /// The claims of a text whose marks number `used`, and the sources that it now cites: a claim
@@ -33,23 +38,38 @@ impl Checker<'_> {
         mut used: Vec<EvidenceSource>,
     ) -> (Vec<Claim>, Vec<EvidenceSource>) {
         let mut claims = vec![];
-        let mut statements = vec![];
+        // Those that a model can judge by passages: what was computed stands in none.
+        let (mut judged, mut statements) = (vec![], vec![]);
         for range in sentences(text) {
             let (statement, mut citations) = split_marks(&text[range.clone()]);
             citations.retain(|number| *number <= used.len());
-            let supported = self.is_supported(&statement, &mut citations, &mut used);
-            for &number in &citations {
-                used[number - 1].quote_for(&statement);
+            let computed = self.is_computed(&statement);
+            let supported = computed || self.is_supported(&statement, &mut citations, &mut used);
+            if computed && citations.is_empty() {
+                citations.extend(1..=used.len().min(MOST_ROWS));
             }
             let start = text[..range.start].chars().count();
             let end = start + text[range].chars().count();
+            if !computed {
+                for &number in &citations {
+                    used[number - 1].quote_for(&statement);
+                }
+                judged.push(claims.len());
+                statements.push(statement);
+            }
             claims.push(Claim { start, end, citations, supported });
-            statements.push(statement);
         }
-        if self.how == CheckClaims::Model && !used.is_empty() {
-            self.ask(&statements, &used, &mut claims).await;
+        if self.how == CheckClaims::Model && !used.is_empty() && !statements.is_empty() {
+            let verdicts = self.ask(&statements, &used).await;
+            for (at, supported) in judged.into_iter().zip(verdicts) {
+                claims[at].supported = supported;
+            }
         }
         (claims, used)
+    }
+
+    fn is_computed(&self, claim: &str) -> bool {
+        self.computed.is_some_and(|account| is_supported(claim, &[account]))
     }
 
     fn is_supported(
@@ -73,20 +93,21 @@ impl Checker<'_> {
         }
     }
 
-    /// Lets a model judge the claims. The check by words stands where it gives no verdicts.
-    async fn ask(&self, statements: &[String], used: &[EvidenceSource], claims: &mut [Claim]) {
+    /// What a model says of each claim; none where it gives no verdicts, so that the check by words
+    /// stands.
+    async fn ask(&self, statements: &[String], used: &[EvidenceSource]) -> Vec<bool> {
         let variables = context! { claims => Serde(statements), passages => Serde(used) };
         let fits = |reply: &Verdicts| match (reply.verdicts.len(), statements.len()) {
             (given, needed) if given == needed => Ok(()),
             (given, needed) => Err(format!("{given} verdicts for {needed} claims")),
         };
+        let supported = |verdict: String| verdict.trim().eq_ignore_ascii_case("supported");
         match self.cx.ask_checked(&CHECK, variables, fits).await {
-            Ok(Verdicts { verdicts }) => {
-                for (claim, verdict) in claims.iter_mut().zip(verdicts) {
-                    claim.supported = verdict.trim().eq_ignore_ascii_case("supported");
-                }
+            Ok(Verdicts { verdicts }) => verdicts.into_iter().map(supported).collect(),
+            Err(error) => {
+                self.cx.note(format!("claims are checked by words only: {error}"));
+                vec![]
             }
-            Err(error) => self.cx.note(format!("claims are checked by words only: {error}")),
         }
     }
 }

@@ -66,15 +66,21 @@ impl EvidenceSource {
     }
 }
 
-/// The passages an answer rests on, in the order in which they were read: those with the sentences
-/// that lead from the question to the answer. All, where no rule tells.
-pub(super) async fn collect(question: &Question, answer: &Answer, cx: &Cx) -> Vec<EvidenceSource> {
+/// All passages that an answer cites, each once, in their order.
+pub(super) async fn cited(answer: &Answer, cx: &Cx) -> Vec<EvidenceSource> {
     let mut sources: Vec<EvidenceSource> = vec![];
     for citation in &answer.citations {
         if sources.iter().all(|source| *source.node() != citation.node) {
             sources.push(EvidenceSource::read(citation, cx).await);
         }
     }
+    sources
+}
+
+/// The passages an answer rests on, in the order in which they were read: those with the sentences
+/// that lead from the question to the answer. All, where no rule tells.
+pub(super) async fn collect(question: &Question, answer: &Answer, cx: &Cx) -> Vec<EvidenceSource> {
+    let mut sources = cited(answer, cx).await;
     let passages: Vec<TitledText<'_>> = sources.iter().map(EvidenceSource::passage).collect();
     let chain = explain(explained(question, answer), &passages);
     let used: Vec<usize> = chain.iter().map(|sentence| sentence.passage).collect();

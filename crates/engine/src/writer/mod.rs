@@ -1,6 +1,7 @@
 //! The answer as people read it: only the citations that it rests on, the steps that led to them,
 //! and, in the full style, sentences whose claims are checked against their sources.
 mod claims;
+mod computed;
 mod evidence;
 mod numbering;
 mod steps;
@@ -45,9 +46,18 @@ impl Writing {
             // It rests on nothing; the trace has what was read.
             return Answer { citations: vec![], ..answer };
         }
+        let short = self.style == AnswerStyle::Short || !question.options.is_empty();
+        if answer.full.is_some() || (answer.computation.is_some() && short) {
+            // Its citations are in the order of its numbers, or all rows.
+            let full = answer.full.clone().filter(|_| !short);
+            cx.show(full.as_ref().map_or(&answer.text, |full| &full.text), false);
+            return Answer { full, ..answer };
+        }
+        if let Some(account) = &answer.computation {
+            return self.write_computed(question, account, &answer, cx).await;
+        }
         let sources = collect(question, &answer, cx).await;
-        let choice = !question.options.is_empty();
-        if self.style == AnswerStyle::Short || choice {
+        if short {
             cx.show(&answer.text, false);
             let citations = sources.into_iter().map(EvidenceSource::into_citation).collect();
             return steps::with_steps(Answer { citations, ..answer }, cx).await;
@@ -66,7 +76,7 @@ impl Writing {
         let (text, order) = streaming.finish(&text);
         let used: Vec<EvidenceSource> =
             order.iter().filter_map(|&number| sources.get(number - 1)).cloned().collect();
-        let checker = Checker { how: self.check, sources: &sources, cx: &span };
+        let checker = Checker { how: self.check, sources: &sources, computed: None, cx: &span };
         let (claims, used) = checker.check(&text, used).await;
         let citations = used.into_iter().map(EvidenceSource::into_citation).collect();
         let full = Some(FullAnswer { text, claims });

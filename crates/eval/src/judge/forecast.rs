@@ -18,6 +18,24 @@ pub struct Outlook {
 }
 
 impl Outlook {
+    /// Of an answer in the form that `pike_l3` asks for, `12 (80 % interval 9 to 15)`: the number
+    /// before the parenthesis that has the interval, and its bounds. No model has to read it.
+    pub fn stated(answer: &str) -> Option<Self> {
+        let (before, after) = answer.split_once('(')?;
+        let (_, bounds) = after.split_once(')')?.0.split_once("interval ")?;
+        let (low, high) = bounds.split_once(" to ")?;
+        let value = numbers(before).last()?;
+        let (low, high) = (numbers(low).next()?, numbers(high).next()?);
+        // More than one: the answer says several things, and a reader has to choose.
+        let single = answer.matches(" interval ").count() == 1 && numbers(before).count() == 1;
+        (single && low <= high).then_some(Self {
+            direction: None,
+            value: Some(value),
+            low: Some(low),
+            high: Some(high),
+        })
+    }
+
     /// For [`interval_coverage`]; `None` when it gives no value.
     pub fn forecast(&self) -> Option<Forecast> {
         self.value.map(|value| Forecast { value, low: self.low, high: self.high })
@@ -30,12 +48,16 @@ impl Outlook {
     }
 }
 
-/// Has the judge read what an answer forecasts. It computes nothing of its own.
+/// What an answer forecasts: as it states it in so many words, else as the judge reads it. The judge
+/// computes nothing of its own.
 ///
 /// # Errors
 ///
 /// Bounds in the wrong order are asked for again, then [`halma_core::Error::BadReply`].
 pub async fn outlook(cx: &Cx, question: &str, answer: &str) -> Result<Outlook> {
+    if let Some(stated) = Outlook::stated(answer) {
+        return Ok(stated);
+    }
     let ordered = |outlook: &Outlook| match (outlook.low, outlook.high) {
         (Some(low), Some(high)) if low > high => Err(format!("`low` {low} is above `high` {high}")),
         _ => Ok(()),
@@ -94,6 +116,30 @@ impl ActualValue {
     }
 }
 
+impl ActualValue {
+    /// How far the forecast is from what came, in the unit of the question; or why that cannot be
+    /// told.
+    pub(super) fn error(&self, outlook: &Outlook) -> std::result::Result<f64, &'static str> {
+        let Some(value) = self.value else { return Err(NO_VALUE) };
+        let forecast = outlook.value.ok_or("the answer forecasts no value")?;
+        Ok((forecast - value).abs())
+    }
+
+    /// How far the last value known is from what came, for an answer that forecasts a value: so
+    /// that both errors are of the same questions.
+    pub(super) fn naive_error(&self, outlook: &Outlook) -> std::result::Result<f64, &'static str> {
+        let Some(value) = self.value else { return Err(NO_VALUE) };
+        let Some(last) = self.last else { return Err("the question has no `last`") };
+        outlook.value.ok_or("the answer forecasts no value")?;
+        Ok((last - value).abs())
+    }
+}
+
+/// The numbers of a text, with commas between thousands.
+fn numbers(text: &str) -> impl Iterator<Item = f64> {
+    text.split_whitespace().filter_map(|word| plain_number(word.trim_matches([':', ';', '.', ','])))
+}
+
 pub(super) const NO_DIRECTION: &str = "no gold answer is a direction, or a number after a `last`";
 pub(super) const NO_VALUE: &str = "no gold answer is a number";
 
@@ -149,6 +195,37 @@ mod tests {
         assert_eq!(came(&["120", "Down."], Some(100.0)).direction, Some(Direction::Down));
         assert_eq!(came(&["120"], Some(100.0)).direction, Some(Direction::Up));
         assert_eq!(came(&["120"], None).direction, None);
+    }
+
+    #[test]
+    fn a_stated_forecast_needs_no_reader() {
+        let read =
+            |answer: &str| Outlook::stated(answer).map(|said| (said.value, said.low, said.high));
+        let full = |value, low, high| Some((Some(value), Some(low), Some(high)));
+        assert_eq!(read("4.45 (80 % interval 2 to 7)"), full(4.45, 2.0, 7.0));
+        assert_eq!(
+            read("About 1,234 t (80 % interval 1,100 t to 1,300 t)."),
+            full(1234.0, 1100.0, 1300.0)
+        );
+        assert_eq!(read("83 % (80 % interval 60 % to 95 %)"), full(83.0, 60.0, 95.0));
+        for answer in [
+            "4.45",
+            "About 4 (2 to 7)",
+            "In 2024 about 4 (80 % interval 2 to 7)",
+            "4 (80 % interval 2 to 7), or 5 (80 % interval 3 to 8)",
+            "4 (80 % interval 7 to 2)",
+        ] {
+            assert_eq!(read(answer), None, "{answer}");
+        }
+    }
+
+    #[test]
+    fn errors_are_those_of_the_forecast_and_of_the_last_value() {
+        let came = came(&["120"], Some(100.0));
+        let said = Outlook { value: Some(110.0), ..Outlook::default() };
+        assert_eq!((came.error(&said), came.naive_error(&said)), (Ok(10.0), Ok(20.0)));
+        let silent = Outlook::default();
+        assert!(came.error(&silent).is_err() && came.naive_error(&silent).is_err());
     }
 
     #[test]

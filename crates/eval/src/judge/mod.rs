@@ -5,6 +5,8 @@ mod claims;
 mod creative;
 mod criteria;
 mod forecast;
+mod ideas;
+mod pair;
 mod scheme;
 mod verdict;
 
@@ -13,8 +15,10 @@ use halma_core::PromptSet;
 pub use creative::rate;
 pub use criteria::{Assessed, Evidence, SourceText, assess};
 pub use forecast::{ActualValue, Outlook, outlook};
-pub(crate) use scheme::passages;
-pub use scheme::{Mark, Marks, Scheme};
+pub use ideas::distinct_ideas;
+pub use pair::{Preference, prefer};
+pub use scheme::{CriterionUnit, Mark, Marks, Scheme};
+pub(crate) use scheme::{ERROR, NAIVE_ERROR, passages};
 pub use verdict::{Case, Judgement, Protocol, Ruling, Tally, judge};
 
 /// The prompts of the judge, shipped next to those of the strategies.

@@ -189,17 +189,22 @@ async fn a_scheme_has_a_mark_for_each_of_its_criteria() {
         "inspiration": 2}"#;
     let script = Script::new([
         ("judge/creative", rated),
+        ("judge/ideas", r#"{"ideas": ["Ask more.", "Ask more!", "Wait."]}"#),
         ("judge/creative", "five"),
         ("judge/creative", "four"),
         ("judge/creative", "{}"),
+        ("judge/ideas", r#"{"ideas": []}"#),
         ("judge/forecast", r#"{"direction": null, "value": 12, "low": null, "high": null}"#),
+        ("judge/pair", r#"{"thinking": "", "better": "first"}"#),
+        ("judge/pair", r#"{"thinking": "", "better": "second"}"#),
     ]);
     let cx = cx(&script);
     let item = Item { last: Some(10.0), ..Item::new("q", "How many?", golds(&["11"])) };
     let answer = Answer { text: "About 12.".into(), ..Answer::default() };
     let mut marks = vec![];
-    for scheme in [Scheme::Creative, Scheme::Creative, Scheme::Forecast] {
-        let found = scheme.marks(&cx, (&item, &answer), None).await.unwrap();
+    for scheme in [Scheme::Creative, Scheme::Creative, Scheme::Forecast, Scheme::Pairwise] {
+        let case = (&item, &answer, Some(&answer));
+        let found = scheme.marks(&cx, case, None).await.unwrap();
         assert!(scheme.criteria().iter().all(|name| found.contains_key(*name)), "{found:?}");
         marks.push(found);
     }
@@ -209,6 +214,13 @@ async fn a_scheme_has_a_mark_for_each_of_its_criteria() {
     // From 10 to 12 is up, as from 10 to 11; there is no interval.
     assert_eq!(marks[2]["direction_accuracy"], Mark::Value(1.0));
     assert!(matches!(&marks[2]["interval_coverage"], Mark::LeftOut(_)));
+    assert_eq!(marks[2]["absolute_error"], Mark::Value(1.0));
+    assert_eq!(marks[2]["naive_error"], Mark::Value(1.0));
+    // What cannot be rated can still be counted.
+    assert_eq!(marks[0]["distinct_ideas"], Mark::Value(2.0));
+    assert_eq!(marks[1]["distinct_ideas"], Mark::Value(0.0));
+    // Preferred in both positions.
+    assert_eq!(marks[3]["preferred"], Mark::Value(1.0));
     // Nothing to assess, or nothing to compare with: the judge is not asked.
     let blank = Answer { text: " ".into(), ..answer.clone() };
     let none = Item::new("q", "How many?", golds(&["quite a few"]));
@@ -216,8 +228,9 @@ async fn a_scheme_has_a_mark_for_each_of_its_criteria() {
         (Scheme::Ragas, &item, &blank),
         (Scheme::Creative, &item, &blank),
         (Scheme::Forecast, &none, &answer),
+        (Scheme::Pairwise, &item, &answer),
     ] {
-        let found = scheme.marks(&cx, (item, answer), None).await.unwrap();
+        let found = scheme.marks(&cx, (item, answer, None), None).await.unwrap();
         assert_eq!(found.len(), scheme.criteria().len());
         assert!(found.values().all(|mark| matches!(mark, Mark::LeftOut(_))), "{found:?}");
     }
@@ -251,6 +264,8 @@ fn nothing_that_is_judged_opens_a_message() {
         gold => evil,
         golds => [evil],
         statements => [evil],
+        first => evil,
+        second => evil,
         sentences => [evil],
         passages => [minijinja::context! { title => evil, text => evil }],
     };

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Condition, Format};
 use crate::grid::Point;
-use crate::judge::Protocol;
+use crate::judge::{Protocol, Scheme};
 use crate::metrics::Profile;
 
 pub use figure::Figure;
@@ -67,6 +67,9 @@ pub struct Preset {
     /// The protocol of the judge that gave its Acc; `None` where it has none.
     #[serde(default)]
     pub judge: Option<Protocol>,
+    /// By which criteria a model assesses the answers.
+    #[serde(default)]
+    pub assess: Vec<Scheme>,
     /// What the table's columns are of.
     #[serde(default)]
     pub columns: Vec<Block>,
@@ -137,7 +140,7 @@ pub struct PresetRow {
     #[serde(default)]
     pub not_run: Option<String>,
     /// One list for each of [`Preset::columns`], in its order; in percent, counts as they are.
-    /// `nan` (`null` in JSON) could not be read; see [`Preset::notes`].
+    /// `nan` (`null` in JSON) could not be read, or is of a table of ours; see [`Preset::notes`].
     pub figures: Vec<Vec<f64>>,
 }
 

@@ -83,7 +83,8 @@ fn every_column_has_its_figures() {
             assert_eq!(block.data_set.entry().name, block.data_set.name());
         }
     }
-    let unread = presets().iter().flat_map(|preset| &preset.rows).flat_map(|row| &row.figures);
+    let published = presets().iter().filter(|preset| preset.paper != "Halma");
+    let unread = published.flat_map(|preset| &preset.rows).flat_map(|row| &row.figures);
     assert_eq!(unread.flat_map(|values| values.iter()).filter(|v| v.is_nan()).count(), 11);
 }
 

@@ -2,6 +2,7 @@
 use super::assessment::Assessment;
 use super::model::{Report, Run};
 use super::values::ValueFormat;
+use crate::judge::{CriterionUnit, Scheme};
 
 /// What every table of assessments shows.
 pub(crate) const ASSESSED: [&str; 6] =
@@ -18,10 +19,11 @@ fn rows(run: &Run) -> Vec<[String; 6]> {
     let mut rows = vec![];
     for Assessment { scheme, criteria, .. } in &run.assessed {
         for criterion in criteria {
-            let (unit, mean) = if scheme.is_points() {
-                ("1 to 5", criterion.mean.map_or("-".into(), |mean| format!("{mean:.2}")))
-            } else {
-                ("%", ValueFormat::Percent.render(criterion.mean))
+            let number = || criterion.mean.map_or("-".into(), |mean| format!("{mean:.2}"));
+            let (unit, mean) = match scheme.unit(&criterion.name) {
+                CriterionUnit::Points => ("1 to 5", number()),
+                CriterionUnit::Number => ("number", number()),
+                CriterionUnit::Share => ("%", ValueFormat::Percent.render(criterion.mean)),
             };
             rows.push([
                 run.label.clone(),
@@ -37,6 +39,12 @@ fn rows(run: &Run) -> Vec<[String; 6]> {
 }
 
 impl Run {
+    /// The mean of a criterion, where it was assessed.
+    pub(super) fn criterion(&self, scheme: Scheme, name: &str) -> Option<f64> {
+        let assessment = self.assessed.iter().find(|one| one.scheme == scheme)?;
+        assessment.criteria.iter().find(|criterion| criterion.name == name)?.mean
+    }
+
     /// What the assessments could not be asked for, and what they cost.
     pub(super) fn assessing(&self, notes: &mut Vec<String>) {
         for Assessment { scheme, answers, failed, usage, .. } in &self.assessed {
@@ -66,10 +74,10 @@ pub(crate) mod tests {
 
     use super::super::assessment::AssessmentBuilder;
     use super::*;
-    use crate::judge::{Mark, Marks, Scheme};
+    use crate::judge::{Mark, Marks};
     use crate::report::tests::report;
 
-    fn marks(marks: [(&str, Mark); 2]) -> Marks {
+    fn marks<const N: usize>(marks: [(&str, Mark); N]) -> Marks {
         marks.map(|(name, mark)| (name.to_owned(), mark)).into()
     }
 
@@ -99,7 +107,7 @@ pub(crate) mod tests {
         assert_eq!((criteria[0].mean, criteria[0].n, criteria[0].unreadable), (Some(0.5), 2, 1));
         assert_eq!((criteria[1].mean, criteria[1].n), (Some(1.0), 1));
         assert_eq!(criteria[1].left_out["the answer gives no interval"], 1);
-        for criterion in &criteria {
+        for criterion in &criteria[..2] {
             let apart = criterion.left_out.values().sum::<usize>() + criterion.unreadable;
             assert_eq!(criterion.n + apart + 1, answers, "{criterion:?}");
         }

@@ -62,6 +62,7 @@ pub(crate) struct Case<'a> {
 
 pub(super) const SCORED: &str = "scored questions";
 pub(super) const PASSAGES: &str = "questions that name gold passages";
+pub(super) const ASSESSED: &str = "answers that were assessed (`--assess`)";
 pub(super) const INDEXED: &str = "a base that this evaluation made with a model";
 pub(super) const UNANSWERABLE: &str = "questions that cannot be answered";
 
@@ -139,6 +140,16 @@ pub(super) const fn answerability(
     run: fn(&Run) -> Option<f64>,
 ) -> Column {
     Column { needs: UNANSWERABLE, in_terminal: false, ..by_run(key, title, meaning, run) }
+}
+
+/// A criterion that a model assessed, not shown in the terminal, which has a table of them.
+pub(super) const fn assessed(
+    key: &'static str,
+    title: &'static str,
+    meaning: &'static str,
+    run: fn(&Run) -> Option<f64>,
+) -> Column {
+    Column { needs: ASSESSED, in_terminal: false, ..by_run(key, title, meaning, run) }
 }
 
 pub(super) const fn cost(column: Column, format: ValueFormat) -> Column {

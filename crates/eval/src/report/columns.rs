@@ -1,15 +1,15 @@
 //! The one list of what is measured. The tables, the Markdown, the comparison, the presets and the
 //! viewer iterate over it: a new metric is a function in `metrics/` and an entry here.
 use super::column::{
-    Case, Column, INDEXED, PASSAGES, answerability, by_question, by_run, cost, counted, each,
-    gold_read, percent,
+    Case, Column, INDEXED, PASSAGES, answerability, assessed, by_question, by_run, cost, counted,
+    each, gold_read, percent,
 };
 use super::model::Run;
 use super::outcome::AnswerOutcome;
-use super::values::ValueFormat;
-use crate::figures::{nearest_rank, number, ratio};
-use crate::judge::Ruling;
-use crate::metrics::{support_recall, tokens_per_correct};
+use super::values::{Better, ValueFormat};
+use crate::figures::{mean, nearest_rank, number, ratio};
+use crate::judge::{ERROR, NAIVE_ERROR, Ruling, Scheme};
+use crate::metrics::{CREATIVE, support_recall, tokens_per_correct};
 
 /// All columns, in the order in which they are shown.
 pub static COLUMNS: &[Column] = &[
@@ -126,6 +126,42 @@ pub static COLUMNS: &[Column] = &[
     }),
     answerability("overall_accuracy", "O Acc", "right of all, abstentions included", |run| {
         run.answerability?.overall
+    }),
+    assessed("direction_accuracy", "direction", "forecasts that go where it went", |run| {
+        run.criterion(Scheme::Forecast, "direction_accuracy")
+    }),
+    assessed("interval_coverage", "coverage", "what came lies in the forecast's interval", |run| {
+        run.criterion(Scheme::Forecast, "interval_coverage")
+    }),
+    Column {
+        format: ValueFormat::Decimal,
+        better: Some(Better::Lower),
+        ..assessed("absolute_error", "MAE", "mean absolute error of the forecasts", |run| {
+            run.criterion(Scheme::Forecast, ERROR)
+        })
+    },
+    Column {
+        better: Some(Better::Lower),
+        ..assessed("error_ratio", "MAE/naive", "that error, of the last value's", |run| {
+            let naive = run.criterion(Scheme::Forecast, NAIVE_ERROR)?;
+            Some(run.criterion(Scheme::Forecast, ERROR)? / naive).filter(|ratio| ratio.is_finite())
+        })
+    },
+    Column {
+        format: ValueFormat::Decimal,
+        ..assessed("creative", "creative", "the five criteria, from 1 to 5", |run| {
+            let points = CREATIVE.iter().filter_map(|name| run.criterion(Scheme::Creative, name));
+            mean(points)
+        })
+    },
+    Column {
+        format: ValueFormat::Decimal,
+        ..assessed("distinct_ideas", "ideas", "different ideas of an answer", |run| {
+            run.criterion(Scheme::Creative, "distinct_ideas")
+        })
+    },
+    assessed("preferred", "preferred", "to the first strategy's answer, in both orders", |run| {
+        run.criterion(Scheme::Pairwise, "preferred")
     }),
     counted("abstained", "abst.", "abstained", |run| Some(number(run.abstained))),
     counted("failed", "failed", "ended in an error", |run| Some(number(run.failed))),

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use halma_core::{Cx, Meter, Outcome, Trace};
 
+use super::assessing::Rivals;
 use super::collector::ResultCollector;
 use super::judging::{Judge, JudgeReply, RulingStore};
 use super::run_files::RunFiles;
@@ -61,11 +62,13 @@ impl Round<'_> {
     pub(super) async fn answer_all(
         &self,
         system: &SystemUnderTest,
+        rivals: &mut Option<Rivals>,
     ) -> Result<SystemResults, EvalError> {
         let (mut output, tasks) = self.resume(system)?;
         self.work(system, tasks, &mut output).await?;
         let Output { files, rulings, mut collector } = output;
-        let assessed = self.assess(system, collector.take_answers(), &files).await?;
+        let answers = (collector.take_answers(), rivals);
+        let assessed = self.assess(system, answers, &files).await?;
         Ok(SystemResults { assessed, ..collector.finish(rulings.is_enabled()) })
     }
 

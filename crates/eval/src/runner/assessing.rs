@@ -24,7 +24,19 @@ use crate::system::SystemUnderTest;
 /// Has a model assess an answer, through a context of its own. Any error is a failure, and the
 /// next run asks again.
 pub type AskAssessor =
-    Arc<dyn Fn(Item, Answer, Cx) -> BoxFuture<'static, Result<Marks, Error>> + Send + Sync>;
+    Arc<dyn Fn(AssessmentCase, Cx) -> BoxFuture<'static, Result<Marks, Error>> + Send + Sync>;
+
+/// An answer that is assessed.
+#[derive(Clone)]
+pub struct AssessmentCase {
+    pub item: Item,
+    pub answer: Arc<Answer>,
+    /// What the first system of the evaluation answered; `None` for that system itself.
+    pub rival: Option<Arc<Answer>>,
+}
+
+/// The answers of the first system, by the item's place.
+pub(super) type Rivals = HashMap<usize, Arc<Answer>>;
 
 /// Assesses answers by one scheme, with the name of everything its marks depend on (its words, its
 /// models).
@@ -57,15 +69,19 @@ impl Assessor {
     ) -> Self {
         let embeds = embedder.as_ref().filter(|_| scheme == Scheme::Ragas);
         let vectors = embeds.map_or("none", |embedder| embedder.model()).to_owned();
-        let ask: AskAssessor = Arc::new(move |item, answer, cx| {
+        let ask: AskAssessor = Arc::new(move |case, cx| {
             let embedder = embedder.clone();
-            Box::pin(async move { scheme.marks(&cx, (&item, &answer), embedder.as_deref()).await })
+            Box::pin(async move {
+                let AssessmentCase { item, answer, rival } = &case;
+                scheme.marks(&cx, (item, answer, rival.as_deref()), embedder.as_deref()).await
+            })
         });
         let parts = [scheme.name(), fingerprint, vectors.as_str()];
         Self { scheme, ask, fingerprint: crate::fingerprint::fingerprint(parts) }
     }
 
-    fn fingerprint_of(&self, item: &Item, answer: &Answer) -> String {
+    fn fingerprint_of(&self, case: &AssessmentCase) -> String {
+        let AssessmentCase { item, answer, rival } = case;
         let last = item.last.map(|last| last.to_string()).unwrap_or_default();
         let golds = item.answers.len().to_string();
         let mut parts: Vec<String> =
@@ -74,6 +90,9 @@ impl Assessor {
         parts.extend(item.answers.iter().cloned());
         for passage in passages(&answer.citations) {
             parts.extend([passage.title, passage.text]);
+        }
+        if self.scheme == Scheme::Pairwise {
+            parts.extend(rival.iter().map(|rival| rival.text.clone()));
         }
         fingerprint(parts)
     }
@@ -84,7 +103,7 @@ struct PendingAssessment {
     /// The assessor's place.
     by: usize,
     item: usize,
-    answer: Arc<Answer>,
+    case: AssessmentCase,
 }
 
 /// The result: an error in one word where the model could not be asked.
@@ -113,8 +132,8 @@ impl StoredAssessments {
         Ok(Self { journal, lines })
     }
 
-    fn take(&mut self, by: &Assessor, item: &Item, answer: &Answer) -> Option<AssessmentLine> {
-        self.lines.remove(&(item.question.id.clone(), by.fingerprint_of(item, answer)))
+    fn take(&mut self, by: &Assessor, case: &AssessmentCase) -> Option<AssessmentLine> {
+        self.lines.remove(&(case.item.question.id.clone(), by.fingerprint_of(case)))
     }
 
     fn store(&mut self, line: &AssessmentLine) -> Result<(), EvalError> {
@@ -123,11 +142,12 @@ impl StoredAssessments {
 }
 
 impl Round<'_> {
-    /// Assesses the answers of a system, as far as that was not done by an earlier run.
+    /// Assesses the answers of a system, as far as that was not done by an earlier run. Those of the
+    /// first are what others are compared with.
     pub(super) async fn assess(
         &self,
         system: &SystemUnderTest,
-        answers: Vec<(usize, Answer)>,
+        (answers, rivals): (Vec<(usize, Answer)>, &mut Option<Rivals>),
         files: &RunFiles,
     ) -> Result<Vec<Assessment>, EvalError> {
         let assessors = &self.bench.assessors;
@@ -139,26 +159,30 @@ impl Round<'_> {
             assessors.iter().map(|by| AssessmentBuilder::new(by.scheme)).collect();
         let mut due = vec![];
         let mut taken_over = 0;
+        let mut own = Rivals::new();
         for (item, answer) in answers {
             let answer = Arc::new(answer);
+            own.insert(item, Arc::clone(&answer));
+            let rival = rivals.as_ref().and_then(|rivals| rivals.get(&item)).cloned();
+            let case = AssessmentCase { item: self.data.items[item].clone(), answer, rival };
             for (by, assessor) in assessors.iter().enumerate() {
-                if answer.abstained {
+                if case.answer.abstained {
                     builders[by].abstained();
-                } else if let Some(line) = stored.take(assessor, &self.data.items[item], &answer) {
+                } else if let Some(line) = stored.take(assessor, &case) {
                     taken_over += 1;
                     builders[by].enter(item, line.marks, line.usage);
                 } else {
-                    due.push(PendingAssessment { by, item, answer: Arc::clone(&answer) });
+                    due.push(PendingAssessment { by, item, case: case.clone() });
                 }
             }
         }
+        rivals.get_or_insert(own);
         let label = format!("{}, assessing", system.label);
         let mut tick = Tick::new(&label, taken_over + due.len(), taken_over);
         (self.progress)(&tick);
         let jobs = due.into_iter().map(|due| {
-            let item = self.data.items[due.item].clone();
-            let cx = (self.bench.open)(&item, &self.runner.budget);
-            assessed(assessors[due.by].clone(), item, due, cx)
+            let cx = (self.bench.open)(&due.case.item, &self.runner.budget);
+            assessed(assessors[due.by].clone(), due, cx)
         });
         each(self.runner.concurrency, jobs, |Done { due, line, trace }| {
             let (builder, scheme) = (&mut builders[due.by], assessors[due.by].scheme);
@@ -180,11 +204,10 @@ impl Round<'_> {
     }
 }
 
-async fn assessed(by: Assessor, item: Item, due: PendingAssessment, cx: Cx) -> Done {
-    let answer = Answer::clone(&due.answer);
-    let fingerprint = by.fingerprint_of(&item, &answer);
-    let question = item.question.id.clone();
-    let reply = caught((by.ask)(item, answer, cx.clone())).await;
+async fn assessed(by: Assessor, due: PendingAssessment, cx: Cx) -> Done {
+    let fingerprint = by.fingerprint_of(&due.case);
+    let question = due.case.item.question.id.clone();
+    let reply = caught((by.ask)(due.case.clone(), cx.clone())).await;
     let trace = cx.trace();
     // The trace has more about a failure.
     let marks = match reply {

@@ -20,7 +20,7 @@ use crate::report::{Report, Run};
 use crate::retrieval::retrieve_all;
 use crate::system::{OpenCx, Retrieve, SystemUnderTest};
 
-pub use assessing::{AskAssessor, Assessor};
+pub use assessing::{AskAssessor, AssessmentCase, Assessor};
 pub use judging::{AskJudge, Judge};
 pub(crate) use run_files::{journal, traces};
 
@@ -115,8 +115,9 @@ impl Runner {
         let retrieved = retrieve_all(self, data, bench, progress).await?;
         let mut report = self.empty_report(data, bench);
         let round = asking::Round { runner: self, data, bench, progress };
+        let mut rivals = None;
         for system in systems {
-            let results = round.answer_all(system).await?;
+            let results = round.answer_all(system, &mut rivals).await?;
             let run = Run::new(system, data, results, &retrieved);
             let run = run.with_atomizing(self.origin.atomizing);
             if run.unasked > 0 {

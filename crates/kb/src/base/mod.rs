@@ -13,13 +13,17 @@ use halma_core::{Embedder, Filter, Layer};
 use tokio::sync::Semaphore;
 
 use self::lexical::caught_up;
+use crate::error::run_blocking;
+use crate::feedback::FeedbackIndex;
 use crate::held::Held;
 use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
 use crate::lock::WriterLock;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::Store;
-use crate::{BaseOptions, Former, GraphSettings, KbError, SearchSettings, Thresholds};
+use crate::{
+    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, SearchSettings, Thresholds,
+};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
 pub struct Base {
@@ -32,6 +36,7 @@ pub struct Base {
     pub(crate) thresholds: Thresholds,
     pub(crate) search: SearchSettings,
     pub(crate) graph: GraphSettings,
+    pub(crate) feedback_settings: FeedbackSettings,
     /// What searches hold in memory.
     pub(crate) held: Arc<Held>,
     /// A place for each search that may run at the same time; the others wait.
@@ -117,6 +122,7 @@ impl Base {
             thresholds: options.thresholds,
             search: options.search,
             graph: options.graph,
+            feedback_settings: options.feedback,
             held: Arc::new(Held::new(chunks, atoms, generation)),
             searching: Arc::new(Semaphore::new(searches_at_once())),
             query_vectors: Arc::default(),
@@ -133,16 +139,35 @@ impl Base {
     /// others are not there. Only names, formats, dates and fields of documents are looked at. Vectors
     /// and lexical indexes are shared; nothing can be written but deletions and fields.
     pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
+        let mut feedback = self.feedback_settings;
+        feedback.search &= filters.iter().all(|filter| filter.feedback != Some(false));
+        let held = Arc::new(Held::restricted(&self.held, &self.store));
+        self.view(self.store.restricted(filters), held, feedback)
+    }
+
+    /// The same base for readers to whom what was accepted from answers is not there.
+    pub fn without_feedback(self: &Arc<Self>) -> Arc<Self> {
+        let feedback = FeedbackSettings { search: false, ..self.feedback_settings };
+        self.view(self.store.clone(), Arc::clone(&self.held), feedback)
+    }
+
+    fn view(
+        self: &Arc<Self>,
+        store: Store,
+        held: Arc<Held>,
+        feedback_settings: FeedbackSettings,
+    ) -> Arc<Self> {
         Arc::new(Self {
             dir: self.dir.clone(),
-            store: self.store.restricted(filters),
+            store,
             embedder: self.embedder.clone(),
             origin: self.origin.clone(),
             former: self.former.clone(),
             thresholds: self.thresholds,
             search: self.search,
             graph: self.graph,
-            held: Arc::new(Held::restricted(&self.held, &self.store)),
+            feedback_settings,
+            held,
             searching: Arc::clone(&self.searching),
             query_vectors: Arc::clone(&self.query_vectors),
             tables: crate::tables::SqlTables::new(self.workers.clone()),
@@ -153,9 +178,15 @@ impl Base {
         })
     }
 
+    /// Distinguishes this base from every other one, also from one that is made later in the same
+    /// folder; a restored backup is the same base. 16 hexadecimal digits.
+    pub fn id(&self) -> Result<String, KbError> {
+        Ok(format!("{:016x}", self.store.read(|reader| reader.uid())?))
+    }
+
     /// Whether this is a view of some documents of a base.
     pub fn is_restricted(&self) -> bool {
-        self.whole.is_some()
+        self.store.is_restricted()
     }
 
     /// Reads one value of the store; an error says why it cannot be used.
@@ -180,6 +211,16 @@ impl Base {
             Layer::Atom => Ok(&self.held.atoms),
             _ => Err(KbError::NotSearched { layer: layer.name() }),
         }
+    }
+
+    /// Questions that were accepted or marked wrong, loaded by the first search.
+    pub(crate) async fn feedback_index(&self) -> Result<Arc<FeedbackIndex>, KbError> {
+        let (store, held) = (self.store.clone(), Arc::clone(&self.held));
+        let load = move || {
+            let generation = held.refresh(&store)?;
+            held.feedback(&store, generation)
+        };
+        run_blocking("loading feedback", load).await
     }
 
     /// Sees what was published since the last search.

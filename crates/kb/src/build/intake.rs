@@ -10,8 +10,8 @@ use super::ingest::{Cuts, Ingest, IngestItem, ReadyDocument};
 use super::prune;
 use super::reader::{Input, InputDocument, InputReader, UnchangedFile};
 use super::resolver::document_id;
+use super::turn::Turn;
 use crate::error::run_blocking;
-use crate::lock::WriterLock;
 use crate::read::InputFile;
 use crate::stages::{BuildContext, Chunk, Describe, Driver, FigureRequest, insert_description};
 use crate::{IndexOptions, IndexReport, KbError, Phase, PhaseProgress};
@@ -32,8 +32,7 @@ enum Waiting {
 
 pub(super) struct Intake {
     context: Arc<BuildContext>,
-    /// Blocking work holds the lock as well: it runs on when the build is dropped.
-    lock: Arc<WriterLock>,
+    turn: Turn,
     options: IndexOptions,
     reader: Arc<InputReader>,
     ingest: Arc<Mutex<Ingest>>,
@@ -46,7 +45,7 @@ pub(super) struct Intake {
 impl Intake {
     pub(super) fn new(
         context: &Arc<BuildContext>,
-        lock: &Arc<WriterLock>,
+        turn: Turn,
         options: &IndexOptions,
     ) -> Result<Self, KbError> {
         let reader = InputReader::new(&context.base, options, &context.settings)?;
@@ -54,7 +53,7 @@ impl Intake {
         ingest.metadata = options.metadata.clone();
         Ok(Self {
             context: Arc::clone(context),
-            lock: Arc::clone(lock),
+            turn,
             options: options.clone(),
             reader: Arc::new(reader),
             ingest: Arc::new(Mutex::new(ingest)),
@@ -93,7 +92,7 @@ impl Intake {
         doing: &'static str,
         work: impl FnOnce(&mut Ingest) -> Result<T, KbError> + Send + 'static,
     ) -> Result<T, KbError> {
-        let (ingest, lock) = (Arc::clone(&self.ingest), Arc::clone(&self.lock));
+        let (ingest, lock) = (Arc::clone(&self.ingest), Arc::clone(&self.turn.lock));
         run_blocking(doing, move || {
             let _lock = lock;
             work(&mut ingest.lock().unwrap_or_else(PoisonError::into_inner))
@@ -173,10 +172,19 @@ impl Intake {
         }
         let incomplete = self.describe(&mut batch).await?;
         let ready = |(at, waiting)| self.ready(waiting, !incomplete.contains(&at));
-        let batch: Arc<Vec<IngestItem>> =
-            Arc::new(batch.into_iter().enumerate().map(ready).collect());
+        let batch: Arc<Vec<IngestItem>> = Arc::new(
+            batch.into_iter().enumerate().map(ready).filter(|item| self.is_wanted(item)).collect(),
+        );
         let cuts = self.chunk(&batch).await?;
         self.blocking("storing", move |ingest| ingest.insert_all(&batch, cuts)).await
+    }
+
+    /// Whether an item was not deleted since the build began.
+    fn is_wanted(&self, item: &IngestItem) -> bool {
+        match item {
+            IngestItem::Document(document) => !self.turn.deleted.contains(&document.id),
+            IngestItem::Unchanged(_) => true,
+        }
     }
 
     /// A document as it is inserted; its id is that of its text with the figures in words.

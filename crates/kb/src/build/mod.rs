@@ -16,6 +16,7 @@ mod refer;
 mod resolver;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod watch;
 
 use std::path::PathBuf;
@@ -33,6 +34,8 @@ pub use options::IndexOptions;
 pub(crate) use options::Selection;
 use profile::RunPlan;
 pub use rebuild::RebuildCost;
+use turn::Turn;
+pub(crate) use turn::wait as lock;
 pub use watch::{Changed, Watch};
 
 use crate::error::run_blocking;
@@ -43,8 +46,8 @@ use crate::store::{Precision, Task, searched};
 use crate::{Base, IndexReport, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
-/// ones are replaced, unfinished work is resumed. Failures of single files and
-/// units are in the report; an error means that the run as a whole could not go on.
+/// ones are replaced, unfinished work is resumed. A deletion meanwhile interrupts it for as long as
+/// it takes. Failures of single files and units are in the report; an error means that the run as a whole could not go on.
 ///
 /// Boxed, so that it is compiled in this crate and not again in every program that awaits it.
 pub fn index<'a>(
@@ -52,17 +55,17 @@ pub fn index<'a>(
     inputs: &'a [PathBuf],
     options: &'a IndexOptions,
 ) -> BoxFuture<'a, Result<IndexReport, KbError>> {
-    Box::pin(build(context, inputs, options))
+    Box::pin(turn::run(context, inputs, options))
 }
 
 async fn build(
     mut context: BuildContext,
     inputs: &[PathBuf],
     options: &IndexOptions,
+    turn: Turn,
 ) -> Result<IndexReport, KbError> {
     let began = Instant::now();
-    // Blocking work holds the lock as well: it runs on when this future is dropped.
-    let lock = Arc::new(lock(&context).await?);
+    let lock = Arc::clone(&turn.lock);
     let (held, rebuild) = (Arc::clone(&lock), options.rebuild.clone());
     let (context, kept) = run_blocking("storing", move || {
         let plan = RunPlan::new(&context, &rebuild)?;
@@ -74,7 +77,7 @@ async fn build(
     })
     .await?;
     let base = &context.base;
-    let mut report = intake::Intake::new(&context, &lock, options)?.run(inputs).await?;
+    let mut report = intake::Intake::new(&context, turn, options)?.run(inputs).await?;
     let (atoms, indexed, linked) = tokio::join!(
         atomize_and_embed(&context, &mut report),
         index_chunks(&context, &lock),
@@ -110,17 +113,6 @@ async fn build(
 
 fn number(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
-}
-
-/// The base's lock; when another run holds it this one says so and waits.
-pub(crate) async fn lock(context: &BuildContext) -> Result<WriterLock, KbError> {
-    let dir = context.base.dir.clone();
-    if let Some(lock) = WriterLock::try_take(&dir)? {
-        return Ok(lock);
-    }
-    tracing::warn!("another `index` runs on `{}`; waiting for it", dir.display());
-    (context.progress)(PhaseProgress { stage: Phase::WAIT, done: 0, total: 0 });
-    run_blocking("waiting for the lock", move || WriterLock::take(&dir)).await
 }
 
 /// Notes what the lists of waiting work are about: this kind of atoms, vectors of this embedder.

@@ -42,14 +42,14 @@ impl Chosen {
 impl Base {
     /// Deletes documents by name, by a pattern of names in which `*` stands for anything, or by
     /// node id; with them goes everything made of them. A document with several names loses the
-    /// ones given and goes with the last. Waits for a build that is running. When this returns no
-    /// file of the base holds a word of them in a form that can be read, the folder of cached
+    /// ones given and goes with the last. A build that is running makes room and continues
+    /// afterwards. When this returns no file of the base holds a word of them in a form that can be read, the folder of cached
     /// replies aside.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, KbError> {
         let began = Instant::now();
         // In a view only names that it shows are chosen.
         let whole = self.whole.as_deref().unwrap_or(self);
-        let _lock = WriterLock::take_for(&whole.dir, &whole.store)?;
+        let _lock = WriterLock::take_from_build(&whole.dir, &whole.store)?;
         let chosen = self.choose(documents)?;
         let (mut deleted, mut gone) = (Deleted::default(), Gone::default());
         whole.store.write(|writer| {
@@ -85,7 +85,7 @@ impl Base {
     }
 
     /// Brings the lexical indexes up to date, concurrently: each rewrites segments.
-    fn update_indexes(&self) -> Result<(), KbError> {
+    pub(crate) fn update_indexes(&self) -> Result<(), KbError> {
         let layers = Layer::ALL.into_iter().filter(|layer| searched(*layer));
         std::thread::scope(|scope| {
             let update = |layer| self.lexical_on_disk(layer)?.catch_up(&self.store, &|_| ());

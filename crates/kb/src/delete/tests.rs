@@ -202,6 +202,42 @@ fn a_store_that_is_full_says_so_and_stays_whole() {
     assert!(base.inspector().verify().unwrap().is_sound());
 }
 
+/// Documents of `sample` that need some MiB.
+fn fill(store: &Store, from: usize) {
+    let mut marks = sample::Marks::new(&"long".repeat(500));
+    for i in from..from + 40 {
+        sample::add(store, &format!("more {i}"), &mut marks);
+    }
+}
+
+#[test]
+fn a_store_grows_beyond_its_map_while_it_is_read() {
+    let dir = tempdir().unwrap();
+    drop(sample::base(dir.path(), "zqmark"));
+    let store_dir = dir.path().join("store");
+    let held = std::fs::metadata(store_dir.join("data.mdb")).unwrap().len();
+    let size = usize::try_from(held).unwrap().next_multiple_of(1 << 20) + (1 << 20);
+    let store = Store::open_for(&store_dir, Access::Growing(size)).unwrap();
+    let documents = || store.read(|reader| reader.count(Layer::Document)).unwrap();
+    let reading = std::sync::atomic::AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while reading.load(std::sync::atomic::Ordering::Relaxed) {
+                assert!(documents() >= 2);
+            }
+        });
+        fill(&store, 0);
+        fill(&store, 40);
+        reading.store(false, std::sync::atomic::Ordering::Relaxed);
+    });
+    let grown = std::fs::metadata(store_dir.join("data.mdb")).unwrap().len();
+    assert!(grown > 2 * size as u64, "{grown} bytes are not more than twice {size}");
+    assert_eq!(documents(), 82);
+    drop(store);
+    let base = Base::open(dir.path(), BaseOptions::default()).unwrap();
+    assert!(base.inspector().verify().unwrap().is_sound());
+}
+
 #[test]
 fn a_store_opened_for_reading_is_read_and_not_written() {
     let dir = tempdir().unwrap();

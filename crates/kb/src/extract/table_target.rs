@@ -92,13 +92,7 @@ pub(crate) fn relations(tables: &[TableOf]) -> Vec<String> {
 
 impl ValueType {
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::Date => "date",
-            Self::Truth => "truth",
-        }
+        self.column_kind().name()
     }
 
     pub(crate) fn column_kind(self) -> ColumnKind {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use halma_core::{Filter, Layer};
 
 use crate::KbError;
+use crate::feedback::FeedbackIndex;
 use crate::graph::GraphCache;
 use crate::lexical::{IndexedText, Languages, LexicalIndex};
 use crate::search::filter_cache::FilterRows;
@@ -35,6 +36,7 @@ pub(crate) struct Held {
     filters: Mutex<HashMap<(Layer, String), Cell<FilterRows>>>,
     graph: Cell<GraphCache>,
     tags: Cell<TagIndex>,
+    feedback: Cell<FeedbackIndex>,
     /// For a view of some documents: the whole base, of which it shares the vectors and the indexes
     /// on disk. Everything else it reads through its own store and holds for itself.
     whole: Option<(Store, Arc<Self>)>,
@@ -82,6 +84,7 @@ impl Held {
             filters: Mutex::default(),
             graph: Cell::default(),
             tags: Cell::default(),
+            feedback: Cell::default(),
             whole: None,
         }
     }
@@ -99,6 +102,7 @@ impl Held {
             filters: Mutex::default(),
             graph: Cell::default(),
             tags: Cell::default(),
+            feedback: Cell::default(),
             whole: Some((whole, held)),
         }
     }
@@ -185,6 +189,11 @@ impl Held {
         (filter, layer): (&Filter, Layer),
         generation: u64,
     ) -> Result<Option<Arc<RowSet>>, KbError> {
+        if filter.feedback == Some(true) {
+            return self.accepted(store, (filter, layer), generation).map(Some);
+        }
+        // What is not to be found of it is among what is excluded.
+        let filter = &Filter { feedback: None, ..filter.clone() };
         if filter.is_empty() && !store.is_restricted() {
             return Ok(None);
         }
@@ -213,6 +222,26 @@ impl Held {
         Ok(Some(Arc::clone(&held.rows)))
     }
 
+    /// The rows of a layer that were accepted from answers and that the rest of a filter lets in.
+    fn accepted(
+        &self,
+        store: &Store,
+        (filter, layer): (&Filter, Layer),
+        generation: u64,
+    ) -> Result<Arc<RowSet>, KbError> {
+        let mut rows = RowSet::default();
+        if layer == Layer::Atom {
+            let rest = Filter { feedback: None, ..filter.clone() };
+            let others = self.allowed(store, (&rest, layer), generation)?;
+            for row in store.read(|reader| reader.accepted_atoms())? {
+                if others.as_ref().is_none_or(|others| others.contains(row)) {
+                    rows.insert(row);
+                }
+            }
+        }
+        Ok(Arc::new(rows))
+    }
+
     /// What graph searches share.
     pub(crate) fn graph(&self, store: &Store, generation: u64) -> Result<Arc<GraphCache>, KbError> {
         current(&self.graph, generation, |former| {
@@ -226,6 +255,16 @@ impl Held {
             }
             Ok(Arc::new(GraphCache::new(Arc::new(Walk::load(store)?))))
         })
+    }
+
+    /// Questions that were accepted or marked wrong.
+    pub(crate) fn feedback(
+        &self,
+        store: &Store,
+        generation: u64,
+    ) -> Result<Arc<FeedbackIndex>, KbError> {
+        let load = |_| store.read(FeedbackIndex::load).map(Arc::new);
+        current(&self.feedback, generation, load)
     }
 
     /// The tags by everything that they go by.
@@ -294,6 +333,7 @@ impl Held {
         lock(&self.filters).clear();
         *lock(&self.graph) = None;
         *lock(&self.tags) = None;
+        *lock(&self.feedback) = None;
     }
 }
 

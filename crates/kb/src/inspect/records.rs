@@ -3,7 +3,7 @@ use halma_core::Layer;
 
 use crate::cut::Places;
 use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, LayerRecord, Row,
+    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, Id, LayerRecord, Row,
     RowRecord, Rows, SectionRecord, StoreReader, SummaryRecord, TableRecord, TextPlace, atoms_key,
 };
 
@@ -62,10 +62,24 @@ impl<'a> Records<'a> {
         }
         for (row, atom) in self.all::<AtomRecord>()? {
             let at = (Layer::Atom, row);
-            self.needs(at, (Layer::Chunk, atom.chunk))?;
-            if !self.reader.atoms_of(atom.chunk)?.contains(&row) {
+            for chunk in atom.chunks_below() {
+                self.needs(at, (Layer::Chunk, chunk))?;
+            }
+            if let Some(accepted) = &atom.accepted {
+                self.accepted(at, accepted.feedback)?;
+            } else if !self.reader.atoms_of(atom.chunk)?.contains(&row) {
                 self.add(at, "the ledger does not know it");
             }
+        }
+        Ok(())
+    }
+
+    /// The feedback that an atom was accepted from is there, and says so.
+    fn accepted(&mut self, at: At, feedback: Id) -> heed::Result<()> {
+        let record = self.reader.feedback(feedback)?;
+        let candidates = record.iter().flat_map(|record| &record.candidates);
+        if !candidates.into_iter().any(|candidate| candidate.atom == Some(at.1)) {
+            self.add(at, "the feedback that it was accepted from does not know it");
         }
         Ok(())
     }

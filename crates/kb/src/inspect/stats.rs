@@ -145,7 +145,9 @@ fn figures(reader: &StoreReader<'_>) -> heed::Result<Figures> {
     let count = |layer: Layer| figures.layers[&layer];
     let (sections, chunks, rows) = (count(Layer::Section), count(Layer::Chunk), count(Layer::Row));
     let contains = sections + chunks + placed + count(Layer::Figure) + rows;
-    let derived = count(Layer::Atom) + count(Layer::Fact) + rows;
+    // Those of what was accepted from answers are stored.
+    let accepted = reader.accepted_atoms()?.len() as u64;
+    let derived = count(Layer::Atom) - accepted + count(Layer::Fact) + rows;
     for (edge, implied) in
         [(Edge::Contains, contains), (Edge::Next, next), (Edge::DerivedFrom, derived)]
     {

@@ -7,7 +7,8 @@ use halma_core::{Edge, Filter, Layer};
 
 use crate::names::fits;
 use crate::store::{
-    At, DocumentRecord, Row, RowSet, SectionRecord, StoreReader, admits_document, admits_name,
+    At, AtomRecord, DocumentRecord, Row, RowSet, SectionRecord, StoreReader, admits_document,
+    admits_name,
 };
 use crate::tags::TagIndex;
 
@@ -57,6 +58,13 @@ pub(crate) fn allowed(
             for chunk in reader.all_rows(Layer::Chunk)? {
                 if corpus.chunks.contains(chunk) {
                     reader.atoms_of(chunk)?.for_each(|atom| atoms.insert(atom));
+                }
+            }
+            // What was accepted from an answer is in when everything is that it rests on.
+            for row in reader.accepted_atoms()? {
+                let below = reader.node::<AtomRecord>(row)?.map(|atom| atom.chunks_below());
+                if below.is_some_and(|below| below.iter().all(|c| corpus.chunks.contains(*c))) {
+                    atoms.insert(row);
                 }
             }
             Ok(atoms)

@@ -42,6 +42,10 @@ impl FilterRows {
             let Some(changes) = changes.filter(|_| by_document && filter.tags.is_empty()) else {
                 return Ok(false);
             };
+            // What was accepted from answers rests on chunks of several documents.
+            if self.layer == Layer::Atom && !reader.accepted_atoms()?.is_empty() {
+                return Ok(false);
+            }
             self.apply(reader, filter, &changes)?;
             self.position = reader.change_position()?;
             Ok(true)

@@ -12,9 +12,9 @@ use super::matrix::{Probe, cosine};
 use super::ranker::{Ranked, Ranker, Search, VectorUse};
 use super::tags::{TagSource, expand_by_tags};
 use super::{Expand, GraphSettings, Judgement, SearchSettings, lone_chunks, ranker_for};
-use crate::KbError;
 use crate::held::Held;
 use crate::store::{Row, Store, StoreReader, parse_id};
+use crate::{FeedbackSettings, KbError};
 
 /// Says that no one waits any more, when it is dropped.
 pub(super) struct CancelGuard(pub(super) Arc<AtomicBool>);
@@ -42,6 +42,8 @@ pub(super) struct SearchJob {
     /// The embedder of the vectors of tags, where tags expand the query and have vectors.
     pub(super) tag_space: Option<u8>,
     pub(super) judgement: Judgement,
+    /// How feedback counts; `None` where what was accepted from answers is not to be found.
+    pub(super) feedback: Option<FeedbackSettings>,
     pub(super) cancelled: Arc<AtomicBool>,
 }
 
@@ -79,10 +81,13 @@ impl SearchJob {
             expand_by_tags(&TagSource { store, held, generation, embedder }, &mut search)?;
         }
         let has_vectors = search.matrices.contains_key(&query.layer);
-        let lists = match ranker.vectors() {
+        let mut lists = match ranker.vectors() {
             VectorUse::Required if !has_vectors => Bm25.rank(&search)?,
             _ => ranker.rank(&search)?,
         };
+        if let Some(settings) = self.feedback.filter(|_| query.layer == Layer::Chunk) {
+            held.feedback(store, generation)?.weigh(&search, &settings, &mut lists);
+        }
         let matrix = search.matrices.get(&query.layer);
         let probe = |vector: &Option<Vector>| {
             vector.as_ref().zip(matrix).map(|(vector, matrix)| Probe::new(matrix, vector))
@@ -115,7 +120,13 @@ impl SearchJob {
     fn admitted(&self, generation: u64) -> Result<HashMap<Layer, Admitted>, KbError> {
         let query = &self.query;
         let admit = |layer: Layer| {
-            let excluded = self.store.read(|reader| excluded(reader, &query.exclude, layer))?;
+            let excluded = self.store.read(|reader| {
+                let mut rows = excluded(reader, &query.exclude, layer)?;
+                if layer == Layer::Atom && self.feedback.is_none() {
+                    rows.extend(reader.accepted_atoms()?);
+                }
+                Ok(rows)
+            })?;
             let filter = (&query.filter, layer);
             let allowed = self.held.allowed(&self.store, filter, generation)?;
             Ok((layer, Admitted { excluded, allowed }))
@@ -188,6 +199,7 @@ fn excluded(
             Layer::Atom => {
                 for chunk in held {
                     rows.extend(reader.atoms_of(chunk)?);
+                    rows.extend(reader.accepted_atoms_of(chunk)?);
                 }
             }
             _ => {}

@@ -163,6 +163,7 @@ impl Base {
             expand: Expand::Nothing,
             tag_space: None,
             judgement: Judgement::default(),
+            feedback: self.finds_feedback(query).then_some(self.feedback_settings),
             cancelled: Arc::default(),
         };
         for layer in layers {
@@ -210,6 +211,11 @@ impl Base {
     fn is_indexed(&self, query: &Query, layer: Layer) -> Result<bool, KbError> {
         let is_evidence = layer == Layer::Summary && query.layer != layer;
         Ok(!is_evidence || self.summaries()? <= MOST_INDEXED_SUMMARIES)
+    }
+
+    /// Whether a query finds what was accepted from answers.
+    fn finds_feedback(&self, query: &Query) -> bool {
+        query.filter.feedback.unwrap_or(self.feedback_settings.search)
     }
 
     /// The embedder whose vectors are searched, if it is open and the layer has any.

@@ -71,7 +71,8 @@ impl StoreWriter<'_> {
         for draft in drafts {
             let id = hash(&[&parent.id.to_be_bytes(), draft.text.as_bytes()]);
             let (start, end) = draft.span;
-            let record = AtomRecord { id, chunk, start, end, text: draft.text.clone() };
+            let text = draft.text.clone();
+            let record = AtomRecord { id, chunk, start, end, text, accepted: None };
             self.put_node(row, &record)?;
             row += 1;
         }

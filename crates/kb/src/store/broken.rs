@@ -54,8 +54,9 @@ impl Store {
         let db = &self.db;
         let read = |reader: &super::StoreReader<'_>| {
             let mut values = vec![];
-            for db in [db.texts, db.merges, db.chunk_names, db.chunk_terms].iter().chain(&db.nodes)
-            {
+            let feedback = db.feedback.iter().map(|feedback| &feedback.records);
+            let sealed = [db.texts, db.merges, db.chunk_names, db.chunk_terms];
+            for db in sealed.iter().chain(&db.nodes).chain(feedback) {
                 for entry in db.iter(reader)? {
                     values.push(entry?.1.to_vec());
                 }
@@ -108,7 +109,8 @@ impl Store {
 
     /// Removes a document and ends where a process may be killed: after the commit.
     pub(crate) fn remove_and_die(&self, name: &str) {
-        let mut writer = self.writer().unwrap();
+        let mut writer = super::StoreWriter::new(self, self.env.write_txn().unwrap());
+        self.begin_keys(&writer).unwrap();
         let row = writer.named(name).unwrap().unwrap();
         writer.remove_document(row).unwrap();
         assert!(writer.save_keys().unwrap());

@@ -46,7 +46,21 @@ pub(super) struct Databases<D = Db> {
     pub(super) chunk_terms: D,
     /// Number → what a transaction changed (`changes/`).
     pub(super) changes: D,
+    /// Made in bases of earlier versions when they are first opened for writing.
+    pub(super) feedback: Option<FeedbackDatabases<D>>,
 }
+
+/// What people said of answers.
+#[derive(Clone, Copy)]
+pub(super) struct FeedbackDatabases<D> {
+    /// Id → `FeedbackRecord`*, each under a key of its own.
+    pub(super) records: D,
+    /// (document, chunk or atom, id): by what it is deleted with, and what was accepted of it.
+    pub(super) links: D,
+}
+
+/// The databases of feedback.
+pub(super) const FEEDBACK: [&str; 2] = ["feedback", "feedback links"];
 
 /// The database of values about the base as a whole.
 pub(super) const META: &str = "meta";
@@ -74,6 +88,7 @@ impl<D> Databases<D> {
             chunk_names: open("chunk_names")?,
             chunk_terms: open("chunk_terms")?,
             changes: open("changes")?,
+            feedback: None,
         })
     }
 }
@@ -84,6 +99,7 @@ impl Databases {
         env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
             let mut create = |name: &str| opener.create_database::<Bytes, Bytes>(txn, Some(name));
             Databases::each(|name| create(name).map(|_| ()))?;
+            FEEDBACK.into_iter().try_for_each(|name| create(name).map(|_| ()))?;
             Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(()))
         })?;
         Self::open(env)
@@ -91,7 +107,11 @@ impl Databases {
 
     /// Opens all databases where none can be created.
     pub(super) fn open(env: &Env<WithoutTls>) -> heed::Result<Self> {
-        Self::each(|name| open_existing(env, name))
+        let databases = Self::each(|name| open_existing(env, name))?;
+        let [records, links] = FEEDBACK.map(|name| open_one(env, name));
+        let feedback = records?.zip(links?);
+        let feedback = feedback.map(|(records, links)| FeedbackDatabases { records, links });
+        Ok(Self { feedback, ..databases })
     }
 }
 
@@ -101,7 +121,7 @@ pub(super) fn open_existing(env: &Env<WithoutTls>, name: &str) -> heed::Result<D
     open_one(env, name)?.ok_or_else(missing)
 }
 
-fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<Db>> {
+pub(super) fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<Db>> {
     let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
         let found = opener.open_database::<Bytes, Bytes>(txn, Some(name))?;
         Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))

@@ -1,4 +1,4 @@
-//! Opening the LMDB environment: the one place with `unsafe`, because LMDB maps a file.
+//! Opening and resizing the LMDB environment: the one place with `unsafe`, because LMDB maps a file.
 #![expect(unsafe_code, reason = "heed marks opening a memory-mapped environment as unsafe")]
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
@@ -21,6 +21,23 @@ pub(crate) enum Access {
     /// With a map of this many bytes, which is all that the file may grow to.
     #[cfg(test)]
     Small(usize),
+    /// With a map of this many bytes, which grows.
+    #[cfg(test)]
+    Growing(usize),
+}
+
+impl Access {
+    /// Whether the map may grow.
+    pub(super) fn grows(self) -> bool {
+        match self {
+            Self::Write => true,
+            Self::Read => false,
+            #[cfg(test)]
+            Self::Small(_) => false,
+            #[cfg(test)]
+            Self::Growing(_) => true,
+        }
+    }
 }
 
 /// Opens the environment with the largest map the address space gives, 64 GiB at most unless the
@@ -31,7 +48,7 @@ pub(super) fn open(dir: &Path, access: Access) -> heed::Result<Env<WithoutTls>> 
     let least = GIB.max(held.saturating_mul(2)).next_multiple_of(GIB);
     let mut size = least.max(64 * GIB);
     #[cfg(test)]
-    if let Access::Small(bytes) = access {
+    if let Access::Small(bytes) | Access::Growing(bytes) = access {
         return open_with(dir, bytes, EnvFlags::NO_META_SYNC);
     }
     let mut flags =
@@ -61,6 +78,27 @@ fn open_with(dir: &Path, size: usize, flags: EnvFlags) -> heed::Result<Env<Witho
     // power failure may undo the last commit, which `index` then repeats. `NO_LOCK` goes with
     // `READ_ONLY` and only where the lock file cannot be opened.
     unsafe { options.flags(flags).open(dir) }
+}
+
+/// Whether three quarters of the map are used.
+pub(super) fn is_nearly_full(env: &Env<WithoutTls>) -> bool {
+    let page = env.unnamed_database_stat().page_size as usize;
+    let info = env.info();
+    info.last_page_number.saturating_mul(page) > info.map_size / 4 * 3
+}
+
+/// Doubles the map. The caller makes sure that no transaction of this process is open.
+pub(super) fn double(env: &Env<WithoutTls>) -> heed::Result<()> {
+    let size = env.info().map_size.saturating_mul(2);
+    // SAFETY: `growth` keeps transactions out meanwhile.
+    unsafe { env.resize(size) }
+}
+
+/// Maps the file in the size that another process has given it. The caller makes sure that no
+/// transaction of this process is open.
+pub(super) fn follow(env: &Env<WithoutTls>) -> heed::Result<()> {
+    // SAFETY: `growth` keeps transactions out meanwhile.
+    unsafe { env.resize(0) }
 }
 
 /// Writes as far out as the store would, to a file that is removed again: a disk that is full says

@@ -10,6 +10,8 @@ mod databases;
 mod documents;
 mod edges;
 mod env;
+mod feedback;
+mod growth;
 mod history;
 mod languages;
 mod ledger;
@@ -44,16 +46,18 @@ pub(crate) use documents::{
 };
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
+pub(crate) use feedback::{CandidateRecord, FeedbackRecord, accepted_id};
+use growth::Growth;
 pub(crate) use history::{History, Past};
 pub(crate) use languages::DocumentLanguages;
 pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
-    AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
-    FactRecord, FigureRecord, LayerRecord, NodeRecord, Owner, RowRecord, SectionRecord,
-    SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
+    AcceptedAtom, AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,
+    EntityRecord, FactRecord, FigureRecord, LayerRecord, NodeRecord, Owner, RowRecord,
+    SectionRecord, SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
-pub use records::{ColumnDetails, Details};
+pub use records::{AcceptedDetails, ColumnDetails, Details};
 use restriction::Scope;
 pub(crate) use restriction::{RowSet, admits_document, admits_name};
 pub(crate) use schema::{
@@ -79,6 +83,7 @@ pub(crate) struct Store {
     keys: Arc<Keys>,
     vectors: Arc<VectorFiles>,
     access: Access,
+    growth: Arc<Growth>,
     /// What it is restricted to.
     scope: Option<Arc<Scope>>,
 }
@@ -131,7 +136,9 @@ impl Store {
         }
         let (db, keys) = (db.map_err(fail)?, Arc::new(keys));
         let vectors = Arc::new(VectorFiles::new(dir, access != Access::Read));
-        let store = Self { env, dir: dir.to_owned(), db, keys, vectors, access, scope: None };
+        let growth = Arc::default();
+        let own = dir.to_owned();
+        let store = Self { env, dir: own, db, keys, vectors, access, growth, scope: None };
         if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
             store.write(|writer| {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -171,7 +178,8 @@ impl Store {
         &self,
         work: impl FnOnce(&StoreReader<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
-        let txn = self.env.read_txn().map_err(|e| self.failed(e))?;
+        let begin = self.growth.begin(&self.env, || self.env.read_txn());
+        let (_open, txn) = begin.map_err(|e| self.failed(e))?;
         StoreReader::new(self, txn).and_then(|reader| work(&reader)).map_err(|e| self.failed(e))
     }
 
@@ -187,7 +195,11 @@ impl Store {
         if !self.is_writable() {
             return Err(KbError::ReadOnly { dir: self.dir.clone() });
         }
-        let mut writer = self.writer()?;
+        self.growth.grow(&self.env, self.access);
+        let begin = self.growth.begin(&self.env, || self.env.write_txn());
+        let (_open, txn) = begin.map_err(|e| self.failed(e))?;
+        let mut writer = StoreWriter::new(self, txn);
+        self.begin_keys(&writer)?;
         let done = work(&mut writer)
             .and_then(|done| writer.finish_removals().map(|()| done))
             .and_then(|done| writer.note_unsynced_vectors().map(|()| done))
@@ -221,13 +233,6 @@ impl Store {
     /// [`StoreReader::history`] of a view of its own.
     pub(crate) fn history(&self) -> Result<History, KbError> {
         self.read(|reader| reader.history())
-    }
-
-    /// A write that ends when it is committed or dropped.
-    fn writer(&self) -> Result<StoreWriter<'_>, KbError> {
-        let writer = StoreWriter::new(self, self.env.write_txn().map_err(|e| self.failed(e))?);
-        self.begin_keys(&writer)?;
-        Ok(writer)
     }
 
     fn failed(&self, source: heed::Error) -> KbError {

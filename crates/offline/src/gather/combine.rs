@@ -42,9 +42,14 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &CombineInput) -> String {
     distinct.truncate(MAX_POINTS);
     distinct.sort_by_key(|(i, ..)| *i);
     let chosen: Vec<String> = distinct.iter().map(|(_, point, _)| end_sentence(point)).collect();
+    // Points of tables end in abbreviations and cells: each is a line, so that each stays one claim.
+    let answer = match chosen.as_slice() {
+        [one] => one.clone(),
+        several => several.iter().map(|point| format!("- {point}")).collect::<Vec<_>>().join("\n"),
+    };
     let rationale =
         format!("{} of {all} distinct points, from {} in all.", chosen.len(), input.points.len());
-    json!({ "rationale": rationale, "answer": chosen.join(" ") }).to_string()
+    json!({ "rationale": rationale, "answer": answer }).to_string()
 }
 
 fn end_sentence(point: &str) -> String {
@@ -72,7 +77,7 @@ mod tests {
     fn each_point_is_said_once() {
         assert_eq!(
             combined(&["The mill burnt down", "Boats are expensive.", "Down burnt the mill.", ""]),
-            "The mill burnt down. Boats are expensive."
+            "- The mill burnt down.\n- Boats are expensive."
         );
         assert_eq!(combined(&[]), "");
     }

@@ -116,11 +116,15 @@ pub(crate) struct RefusedFile {
     pub(crate) reason: String,
     /// What to do about it.
     pub(crate) hint: String,
+    /// It would be accepted in place of the file that has its name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) replaceable: bool,
 }
 
 impl RefusedFile {
     pub(crate) fn new(name: &str, reason: impl Into<String>, hint: &str) -> Self {
-        Self { name: name.to_owned(), line: None, reason: reason.into(), hint: hint.to_owned() }
+        let (name, reason, hint) = (name.to_owned(), reason.into(), hint.to_owned());
+        Self { name, line: None, reason, hint, replaceable: false }
     }
 }
 

@@ -45,6 +45,8 @@ struct StoredKey {
     #[serde(flatten)]
     key: Key,
     hash: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workspace_id: Option<String>,
 }
 
 /// The keys of a base and the workspaces below it. Once the file exists, keys are required, even when
@@ -114,13 +116,15 @@ impl KeyFile {
             name: new.name.trim().to_owned(),
             scopes,
             workspace,
+            workspace_id: None,
             created: Utc::now(),
             expires: new.expires,
             budget_per_day_usd: new.budget_per_day_usd,
             calls_per_day: new.calls_per_day,
             documents: new.documents,
         };
-        let stored = StoredKey { key: key.clone(), hash: hash.to_hex().to_string() };
+        let hash = hash.to_hex().to_string();
+        let stored = StoredKey { key: key.clone(), hash, workspace_id: None };
         self.change(|keys| {
             keys.push(stored);
             Ok(())
@@ -145,6 +149,22 @@ impl KeyFile {
         }
         self.change(|keys| {
             keys.retain(|stored| stored.key.workspace != workspace);
+            Ok(())
+        })
+    }
+
+    /// Binds the keys of a workspace that are not bound yet to the base that it has now, so that
+    /// they do not open another one that gets its name.
+    pub(crate) fn bind(&self, workspace: &str, id: &str) -> Result<(), KeysError> {
+        let is_unbound =
+            |stored: &StoredKey| stored.key.workspace == workspace && stored.workspace_id.is_none();
+        if !self.read()?.iter().any(is_unbound) {
+            return Ok(());
+        }
+        self.change(|keys| {
+            for stored in keys.iter_mut().filter(|stored| is_unbound(stored)) {
+                stored.workspace_id = Some(id.to_owned());
+            }
             Ok(())
         })
     }
@@ -188,7 +208,7 @@ impl KeyFile {
         let broken = |reason: String| KeysError::Broken { path: self.path.clone(), reason };
         let hashed = |stored: StoredKey| {
             let hash = blake3::Hash::from_hex(&stored.hash).map_err(|e| broken(e.to_string()))?;
-            Ok((stored.key, hash))
+            Ok((Key { workspace_id: stored.workspace_id, ..stored.key }, hash))
         };
         self.read()?.into_iter().map(hashed).collect()
     }

@@ -49,6 +49,9 @@ pub struct Key {
     pub name: String,
     pub scopes: Vec<Scope>,
     pub workspace: String,
+    /// The id of the workspace's base; `None` until a server has opened the workspace.
+    #[serde(skip)]
+    pub(crate) workspace_id: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     pub created: DateTime<Utc>,
     #[serde(default)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use halma_core::{Budget, Filter};
-use halma_engine::flag_value;
+use halma_engine::{LONGEST_CORRECTION, LONGEST_NOTE, flag_value};
 use serde_json::Value as Json;
 use toml::Value;
 
@@ -20,6 +20,7 @@ const LONGEST_PATTERN: usize = 300;
 const MOST_SETTINGS: usize = 32;
 const MOST_TURNS: usize = 200;
 const MOST_OPTIONS: usize = 64;
+const MOST_CANDIDATES: usize = 64;
 
 /// Characters of a whole conversation, and of a choice.
 const LONGEST_HISTORY: usize = 200_000;
@@ -256,6 +257,27 @@ pub(crate) fn names(what: &str, names: &[String], most: usize) -> Result<(), Pro
     names.iter().try_for_each(|one| name(what, Some(one)))
 }
 
+/// What is said of an answer.
+pub(crate) fn feedback(correction: &str, note: &str) -> Result<(), Problem> {
+    for (what, text, most) in
+        [("correction", correction, LONGEST_CORRECTION), ("note", note, LONGEST_NOTE)]
+    {
+        if text.chars().count() > most {
+            return Err(too_long(what, most));
+        }
+    }
+    Ok(())
+}
+
+/// Numbers of candidates.
+pub(crate) fn candidates(numbers: &[usize]) -> Result<(), Problem> {
+    if numbers.len() > MOST_CANDIDATES {
+        Err(too_many("candidates", MOST_CANDIDATES))
+    } else {
+        Ok(())
+    }
+}
+
 fn too_many(what: &str, most: usize) -> Problem {
     Problem::unfit(format!("`{what}` has more than {most} entries")).hint("send fewer")
 }
@@ -322,6 +344,11 @@ mod tests {
         let turn = |text: String| Turn { role: "user".into(), text };
         assert!(history(&vec![turn(String::new()); 201]).is_err());
         assert!(history(&[turn("ü".repeat(200_001))]).is_err());
+        assert!(feedback(&"ü".repeat(4_000), "").is_ok());
+        assert!(
+            feedback(&"ü".repeat(4_001), "").is_err() && feedback("", &"n".repeat(4_001)).is_err()
+        );
+        assert!(candidates(&[1; 65]).is_err() && candidates(&[1, 2]).is_ok());
         let endless = Budget { seconds: Some(f64::INFINITY), ..Budget::default() };
         assert!(budget(Some(&endless)).is_err() && budget(Some(&Budget::default())).is_ok());
     }

@@ -1,5 +1,6 @@
 //! The arguments of the tools, as `tools.json` describes them.
 use halma_core::{AnswerStyle, Filter, Layer, Mode};
+use halma_engine::Verdict;
 use serde::Deserialize;
 
 use crate::asking::Turn;
@@ -57,4 +58,15 @@ pub(super) struct ListArguments {
 #[serde(deny_unknown_fields)]
 pub(super) struct ExplainArguments {
     pub(super) id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FeedbackArguments {
+    pub(super) id: String,
+    pub(super) verdict: Verdict,
+    #[serde(default)]
+    pub(super) correction: String,
+    #[serde(default)]
+    pub(super) note: String,
 }

@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::arguments::{
-    AskArguments, ExplainArguments, ListArguments, ReadArguments, SearchArguments,
+    AskArguments, ExplainArguments, FeedbackArguments, ListArguments, ReadArguments,
+    SearchArguments,
 };
 use crate::access::Caller;
 use crate::app::Shared;
@@ -26,6 +27,7 @@ use crate::limits::bounds;
 use crate::listing::limit;
 use crate::openai::with_sources;
 use crate::problem::Problem;
+use crate::routes::feedback::{self, GiveFeedback};
 
 const TOOLS: &str = include_str!("tools.json");
 /// The argument `filter` of more than one tool.
@@ -82,6 +84,7 @@ impl Tools {
             "read_document" => read_document(caller, read(arguments)?).await,
             "list_documents" => list_documents(caller, read(arguments)?).await,
             "explain_answer" => explain_answer(caller, read(arguments)?).await,
+            "give_feedback" => give_feedback(caller, read(arguments)?).await,
             _ => return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
         })
     }
@@ -240,6 +243,23 @@ async fn explain_answer(
     .await
 }
 
+async fn give_feedback(
+    caller: Caller,
+    arguments: FeedbackArguments,
+) -> Result<ToolOutput, Problem> {
+    let FeedbackArguments { id, verdict, correction, note } = arguments;
+    let request = GiveFeedback { run: id, verdict, correction, note };
+    let lane = caller.lane();
+    lane.run(move || {
+        let given = feedback::give(&caller, request)?;
+        let text =
+            format!("Stored as feedback {}. It changes nothing until it is accepted.", given.id);
+        let data = serde_json::to_value(&given).map_err(|e| Problem::internal(&e))?;
+        Ok(ToolOutput { text, data })
+    })
+    .await
+}
+
 fn tools() -> Result<Vec<Tool>, ErrorData> {
     let described = |mode: Mode| format!("`{}`: {}", mode.name(), mode.description());
     let text = TOOLS
@@ -295,6 +315,9 @@ mod tests {
     fn every_tool_is_described() {
         let names: Vec<String> =
             tools().unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
-        assert_eq!(names, ["ask", "search", "read_document", "list_documents", "explain_answer"]);
+        assert_eq!(
+            names,
+            ["ask", "search", "read_document", "list_documents", "explain_answer", "give_feedback"]
+        );
     }
 }

@@ -6,6 +6,7 @@ mod documents;
 mod evaluation_runs;
 mod evaluations;
 mod examples;
+pub(crate) mod feedback;
 mod nodes;
 mod reference;
 mod search;
@@ -94,6 +95,12 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(tables::sql))
         .routes(routes!(traces::list))
         .routes(routes!(traces::get, traces::delete))
+        .routes(routes!(feedback::list, feedback::add))
+        .routes(routes!(feedback::get, feedback::delete))
+        .routes(routes!(feedback::accept))
+        .routes(routes!(feedback::reject))
+        .routes(routes!(feedback::undo))
+        .routes(routes!(feedback::verify))
         .routes(routes!(prompts::list))
         .routes(routes!(prompts::get, prompts::put, prompts::delete))
         .routes(routes!(models::list))

@@ -61,7 +61,12 @@ impl Workspaces {
         let cell = Arc::clone(self.others().entry(name.to_owned()).or_default());
         let open = || async {
             let (engine, name) = (self.root.engine(), name.to_owned());
-            let open = move || Workspace::open(&name, &dir, engine.open_sibling(&dir)?);
+            let keys = self.accounts.allowance.keys().file().clone();
+            let open = move || {
+                let workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?)?;
+                keys.bind(&name, &workspace.id)?;
+                Ok(workspace)
+            };
             let workspace = Arc::new(run_blocking(open).await?);
             start_worker(&workspace, &self.accounts);
             Ok::<_, Problem>(workspace)

@@ -17,6 +17,8 @@ use crate::usage::Usage;
 pub(crate) struct Workspace {
     pub(crate) name: String,
     pub(crate) dir: PathBuf,
+    /// The id of its base.
+    pub(crate) id: String,
     engine: RwLock<Arc<Engine>>,
     /// Set when it is removed.
     closed: Arc<RwLock<bool>>,
@@ -37,7 +39,9 @@ impl Workspace {
             std::fs::remove_dir_all(&incomplete).map_err(failed)?;
         }
         engine.originals().create().map_err(failed)?;
+        let id = engine.base().id().map_err(|e| Problem::internal(&e))?;
         Ok(Self {
+            id,
             name: name.to_owned(),
             dir: dir.to_owned(),
             engine: RwLock::new(Arc::new(engine)),
@@ -54,6 +58,7 @@ impl Workspace {
         Ok(Self {
             name: self.name.clone(),
             dir: self.dir.clone(),
+            id: self.id.clone(),
             engine: RwLock::new(self.engine().restricted(documents)?),
             closed: Arc::clone(&self.closed),
             builds: Arc::clone(&self.builds),

@@ -246,3 +246,33 @@ async fn a_page_follows_the_one_before_when_its_last_document_is_gone() {
     assert!(gone.status().is_success());
     assert_eq!(name(&page(&fourth["next"]).await), "people/tarrant.md");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_a_workspace_that_was_deleted_by_hand_opens_no_later_one() {
+    let world = World::start().await;
+    let admin = world.key(&Scope::ALL, "default");
+    let create = async |world: &World| {
+        let request = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&admin);
+        let created = request.json(&json!({"name": "acme"})).send().await.unwrap();
+        assert_eq!(created.status(), 201);
+    };
+    let list = async |world: &World, key: &str| {
+        let request = world.request(Method::GET, "/api/v1/documents").bearer_auth(key);
+        request.send().await.unwrap().status()
+    };
+    create(&world).await;
+    // Keys may be created before a server has opened their workspace; it binds them then.
+    let (key, early) = (world.key(&[Scope::Ask], "acme"), world.key(&[Scope::Ask], "later"));
+    let dir = world.stop().await;
+    let world = World::over(dir, Setup::default()).await;
+    assert_eq!(list(&world, &key).await, 200, "a restart changes nothing");
+    let dir = world.stop().await;
+    std::fs::remove_dir_all(dir.path().join("workspaces/acme")).unwrap();
+    let world = World::over(dir, Setup::default()).await;
+    create(&world).await;
+    assert_eq!(list(&world, &key).await, 401);
+    let later = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&admin);
+    assert_eq!(later.json(&json!({"name": "later"})).send().await.unwrap().status(), 201);
+    assert_eq!(list(&world, &early).await, 200);
+    world.stop().await;
+}

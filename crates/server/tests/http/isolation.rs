@@ -104,6 +104,31 @@ fn random_request(random: &mut Random, other: &Tenant, own: &Tenant) -> (Method,
     (Method::from_bytes(method.as_bytes()).unwrap(), path, body)
 }
 
+/// Requests of each of the eight clients: an eighth of `HALMA_REQUESTS`, or some.
+fn requests() -> usize {
+    std::env::var("HALMA_REQUESTS").map_or(60, |count| count.parse::<usize>().unwrap() / 8)
+}
+
+/// Uploads a document about the tenant's word, builds, or deletes one.
+async fn change(world: &World, random: &mut Random, tenant: &Tenant) {
+    let name = format!("extra-{}.md", random.below(8));
+    let send = |method: Method, path: String| world.request(method, &path).bearer_auth(&tenant.key);
+    let request = match random.below(3) {
+        0 => {
+            let text = format!("# {} {name}\n\nWritten {} times.\n", tenant.word, random.below(9));
+            let (kind, body) = form(&[(name.as_str(), text.as_bytes())]);
+            let path = "/api/v1/documents?replace=true".to_owned();
+            send(Method::POST, path).header("content-type", kind).body(body)
+        }
+        1 => send(Method::POST, "/api/v1/builds".into()).json(&json!({})),
+        _ => send(Method::DELETE, format!("/api/v1/documents/{name}")),
+    };
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    // A full queue of builds is said so.
+    assert!(status < 500 || status == 503, "{}", response.text().await.unwrap());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_tenant_gets_data_of_another() {
     let world = World::with(Setup { config: config(), library: false }).await;
@@ -129,9 +154,13 @@ async fn no_tenant_gets_data_of_another() {
         let (world, tenants) = (Arc::clone(&world), Arc::clone(&tenants));
         tokio::spawn(async move {
             let mut random = Random(seed);
-            for _ in 0..60 {
+            for _ in 0..requests() {
                 let at = random.below(2);
                 let (own, other) = (&tenants[at], &tenants[1 - at]);
+                if random.below(12) == 0 {
+                    change(&world, &mut random, own).await;
+                    continue;
+                }
                 let (method, path, body) = random_request(&mut random, other, own);
                 let sent = body.to_string().contains(other.word);
                 let request = world

@@ -4,6 +4,7 @@ mod access;
 mod asking;
 mod builds;
 mod documents;
+mod feedback;
 mod holding;
 mod isolation;
 mod mcp;

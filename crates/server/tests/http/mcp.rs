@@ -49,7 +49,7 @@ async fn all_tools_are_listed_and_work() {
     let begun = messages(begun.await).await.pop().unwrap();
     assert_eq!(begun["result"]["serverInfo"]["name"], "halma", "{begun}");
     let listed = messages(call(&world, "tools/list", json!({})).await).await.pop().unwrap();
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 6);
 
     let question = json!({"question": "In which year was Orrin Light first lit?"});
     let answered = tool(&world, "ask", question).await;
@@ -76,6 +76,11 @@ async fn all_tools_are_listed_and_work() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     assert!(explained["content"][0]["text"].as_str().unwrap().contains("searched"), "{explained}");
+    let said = json!({"id": id, "verdict": "right"});
+    let given = tool(&world, "give_feedback", said).await;
+    assert_eq!(given["structuredContent"]["verdict"], "right", "{given}");
+    let wrong = tool(&world, "give_feedback", json!({"id": "none", "verdict": "wrong"})).await;
+    assert_eq!(wrong["isError"], true, "{wrong}");
     world.stop().await;
 }
 

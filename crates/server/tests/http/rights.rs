@@ -373,3 +373,23 @@ async fn questions_and_searches_are_filtered_by_fields() {
     let hits = hits["hits"].as_array().unwrap();
     assert!(!hits.is_empty() && hits.iter().all(|hit| hit["document"] == "zephrane.md"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_a_key_does_not_see_count_towards_the_limit() {
+    let mut config = config();
+    config.serve.max_workspace_files = 2;
+    let world = World::with(Setup { config, library: false }).await;
+    let admin = key(&world, None, &Scope::ALL);
+    let restricted = key(&world, Some(only("a")), &[Scope::Ask, Scope::Write]);
+    let status = async |key: &str, name: &str| {
+        let (kind, body) = form(&[], &[(name, "# Note\n\nA note.\n")]);
+        let request = world.request(Method::POST, "/api/v1/documents").bearer_auth(key);
+        let sent = request.header("content-type", kind).body(body).send().await.unwrap();
+        sent.status().as_u16()
+    };
+    assert_eq!(status(&admin, "one.md").await, 200);
+    assert_eq!(status(&restricted, "two.md").await, 200);
+    assert_eq!(status(&restricted, "three.md").await, 507);
+    assert_eq!(status(&admin, "three.md").await, 507);
+    world.stop().await;
+}

@@ -5,7 +5,7 @@ import * as world from "./world.mjs";
 
 const SPEED = Number(process.env.MOCK_MS ?? 260);
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-const state = { documents: [...world.documents], uploads: [], builds: [], traces: [], keys: [], next: 1 };
+const state = { documents: [...world.documents], uploads: [], builds: [], traces: [], feedback: [], keys: [], next: 1 };
 const prompts = ["kar3/propose", "kar3/select", "kar3/answer", "naive/answer"].map((name) => ({
   name, task: "propose", role: name.split("/")[1] === "answer" ? "reader" : "proposer", hash: "5f2a91c0", changed: false, variables: ["atoms", "question"],
   text: `---\nmax_tokens: 512\n---\n## system\nYou decompose a question.\n## user\n{% for atom in atoms %}{{ loop.index }}. {{ atom.text }}\n{% endfor %}\nQuestion: {{ question.text }}\n`,
@@ -77,12 +77,14 @@ async function ask(request, response) {
   response.end();
 }
 
-async function upload(request) {
+async function upload(request, replace) {
   const text = (await body(request)).toString("latin1");
   const names = [...text.matchAll(/filename="([^"]+)"/g)].map((m) => Buffer.from(m[1], "latin1").toString("utf8"));
   const [refused, kept] = [names.filter((n) => n.endsWith(".exe")), names.filter((n) => !n.endsWith(".exe"))];
   const accepted = kept.map((name) => ({ name, bytes: Math.round(text.length / names.length), upload: `u${state.next++}` }));
-  state.uploads.push(...accepted);
+  const taken = accepted.filter(({ name }) => !replace && [...state.uploads, ...state.documents].some((held) => held.name === name));
+  if (taken.length === names.length) throw Object.assign(new Error(`there is another file named \`${names[0]}\``), { status: 409 });
+  state.uploads = [...state.uploads.filter(({ name }) => !names.includes(name)), ...accepted];
   return { accepted, refused: refused.map((name) => ({ name, reason: "it is a program, not a document", hint: "Halma reads PDF, DOCX, PPTX, XLSX, CSV, HTML, Markdown, text, e-mail and EPUB." })) };
 }
 
@@ -128,7 +130,7 @@ const ROUTES = [
   ["GET", /^\/health$/, () => ({ status: "ok", version: "0.1.0" })],
   ["GET", /^\/me$/, () => ({ workspace: "default", scopes: ["ask", "write", "admin"], keys_required: false, name: null, demo: true })],
   ["GET", /^\/documents$/, (_, q) => ({ items: state.documents.filter((d) => d.name.includes(q.get("query") ?? "") && (!q.get("state") || d.state === q.get("state"))).slice(0, Number(q.get("limit") ?? 50)).map(line), next: null })],
-  ["POST", /^\/documents$/, async (_, __, request) => upload(request)],
+  ["POST", /^\/documents$/, async (_, query, request) => upload(request, query.get("replace") === "true")],
   ["GET", /^\/documents\/([^/]+)$/, ([id]) => detail(doc(id))],
   ["DELETE", /^\/documents\/([^/]+)$/, ([id]) => {
     state.documents = state.documents.filter((d) => d.id !== id);
@@ -190,6 +192,23 @@ const ROUTES = [
     return { ...key, key: "halma_4kq0_made0up0for0looking" };
   }],
   ["DELETE", /^\/keys\/([^/]+)$/, ([id]) => ((state.keys = state.keys.filter((k) => k.id !== id)), {})],
+  ["GET", /^\/feedback$/, (_, q) => ({ items: state.feedback.filter((one) => !q.get("verdict") || one.verdict === q.get("verdict")) })],
+  ["POST", /^\/feedback$/, async (_, __, request) => {
+    const given = JSON.parse(await body(request));
+    const trace = state.traces.find((t) => t.id === given.run);
+    if (!trace) return undefined;
+    const candidate = { number: 1, kind: "answer", question: trace.question, answer: given.correction ?? trace.answer.text, sources: [], state: "pending", at: 0 };
+    const one = { id: `f${state.next++}`, question: trace.question, answer: trace.answer.text, strategy: trace.strategy, by: "", at: Date.now() / 1000, candidates: [candidate], ...given };
+    state.feedback.unshift(one);
+    return one;
+  }],
+  ["POST", /^\/feedback\/([^/]+)\/(accept|reject|undo)$/, async ([id, decision], _, request) => {
+    const { candidates } = JSON.parse(await body(request));
+    const one = state.feedback.find((f) => f.id === id);
+    for (const c of one.candidates) if (!candidates.length || candidates.includes(c.number)) c.state = { accept: "accepted", reject: "rejected", undo: "undone" }[decision];
+    return one;
+  }],
+  ["DELETE", /^\/feedback\/([^/]+)$/, ([id]) => ((state.feedback = state.feedback.filter((f) => f.id !== id)), {})],
   ["GET", /^\/workspaces$/, () => ({ items: [{ name: "default", documents: state.documents.length, created: "2026-01-02T10:00:00Z" }] })],
   ["GET", /^\/evaluation-runs$/, () => ({ items: state.evaluations ?? [] })],
   ["POST", /^\/evaluation-runs$/, async (_, __, request) => {

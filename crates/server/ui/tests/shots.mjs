@@ -12,8 +12,12 @@ const looks = {
   narrow: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
 };
 
-async function ask(page) {
+async function ask(page, strategy) {
   await page.goto(server.url);
+  if (strategy) {
+    await page.getByRole("button", { name: /Strategy/ }).click();
+    await page.getByRole("button", { name: new RegExp(`^${strategy}`) }).click();
+  }
   await page.getByLabel("Question", { exact: true }).fill(question);
   await page.keyboard.press("Enter");
 }
@@ -26,6 +30,20 @@ const SCENES = {
   answer: async (page) => {
     await ask(page);
     await page.getByRole("heading", { name: "Sources" }).waitFor();
+  },
+  // With a question about the future.
+  forecast: async (page) => {
+    await ask(page, "pike_l3");
+    await page.locator("figure path.band").first().waitFor({ timeout: 60_000 });
+    await page.locator("article[aria-busy=false]").waitFor({ timeout: 60_000 });
+    await page.locator("article.run").evaluate((e) => e.scrollIntoView({ block: "start" }));
+  },
+  // With a question for ideas and a server whose model has some.
+  creative: async (page) => {
+    await ask(page, "pike_l4");
+    await page.getByRole("heading", { name: "Synthesis" }).waitFor({ timeout: 60_000 });
+    await page.locator("article[aria-busy=false]").waitFor({ timeout: 60_000 });
+    await page.locator(".ideas").evaluate((e) => e.scrollIntoView({ block: "start" }));
   },
   source: async (page) => {
     await SCENES.answer(page);

@@ -200,6 +200,134 @@ walk("ask: the answer appears as it is written, and what no source supports is m
   await page.locator(".way").getByText("birthplace of Ann").waitFor();
 });
 
+const SERIES = {
+  target: "towers opened", unit: "", group: "", measure: "count", granularity: "year", method: "mean of the values", errors: [{ method: "mean", error: 0.8 }], caveats: ["2 rows without a usable date left out"],
+  points: [
+    { period: "2019", value: 1, fitted: 1.5, rows: ["n1"], filled: false, finished: true },
+    { period: "2020", value: 0, fitted: 1.5, rows: [], filled: true, finished: true },
+    { period: "2021", value: 3, fitted: 1.5, rows: ["n1", "n2", "n3"], filled: false, finished: true },
+    { period: "2022", value: 1, fitted: null, rows: ["n4"], filled: false, finished: false },
+  ],
+  predictions: [{ period: "2022", value: 2, intervals: [{ level: 0.8, low: 0, high: 4 }, { level: 0.95, low: 0, high: 6 }] }],
+};
+const hit = (id) => ({ id, layer: "row", parent: null, document: "gone.csv", title: `Towers, ${id}`, section: null, page: null, text: `name: ${id}; opened: 2021`, score: 1, parts: [], span: { start: 0, end: 4 } });
+const USAGE = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };
+const running = (events, answer) => sse([["started", { id: "x", strategy: "s" }], ...events.map((event) => ["trace", event]), ["answer", { id: "x", strategy: "s", usage: USAGE, hops: 0, elapsed_ms: 5, answer: { reason: "", citations: [], abstained: false, confidence: null, partial: false, ...answer } }]]);
+
+walk("ask: a forecast is drawn, its periods open their rows, and a table says the same", async (page) => {
+  const full = { text: "2 (80 % interval 0 to 4) [1].\n\nIt goes on.", claims: [{ start: 0, end: 30, citations: [1], supported: true }] };
+  const citation = { node: "n1", document: "gone.csv", title: "Towers", section: null, page: null, start: 0, end: 4, quote: "name: n1" };
+  const body = running([{ event: "series_forecast", span: 1, series: SERIES }], { text: "2 (80 % interval 0 to 4)", full, computation: "Computed from 5 rows.", citations: [citation] });
+  await page.route("**/api/v1/ask", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+  await page.route("**/api/v1/nodes/*", (route) => route.fulfill({ contentType: "application/json", body: JSON.stringify(hit(route.request().url().split("/").pop())) }));
+  await page.goto(server.url);
+  await ask(page, "How many next year?");
+  await done(page);
+  assert.equal(await page.locator("figure path.band").count(), 2, "two intervals");
+  assert.equal(await page.locator(".prose .doubt").count(), 0, "what was computed is not doubted");
+  await page.getByText("2022: 2 (80 %: 0 to 4; 95 %: 0 to 6)").waitFor();
+  // One row opens its source, several are listed first.
+  const one = page.getByRole("button", { name: "2019: 1, 1 row" });
+  await one.press("Enter");
+  await page.getByRole("heading", { name: "Towers, n1" }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.ok(await one.evaluate((e) => e === document.activeElement), "the focus returns to the period");
+  await page.getByRole("button", { name: "2021: 3, 3 rows" }).click();
+  await page.getByRole("region", { name: "Rows of 2021" }).getByRole("button", { name: /n3/ }).click();
+  await page.getByRole("heading", { name: "Towers, n3" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByText("As a table").click();
+  await page.getByRole("row", { name: /2022 1 .*not over, not used/ }).waitFor();
+  await page.getByRole("row", { name: /2022 2 0 to 4 0 to 6 forecast/ }).waitFor();
+});
+
+const PROPOSED = (agent, name) => ({ event: "ideas_developed", span: agent, ideas: { step: "proposed", agent, evidence: [], ideas: [{ id: `${agent}.1`, idea: `${name} first.`, mechanism: "It is seen.", rests_on: agent === 1 ? [1] : [], risks: "Cost.", unknowns: "" }] } });
+const IDEAS = [
+  { event: "ideas_developed", span: 1, ideas: { step: "board", evidence: [{ about: "When did it open?", text: "In 1911.", nodes: ["n1"] }], open: ["Who pays?"] } },
+  { event: "ideas_developed", span: 1, ideas: { step: "perspectives", agents: [{ name: "Pilots", concern: "light" }, { name: "Keepers", concern: "work" }] } },
+  PROPOSED(1, "A brighter lamp"), PROPOSED(2, "A horn"),
+  { event: "ideas_developed", span: 3, ideas: { step: "reviewed", agent: 2, round: 1, reviews: [{ idea: "1.1", feasibility: 4, evidence: 3, novelty: 2, objection: "Too bright." }] } },
+  { event: "ideas_developed", span: 4, ideas: { step: "synthesised", groups: [{ title: "Light and sound", ideas: [["1.1"], ["2.1"]] }] } },
+];
+walk("ask: the agents of a creative answer are shown as they work, with board, criticism and synthesis", async (page) => {
+  await page.addInitScript((body) => {
+    const real = window.fetch;
+    window.fetch = (url, init) => {
+      if (!String(url).endsWith("/api/v1/ask")) return real(url, init);
+      const encoder = new TextEncoder();
+      const stream = new ReadableStream({ start(controller) {
+        controller.enqueue(encoder.encode(body[0]));
+        window.endAnswer = () => { controller.enqueue(encoder.encode(body[1])); controller.close(); };
+      } });
+      return Promise.resolve(new Response(stream, { headers: { "content-type": "text/event-stream" } }));
+    };
+  }, [sse([["started", { id: "x", strategy: "s" }], ...IDEAS.slice(0, 3).map((event) => ["trace", event])]), running(IDEAS.slice(3), { text: "Light or sound.", full: { text: "Light or sound.", claims: [] } })]);
+  await page.route("**/api/v1/nodes/*", (route) => route.fulfill({ contentType: "application/json", body: JSON.stringify(hit("n1")) }));
+  await page.goto(server.url);
+  await ask(page, "How could more ships find it?");
+  const agent = (name) => page.getByRole("article", { name: `Agent: ${name}` });
+  await agent("Pilots").getByText("A brighter lamp first.").waitFor();
+  await agent("Keepers").getByText("Working…").waitFor();
+  await page.evaluate(() => window.endAnswer());
+  await done(page);
+  await agent("Keepers").getByText("no evidence").waitFor();
+  await agent("Pilots").getByText("1 objection").click();
+  await agent("Pilots").getByText("Too bright.").waitFor();
+  await page.getByRole("heading", { name: "Light and sound" }).waitFor();
+  await page.getByText("Open: Who pays?").waitFor();
+  await agent("Pilots").getByRole("button", { name: "Evidence 1" }).click();
+  await page.getByRole("heading", { name: "Towers, n1" }).waitFor();
+});
+
+walk("feedback: an answer is marked and corrected; its statements are accepted, rejected and undone", async (page) => {
+  const statement = (number, state = "pending") => ({ number, kind: "answer", question: `Question ${number}?`, answer: `Statement ${number}.`, sources: ["n1"], state, by: "", at: 0 });
+  const stored = { id: "0123456789abcdef", run: "x", question: "Where was Ann born?", answer: "Oslo", strategy: "s", verdict: "wrong", correction: "Velby", by: "", at: 1_700_000_000, candidates: [statement(1), statement(2)], documents: [], cited: [], dismissed: false };
+  const sent = [];
+  await page.route("**/api/v1/ask", (route) => route.fulfill({ contentType: "text/event-stream", body: running([], { text: "Oslo" }) }));
+  await page.route("**/api/v1/feedback**", (route) => {
+    const [request, json] = [route.request(), (body, status = 200) => route.fulfill({ status, contentType: "application/json", body: JSON.stringify(body) })];
+    const decision = /feedback\/0123456789abcdef\/(\w+)$/.exec(request.url())?.[1];
+    if (request.method() === "GET") return json({ items: [stored], next: null });
+    sent.push([decision ?? "give", request.postDataJSON()]);
+    if (!decision) return json(stored, 201);
+    const { candidates } = request.postDataJSON();
+    const state = { accept: "accepted", reject: "rejected", undo: "undone" }[decision];
+    for (const one of stored.candidates) if (!candidates.length || candidates.includes(one.number)) one.state = state;
+    return json(stored);
+  });
+  await page.goto(server.url);
+  await ask(page, "Where was Ann born?");
+  await done(page);
+  await page.getByRole("button", { name: "Wrong", exact: true }).click();
+  await page.getByLabel("What the answer should be").fill("Velby");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText("2 statements of it may become knowledge").waitFor();
+  assert.deepEqual(sent.shift(), ["give", { run: "x", verdict: "wrong", correction: "Velby" }]);
+  await page.getByRole("link", { name: "Review" }).click();
+  await page.getByRole("heading", { name: "Feedback", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Accept: Question 1?" }).click();
+  await page.getByRole("button", { name: "Undo: Question 1?" }).click();
+  await page.getByRole("button", { name: "Reject: Question 2?" }).click();
+  await page.locator(".chip", { hasText: "rejected" }).waitFor();
+  assert.deepEqual(sent, [["accept", { candidates: [1] }], ["undo", { candidates: [1] }], ["reject", { candidates: [2] }]]);
+});
+
+walk("library: a file of another content replaces the one of its name only when that is said", async (page) => {
+  const name = `twice-${Date.now()}.md`;
+  const file = (text) => ({ name, mimeType: "text/markdown", buffer: Buffer.from(`# Twice\n\n${text}\n`) });
+  await page.goto(`${server.url}/library`);
+  await page.locator("[data-files]").setInputFiles([file("The first text has a gate.")]);
+  await page.getByRole("heading", { name: /1 file ready/ }).waitFor();
+  await page.locator("[data-files]").setInputFiles([file("The second text has a mill.")]);
+  await page.getByRole("heading", { name: "1 name already in the library" }).waitFor();
+  await page.getByRole("button", { name: "Keep the old" }).click();
+  await page.locator("[data-files]").setInputFiles([file("The second text has a mill.")]);
+  await page.getByRole("button", { name: "Replace", exact: true }).click();
+  await page.getByRole("heading", { name: "1 name already in the library" }).waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: /1 file ready/ }).waitFor();
+  await page.getByRole("button", { name: "Not now" }).click();
+});
+
 walk("library: a file is uploaded, built, found and deleted", async (page) => {
   const name = `walk-${Date.now()}.md`;
   await page.goto(`${server.url}/library`);
@@ -335,7 +463,7 @@ walk("a missing key is requested, and an error has its details and request id", 
   await page.locator("table, .empty").first().waitFor();
 });
 
-const PLACES = ["/", "/library", "/knowledge", "/knowledge/tables", "/runs", "/evaluate", "/settings", "/settings/prompts", "/settings/keys", "/settings/usage", "/nowhere"];
+const PLACES = ["/", "/library", "/knowledge", "/knowledge/tables", "/runs", "/runs/feedback", "/evaluate", "/settings", "/settings/prompts", "/settings/keys", "/settings/usage", "/nowhere"];
 for (const [name, how] of [["narrow", { viewport: { width: 360, height: 740 } }], ["dark", { colorScheme: "dark" }]]) {
   walk(`every page, ${name}: a title, one main heading, no horizontal overflow`, async (page) => {
     for (const place of PLACES) {

@@ -133,9 +133,10 @@ impl PikeL2 {
             (Err(Error::Spent(_)), Some(abstention)) => Ok(abstention),
             (Ok(answer), _) if kind == Kind::Quantitative && !answer.abstained => {
                 let read = answer.citations.len();
-                let caution = format!("Read from {read} passages, not counted over all there are.");
-                cx.note(&caution);
-                Ok(Answer { reason: format!("{} {caution}", answer.reason.trim()), ..answer })
+                let limitation =
+                    format!("Read from {read} passages, not counted over all there are.");
+                cx.note(&limitation);
+                Ok(Answer { limitation: Some(limitation), ..answer })
             }
             (answer, _) => answer,
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::PikeL3;
 use super::plan::Plan;
 use super::rows::Collected;
-use crate::shared::citing::joined;
+use crate::shared::citing::{joined, renumbered};
 use crate::shared::near::Near;
 use crate::shared::steps::{Reading, abstain, answer_from, answer_text};
 
@@ -89,8 +89,11 @@ impl PikeL3 {
             }
             None => (shown[0].plain(), String::new()),
         };
-        let reason = reason(&said, &shown, caveats, collected);
-        Ok(Answer { text: text.trim().to_owned(), reason, citations, ..Answer::default() })
+        let mut citations = citations;
+        let reason = cite_marked(said.trim(), &evidence, &mut citations);
+        let computation = Some(computation(&shown, caveats, collected));
+        let text = text.trim().to_owned();
+        Ok(Answer { text, reason, citations, computation, ..Answer::default() })
     }
 
     /// A forecast by the model alone, from the series and the chunks near the question.
@@ -215,9 +218,24 @@ fn direction(series: &SeriesForecast, prediction: &SeriesPrediction) -> &'static
     }
 }
 
-/// What was said and computed, and from what.
-fn reason(said: &str, shown: &[Shown], caveats: &[String], collected: &Collected) -> String {
-    let mut out = said.trim().to_owned();
+/// The text with its marks of passages, such as `[2]`, as numbers of the citations, to which the
+/// passages are added.
+fn cite_marked(text: &str, passages: &[Hit], citations: &mut Vec<Citation>) -> String {
+    renumbered(text, |number| {
+        let passage = passages.get(number.checked_sub(1)?)?;
+        let cited = citations.iter().position(|citation| citation.node == passage.id);
+        Some(
+            1 + cited.unwrap_or_else(|| {
+                citations.push(Citation::from(passage));
+                citations.len() - 1
+            }),
+        )
+    })
+}
+
+/// What was computed, and from what.
+fn computation(shown: &[Shown], caveats: &[String], collected: &Collected) -> String {
+    let mut out = String::new();
     for shown in shown {
         let (period, value, method) = (&shown.period, &shown.value, &shown.method);
         let _ = write!(out, " {period}: {value}, {}, {}, by {method}", shown.interval, shown.wide);
@@ -226,7 +244,7 @@ fn reason(said: &str, shown: &[Shown], caveats: &[String], collected: &Collected
         }
         let _ = write!(out, ". Series: {}.", shown.series);
     }
-    let _ = write!(out, " {} rows.", collected.rows.len());
+    let _ = write!(out, " Computed from {} rows.", collected.rows.len());
     if !caveats.is_empty() {
         let _ = write!(out, " {}.", caveats.join("; "));
     }

@@ -129,7 +129,7 @@ impl Strategy for PikeL3 {
             return self.summarise("there is no plan for a forecast", question, cx).await;
         };
         let rows = self.structure(question, &plan, &tables, cx).await?;
-        if let Some(recorded) = predict::recorded(&plan, &rows) {
+        if let Some(recorded) = predict::recorded(question, &plan, &rows) {
             cx.note(format!("the rows reach {recorded}: it is counted, not forecast"));
             return PikeL2::default().of_kind(Kind::Quantitative, question, cx).await;
         }
@@ -150,8 +150,8 @@ impl PikeL3 {
     async fn summarise(&self, reason: &str, question: &Question, cx: &Cx) -> Result<Answer> {
         cx.note(format!("{reason}: summarizing instead"));
         let answer = PikeL2::default().of_kind(Kind::Summarising, question, cx).await?;
-        let reason = format!("This is not a forecast: {reason}. {}", answer.reason);
-        Ok(Answer { reason: reason.trim().to_owned(), ..answer })
+        let limitation = Some(format!("This is a summary and not a forecast: {reason}."));
+        Ok(Answer { limitation, ..answer })
     }
 
     pub(crate) fn checked(self) -> std::result::Result<Self, String> {

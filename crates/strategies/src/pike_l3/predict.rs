@@ -18,9 +18,13 @@ const WIDE: f64 = 0.95;
 /// Nodes that the trace names for each period.
 const NAMED: usize = 50;
 
-/// The period that is asked for, where the rows have it already.
-pub(super) fn recorded(plan: &Plan, collected: &Collected) -> Option<String> {
+/// The period that is asked for, where the rows have it already. Rows after the day of the question
+/// are not known on it.
+pub(super) fn recorded(question: &Question, plan: &Plan, collected: &Collected) -> Option<String> {
     let target = plan.target_period()?;
+    if asked_on(question).is_some_and(|day| day <= target.last_day()) {
+        return None;
+    }
     let beyond = |row: &super::rows::RawRow| {
         days(&row.date).is_some_and(|(first, _)| first > target.last_day())
     };

@@ -1,7 +1,8 @@
 //! The agents: each looks a little up and proposes, all concurrently.
 use futures::future::try_join_all;
 use halma_core::{
-    Citation, Cx, Hit, Mode, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _,
+    Citation, Cx, Error, Hit, IdeaStep, Mode, Prompt, ProposedIdea, Question, Result,
+    UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -35,27 +36,32 @@ impl PikeL4 {
         perspectives: &[Perspective],
         cx: &Cx,
     ) -> Result<Proposals> {
-        let working = perspectives.iter().map(|perspective| {
+        let working = (1..).zip(perspectives).map(|(agent, perspective)| {
             let cx = cx.span(format!("agent: {}", perspective.name));
-            async move { self.work(question, board, perspective, &cx).await }
+            async move {
+                let (found, stated) = self.work(question, board, perspective, &cx).await?;
+                let ideas = (1..).zip(&stated).map(|(at, idea)| idea.recorded(agent, at));
+                let evidence = found.iter().map(|hit| evidence(hit).recorded()).collect();
+                let step = IdeaStep::Proposed { agent, evidence, ideas: ideas.collect() };
+                cx.record_ideas(step);
+                Ok::<_, Error>((found, stated))
+            }
         });
         let mut proposals = Proposals { evidence: board.evidence.clone(), all: vec![] };
-        for (agent, (found, stated)) in try_join_all(working).await?.into_iter().enumerate() {
+        let worked: Vec<(Vec<Hit>, Vec<Stated>)> = try_join_all(working).await?;
+        for (agent, (found, stated)) in worked.into_iter().enumerate() {
             // An agent counts its own passages on from the board.
             let (shared, own) = (board.evidence.len(), proposals.evidence.len());
-            let most = shared + found.len();
             let global =
                 |number: usize| if number <= shared { number } else { number - shared + own };
-            for stated in stated {
-                let mut rests_on = stated.rests_on;
-                rests_on.retain(|number| (1..=most).contains(number));
-                rests_on.dedup();
+            for (at, stated) in (1..).zip(stated) {
                 proposals.all.push(Proposal {
+                    ids: vec![idea_id(agent + 1, at)],
                     agents: vec![agent],
                     by: vec![perspectives[agent].name.clone()],
                     idea: stated.idea.trim().to_owned(),
                     mechanism: stated.mechanism,
-                    rests_on: rests_on.into_iter().map(global).collect(),
+                    rests_on: stated.rests_on.into_iter().map(global).collect(),
                     risks: stated.risks,
                     unknowns: stated.unknowns,
                     objections: vec![],
@@ -110,8 +116,32 @@ impl PikeL4 {
         let mut stated = proposed.map(|Proposed { proposals }| proposals).unwrap_or_default();
         stated.retain(|stated| !stated.idea.trim().is_empty());
         stated.truncate(self.ideas);
+        let most = board.evidence.len() + found.len();
+        for stated in &mut stated {
+            stated.rests_on.retain(|number| (1..=most).contains(number));
+            stated.rests_on.dedup();
+        }
         Ok((found, stated))
     }
+}
+
+impl Stated {
+    /// As the trace records it.
+    fn recorded(&self, agent: usize, at: usize) -> ProposedIdea {
+        ProposedIdea {
+            id: idea_id(agent, at),
+            idea: self.idea.trim().to_owned(),
+            mechanism: self.mechanism.clone(),
+            rests_on: self.rests_on.clone(),
+            risks: self.risks.clone(),
+            unknowns: self.unknowns.clone(),
+        }
+    }
+}
+
+/// Of the numbers of an agent and of its proposal, both from 1.
+fn idea_id(agent: usize, at: usize) -> String {
+    format!("{agent}.{at}")
 }
 
 fn evidence(hit: &Hit) -> BoardItem {

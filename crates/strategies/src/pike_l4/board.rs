@@ -1,8 +1,8 @@
 //! The evidence board: sub-questions answered and cited by the levels below.
 use futures::future::try_join_all;
 use halma_core::{
-    Answer, Citation, Cx, Prompt, Question, Result, Strategy as _, UnlessFailed as _,
-    UnlessSpent as _,
+    Answer, Citation, Cx, IdeaEvidence, IdeaStep, Prompt, Question, Result, Strategy as _,
+    UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -30,6 +30,14 @@ pub(super) struct BoardItem {
     pub(super) text: String,
     #[serde(skip)]
     pub(super) citations: Vec<Citation>,
+}
+
+impl BoardItem {
+    /// As the trace records it.
+    pub(super) fn recorded(&self) -> IdeaEvidence {
+        let nodes = self.citations.iter().map(|citation| citation.node.clone()).collect();
+        IdeaEvidence { about: self.about.clone(), text: self.text.clone(), nodes }
+    }
 }
 
 /// What is known, and which questions stayed open.
@@ -70,6 +78,8 @@ impl PikeL4 {
         }
         let (known, open) = (board.evidence.len(), board.open.len());
         cx.note(format!("{known} sub-questions are answered, {open} are open"));
+        let evidence = board.evidence.iter().map(BoardItem::recorded).collect();
+        cx.record_ideas(IdeaStep::Board { evidence, open: board.open.clone() });
         Ok(Some(board))
     }
 }

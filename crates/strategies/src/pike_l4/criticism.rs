@@ -1,6 +1,9 @@
 //! Each agent scores what the others propose, with one objection each.
 use futures::future::try_join_all;
-use halma_core::{Cx, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _, round};
+use halma_core::{
+    Cx, IdeaReview, IdeaStep, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _,
+    round as round_score,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
@@ -27,53 +30,93 @@ struct Review {
     objection: String,
 }
 
+/// A round of criticism, which counts from 1, by agents with these perspectives.
+pub(super) struct Round<'a> {
+    pub(super) number: usize,
+    pub(super) perspectives: &'a [Perspective],
+}
+
 impl PikeL4 {
     pub(super) async fn criticise(
         &self,
         question: &Question,
-        perspectives: &[Perspective],
+        round: &Round<'_>,
         proposals: &mut Proposals,
         cx: &Cx,
     ) -> Result<()> {
         let held: &Proposals = proposals;
-        let reviewing = perspectives.iter().enumerate().map(|(agent, perspective)| {
+        let reviewing = round.perspectives.iter().enumerate().map(|(agent, perspective)| {
             let cx = cx.span(format!("agent: {}", perspective.name));
-            let others = |at: &usize| !held.all[*at].agents.contains(&agent);
-            let offered: Vec<usize> = (0..held.all.len()).filter(others).collect();
             async move {
-                if offered.is_empty() {
-                    return Ok(vec![]);
-                }
-                let shown: Vec<_> = offered.iter().map(|at| &held.all[*at]).collect();
-                let variables = context! {
-                    question => Serde(question),
-                    perspective => Serde(perspective),
-                    evidence => Serde(&held.evidence),
-                    proposals => Serde(&shown),
-                };
-                let said = cx.ask(&CRITICISE, variables).await;
-                let said =
-                    said.unless_failed(&cx, "the agent criticises nothing").unless_spent()?;
-                let reviews = said.map(|Criticism { reviews }| reviews).unwrap_or_default();
-                let placed = reviews.into_iter().filter_map(|review| {
-                    let at = *offered.get(review.proposal.checked_sub(1)?)?;
-                    Some((at, review))
-                });
-                Ok::<_, halma_core::Error>(placed.collect::<Vec<_>>())
+                let placed = review(question, (agent, perspective), held, &cx).await?;
+                let reviews = placed
+                    .iter()
+                    .flat_map(|(at, review)| {
+                        // Near-equal proposals are not joined yet: each has one id.
+                        held.all[*at].ids.first().map(|id| review.recorded(id))
+                    })
+                    .collect();
+                let (agent, round) = (agent + 1, round.number);
+                cx.record_ideas(IdeaStep::Reviewed { agent, round, reviews });
+                Ok::<_, halma_core::Error>(placed)
             }
         });
-        let reviews = try_join_all(reviewing).await?;
-        for (at, review) in reviews.into_iter().flatten() {
+        for (at, review) in try_join_all(reviewing).await?.into_iter().flatten() {
             let proposal = &mut proposals.all[at];
-            let scores = [review.feasibility, review.evidence, review.novelty];
-            let mean = scores.iter().map(|score| score.clamp(1.0, 5.0)).sum::<f64>() / 3.0;
-            proposal.scores.push(mean);
-            proposal.score = round(proposal.mean());
+            proposal.scores.push(review.mean());
+            proposal.score = round_score(proposal.mean());
             let objection = review.objection.trim();
             if !objection.is_empty() {
                 proposal.objections.push(objection.to_owned());
             }
         }
         Ok(())
+    }
+}
+
+/// What an agent says of the proposals of others, with their positions; nothing where its budget is
+/// spent or its reply stays malformed.
+async fn review(
+    question: &Question,
+    (agent, perspective): (usize, &Perspective),
+    held: &Proposals,
+    cx: &Cx,
+) -> Result<Vec<(usize, Review)>> {
+    let others = |at: &usize| !held.all[*at].agents.contains(&agent);
+    let offered: Vec<usize> = (0..held.all.len()).filter(others).collect();
+    if offered.is_empty() {
+        return Ok(vec![]);
+    }
+    let shown: Vec<_> = offered.iter().map(|at| &held.all[*at]).collect();
+    let variables = context! {
+        question => Serde(question),
+        perspective => Serde(perspective),
+        evidence => Serde(&held.evidence),
+        proposals => Serde(&shown),
+    };
+    let said = cx.ask(&CRITICISE, variables).await;
+    let said = said.unless_failed(cx, "the agent criticises nothing").unless_spent()?;
+    let reviews = said.map(|Criticism { reviews }| reviews).unwrap_or_default();
+    let placed = reviews.into_iter().filter_map(|review| {
+        let at = *offered.get(review.proposal.checked_sub(1)?)?;
+        Some((at, review))
+    });
+    Ok(placed.collect())
+}
+
+impl Review {
+    fn scores(&self) -> [f64; 3] {
+        [self.feasibility, self.evidence, self.novelty].map(|score| score.clamp(1.0, 5.0))
+    }
+
+    fn mean(&self) -> f64 {
+        self.scores().iter().sum::<f64>() / 3.0
+    }
+
+    /// As the trace records it.
+    fn recorded(&self, idea: &str) -> IdeaReview {
+        let [feasibility, evidence, novelty] = self.scores();
+        let (idea, objection) = (idea.to_owned(), self.objection.trim().to_owned());
+        IdeaReview { idea, feasibility, evidence, novelty, objection }
     }
 }

@@ -23,6 +23,7 @@ mod board;
 mod criticism;
 mod perspectives;
 mod proposals;
+mod report;
 mod synthesis;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ use async_trait::async_trait;
 use halma_core::{Answer, Cx, Entry, Question, Result, Strategy};
 use serde::{Deserialize, Serialize};
 
+use self::criticism::Round;
 use crate::pike_l2::PikeL2;
 use crate::shared::kinds::Kind;
 use crate::shared::settings::{self, at_least_one};
@@ -56,6 +58,8 @@ pub(crate) struct PikeL4 {
     pub(crate) agents: usize,
     /// Names of perspectives; empty: a model draws them from the question and the board.
     pub(crate) perspectives: Vec<String>,
+    /// Give each agent a perspective; without them, an ablation, they differ by chance alone.
+    pub(crate) own_perspectives: bool,
     /// Look-ups of each agent, and chunks that each brings.
     pub(crate) look_ups: usize,
     pub(crate) chunks: usize,
@@ -71,7 +75,18 @@ impl Default for PikeL4 {
     fn default() -> Self {
         let (questions, agents, look_ups, chunks) = (6, 4, 3, 4);
         let (ideas, rounds, alike, perspectives) = (3, 1, 0.7, vec![]);
-        Self { questions, agents, perspectives, look_ups, chunks, ideas, rounds, alike }
+        let own_perspectives = true;
+        Self {
+            questions,
+            agents,
+            perspectives,
+            own_perspectives,
+            look_ups,
+            chunks,
+            ideas,
+            rounds,
+            alike,
+        }
     }
 }
 
@@ -88,21 +103,30 @@ impl Strategy for PikeL4 {
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         cx.note(self.expected_calls());
         let Some(board) = self.board(question, &cx.span("board")).await? else {
-            cx.note("there is no evidence board: summarizing instead");
-            return PikeL2::default().of_kind(Kind::Summarising, question, cx).await;
+            return summarise("no model could ask for the facts that ideas need", question, cx)
+                .await;
         };
         let perspectives = self.perspectives(question, &board, &cx.span("perspectives")).await?;
         let mut proposals = self.propose(question, &board, &perspectives, cx).await?;
         if proposals.all.is_empty() {
-            cx.note("no agent proposes anything: summarizing instead");
-            return PikeL2::default().of_kind(Kind::Summarising, question, cx).await;
+            return summarise("no agent proposed anything", question, cx).await;
         }
-        for round in 1..=self.rounds {
-            let cx = cx.span(format!("criticism {round}"));
-            self.criticise(question, &perspectives, &mut proposals, &cx).await?;
+        for number in 1..=self.rounds {
+            let cx = cx.span(format!("criticism {number}"));
+            let round = Round { number, perspectives: &perspectives };
+            self.criticise(question, &round, &mut proposals, &cx).await?;
         }
         self.synthesise(question, &board, &proposals, &cx.span("synthesis")).await
     }
+}
+
+/// What can be said without ideas.
+async fn summarise(reason: &str, question: &Question, cx: &Cx) -> Result<Answer> {
+    cx.note(format!("{reason}: summarizing instead"));
+    let answer = PikeL2::default().of_kind(Kind::Summarising, question, cx).await?;
+    let limitation =
+        format!("These are not ideas but what the documents say about the question: {reason}.");
+    Ok(Answer { limitation: Some(limitation), ..answer })
 }
 
 impl PikeL4 {

@@ -1,6 +1,8 @@
 //! Perspectives that differ.
 use halma_core::text::content_words;
-use halma_core::{Cx, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _};
+use halma_core::{
+    Cx, IdeaPerspective, IdeaStep, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -42,13 +44,33 @@ impl Perspective {
 }
 
 impl PikeL4 {
-    /// Those of the settings, or drawn by a model; where none can be had, one without a name.
     pub(super) async fn perspectives(
         &self,
         question: &Question,
         board: &Board,
         cx: &Cx,
     ) -> Result<Vec<Perspective>> {
+        let perspectives = self.choose(question, board, cx).await?;
+        let recorded = |one: &Perspective| IdeaPerspective {
+            name: one.name.clone(),
+            concern: one.concern.clone(),
+        };
+        let agents = perspectives.iter().map(recorded).collect();
+        cx.record_ideas(IdeaStep::Perspectives { agents });
+        Ok(perspectives)
+    }
+
+    /// Those of the settings, or drawn by a model; where none can be had, one without a name.
+    async fn choose(
+        &self,
+        question: &Question,
+        board: &Board,
+        cx: &Cx,
+    ) -> Result<Vec<Perspective>> {
+        if !self.own_perspectives {
+            let agents = 1..=self.agents;
+            return Ok(agents.map(|agent| Perspective::named(&format!("agent {agent}"))).collect());
+        }
         if !self.perspectives.is_empty() {
             return Ok(self.perspectives.iter().map(|name| Perspective::named(name)).collect());
         }
@@ -64,8 +86,6 @@ impl PikeL4 {
         };
         perspectives.retain(|one| !one.name.trim().is_empty());
         perspectives.truncate(self.agents);
-        let names: Vec<&str> = perspectives.iter().map(|one| one.name.as_str()).collect();
-        cx.note(names.join("; "));
         Ok(perspectives)
     }
 }

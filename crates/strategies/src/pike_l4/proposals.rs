@@ -23,6 +23,9 @@ pub(super) struct Stated {
 /// An idea of an agent.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Proposal {
+    /// As the trace names it; several where near-equal ones are joined.
+    #[serde(skip)]
+    pub(super) ids: Vec<String>,
     /// Positions of the agents that had it.
     pub(super) agents: Vec<usize>,
     pub(super) by: Vec<String>,
@@ -73,6 +76,7 @@ impl Proposals {
                         proposal.rests_on.iter().copied().filter(new).collect();
                     held.rests_on.extend(rests_on);
                     held.objections.extend(proposal.objections);
+                    held.ids.extend(proposal.ids);
                     held.agents.extend(proposal.agents);
                     for name in proposal.by {
                         if !held.by.contains(&name) {

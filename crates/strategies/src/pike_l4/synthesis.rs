@@ -1,7 +1,5 @@
 //! The report: factors, proposals with their evidence and objections, open points.
-use std::fmt::Write as _;
-
-use halma_core::{Answer, Cx, Prompt, Question, Result, UnlessFailed as _};
+use halma_core::{Answer, Cx, IdeaGroup, IdeaStep, Prompt, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
@@ -9,13 +7,14 @@ use serde::Deserialize;
 use super::PikeL4;
 use super::board::Board;
 use super::proposals::{Proposal, Proposals};
-use crate::shared::citing::joined;
+use super::report::Report;
 
 const SYNTHESISE: Prompt<Synthesis> = Prompt::json("pike_l4/synthesise");
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct Synthesis {
     summary: String,
+    /// With the numbers of the evidence: `Patients trust their pharmacist [2].`
     #[serde(default)]
     factors: Vec<String>,
     groups: Vec<Group>,
@@ -30,6 +29,12 @@ struct Synthesis {
 struct Group {
     title: String,
     proposals: Vec<usize>,
+}
+
+/// Positions of ideas under a heading, which is empty where there is only one group.
+struct Heading {
+    title: String,
+    ideas: Vec<usize>,
 }
 
 impl PikeL4 {
@@ -50,13 +55,13 @@ impl PikeL4 {
         };
         let said = cx.reserve().ask(&SYNTHESISE, variables).await;
         let said = said.unless_failed(cx, "the proposals are given as they are")?;
-        let text = match &said {
-            Some(synthesis) => synthesis.report(&ideas, &board.open),
-            None => plain(&ideas, &board.open),
+        let synthesis = said.unwrap_or_default();
+        let headings = synthesis.headings(ideas.len());
+        let group = |heading: &Heading| IdeaGroup {
+            title: heading.title.clone(),
+            ideas: heading.ideas.iter().map(|at| ideas[*at].ids.clone()).collect(),
         };
-        let used = ideas.iter().flat_map(|idea| &idea.rests_on);
-        let evidence = used.filter_map(|number| proposals.evidence.get(number.checked_sub(1)?));
-        let citations = joined(evidence.flat_map(|evidence| evidence.citations.clone()));
+        cx.record_ideas(IdeaStep::Synthesised { groups: headings.iter().map(group).collect() });
         let unsupported = ideas.iter().filter(|idea| idea.rests_on.is_empty()).count();
         let reason = format!(
             "{} ideas from {} proposals; {unsupported} of them rest on no evidence. They are meant \
@@ -64,73 +69,57 @@ impl PikeL4 {
             ideas.len(),
             proposals.all.len(),
         );
-        Ok(Answer { text, reason, citations, ..Answer::default() })
+        let answer = synthesis.report(&headings, &ideas, (board, proposals));
+        Ok(Answer { reason, ..answer })
     }
 }
 
 impl Synthesis {
-    /// The report; a proposal that no group names is put at the end.
-    fn report(&self, ideas: &[Proposal], unanswered: &[String]) -> String {
-        let mut out = format!("{}\n", self.summary.trim());
-        section(&mut out, "Stages and factors", &self.factors);
-        let mut left: Vec<usize> = (0..ideas.len()).collect();
+    /// Every idea under one heading; those that no group names are put at the end.
+    fn headings(&self, ideas: usize) -> Vec<Heading> {
+        let mut left: Vec<usize> = (0..ideas).collect();
+        let mut headings = vec![];
         for group in &self.groups {
             let named = group.proposals.iter().filter_map(|number| number.checked_sub(1));
-            let named: Vec<usize> = named.filter(|at| left.contains(at)).collect();
+            let mut named: Vec<usize> = named.filter(|at| left.contains(at)).collect();
+            named.dedup();
             left.retain(|at| !named.contains(at));
             if !named.is_empty() {
-                let _ = writeln!(out, "\n{}", group.title.trim());
-                for at in named {
-                    describe(&ideas[at], &mut out);
-                }
+                headings.push(Heading { title: group.title.trim().to_owned(), ideas: named });
             }
         }
         if !left.is_empty() {
-            let _ = writeln!(out, "\nFurther ideas");
-            for at in left {
-                describe(&ideas[at], &mut out);
+            let title = if headings.is_empty() { "" } else { "Further ideas" };
+            headings.push(Heading { title: title.to_owned(), ideas: left });
+        }
+        headings
+    }
+
+    fn report(
+        &self,
+        headings: &[Heading],
+        ideas: &[Proposal],
+        (board, proposals): (&Board, &Proposals),
+    ) -> Answer {
+        let mut report = Report::new(&proposals.evidence);
+        if !self.summary.trim().is_empty() {
+            report.line(self.summary.trim());
+        }
+        if !self.factors.is_empty() {
+            report.heading("Stages and factors");
+            for factor in &self.factors {
+                report.factor(factor.trim());
             }
         }
-        let open: Vec<String> = self.open.iter().chain(unanswered).cloned().collect();
-        section(&mut out, "Open points", &open);
-        section(&mut out, "What to check next", &self.next);
-        out.trim().to_owned()
-    }
-}
-
-fn plain(ideas: &[Proposal], unanswered: &[String]) -> String {
-    let mut out = String::new();
-    for idea in ideas {
-        describe(idea, &mut out);
-    }
-    section(&mut out, "Open points", unanswered);
-    out.trim().to_owned()
-}
-
-fn section(out: &mut String, title: &str, lines: &[String]) {
-    if !lines.is_empty() {
-        let _ = writeln!(out, "\n{title}");
-        for line in lines {
-            let _ = writeln!(out, "- {}", line.trim());
+        for Heading { title, ideas: named } in headings {
+            report.heading(title);
+            for at in named {
+                report.idea(&ideas[*at]);
+            }
         }
+        let open: Vec<&String> = self.open.iter().chain(&board.open).collect();
+        report.list("Open points", &open);
+        report.list("What to check next", &self.next.iter().collect::<Vec<_>>());
+        report.into_answer()
     }
-}
-
-fn describe(idea: &Proposal, out: &mut String) {
-    let by = idea.by.join(", ");
-    let score =
-        if idea.score.is_empty() { String::new() } else { format!(", {} of 5", idea.score) };
-    let _ = writeln!(out, "- {} ({by}{score})", idea.idea.trim_end_matches('.'));
-    let mut line = |name: &str, text: &str| {
-        if !text.trim().is_empty() {
-            let _ = writeln!(out, "  {name}: {}", text.trim());
-        }
-    };
-    line("How", &idea.mechanism);
-    if idea.rests_on.is_empty() {
-        line("Evidence", "none");
-    }
-    line("Risks", &idea.risks);
-    line("Unknown", &idea.unknowns);
-    line("Objections", &idea.objections.join(" "));
 }

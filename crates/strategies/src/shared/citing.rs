@@ -17,6 +17,33 @@ pub(crate) fn joined(citations: impl IntoIterator<Item = Citation>) -> Vec<Citat
     kept
 }
 
+/// A text with each mark such as `[3]` under another number; a mark that has none is left out.
+pub(crate) fn renumbered(text: &str, mut number: impl FnMut(usize) -> Option<usize>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('[') {
+        let mark = after.split_once(']').and_then(|(n, tail)| Some((n.trim().parse().ok()?, tail)));
+        match mark {
+            Some((marked, tail)) => {
+                if let Some(number) = number(marked) {
+                    out.push_str(before);
+                    out.push_str(&format!("[{number}]"));
+                } else {
+                    // No space is left before a full stop.
+                    out.push_str(before.trim_end_matches(' '));
+                }
+                rest = tail;
+            }
+            None => {
+                out.push_str(before);
+                out.push('[');
+                rest = after;
+            }
+        }
+    }
+    out + rest
+}
+
 fn lies_in(part: &Citation, whole: &Citation) -> bool {
     part.node == whole.node && whole.start <= part.start && part.end <= whole.end
 }
@@ -36,6 +63,12 @@ mod tests {
             end,
             quote: String::new(),
         }
+    }
+
+    #[test]
+    fn marks_get_other_numbers_or_go() {
+        let number = |number: usize| (number < 3).then_some(number + 10);
+        assert_eq!(renumbered("A [1][2]. B [9]. [c] [d", number), "A [11][12]. B. [c] [d");
     }
 
     #[test]

@@ -106,6 +106,9 @@ impl Session {
         let mut flags: Flags = questions.config.iter().map(preset).collect();
         flags.extend(set_flags(&how.set.set)?);
         flags.extend(budget_flags(&how.budget, "eval"));
+        if how.with_feedback {
+            flags.push(("feedback.eval".into(), true.into(), "--with-feedback".into()));
+        }
         let config = load_config(common, flags)?.config;
         let schemes = assessing::schemes(&how.assess, &config)?;
         let budget = Arc::new(Meter::new(config.budget.eval));

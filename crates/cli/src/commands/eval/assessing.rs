@@ -7,8 +7,9 @@ use halma_eval::{Assessor, Bench};
 use crate::args::SchemeArg;
 use crate::view;
 
-/// The requested schemes, each once. The offline model supports none of them, which is
-/// an error before a base is made or a question asked.
+/// The requested schemes, each once. The offline model supports none of them but `forecast`, which
+/// needs no model for answers that state value and interval as `pike_l3` does; the others are an
+/// error before a base is made or a question asked.
 pub(super) fn schemes(
     requested: &[SchemeArg],
     config: &Config,
@@ -19,14 +20,19 @@ pub(super) fn schemes(
             schemes.push(scheme);
         }
     }
-    if schemes.is_empty() || config.model_of("judge") != OFFLINE {
+    let unsupported: Vec<&str> = schemes
+        .iter()
+        .filter(|scheme| **scheme != Scheme::Forecast)
+        .map(|scheme| scheme.name())
+        .collect();
+    if unsupported.is_empty() || config.model_of("judge") != OFFLINE {
         return Ok(schemes);
     }
     Err(ConfigError {
         file: "--assess".into(),
-        key: schemes.iter().map(|scheme| scheme.name()).collect::<Vec<_>>().join(","),
+        key: unsupported.join(","),
         reason: "the role `judge` is played by the offline model, which cannot rate, list or \
-                 forecast; a language model is needed"
+                 compare; a language model is needed"
             .into(),
         hint: "describe one under [models] and name it for the role `judge` under [roles]".into(),
     })

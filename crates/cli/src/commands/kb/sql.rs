@@ -3,8 +3,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use console::style;
-use halma_core::SqlResult;
-use halma_engine::{SqlLimits, TableLine};
+use halma_core::{ConfigError, SqlResult};
+use halma_engine::{Engine, SqlLimits, TableLine, over_series};
 
 use crate::args::{Common, KbSql, KbTables};
 use crate::commands::setup::open_base;
@@ -37,7 +37,12 @@ pub(super) fn run(args: &KbSql, common: &Common) -> anyhow::Result<()> {
         anyhow::anyhow!("--seconds {} is not a valid duration; write, for example, 5", args.seconds)
     })?;
     let limits = SqlLimits { time, rows: args.rows as usize, bytes: 64_000_000 };
-    let result = open_base(&args.kb.kb, common)?.base().sql(&args.query, limits)?;
+    let engine = open_base(&args.kb.kb, common)?;
+    let query = match &args.run {
+        Some(run) => with_series(&engine, run, &args.query)?,
+        None => args.query.clone(),
+    };
+    let result = engine.base().sql(&query, limits)?;
     if args.json {
         return view::print_json(&result);
     }
@@ -46,6 +51,28 @@ pub(super) fn run(args: &KbSql, common: &Common) -> anyhow::Result<()> {
         view::warn("there are more rows; raise --rows or narrow the query");
     }
     Ok(())
+}
+
+/// The query with the series of a run as a table.
+fn with_series(engine: &Engine, run: &str, query: &str) -> Result<String, ConfigError> {
+    let refuse = |reason: &str, hint: &str| ConfigError {
+        file: "--run".into(),
+        key: run.to_owned(),
+        reason: reason.to_owned(),
+        hint: hint.to_owned(),
+    };
+    let stored = engine.traces().get(run).ok_or_else(|| {
+        refuse(
+            "the base has no run of this id",
+            "`halma ask` prints the id below the series, and with `--json` as `id`",
+        )
+    })?;
+    over_series(&stored.body.trace, query).ok_or_else(|| {
+        refuse(
+            "the run made no series",
+            "ask a question about the future with `--strategy pike_l3`, or leave `--run` out",
+        )
+    })
 }
 
 fn render(result: &SqlResult) -> String {

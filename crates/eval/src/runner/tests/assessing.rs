@@ -9,7 +9,7 @@ fn quiet() -> Progress {
 }
 
 fn creative(points: u32) -> String {
-    let criteria = Scheme::Creative.criteria().into_iter().map(|name| (name, points));
+    let criteria = crate::metrics::CREATIVE.into_iter().map(|name| (name, points));
     serde_json::json!(criteria.collect::<BTreeMap<_, _>>()).to_string()
 }
 
@@ -22,7 +22,8 @@ async fn run(out: &std::path::Path, runner: Runner, bench: &Bench) -> Report {
 /// as `down` says so.
 fn assessor(asked: &Arc<Mutex<Vec<String>>>, down: bool) -> Assessor {
     let asked = Arc::clone(asked);
-    let ask: AskAssessor = Arc::new(move |_, answer: Answer, _| {
+    let ask: AskAssessor = Arc::new(move |case, _| {
+        let answer = case.answer;
         asked.lock().unwrap().push(answer.text.clone());
         Box::pin(async move {
             if down && answer.text == "yes" {
@@ -113,25 +114,60 @@ async fn the_marks_are_of_the_cited_passages_and_an_abstention_has_none() {
 }
 
 #[tokio::test]
+async fn answers_are_compared_with_those_of_the_first_system() {
+    let out = tempfile::tempdir().unwrap();
+    let first = r#"{"better": "first"}"#;
+    let second = r#"{"better": "second"}"#;
+    let script = Script::new([
+        ("test/ask", "Oldbridge"),
+        ("test/ask", "yes"),
+        ("test/ask", "monks"),
+        ("test/ask", "Oldbridge"),
+        ("test/ask", "no"),
+        ("test/ask", "monks"),
+        ("judge/pair", first),
+        ("judge/pair", second),
+        ("judge/pair", first),
+        ("judge/pair", first),
+        ("judge/pair", r#"{"better": "tie"}"#),
+        ("judge/pair", r#"{"better": "tie"}"#),
+    ]);
+    let mut bench = bench(Arc::clone(&script) as Arc<dyn halma_core::Llm>);
+    bench.assessors = vec![Assessor::by_model(Scheme::Pairwise, "words", None)];
+    let runner = Runner { out: Some(out.path().to_owned()), ..runner(None) };
+    let systems = [clerk(""), SystemUnderTest { label: "other".into(), ..clerk("") }];
+    let report = runner.run(&data(), &systems, &bench, &quiet()).await.unwrap();
+    let of = |run: usize| &report.runs[run].assessed[0].criteria;
+    assert_eq!(of(0)[0].left_out["there is no other answer to compare it with"], 3);
+    // Preferred in both positions, by its position only, and neither.
+    assert_eq!((of(1)[0].mean, of(1)[0].n), (Some(2.0 / 3.0), 3));
+    assert_eq!(of(1)[1].mean, Some(2.0 / 3.0));
+}
+
+#[tokio::test]
 async fn assessing_keeps_to_the_budget_of_the_whole() {
     let out = tempfile::tempdir().unwrap();
     let points = creative(4);
+    let none = r#"{"ideas": []}"#;
     let script = Script::new([
         ("test/ask", "Oldbridge"),
         ("test/ask", "yes"),
         ("test/ask", "monks"),
         ("judge/creative", &points),
+        ("judge/ideas", none),
         ("judge/creative", &points),
+        ("judge/ideas", none),
         ("judge/creative", &points),
+        ("judge/ideas", none),
     ]);
     let mut bench = bench(Arc::clone(&script) as Arc<dyn halma_core::Llm>);
     run(out.path(), runner(None), &bench).await;
     bench.assessors = vec![Assessor::by_model(Scheme::Creative, "words", None)];
-    // Of two calls one is kept back for a closing answer.
-    let whole = Arc::new(Meter::new(Budget { calls: Some(2), ..Budget::default() }));
+    // Of three calls one is kept back for a closing answer.
+    let whole = Arc::new(Meter::new(Budget { calls: Some(3), ..Budget::default() }));
     let capped = run(out.path(), Runner { budget: whole, ..runner(None) }, &bench).await;
     let found = &capped.runs[0].assessed[0];
-    assert_eq!((found.criteria[0].n, found.failed["spent"], script.left()), (1, 2, 2));
+    assert_eq!((found.criteria[0].n, found.failed["spent"], script.left()), (1, 2, 4));
     let rest = run(out.path(), runner(None), &bench).await;
     let found = &rest.runs[0].assessed[0];
     assert_eq!((found.criteria[0].mean, found.criteria[0].n, script.left()), (Some(4.0), 3, 0));

@@ -65,7 +65,7 @@ fn node(reader: &StoreReader<'_>, (layer, row): At) -> heed::Result<String> {
             format!("chunk {id:016x} of {section:016x} {place:?} {done} {summary:?} {text:?}")
         }
         _ => {
-            let AtomRecord { id, chunk, start, end, text } = reader.linked(row)?;
+            let AtomRecord { id, chunk, start, end, text, .. } = reader.linked(row)?;
             assert_eq!(reader.find(layer, id)?, Some(row));
             assert!(reader.atoms_of(chunk)?.contains(&row), "{text} is of another chunk");
             let chunk = self::id(reader, (Layer::Chunk, chunk))?;

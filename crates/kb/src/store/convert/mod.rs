@@ -200,6 +200,12 @@ impl Copying<'_> {
                 sealing.renew(value, open, form)
             })?;
         }
+        // Bases that were not opened since there is feedback have none.
+        let [records, links] = databases::FEEDBACK;
+        if databases::open_one(self.source, records)?.is_some() {
+            self.database(records, |sealing, _, value| sealing.renew(value, 0, Form::Same))?;
+            self.database(links, |_, _, value| Some(value.to_vec()))?;
+        }
         self.database(META, |_, key, value| (key != b"format").then(|| value.to_vec()))?;
         let meta = databases::open_existing(self.target, META)?;
         let mut txn = self.target.write_txn()?;

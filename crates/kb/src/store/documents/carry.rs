@@ -89,6 +89,7 @@ impl StoreWriter<'_> {
         }
         self.carry_sections(old, new)?;
         self.carry_described(old, new)?;
+        self.carry_feedback((Layer::Document, old), (Layer::Document, new))?;
         Ok(carried)
     }
 
@@ -98,6 +99,7 @@ impl StoreWriter<'_> {
             self.carry_atom(atom, &old, (to, &new))?;
         }
         self.carry_facts(from, (to, &new))?;
+        self.carry_feedback((Layer::Chunk, from), (Layer::Chunk, to))?;
         // The old chunk lets go of its atoms, so that they are not removed with it.
         self.move_units((Layer::Chunk, from), (Layer::Chunk, to))?;
         self.carry_vectors((Layer::Chunk, from), to)?;
@@ -114,8 +116,8 @@ impl StoreWriter<'_> {
         let Some(atom) = self.node::<AtomRecord>(row)? else { return Ok(()) };
         let (start, end) = shifted((atom.start, atom.end), old.place, new.place);
         let id = hash(&[&new.id.to_be_bytes(), atom.text.as_bytes()]);
-        let moved = AtomRecord { id, chunk, start, end, text: atom.text };
-        self.renew(row, atom.id, &moved)?;
+        let before = atom.id;
+        self.renew(row, before, &AtomRecord { id, chunk, start, end, ..atom })?;
         // Sealed again, because the key may belong to its document.
         self.reseal_vector((Layer::Atom, row))
     }

@@ -125,6 +125,7 @@ impl StoreWriter<'_> {
         let record: DocumentRecord = self.linked(row)?;
         let extracted = ExtractedFrom::load(self, &record)?;
         let mut gone = Gone::default();
+        self.remove_feedback_about((Layer::Document, row))?;
         for name in &record.names {
             self.free_name(row, name)?;
         }
@@ -158,6 +159,7 @@ impl StoreWriter<'_> {
     }
 
     fn remove_chunk(&mut self, row: Row, gone: &mut Gone) -> heed::Result<()> {
+        self.remove_feedback_about((Layer::Chunk, row))?;
         for atom in self.atoms_of(row)? {
             self.remove((Layer::Atom, atom), gone)?;
         }

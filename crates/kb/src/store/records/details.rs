@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use halma_core::{Layer, Metadata, NodeId};
 use serde::Serialize;
 
+use crate::feedback::CandidateKind;
+
 /// What a node is beyond its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -37,7 +39,11 @@ pub enum Details {
         /// Whether its text is the document's at its span, or made of it (rows of a table).
         verbatim: bool,
     },
-    Atom,
+    Atom {
+        /// Where it was accepted from an answer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        accepted: Option<Box<AcceptedDetails>>,
+    },
     Table {
         columns: Vec<ColumnDetails>,
         rows: u64,
@@ -79,6 +85,21 @@ pub enum Details {
         level: u8,
         members: u64,
     },
+}
+
+/// Where an atom comes from that was accepted from an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AcceptedDetails {
+    /// Id of the feedback.
+    pub feedback: String,
+    pub of_kind: CandidateKind,
+    pub answer: String,
+    /// Id of the key that accepted it, or `verifier`; empty on the command line.
+    pub by: String,
+    /// Seconds since 1970.
+    pub at: u64,
+    /// The chunks that it rests on.
+    pub sources: Vec<NodeId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -6,7 +6,7 @@ use halma_core::{Edge, Hit, Layer, Metadata, Span};
 
 use super::details::Details;
 use super::hit::{self, BEGINNING, EMBEDDED, joined};
-use super::types::{DocumentRecord, SectionRecord};
+use super::types::{AtomRecord, DocumentRecord, SectionRecord};
 use super::{LayerRecord, NodeRecord, Owner};
 use crate::store::restriction::Scope;
 use crate::store::{At, Id, Link, Row, StoreReader};
@@ -170,7 +170,13 @@ impl DocumentRecord {
         }
         for chunk in self.chunks.0..self.chunks.1 {
             match layer {
-                Layer::Atom => rows.extend(reader.atoms_of(chunk)?),
+                Layer::Atom => {
+                    rows.extend(reader.atoms_of(chunk)?);
+                    for atom in reader.accepted_atoms_of(chunk)? {
+                        let own = reader.node::<AtomRecord>(atom)?;
+                        rows.extend(own.filter(|own| own.chunk == chunk).map(|_| atom));
+                    }
+                }
                 Layer::Row | Layer::Fact => {
                     rows.extend(listed(reader, (Layer::Chunk, chunk), layer)?);
                 }

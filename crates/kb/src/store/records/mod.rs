@@ -26,11 +26,12 @@ use super::restriction::Scope;
 use super::{At, Id, Link, Row, StoreReader};
 
 pub(crate) use chunk::under_headings;
-pub use details::{ColumnDetails, Details};
+pub use details::{AcceptedDetails, ColumnDetails, Details};
 pub(crate) use summary::{forward_id, summary_id};
 pub(crate) use types::{
-    AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord, EntityRecord,
-    FactRecord, FigureRecord, RowRecord, SectionRecord, SummaryRecord, TableRecord, TagRecord,
+    AcceptedAtom, AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,
+    EntityRecord, FactRecord, FigureRecord, RowRecord, SectionRecord, SummaryRecord, TableRecord,
+    TagRecord,
 };
 
 /// With what a node is deleted.

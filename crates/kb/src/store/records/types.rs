@@ -1,6 +1,7 @@
 //! What is stored of a node of each layer.
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::feedback::CandidateKind;
 use crate::store::{Id, Row, Rows, TextPlace};
 
 /// A source file or record as a whole.
@@ -73,6 +74,33 @@ pub(crate) struct AtomRecord {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) text: String,
+    /// Where it was accepted from an answer (`feedback/`); nothing for what was made of the chunk.
+    #[serde(deserialize_with = "accepted_or_none")]
+    pub(crate) accepted: Option<AcceptedAtom>,
+}
+
+/// What of an answer was accepted as knowledge. The text of its atom is the question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AcceptedAtom {
+    /// The feedback that it comes from.
+    pub(crate) feedback: Id,
+    pub(crate) kind: CandidateKind,
+    pub(crate) answer: String,
+    /// Further chunks that it rests on.
+    pub(crate) also: Vec<Row>,
+    /// The id of the key that accepted it, or `verifier`; empty on the command line.
+    pub(crate) by: String,
+    /// When, in seconds since 1970.
+    pub(crate) at: u64,
+}
+
+/// Records of earlier versions end before this field. A damaged one does not get here: the cipher
+/// refuses it.
+#[expect(clippy::unnecessary_wraps, reason = "as serde calls it")]
+fn accepted_or_none<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<AcceptedAtom>, D::Error> {
+    Ok(Option::deserialize(deserializer).unwrap_or(None))
 }
 
 /// A table of a document, or one made from facts.

@@ -184,14 +184,18 @@ impl StoreReader<'_> {
     pub(super) fn sees_record(&self, at: At, record: &dyn NodeRecord) -> heed::Result<bool> {
         let Some(visibility) = &self.visibility else { return Ok(true) };
         let owner = match record.owner() {
-            Owner::Document(document) => (Layer::Document, document),
-            Owner::Chunk(chunk) => (Layer::Chunk, chunk),
+            Owner::Document(document) => Some((Layer::Document, document)),
+            Owner::Chunk(chunk) => Some((Layer::Chunk, chunk)),
             Owner::Itself if at.0 == Layer::Document => {
                 return Ok(visibility.rows.documents.contains(at.1));
             }
+            // What was accepted from an answer depends on all that it was made of.
+            Owner::Itself if at.0 == Layer::Atom => None,
             Owner::Itself => return self.sees_shared(visibility, at),
         };
-        if !self.sees(owner)? {
+        if let Some(owner) = owner
+            && !self.sees(owner)?
+        {
             return Ok(false);
         }
         for other in record.depends_on() {

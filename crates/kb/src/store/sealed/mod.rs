@@ -231,6 +231,11 @@ impl StoreWriter<'_> {
         Ok(slot)
     }
 
+    /// A slot for a value that belongs to no node; its slot is put into `wipes` when it goes.
+    pub(super) fn new_slot(&mut self) -> heed::Result<Slot> {
+        self.store.keys.give().map(|(slot, _)| slot).map_err(broken)
+    }
+
     /// Everything sealed for an owner becomes unreadable with the commit of this write.
     pub(super) fn forget_owner(&mut self, owner: At) -> heed::Result<()> {
         let Some(slot) = self.store.db.slots.get(self, &at_key(owner))?.map(<[u8]>::to_vec) else {

@@ -1,6 +1,4 @@
 //! Health of the server, the caller's permissions, the configuration.
-use std::time::Duration;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -11,6 +9,7 @@ use utoipa::ToSchema;
 
 use crate::access::{AnyKey, MayAdmin};
 use crate::app::{Shared, Stop};
+use crate::condition::Condition;
 use crate::keys::Scope;
 use crate::problem::Problem;
 
@@ -27,12 +26,6 @@ pub(crate) struct Health {
 pub(crate) async fn health() -> Json<Health> {
     Json(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
 }
-
-/// Time that each look may take; a store that takes longer is not ready.
-const LONGEST_LOOK: Duration = Duration::from_millis(500);
-
-/// Bytes on the disk below which nothing more can be stored.
-const LEAST_SPACE: u64 = 64 << 20;
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a condition of its own")]
 #[derive(Serialize, ToSchema)]
@@ -55,13 +48,7 @@ pub(crate) struct Readiness {
 pub(crate) async fn ready(State(app): State<Shared>) -> (StatusCode, Json<Readiness>) {
     let engine = app.workspaces.root().engine();
     let embedder = engine.embedder().map(|embedder| embedder.model().to_owned());
-    let dir = app.workspaces.root().dir.clone();
-    let look = tokio::task::spawn_blocking(move || {
-        let space = halma_engine::free_space(&dir);
-        (engine.base().probe().is_ok(), space.is_ok_and(|space| space >= LEAST_SPACE))
-    });
-    let looked = tokio::time::timeout(LONGEST_LOOK, look).await;
-    let (store, disk) = looked.ok().and_then(Result::ok).unwrap_or((false, false));
+    let Condition { store, disk } = *app.condition.borrow();
     let stopping = *app.stop.borrow() != Stop::No;
     let queue = !stopping && app.asks.available_permits() > 0;
     let ready = store && disk && queue;

@@ -132,7 +132,7 @@ pub(crate) async fn upload(
     if count == 0 {
         return Err(Problem::unfit("the form has no file").hint("send each as a field `file`"));
     }
-    if result.accepted.is_empty() && result.refused.iter().all(|file| file.reason == TAKEN) {
+    if result.accepted.is_empty() && result.refused.iter().all(|file| file.replaceable) {
         let detail = match result.refused.as_slice() {
             [one] => format!("there is another file named `{}`", one.name),
             _ => "there are other files of these names".to_owned(),
@@ -224,15 +224,14 @@ struct UploadTarget {
 }
 
 impl UploadTarget {
-    /// What the workspace holds already.
+    /// What the workspace holds already, for whoever sees it.
     async fn quota(&self, config: &ServeConfig) -> Result<Quota, Problem> {
         let limits = (config.max_workspace_files, config.max_workspace_bytes);
         let engine = Arc::clone(&self.engine);
         self.lane
             .run(move || {
-                let held = engine.originals().list();
-                let bytes = held.iter().map(|file| file.bytes).sum();
-                Ok(Quota { files: held.len() as u64, bytes, limits })
+                let held = engine.originals().sizes();
+                Ok(Quota { files: held.len() as u64, bytes: held.iter().sum(), limits })
             })
             .await
     }
@@ -281,7 +280,8 @@ impl UploadTarget {
                 if let Some(former) = former
                     && std::fs::read(former).map_err(|e| disk_problem(&e))? != content
                 {
-                    return Ok(Err(RefusedFile::new(&name, TAKEN, TAKEN_HINT)));
+                    let refused = RefusedFile::new(&name, TAKEN, TAKEN_HINT);
+                    return Ok(Err(RefusedFile { replaceable: true, ..refused }));
                 }
                 let moved = workspace
                     .while_open(|| move_into_place(path, &name, (&engine, metadata.as_ref())))?;

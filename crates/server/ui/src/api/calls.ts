@@ -20,10 +20,11 @@ export const documents = {
     (await send(`/documents/${part(id)}/file`, { accept: "*/*", ...on })).blob(),
   remove: (id: string) =>
     json<T.DeletedDocument>(`/documents/${part(id)}`, { method: "DELETE" }),
-  upload: (files: File[]) => {
+  /** With `replace`, files take the place of those of the same name. */
+  upload: (files: File[], replace = false) => {
     const form = new FormData();
     for (const file of files) form.append("file", file, file.webkitRelativePath || file.name);
-    return json<T.UploadResult>("/documents", { form });
+    return json<T.UploadResult>(`/documents${query({ replace: replace || undefined })}`, { form });
   },
   /** The document with this name, if it still exists; names are unique in a base. */
   named: async (name: string): Promise<T.DocumentDetail | undefined> => {

@@ -10,8 +10,10 @@ export interface AcceptedFile {
 export interface Answer {
   abstained: boolean;
   citations: Citation[];
+  computation?: string | null;
   confidence?: number | null;
   full?: FullAnswer | null;
+  limitation?: string | null;
   partial: boolean;
   reason: string;
   steps?: AnswerStep[];
@@ -299,6 +301,52 @@ export interface HitLine {
   title: string;
 }
 
+export interface IdeaEvidence {
+  about: string;
+  nodes: NodeId[];
+  text: string;
+}
+
+export interface IdeaGroup {
+  ideas: string[][];
+  title: string;
+}
+
+export interface IdeaPerspective {
+  concern: string;
+  name: string;
+}
+
+export interface IdeaReview {
+  evidence: number;
+  feasibility: number;
+  idea: string;
+  novelty: number;
+  objection: string;
+}
+
+export type IdeaStep = {
+  evidence: IdeaEvidence[];
+  open: string[];
+  step: "board";
+} | {
+  agents: IdeaPerspective[];
+  step: "perspectives";
+} | {
+  agent: number;
+  evidence: IdeaEvidence[];
+  ideas: ProposedIdea[];
+  step: "proposed";
+} | {
+  agent: number;
+  reviews: IdeaReview[];
+  round: number;
+  step: "reviewed";
+} | {
+  groups: IdeaGroup[];
+  step: "synthesised";
+};
+
 export interface Key {
   budget_per_day_usd?: number | null;
   calls_per_day?: number | null;
@@ -459,6 +507,15 @@ export interface PromptText {
   text: string;
 }
 
+export interface ProposedIdea {
+  id: string;
+  idea: string;
+  mechanism: string;
+  rests_on: number[];
+  risks: string;
+  unknowns: string;
+}
+
 export interface Readiness {
   disk: boolean;
   embedder?: string | null;
@@ -472,6 +529,7 @@ export interface RefusedFile {
   line?: number | null;
   name: string;
   reason: string;
+  replaceable?: boolean;
 }
 
 export type ReplyStatus = "valid" | {
@@ -592,6 +650,11 @@ export interface StrategyLine {
   unmet?: string | null;
 }
 
+export interface StreamEvent {
+  data: string;
+  event: string;
+}
+
 export interface StreamOptions {
   include_usage?: boolean;
 }
@@ -695,6 +758,10 @@ export type TraceEvent = {
 } | {
   event: "series_forecast";
   series: SeriesForecast;
+  span: number;
+} | {
+  event: "ideas_developed";
+  ideas: IdeaStep;
   span: number;
 } | {
   elapsed_ms: number;

@@ -56,6 +56,9 @@ export function way(question: string, answer: Answer): Way {
   return { nodes, edges };
 }
 
+/** A text without the numbers of its sources, its spaces and its signs. */
+export const letters = (text: string): string => text.replace(/\[[^\]]*\]/g, "").replace(/[^\p{L}\p{N}]/gu, "");
+
 /** A text with a mark after each claim that no source supports; positions count UTF-16 units. */
 export function withMarks(text: string, ends: number[], mark: string): string {
   let out = "";

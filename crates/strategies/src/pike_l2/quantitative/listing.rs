@@ -92,15 +92,19 @@ impl Quantitative {
         let reading = cx.reserve().ask(&COUNTED, variables).await;
         let answer = match reading.unless_failed(&cx, "the count is given as it is")? {
             Some(reading) => answer_from(reading, &[]),
-            None => Answer { abstained: result.is_empty(), text: result, ..Answer::default() },
+            None => {
+                let text = result.clone();
+                Answer { abstained: result.is_empty(), text, ..Answer::default() }
+            }
         };
         if answer.abstained {
             cx.note(format!("the rows do not answer: {}", answer.reason.trim()));
         }
         let answered = rows.into_iter().filter_map(|row| row.answered);
         let citations = joined(answered.flat_map(|answered| answered.answer.citations));
-        let reason = format!("{} Counted in code: {coverage}.", answer.reason.trim());
-        Ok(Some(Answer { citations, reason: reason.trim().to_owned(), ..answer }))
+        let computation =
+            Some(format!("Computed ({}: {result}) from {coverage}.", plan.operation.name()));
+        Ok(Some(Answer { citations, computation, ..answer }))
     }
 
     /// The things that the chunks near the queries name, each once, in groups of chunks that are

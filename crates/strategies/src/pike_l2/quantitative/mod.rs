@@ -79,7 +79,8 @@ impl Quantitative {
         if computed.rows.len() > rows.len() || computed.cut {
             cx.note(format!("the result is longer: its first {} rows are read", rows.len()));
         }
-        let variables = context! { question => Serde(question), context => Serde(&rows), sql };
+        let variables =
+            context! { question => Serde(question), context => Serde(&rows), sql => &sql };
         let reading = cx.reserve().ask(&COMPUTED, variables).await;
         let Some(reading) = reading.unless_failed(cx, "the result is not read")? else {
             return Ok(None);
@@ -89,7 +90,8 @@ impl Quantitative {
             cx.note(format!("the result does not answer: {}", answer.reason));
         }
         let citations = cited(&computed, self.rows, cx).await?;
-        Ok(Some(Answer { citations, ..answer }))
+        let computation = Some(format!("Computed by a query over whole tables: {sql}"));
+        Ok(Some(Answer { citations, computation, ..answer }))
     }
 
     pub(super) fn check(&self) -> std::result::Result<(), String> {

@@ -14,7 +14,7 @@ use halma_eval::{
 
 use self::files::question_files;
 use super::asking::{Questions, Session};
-use crate::args::{Common, EvalPreset, PresetCommand, ProtocolArg};
+use crate::args::{Common, EvalPreset, PresetCommand, ProtocolArg, SchemeArg};
 use crate::view;
 
 pub(super) async fn run(command: PresetCommand, common: &Common) -> anyhow::Result<()> {
@@ -57,6 +57,9 @@ async fn run_table(mut args: EvalPreset, common: &Common) -> anyhow::Result<()> 
         anyhow::bail!("{}, {}, is not run: {reason}", preset.paper, preset.table);
     }
     args.how.judge = args.how.judge.or(preset.judge.map(ProtocolArg::from));
+    if args.how.assess.is_empty() {
+        args.how.assess = preset.assess.iter().copied().map(SchemeArg::from).collect();
+    }
     let files = question_files(preset, &args)?;
     warn_overridden(preset, &args.how.set.set);
     let mut all: Vec<SideBySide> = vec![];

@@ -1,4 +1,5 @@
 // An event in one line.
+import type { IdeaStep } from "../../api/types";
 import type { StepEvent } from "./tree";
 import { cut, pluralOf, plural } from "../format";
 
@@ -43,6 +44,8 @@ export function describe(event: StepEvent): Description {
         result: event.series.predictions.map((p) => `${p.period}: ${Math.round(p.value * 100) / 100}`).join(", ") || event.series.method,
         tone: "compute",
       };
+    case "ideas_developed":
+      return { action: "ideas", subject: ideaStep(event.ideas), result: "", tone: "compute" };
     case "reranked":
       return { action: "reranked", subject: event.query, result: topHit(event.hits), tone: "compute" };
     case "tagged":
@@ -58,6 +61,21 @@ export function describe(event: StepEvent): Description {
       return { action: "began the answer", subject: "", result: "", tone: "note" };
     case "budget_exhausted":
       return { action: "budget exhausted", subject: `limit on ${event.limit}`, result: "", tone: "bad" };
+  }
+}
+
+function ideaStep(step: IdeaStep): string {
+  switch (step.step) {
+    case "board":
+      return `board: ${plural(step.evidence.length, "fact")}, ${plural(step.open.length, "open question")}`;
+    case "perspectives":
+      return `perspectives: ${step.agents.map((agent) => agent.name).join("; ")}`;
+    case "proposed":
+      return `agent ${step.agent} proposes ${plural(step.ideas.length, "idea")}`;
+    case "reviewed":
+      return `agent ${step.agent} reviews ${plural(step.reviews.length, "idea")}`;
+    case "synthesised":
+      return step.groups.map((group) => group.title || "ideas").join("; ");
   }
 }
 

@@ -1,9 +1,12 @@
 // The documents of the library, uploads that are not built yet, and the current build.
 import { builds, documents } from "../../api/calls";
-import { isAbort, problemOf, type ProblemInfo } from "../../api/client";
+import { ApiError, isAbort, problemOf, type ProblemInfo } from "../../api/client";
 import type { BuildEstimate, BuildStatus, DeletedDocument, DocumentLine, UploadResult } from "../../api/types";
 
 type Refusal = UploadResult["refused"][number];
+
+/** The name of a file in the library: its path within the folder that was chosen. */
+const nameOf = (file: File): string => file.webkitRelativePath || file.name;
 
 class LibraryStore {
   items = $state.raw<DocumentLine[]>([]);
@@ -18,6 +21,8 @@ class LibraryStore {
   sending = $state(0);
   accepted = $state.raw<UploadResult["accepted"]>([]);
   refused = $state.raw<Refusal[]>([]);
+  /** Files whose names are taken by files of other content. */
+  taken = $state.raw<File[]>([]);
   estimate = $state.raw<BuildEstimate | null>(null);
   /** Why there is no estimate. */
   estimateProblem = $state.raw<ProblemInfo | null>(null);
@@ -47,19 +52,36 @@ class LibraryStore {
     if (open) void this.watch(open);
   }
 
-  async upload(files: File[]): Promise<void> {
+  async upload(files: File[], replace = false): Promise<void> {
     if (!files.length) return;
     this.sending += files.length;
     this.problem = null;
     try {
-      const result = await documents.upload(files);
-      this.accepted = [...this.accepted, ...result.accepted];
-      this.refused = [...this.refused, ...result.refused];
+      const result = await documents.upload(files, replace);
+      const sent = new Set(result.accepted.map((file) => file.name));
+      this.accepted = [...this.accepted.filter((file) => !sent.has(file.name)), ...result.accepted];
+      this.refused = [...this.refused, ...result.refused.filter((file) => !file.replaceable)];
+      const names = new Set(result.refused.flatMap((file) => (file.replaceable ? [file.name] : [])));
+      this.addTaken(files.filter((file) => names.has(nameOf(file))));
       await this.loadEstimate();
     } catch (error) {
-      this.problem = problemOf(error);
+      // All of them are taken.
+      if (error instanceof ApiError && error.status === 409 && !replace) this.addTaken(files);
+      else this.problem = problemOf(error);
     }
     this.sending -= files.length;
+  }
+
+  private addTaken(files: File[]): void {
+    const names = new Set(files.map(nameOf));
+    this.taken = [...this.taken.filter((file) => !names.has(nameOf(file))), ...files];
+  }
+
+  /** Sends the files again, in place of those that have their names. */
+  async replaceTaken(): Promise<void> {
+    const files = this.taken;
+    this.taken = [];
+    await this.upload(files, true);
   }
 
   private get uploads(): string[] | undefined {

@@ -1,0 +1,108 @@
+//! `halma feedback`: what people say of answers, and what becomes knowledge of it.
+use halma_engine::{Engine, EngineError, FeedbackQuery, FeedbackRequest, VerifiedFeedback};
+
+use super::setup::open_base;
+use crate::args::{
+    Common, Feedback, FeedbackAccept, FeedbackAdd, FeedbackCommand, FeedbackDecide, FeedbackList,
+};
+use crate::view::{self, plural};
+
+/// Stands for the latest run.
+const LAST: &str = "last";
+
+pub(crate) async fn run(args: Feedback, common: &Common) -> anyhow::Result<()> {
+    match args.command {
+        FeedbackCommand::Add(own) => add(own, common),
+        FeedbackCommand::List(own) => list(own, common),
+        FeedbackCommand::Show(own) => {
+            let shown = open_base(&own.kb.kb, common)?.base().feedback(&own.id)?;
+            print(&shown, own.json)
+        }
+        FeedbackCommand::Accept(own) => accept(own, common).await,
+        FeedbackCommand::Reject(own) => {
+            let (engine, decision) = decision(&own, common)?;
+            print(&engine.base().reject_feedback(&own.id, &decision)?, own.json)
+        }
+        FeedbackCommand::Undo(own) => {
+            let (engine, decision) = decision(&own, common)?;
+            print(&engine.base().undo_feedback(&own.id, &decision)?, own.json)
+        }
+        FeedbackCommand::Delete(own) => {
+            open_base(&own.kb.kb, common)?.base().delete_feedback(&own.id)?;
+            view::print(&format!("Deleted feedback {} with what was accepted of it.", own.id))
+        }
+    }
+}
+
+fn add(args: FeedbackAdd, common: &Common) -> anyhow::Result<()> {
+    let engine = open_base(&args.kb.kb, common)?;
+    let FeedbackAdd { run, verdict, correction, note, json, .. } = args;
+    let run = if run == LAST { latest(&engine)? } else { run };
+    let request = FeedbackRequest { run, verdict, correction, note, key: None };
+    print(&engine.give_feedback(request)?, json)
+}
+
+fn latest(engine: &Engine) -> Result<String, EngineError> {
+    let latest = engine.traces().list(None, 1, |_| true).pop();
+    latest.map(|head| head.id).ok_or_else(|| EngineError::NoRun { id: LAST.to_owned() })
+}
+
+fn list(args: FeedbackList, common: &Common) -> anyhow::Result<()> {
+    let engine = open_base(&args.kb.kb, common)?;
+    let listed = engine.base().list_feedback(&FeedbackQuery {
+        after: args.after,
+        limit: args.top as usize,
+        by: args.by,
+        given_by: None,
+        about: args.about,
+        run: args.run,
+        verdict: args.verdict,
+        state: args.state,
+        contradicted: args.contradicted.then_some(true),
+    })?;
+    if args.json {
+        return view::print_json(&listed);
+    }
+    if listed.is_empty() {
+        return view::print("No feedback.");
+    }
+    let lines: Vec<String> = listed.iter().map(view::feedback::line).collect();
+    view::print(&lines.join("\n"))
+}
+
+async fn accept(args: FeedbackAccept, common: &Common) -> anyhow::Result<()> {
+    let (engine, decision) = decision(&args.decide, common)?;
+    let FeedbackDecide { id, json, .. } = args.decide;
+    if !args.verify {
+        let decision = halma_engine::Decision { despite: args.despite, ..decision };
+        return print(&engine.accept_feedback(&id, decision).await?, json);
+    }
+    let verified = engine.verify_feedback(&id, None).await?;
+    if json {
+        return view::print_json(&verified);
+    }
+    let VerifiedFeedback { feedback, accepted, held, usage } = &verified;
+    let mut lines = vec![view::feedback::full(feedback)];
+    lines.extend(held.iter().map(|held| format!("Held back {}: {}", held.candidate, held.reason)));
+    lines.push(format!(
+        "{} accepted, {} held back; {}, ${:.4}.",
+        accepted.len(),
+        held.len(),
+        plural(usage.llm_calls, "call", "calls"),
+        usage.usd
+    ));
+    view::print(&lines.join("\n"))
+}
+
+fn decision(
+    args: &FeedbackDecide,
+    common: &Common,
+) -> anyhow::Result<(Engine, halma_engine::Decision)> {
+    let engine = open_base(&args.kb.kb, common)?;
+    let decision = engine.decision(args.candidate.clone(), None);
+    Ok((engine, decision))
+}
+
+fn print(feedback: &halma_engine::Feedback, json: bool) -> anyhow::Result<()> {
+    if json { view::print_json(feedback) } else { view::print(&view::feedback::full(feedback)) }
+}

@@ -1,0 +1,76 @@
+//! Which of two answers to an open question is better (PIKE-RAG's L4). Judges favour a position, so each
+//! pair is shown twice, with the positions swapped.
+use halma_core::{Cx, Prompt, Result};
+use minijinja::context;
+use serde::Deserialize;
+
+const PAIR: Prompt<Choice> = Prompt::json("judge/pair");
+
+#[derive(Debug, Deserialize)]
+struct Choice {
+    better: Better,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Better {
+    #[serde(alias = "1", alias = "A", alias = "a")]
+    First,
+    #[serde(alias = "2", alias = "B", alias = "b")]
+    Second,
+    #[serde(alias = "neither", alias = "both", alias = "equal")]
+    Tie,
+}
+
+/// What the judge prefers in the two orders: 1 for the answer, 0 for its rival, 0.5 for neither.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preference {
+    first: f64,
+    swapped: f64,
+}
+
+impl Preference {
+    /// 1 where the answer is preferred in both orders, 0 where its rival is, else 0.5: a judge that
+    /// follows the position prefers neither.
+    pub fn share(&self) -> f64 {
+        if self.first.total_cmp(&self.swapped).is_eq() { self.first } else { 0.5 }
+    }
+
+    /// 1 where both orders have one verdict, else 0.
+    pub fn consistency(&self) -> f64 {
+        f64::from(u8::from(self.first.total_cmp(&self.swapped).is_eq()))
+    }
+}
+
+/// Has the judge compare an answer with its rival, in both orders.
+///
+/// # Errors
+///
+/// A reply without a verdict is asked for again, then [`halma_core::Error::BadReply`].
+pub async fn prefer(cx: &Cx, question: &str, [answer, rival]: [&str; 2]) -> Result<Preference> {
+    let cx = cx.span("compare");
+    let first = cx.ask(&PAIR, context! { question, first => answer, second => rival }).await?;
+    let swapped = cx.ask(&PAIR, context! { question, first => rival, second => answer }).await?;
+    let points = |better: Better, own: Better| match better {
+        Better::Tie => 0.5,
+        better => f64::from(u8::from(better == own)),
+    };
+    Ok(Preference {
+        first: points(first.better, Better::First),
+        swapped: points(swapped.better, Better::Second),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_preferred_in_both_orders_counts() {
+        let preference = |first, swapped| Preference { first, swapped };
+        assert_eq!(preference(1.0, 1.0).share(), 1.0);
+        assert_eq!(preference(0.0, 0.0).share(), 0.0);
+        assert_eq!((preference(1.0, 0.0).share(), preference(1.0, 0.0).consistency()), (0.5, 0.0));
+        assert_eq!((preference(0.5, 0.5).share(), preference(0.5, 0.5).consistency()), (0.5, 1.0));
+    }
+}

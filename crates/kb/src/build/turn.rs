@@ -1,0 +1,100 @@
+//! The turn of a build among those who write to the base. It makes room for deletions, and continues
+//! after them without what they removed.
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use halma_core::{Meter, UsageTotal};
+
+use super::IndexOptions;
+use crate::error::run_blocking;
+use crate::lock::{self, WriterLock};
+use crate::stages::BuildContext;
+use crate::store::{DocumentRecord, Id};
+use crate::{IndexReport, KbError, Phase, PhaseProgress};
+
+/// How often it is checked whether interrupted work has ended.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// What a build has from the moment it may write until it makes room.
+#[derive(Clone)]
+pub(super) struct Turn {
+    /// Blocking work holds the lock as well: it runs on when the build is dropped.
+    pub(super) lock: Arc<WriterLock>,
+    /// Documents that were deleted since the build began, and are not read again by it.
+    pub(super) deleted: Arc<HashSet<Id>>,
+}
+
+/// Runs a build, as often as it takes until nobody interrupts it. Its ledger says what is left.
+pub(super) async fn run(
+    context: BuildContext,
+    inputs: &[PathBuf],
+    options: &IndexOptions,
+) -> Result<IndexReport, KbError> {
+    let dir = context.base.dir.clone();
+    let (mut deleted, mut used) = (HashSet::new(), UsageTotal::default());
+    let mut held = HashSet::new();
+    loop {
+        let lock = Arc::new(wait(&context).await?);
+        if !held.is_empty() {
+            deleted.extend(held.difference(&documents(&context)?));
+        }
+        let turn = Turn { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
+        let before = usage(&context.meter);
+        tokio::select! {
+            report = super::build(context.copy(), inputs, options, turn) => {
+                let mut report = report?;
+                report.usage.add(used);
+                return Ok(report);
+            }
+            wanted = lock::is_wanted(&dir) => wanted?,
+        }
+        used.add(since(before, usage(&context.meter)));
+        tracing::warn!("making room for a deletion in `{}`", dir.display());
+        while Arc::strong_count(&lock) > 1 {
+            tokio::time::sleep(INTERVAL).await;
+        }
+        held = documents(&context)?;
+        drop(lock);
+        let dir = dir.clone();
+        run_blocking("waiting for a deletion", move || lock::make_room(&dir)).await?;
+    }
+}
+
+/// The base's lock; when another run holds it this one says so and waits.
+pub(crate) async fn wait(context: &BuildContext) -> Result<WriterLock, KbError> {
+    let dir = context.base.dir.clone();
+    if let Some(lock) = WriterLock::try_take(&dir)? {
+        return Ok(lock);
+    }
+    tracing::warn!("another `index` runs on `{}`; waiting for it", dir.display());
+    (context.progress)(PhaseProgress { stage: Phase::WAIT, done: 0, total: 0 });
+    run_blocking("waiting for the lock", move || WriterLock::take(&dir)).await
+}
+
+fn documents(context: &BuildContext) -> Result<HashSet<Id>, KbError> {
+    context.store().read(|reader| {
+        let documents = reader.nodes::<DocumentRecord>()?;
+        documents.map(|document| document.map(|(_, record)| record.id)).collect()
+    })
+}
+
+/// What a meter has counted; it does not distinguish tokens of prompts from those of replies.
+fn usage(meter: &Meter) -> UsageTotal {
+    UsageTotal {
+        llm_calls: meter.calls(),
+        prompt_tokens: meter.tokens(),
+        usd: meter.usd(),
+        ..UsageTotal::default()
+    }
+}
+
+fn since(before: UsageTotal, now: UsageTotal) -> UsageTotal {
+    UsageTotal {
+        llm_calls: now.llm_calls - before.llm_calls,
+        prompt_tokens: now.prompt_tokens.saturating_sub(before.prompt_tokens),
+        usd: (now.usd - before.usd).max(0.0),
+        ..UsageTotal::default()
+    }
+}

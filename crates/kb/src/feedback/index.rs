@@ -1,0 +1,123 @@
+//! What feedback says about searches of chunks: an accepted answer speaks for the chunks that it
+//! rests on when a similar question is asked, and an answer that was wrong against those it cited.
+use std::collections::HashSet;
+
+use halma_core::text::normalise_name;
+use halma_core::text::similarity::jaccard;
+use halma_core::{Layer, ScorePart};
+
+use super::types::feedback_id;
+use super::{CandidateState, FeedbackSettings, Verdict};
+use crate::lexical::query_terms;
+use crate::search::{Ranked, Search};
+use crate::store::{Id, Row, StoreReader};
+
+/// The name of the part of a score that feedback gives.
+const FEEDBACK: &str = "feedback";
+
+/// Questions that were accepted or marked wrong.
+#[derive(Default)]
+pub(crate) struct FeedbackIndex {
+    pub(super) accepted: Vec<KnownQuestion>,
+    wrong: Vec<KnownQuestion>,
+}
+
+/// A question with the chunks that it is about.
+pub(super) struct KnownQuestion {
+    pub(super) feedback: Id,
+    /// Its atom, where it was accepted with an answer that may be given again.
+    pub(super) atom: Option<Row>,
+    /// In a form that is the same for questions of the same words.
+    pub(super) form: String,
+    terms: HashSet<String>,
+    chunks: Vec<Row>,
+}
+
+impl KnownQuestion {
+    fn new(feedback: Id, question: &str, chunks: &[Row]) -> Self {
+        Self {
+            feedback,
+            atom: None,
+            form: normalise_name(question),
+            terms: terms_of(question),
+            chunks: chunks.to_vec(),
+        }
+    }
+
+    /// The share of words that a question has in common with it.
+    pub(super) fn similarity(&self, terms: &HashSet<String>) -> f32 {
+        jaccard(&self.terms, terms)
+    }
+}
+
+/// The stems of a question, without stop words.
+pub(super) fn terms_of(question: &str) -> HashSet<String> {
+    query_terms(question).into_iter().collect()
+}
+
+impl FeedbackIndex {
+    /// What a reader may see of it.
+    pub(crate) fn load(reader: &StoreReader<'_>) -> heed::Result<Self> {
+        let mut index = Self::default();
+        for (id, record) in reader.all_feedback()? {
+            let lowers = record.verdict == Verdict::Wrong && !record.dismissed;
+            if lowers && !record.cited.is_empty() {
+                index.wrong.push(KnownQuestion::new(id, &record.question, &record.cited));
+            }
+            let accepted = record.candidates.iter();
+            for held in accepted.filter(|held| held.state == CandidateState::Accepted) {
+                let known = KnownQuestion::new(id, &held.question, &held.chunks);
+                let answers = held.kind.is_recalled() && !held.answer.trim().is_empty();
+                index.accepted.push(KnownQuestion { atom: held.atom.filter(|_| answers), ..known });
+            }
+        }
+        Ok(index)
+    }
+
+    /// Adds to the scores of ranked chunks what feedback on similar questions says of them. Chunks
+    /// that only feedback leads to join the list.
+    pub(crate) fn weigh(
+        &self,
+        search: &Search<'_>,
+        settings: &FeedbackSettings,
+        lists: &mut [Vec<Ranked>],
+    ) {
+        if self.accepted.is_empty() && (self.wrong.is_empty() || settings.penalty <= 0.0) {
+            return;
+        }
+        let admitted = search.admitted(Layer::Chunk);
+        for (text, list) in search.query.texts.iter().zip(lists) {
+            let terms = terms_of(text);
+            let best = list.iter().map(|ranked| ranked.score).fold(0.0_f32, f32::max);
+            let near = |known: &&KnownQuestion| known.similarity(&terms) >= settings.similarity;
+            for known in self.accepted.iter().filter(near).filter(|_| settings.weight > 0.0) {
+                let gain = settings.weight * known.similarity(&terms) * best.max(f32::EPSILON);
+                for row in known.chunks.iter().filter(|row| admitted.admits(**row)) {
+                    add(list, *row, gain, known.feedback);
+                }
+            }
+            for known in self.wrong.iter().filter(near).filter(|_| settings.penalty > 0.0) {
+                let share = settings.penalty * known.similarity(&terms);
+                for row in &known.chunks {
+                    if let Some(ranked) = list.iter().find(|ranked| ranked.row == *row) {
+                        let loss = share * ranked.score.abs();
+                        add(list, *row, -loss, known.feedback);
+                    }
+                }
+            }
+            list.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
+        }
+    }
+}
+
+fn add(list: &mut Vec<Ranked>, row: Row, score: f32, feedback: Id) {
+    let part = ScorePart { name: FEEDBACK.to_owned(), score, through: feedback_id(feedback) };
+    match list.iter_mut().find(|ranked| ranked.row == row) {
+        Some(ranked) => {
+            ranked.score += score;
+            ranked.led_to |= score > 0.0;
+            ranked.parts.push(part);
+        }
+        None => list.push(Ranked { row, score, led_to: true, parts: vec![part] }),
+    }
+}

@@ -1,0 +1,86 @@
+//! Feedback goes with what it quotes, and moves with what is replaced by the same.
+use halma_core::Layer;
+
+use super::{FeedbackRecord, link_key, quoted};
+use crate::store::{At, AtomRecord, ChunkRecord, Id, Row, Store, StoreWriter, hash};
+
+impl StoreWriter<'_> {
+    /// Takes out a record with everything that was accepted of it. Nothing of it can be read when
+    /// this is committed.
+    pub(crate) fn remove_feedback(&mut self, id: Id) -> heed::Result<()> {
+        let db = self.feedback_databases()?;
+        let Some(stored) = db.records.get(self, &id.to_be_bytes())?.map(<[u8]>::to_vec) else {
+            return Ok(());
+        };
+        if let Some(record) = self.store.decode_sealed::<FeedbackRecord>(&stored)? {
+            for atom in record.candidates.iter().filter_map(|candidate| candidate.atom) {
+                self.remove_accepted(id, atom)?;
+            }
+            for at in quoted(&record) {
+                db.links.delete(self.txn(), &link_key(at, id))?;
+            }
+        }
+        if let Some(slot) = Store::slot_in(&stored) {
+            self.store.db.wipes.put(self.txn(), &slot.to_le_bytes(), &[])?;
+        }
+        db.records.delete(self.txn(), &id.to_be_bytes()).map(|_| ())
+    }
+
+    /// Takes out all records that quote a node, which is about to be removed.
+    pub(in crate::store) fn remove_feedback_about(&mut self, at: At) -> heed::Result<()> {
+        let ids = self.feedback_about(at)?;
+        ids.into_iter().try_for_each(|id| self.remove_feedback(id))
+    }
+
+    /// What quotes a document or chunk quotes another from now on, which is the same. Called before
+    /// the edges of the first are carried to the other.
+    pub(in crate::store) fn carry_feedback(&mut self, from: At, to: At) -> heed::Result<()> {
+        let (layer, replaced) = (from.0, |row: &mut Row| {
+            if *row == from.1 {
+                *row = to.1;
+            }
+        });
+        if layer == Layer::Chunk {
+            for atom in self.accepted_atoms_of(from.1)? {
+                self.carry_accepted(atom, from.1, to.1)?;
+            }
+        }
+        let db = self.feedback_databases()?;
+        for id in self.feedback_about(from)? {
+            let stored = db.records.get(self, &id.to_be_bytes())?.map(<[u8]>::to_vec);
+            let Some(stored) = stored else { continue };
+            let Some(mut record) = self.store.decode_sealed::<FeedbackRecord>(&stored)? else {
+                continue;
+            };
+            if layer == Layer::Document {
+                record.documents.iter_mut().for_each(replaced);
+            } else {
+                record.cited.iter_mut().for_each(replaced);
+                let candidates = record.candidates.iter_mut();
+                candidates.flat_map(|candidate| &mut candidate.chunks).for_each(replaced);
+            }
+            self.put_feedback(id, &record)?;
+            db.links.delete(self.txn(), &link_key(from, id))?;
+            db.links.put(self.txn(), &link_key(to, id), &[])?;
+        }
+        Ok(())
+    }
+
+    /// An accepted atom keeps its row, its key and its vectors; its id stays, too, because it does
+    /// not come from the chunk.
+    fn carry_accepted(&mut self, row: Row, from: Row, to: Row) -> heed::Result<()> {
+        let Some(mut atom) = self.node::<AtomRecord>(row)? else { return Ok(()) };
+        if atom.chunk == from {
+            let chunk: ChunkRecord = self.linked(to)?;
+            (atom.chunk, atom.start, atom.end) = (to, chunk.place.chars.0, chunk.place.chars.1);
+        }
+        let also = atom.accepted.iter_mut().flat_map(|accepted| &mut accepted.also);
+        also.filter(|chunk| **chunk == from).for_each(|chunk| *chunk = to);
+        self.put_node(row, &atom)
+    }
+}
+
+/// The id of an accepted atom.
+pub(crate) fn accepted_id(feedback: Id, number: usize, text: &str) -> Id {
+    hash(&[b"accepted", &feedback.to_be_bytes(), &number.to_be_bytes(), text.as_bytes()])
+}

@@ -1,0 +1,255 @@
+//! Feedback on answers, and decisions about what becomes knowledge of it.
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use halma_engine::{
+    CandidateState, Decision, Engine, Feedback, FeedbackQuery, FeedbackRequest, Verdict,
+    VerifiedFeedback,
+};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::access::{Caller, MayAskDocuments, MayWriteDocuments};
+use crate::app::Shared;
+use crate::json::{JsonBody, Params, Part};
+use crate::limits::{allowance, bounds};
+use crate::listing::{Items, limit};
+use crate::problem::Problem;
+use crate::usage::{UsageCounts, UsageKey};
+
+/// Under what calls of the verifier are counted.
+const USAGE: &str = "feedback";
+
+/// What a person says of an answer.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GiveFeedback {
+    /// Id of the run: `id` of the answer and of its trace.
+    pub(crate) run: String,
+    pub(crate) verdict: Verdict,
+    /// What the answer should be.
+    #[serde(default)]
+    pub(crate) correction: String,
+    /// Anything else about the answer.
+    #[serde(default)]
+    pub(crate) note: String,
+}
+
+/// Stores what a caller says of a run that it may see.
+pub(crate) fn give(caller: &Caller, request: GiveFeedback) -> Result<Feedback, Problem> {
+    let GiveFeedback { run, verdict, correction, note } = request;
+    bounds::feedback(&correction, &note)?;
+    let engine = caller.workspace.engine();
+    let trace = engine.traces().get(&run).filter(|trace| caller.sees_trace(&trace.head));
+    let trace = trace.ok_or_else(|| {
+        Problem::not_found("such run").hint("its trace may have been deleted; ask again")
+    })?;
+    let key = caller.key_id().map(str::to_owned);
+    let request = FeedbackRequest { run, verdict, correction, note, key };
+    Ok(engine.give_feedback_on(&trace, request)?)
+}
+
+/// Say whether an answer is right, and what it should be.
+#[utoipa::path(post, path = "/api/v1/feedback", tag = "feedback", request_body = GiveFeedback,
+    responses((status = 201, body = Feedback), (status = 404, body = Problem),
+        (status = 422, body = Problem)))]
+pub(crate) async fn add(
+    MayAskDocuments(caller): MayAskDocuments,
+    JsonBody(request): JsonBody<GiveFeedback>,
+) -> Result<(StatusCode, Json<Feedback>), Problem> {
+    let lane = caller.lane();
+    let given = lane.run(move || give(&caller, request)).await?;
+    Ok((StatusCode::CREATED, Json(given)))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListFeedback {
+    /// Only feedback on this run.
+    run: Option<String>,
+    /// Only feedback that this key gave or decided about; `verifier` is one of them.
+    by: Option<String>,
+    /// Only feedback with this text in question, answer, correction, note or a candidate; case is
+    /// ignored.
+    about: Option<String>,
+    verdict: Option<Verdict>,
+    /// Only feedback with a candidate in this state.
+    state: Option<CandidateState>,
+    /// Whether other feedback says otherwise.
+    contradicted: Option<bool>,
+    /// Maximum number of items: 50 by default, at most 500.
+    limit: Option<usize>,
+    /// `next` of the previous page.
+    after: Option<String>,
+}
+
+/// List feedback, newest first.
+#[utoipa::path(get, path = "/api/v1/feedback", tag = "feedback", params(ListFeedback),
+    responses((status = 200, body = Items<Feedback>), (status = 401, body = Problem)))]
+pub(crate) async fn list(
+    MayAskDocuments(caller): MayAskDocuments,
+    Params(query): Params<ListFeedback>,
+) -> Result<Json<Items<Feedback>>, Problem> {
+    for (name, text) in
+        [("run", &query.run), ("by", &query.by), ("about", &query.about), ("after", &query.after)]
+    {
+        bounds::name(name, text.as_deref())?;
+    }
+    let lane = caller.lane();
+    lane.run(move || {
+        let most = limit(query.limit);
+        // Those who see some documents see what they gave themselves.
+        let own = caller.documents().and_then(|_| caller.key_id()).map(str::to_owned);
+        if own.is_some() && query.by.is_some() && query.by != own {
+            return Ok(Json(Items::whole(vec![])));
+        }
+        let fields = FeedbackQuery {
+            after: query.after,
+            limit: most + 1,
+            by: query.by,
+            given_by: own,
+            about: query.about,
+            run: query.run,
+            verdict: query.verdict,
+            state: query.state,
+            contradicted: query.contradicted,
+        };
+        let found = caller.workspace.engine().base().list_feedback(&fields)?;
+        Ok(Json(Items::cut(found, most, |feedback| feedback.id.clone())))
+    })
+    .await
+}
+
+/// The engine, if the caller may see this feedback.
+async fn visible(caller: &Caller, id: &str) -> Result<(Arc<Engine>, Feedback), Problem> {
+    bounds::name("id", Some(id))?;
+    let (caller, id) = (caller.clone(), id.to_owned());
+    let lane = caller.lane();
+    lane.run(move || {
+        let engine = caller.workspace.engine();
+        let feedback = engine.base().feedback(&id)?;
+        if caller.documents().is_some() && caller.key_id() != Some(feedback.by.as_str()) {
+            return Err(Problem::not_found("such feedback"));
+        }
+        Ok((engine, feedback))
+    })
+    .await
+}
+
+/// Read feedback with its candidates.
+#[utoipa::path(get, path = "/api/v1/feedback/{id}", tag = "feedback",
+    params(("id" = String, Path)),
+    responses((status = 200, body = Feedback), (status = 404, body = Problem)))]
+pub(crate) async fn get(
+    MayAskDocuments(caller): MayAskDocuments,
+    Part(id): Part<String>,
+) -> Result<Json<Feedback>, Problem> {
+    Ok(Json(visible(&caller, &id).await?.1))
+}
+
+/// Which candidates a decision is about.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Decide {
+    /// Numbers of candidates, from 1; all by default.
+    #[serde(default)]
+    candidates: Vec<usize>,
+    /// Accept although other feedback says otherwise.
+    #[serde(default)]
+    despite: bool,
+}
+
+impl Decide {
+    fn decision(self, engine: &Engine, caller: &Caller) -> Result<Decision, Problem> {
+        bounds::candidates(&self.candidates)?;
+        let decision = engine.decision(self.candidates, caller.key_id().map(str::to_owned));
+        Ok(Decision { despite: self.despite, ..decision })
+    }
+}
+
+/// Accept candidates as knowledge: the next search finds them.
+#[utoipa::path(post, path = "/api/v1/feedback/{id}/accept", tag = "feedback",
+    params(("id" = String, Path)), request_body = Decide,
+    responses((status = 200, body = Feedback), (status = 404, body = Problem),
+        (status = 409, body = Problem)))]
+pub(crate) async fn accept(
+    MayWriteDocuments(caller): MayWriteDocuments,
+    Part(id): Part<String>,
+    JsonBody(request): JsonBody<Decide>,
+) -> Result<Json<Feedback>, Problem> {
+    let (engine, _) = visible(&caller, &id).await?;
+    let decision = request.decision(&engine, &caller)?;
+    Ok(Json(caller.lane().pass(engine.accept_feedback(&id, decision)).await??))
+}
+
+/// Reject candidates; what was accepted of them is taken back.
+#[utoipa::path(post, path = "/api/v1/feedback/{id}/reject", tag = "feedback",
+    params(("id" = String, Path)), request_body = Decide,
+    responses((status = 200, body = Feedback), (status = 404, body = Problem)))]
+pub(crate) async fn reject(
+    MayWriteDocuments(caller): MayWriteDocuments,
+    Part(id): Part<String>,
+    JsonBody(request): JsonBody<Decide>,
+) -> Result<Json<Feedback>, Problem> {
+    let (engine, _) = visible(&caller, &id).await?;
+    let decision = request.decision(&engine, &caller)?;
+    let lane = caller.lane();
+    lane.run(move || Ok(Json(engine.base().reject_feedback(&id, &decision)?))).await
+}
+
+/// Take back what was accepted, without a trace in the base.
+#[utoipa::path(post, path = "/api/v1/feedback/{id}/undo", tag = "feedback",
+    params(("id" = String, Path)), request_body = Decide,
+    responses((status = 200, body = Feedback), (status = 404, body = Problem)))]
+pub(crate) async fn undo(
+    MayWriteDocuments(caller): MayWriteDocuments,
+    Part(id): Part<String>,
+    JsonBody(request): JsonBody<Decide>,
+) -> Result<Json<Feedback>, Problem> {
+    let (engine, _) = visible(&caller, &id).await?;
+    let decision = request.decision(&engine, &caller)?;
+    let lane = caller.lane();
+    lane.run(move || Ok(Json(engine.base().undo_feedback(&id, &decision)?))).await
+}
+
+/// Let a model check the pending candidates, and accept those that hold.
+#[utoipa::path(post, path = "/api/v1/feedback/{id}/verify", tag = "feedback",
+    params(("id" = String, Path)),
+    responses((status = 200, body = VerifiedFeedback), (status = 404, body = Problem),
+        (status = 409, body = Problem)))]
+pub(crate) async fn verify(
+    State(app): State<Shared>,
+    MayWriteDocuments(caller): MayWriteDocuments,
+    Part(id): Part<String>,
+) -> Result<Json<VerifiedFeedback>, Problem> {
+    let (engine, _) = visible(&caller, &id).await?;
+    let usage = &caller.workspace.usage;
+    let parent = caller.key.as_ref().and_then(|key| app.allowance.meter(key, usage));
+    if let Some(parent) = &parent {
+        allowance::check(parent)?;
+    }
+    let verified = caller.lane().pass(engine.verify_feedback(&id, parent)).await??;
+    let key = UsageKey::today(caller.key_id().unwrap_or_default(), USAGE);
+    usage.add(key, UsageCounts::from_total(verified.usage, 0));
+    Ok(Json(verified))
+}
+
+/// Delete feedback with everything that was accepted of it.
+#[utoipa::path(delete, path = "/api/v1/feedback/{id}", tag = "feedback",
+    params(("id" = String, Path)),
+    responses((status = 204), (status = 404, body = Problem)))]
+pub(crate) async fn delete(
+    MayWriteDocuments(caller): MayWriteDocuments,
+    Part(id): Part<String>,
+) -> Result<StatusCode, Problem> {
+    let (engine, _) = visible(&caller, &id).await?;
+    let lane = caller.lane();
+    lane.run(move || {
+        engine.base().delete_feedback(&id)?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}

@@ -66,8 +66,9 @@ attack: ## attacks on a running server, kills, and random input: docs/attacks.md
 	HALMA_REQUESTS=$(REQUESTS) timeout $(BOUND) cargo test -p halma-server --test http no_tenant
 	HALMA_STORM=$(STORM) HALMA_REQUESTS=$(REQUESTS) HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --test attack -- --ignored --nocapture
 
-soak: ## the full crash, deletion and migration tests, and scale (minutes)
+soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
+	HALMA_SCALE=1000000 cargo bench -p halma-kb --profile dev --config profile.dev.opt-level=2 --bench scale
 
 # Our crates with optimisation; the dependencies are those of the tests.
 bench: ## the numbers of docs/performance.md (some minutes)

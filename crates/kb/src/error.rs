@@ -22,9 +22,9 @@ pub enum KbError {
     )]
     Older { dir: PathBuf, found: u32, known: u32 },
     #[error(
-        "the knowledge base in `{dir}` has format {found}, and only {from} is converted; index again \
-         with `halma index --kb NEW_DIR FOLDER`; with `{dir}/cache` copied to `NEW_DIR/cache` before, \
-         replies of models that were paid for are used again"
+        "the knowledge base in `{dir}` has format {found}, and only {from} and later ones are \
+         converted; index again with `halma index --kb NEW_DIR FOLDER`; with `{dir}/cache` copied \
+         to `NEW_DIR/cache` before, replies of models that were paid for are used again"
     )]
     NotConverted { dir: PathBuf, found: u32, from: u32 },
     #[error(

@@ -19,6 +19,7 @@ mod error;
 mod extract;
 mod feedback;
 mod graph;
+mod held;
 mod inspect;
 mod kept;
 mod lexical;
@@ -38,6 +39,7 @@ mod store;
 mod tables;
 mod tags;
 mod vector_layers;
+mod walk;
 mod workers;
 
 use halma_core::PromptSet;

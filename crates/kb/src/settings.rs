@@ -45,6 +45,9 @@ pub struct KbSettings {
     /// Relations whose facts become tables, as `founder of`, and tables that the model of role
     /// `distiller` is asked for, with their typed columns.
     pub tables_of: Vec<TableOf>,
+    /// Whether vectors are stored as the embedder gives them, four bytes a dimension, and not as one
+    /// byte a dimension. It holds for vectors that are stored from then on with another embedder.
+    pub keep_f32: bool,
     /// The layers that have vectors.
     pub vectors: VectorLayers,
     /// Settings of searching.
@@ -71,6 +74,7 @@ impl Default for KbSettings {
             summaries: false,
             communities: false,
             tables_of: vec![],
+            keep_f32: false,
             vectors: VectorLayers::default(),
             search: SearchSettings::default(),
             graph: GraphSettings::default(),

@@ -17,6 +17,13 @@ fn thirty(bench: &Bench) {
     }
 }
 
+/// Its vectors are stored as they are, so that a cosine says exactly which space it is of.
+fn rebuilding() -> Bench {
+    let mut bench = Bench::new().rebuilding(&[BasePart::Embedder]);
+    bench.settings.keep_f32 = true;
+    bench
+}
+
 fn open(bench: &Bench, words: &Arc<Words>, former: Option<&Arc<Words>>) -> Arc<Base> {
     let former = former.map(|words| Former {
         embedder: Arc::clone(words) as Arc<dyn Embedder>,
@@ -58,7 +65,7 @@ fn is_own(found: Option<f32>) -> bool {
 
 #[tokio::test]
 async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
-    let bench = Bench::new().rebuilding(&[BasePart::Embedder]);
+    let bench = rebuilding();
     thirty(&bench);
     let first = Words::new();
     let base = open(&bench, &first, None);
@@ -104,7 +111,7 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
 
 #[tokio::test]
 async fn every_search_during_a_migration_is_in_one_space() {
-    let bench = Bench::new().rebuilding(&[BasePart::Embedder]);
+    let bench = rebuilding();
     thirty(&bench);
     let first = Words::new();
     let base = open(&bench, &first, None);
@@ -126,7 +133,7 @@ async fn every_search_during_a_migration_is_in_one_space() {
 
 #[tokio::test]
 async fn a_document_that_changes_during_a_migration_keeps_both_its_vectors() {
-    let bench = Bench::new().rebuilding(&[BasePart::Embedder]);
+    let bench = rebuilding();
     let text = |last: &str| {
         // Long enough that the sections do not share a chunk.
         let much = " and more".repeat(25);
@@ -157,7 +164,7 @@ async fn a_document_that_changes_during_a_migration_keeps_both_its_vectors() {
 
 #[tokio::test]
 async fn going_back_to_the_old_embedder_ends_the_migration() {
-    let bench = Bench::new().rebuilding(&[BasePart::Embedder]);
+    let bench = rebuilding();
     thirty(&bench);
     let first = Words::new();
     let base = open(&bench, &first, None);

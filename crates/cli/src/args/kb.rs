@@ -26,7 +26,7 @@ pub(crate) enum KbCommand {
     Export(KbExport),
     /// Check the consistency of the base
     Verify(KbVerify),
-    /// Convert a base of the format before to the present one
+    /// Convert a base of a former format to the present one
     Migrate(KbMigrate),
     /// Delete documents with everything derived from them
     Delete(KbDelete),
@@ -117,6 +117,9 @@ pub(crate) struct KbVerify {
 pub(crate) struct KbMigrate {
     #[command(flatten)]
     pub(crate) kb: KbDir,
+    /// Keep vectors as they are, four bytes a dimension, instead of storing one byte a dimension
+    #[arg(long)]
+    pub(crate) keep_f32: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

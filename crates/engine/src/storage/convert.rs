@@ -1,4 +1,4 @@
-//! Converts a base of the format before, with its cached replies.
+//! Converts a base of a former format, with its cached replies.
 use std::path::Path;
 
 use halma_kb::{Base, Converted};
@@ -17,9 +17,14 @@ pub struct ConvertedBase {
 }
 
 /// Converts the base in `dir` to the present format, in place; `progress` is called with the number
-/// of values so far. The base must not be open in this program.
-pub fn convert_base(dir: &Path, progress: &dyn Fn(u64)) -> Result<ConvertedBase, EngineError> {
-    let base = Base::convert(dir, progress)?;
+/// of values so far. The base must not be open in this program. With `keep_f32` vectors keep their
+/// four bytes a dimension.
+pub fn convert_base(
+    dir: &Path,
+    keep_f32: bool,
+    progress: &dyn Fn(u64),
+) -> Result<ConvertedBase, EngineError> {
+    let base = Base::convert(dir, keep_f32, progress)?;
     let failed = |e| EngineError::Cache(Box::new(e));
     let cache = dir.join("cache");
     // Opening the replies converts them.

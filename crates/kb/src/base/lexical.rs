@@ -1,27 +1,11 @@
 //! The lexical indexes of a base, as its store has them.
 use std::path::Path;
-use std::sync::Arc;
 
 use halma_core::Layer;
 
 use crate::KbError;
-use crate::lexical::{IndexedText, LexicalIndex};
-use crate::store::{DocumentLanguages, Store};
-
-/// The lexical index of a layer that has none on disk.
-pub(super) fn index_in_memory(store: &Store, layer: Layer) -> Result<LexicalIndex, KbError> {
-    let (texts, languages) = store.read(|reader| {
-        let languages = reader.languages()?;
-        let (mut texts, mut of) = (vec![], DocumentLanguages::new(&languages));
-        for row in reader.all_rows(layer)? {
-            let Some(text) = reader.searched_text(layer, row)? else { continue };
-            let language = of.language(reader, (layer, row))?;
-            texts.push(IndexedText { row, text, language });
-        }
-        Ok((texts, languages))
-    })?;
-    LexicalIndex::in_memory(layer, texts.into_iter(), Arc::new(languages))
-}
+use crate::lexical::LexicalIndex;
+use crate::store::Store;
 
 /// The lexical index of a layer, up to date with the store. One that cannot be brought there is
 /// built again: it may be the copy of one that was just being written. The caller holds the lock.

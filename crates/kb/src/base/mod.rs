@@ -5,26 +5,22 @@ mod restricted_tests;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use halma_core::{Embedder, Filter, Layer};
-use tokio::sync::OnceCell;
+use tokio::sync::Semaphore;
 
-use self::lexical::{caught_up, index_in_memory};
+use self::lexical::caught_up;
 use crate::error::run_blocking;
 use crate::feedback::FeedbackIndex;
-use crate::graph::GraphCache;
+use crate::held::Held;
 use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
 use crate::lock::WriterLock;
-use crate::search::filter::allowed;
-use crate::search::matrix::Matrix;
 use crate::search::query_vectors::QueryVectorCache;
-use crate::store::{RowSet, Store, StoreReader};
-use crate::tags::TagIndex;
+use crate::store::Store;
 use crate::{
     BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, SearchSettings, Thresholds,
 };
@@ -41,9 +37,10 @@ pub struct Base {
     pub(crate) search: SearchSettings,
     pub(crate) graph: GraphSettings,
     pub(crate) feedback_settings: FeedbackSettings,
-    chunks: Arc<LexicalIndex>,
-    atoms: Arc<LexicalIndex>,
-    caches: Mutex<Caches>,
+    /// What searches hold in memory.
+    pub(crate) held: Arc<Held>,
+    /// A place for each search that may run at the same time; the others wait.
+    pub(crate) searching: Arc<Semaphore>,
     pub(crate) query_vectors: Arc<QueryVectorCache>,
     pub(crate) tables: crate::tables::SqlTables,
     pub(crate) workers: Option<Arc<crate::workers::Workers>>,
@@ -53,24 +50,6 @@ pub struct Base {
     /// Parts that differ from the configuration, as they were reported.
     reported: Mutex<Vec<KeptPart>>,
 }
-
-/// What searches read of one generation, each part loaded when first needed.
-#[derive(Default)]
-struct Caches {
-    generation: u64,
-    matrices: HashMap<Layer, Loaded<Matrix>>,
-    /// Of the layers that have no index on disk.
-    lexical: HashMap<Layer, Loaded<LexicalIndex>>,
-    graph: Arc<GraphCache>,
-    tags: Loaded<TagIndex>,
-    feedback: Loaded<FeedbackIndex>,
-    filters: HashMap<(Layer, String), Arc<RowSet>>,
-}
-
-type Loaded<T> = Arc<OnceCell<Arc<T>>>;
-
-/// Filters whose rows are cached; beyond it they are computed again.
-const FILTERS: usize = 64;
 
 /// The folder of the primary store in the folder of a base.
 pub(crate) fn store_dir(dir: &Path) -> PathBuf {
@@ -144,9 +123,8 @@ impl Base {
             search: options.search,
             graph: options.graph,
             feedback_settings: options.feedback,
-            chunks: Arc::new(chunks),
-            atoms: Arc::new(atoms),
-            caches: Mutex::new(Caches { generation, ..Caches::default() }),
+            held: Arc::new(Held::new(chunks, atoms, generation)),
+            searching: Arc::new(Semaphore::new(searches_at_once())),
             query_vectors: Arc::default(),
             whole: None,
             tables: crate::tables::SqlTables::new(options.workers.clone()),
@@ -163,16 +141,22 @@ impl Base {
     pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
         let mut feedback = self.feedback_settings;
         feedback.search &= filters.iter().all(|filter| filter.feedback != Some(false));
-        self.view(self.store.restricted(filters), feedback)
+        let held = Arc::new(Held::restricted(&self.held, &self.store));
+        self.view(self.store.restricted(filters), held, feedback)
     }
 
     /// The same base for readers to whom what was accepted from answers is not there.
     pub fn without_feedback(self: &Arc<Self>) -> Arc<Self> {
         let feedback = FeedbackSettings { search: false, ..self.feedback_settings };
-        self.view(self.store.clone(), feedback)
+        self.view(self.store.clone(), Arc::clone(&self.held), feedback)
     }
 
-    fn view(self: &Arc<Self>, store: Store, feedback_settings: FeedbackSettings) -> Arc<Self> {
+    fn view(
+        self: &Arc<Self>,
+        store: Store,
+        held: Arc<Held>,
+        feedback_settings: FeedbackSettings,
+    ) -> Arc<Self> {
         Arc::new(Self {
             dir: self.dir.clone(),
             store,
@@ -183,9 +167,8 @@ impl Base {
             search: self.search,
             graph: self.graph,
             feedback_settings,
-            chunks: Arc::clone(&self.chunks),
-            atoms: Arc::clone(&self.atoms),
-            caches: Mutex::default(),
+            held,
+            searching: Arc::clone(&self.searching),
             query_vectors: Arc::clone(&self.query_vectors),
             tables: crate::tables::SqlTables::new(self.workers.clone()),
             workers: self.workers.clone(),
@@ -224,83 +207,25 @@ impl Base {
     /// The lexical index of a layer that has one on disk.
     pub(crate) fn lexical_on_disk(&self, layer: Layer) -> Result<&LexicalIndex, KbError> {
         match layer {
-            Layer::Chunk => Ok(&self.chunks),
-            Layer::Atom => Ok(&self.atoms),
+            Layer::Chunk => Ok(&self.held.chunks),
+            Layer::Atom => Ok(&self.held.atoms),
             _ => Err(KbError::NotSearched { layer: layer.name() }),
         }
     }
 
-    /// The lexical index of any layer. Those of the smaller ones are made in memory by the first
-    /// search, so that nothing of them is left on disk when a document is deleted.
-    pub(crate) async fn lexical(&self, layer: Layer) -> Result<Arc<LexicalIndex>, KbError> {
-        match layer {
-            Layer::Chunk => return Ok(Arc::clone(&self.chunks)),
-            Layer::Atom => return Ok(Arc::clone(&self.atoms)),
-            _ => {}
-        }
-        let cell = Arc::clone(self.caches().lexical.entry(layer).or_default());
-        let store = self.store.clone();
-        let load = || run_blocking("indexing text", move || index_in_memory(&store, layer));
-        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
-        Ok(Arc::clone(loaded))
-    }
-
-    /// The tags by everything that they go by, loaded by the first search.
-    pub(crate) async fn tag_index(&self) -> Result<Arc<TagIndex>, KbError> {
-        let cell = Arc::clone(&self.caches().tags);
-        let store = self.store.clone();
-        let load = || run_blocking("loading tags", move || store.read(TagIndex::load));
-        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
-        Ok(Arc::clone(loaded))
-    }
-
     /// Questions that were accepted or marked wrong, loaded by the first search.
     pub(crate) async fn feedback_index(&self) -> Result<Arc<FeedbackIndex>, KbError> {
-        let cell = Arc::clone(&self.caches().feedback);
-        let store = self.store.clone();
-        let load = || run_blocking("loading feedback", move || store.read(FeedbackIndex::load));
-        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
-        Ok(Arc::clone(loaded))
-    }
-
-    fn caches(&self) -> MutexGuard<'_, Caches> {
-        self.caches.lock().unwrap_or_else(PoisonError::into_inner)
+        let (store, held) = (self.store.clone(), Arc::clone(&self.held));
+        let load = move || {
+            let generation = held.refresh(&store)?;
+            held.feedback(&store, generation)
+        };
+        run_blocking("loading feedback", load).await
     }
 
     /// Sees what was published since the last search.
     pub(crate) fn refresh(&self) -> Result<(), KbError> {
-        if let Some(whole) = &self.whole {
-            whole.refresh()?;
-        }
-        let generation = self.store.generation()?;
-        let mut caches = self.caches();
-        if caches.generation != generation {
-            let languages = Arc::new(self.store.read(|reader| reader.languages())?);
-            for index in [&self.chunks, &self.atoms] {
-                index.reload()?;
-                index.use_languages(Arc::clone(&languages));
-            }
-            *caches = Caches { generation, ..Caches::default() };
-        }
-        Ok(())
-    }
-
-    /// The vectors of a layer, loaded by the first search that needs them.
-    pub(crate) async fn matrix(&self, embedder: u8, layer: Layer) -> Result<Arc<Matrix>, KbError> {
-        // Views share the vectors of the whole base, of which they may read some.
-        let whole = self.whole.as_deref().unwrap_or(self);
-        let cell = Arc::clone(whole.caches().matrices.entry(layer).or_default());
-        let store = whole.store.clone();
-        let load =
-            || run_blocking("loading vectors", move || Matrix::load(&store, embedder, layer));
-        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
-        // Searches moved on to another embedder after the view was made.
-        if loaded.embedder() != embedder {
-            let store = whole.store.clone();
-            let load = move || Matrix::load(&store, embedder, layer);
-            return run_blocking("loading vectors", load).await.map(Arc::new);
-        }
-        Ok(Arc::clone(loaded))
+        self.held.refresh(&self.store).map(|_| ())
     }
 
     /// The open embedder of this name, with its thresholds.
@@ -325,61 +250,6 @@ impl Base {
     /// Whether this is the name of the embedder that is configured.
     pub(crate) fn is_configured(&self, model: &str) -> bool {
         self.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
-    }
-
-    /// What graph searches have read so far.
-    pub(crate) fn graph_cache(&self) -> Arc<GraphCache> {
-        Arc::clone(&self.caches().graph)
-    }
-
-    /// The rows of a layer that a filter lets in; `None` where that is all of them.
-    pub(crate) fn allowed(
-        &self,
-        reader: &StoreReader<'_>,
-        filter: &Filter,
-        layer: Layer,
-    ) -> heed::Result<Option<Arc<RowSet>>> {
-        if filter.feedback == Some(true) {
-            return self.accepted(reader, filter, layer).map(Some);
-        }
-        // What is not to be found of it is among what is excluded.
-        let filter = &Filter { feedback: None, ..filter.clone() };
-        if filter.is_empty() && !self.store.is_restricted() {
-            return Ok(None);
-        }
-        // Fields change without a new generation.
-        let by_fields = self.store.is_restricted() || !filter.metadata.is_empty();
-        let changes = if by_fields { reader.document_changes()? } else { 0 };
-        let key = (layer, format!("{changes} {filter:?}"));
-        if let Some(known) = self.caches().filters.get(&key) {
-            return Ok(Some(Arc::clone(known)));
-        }
-        let rows = Arc::new(allowed(reader, filter, layer)?);
-        let mut caches = self.caches();
-        if caches.filters.len() >= FILTERS {
-            caches.filters.clear();
-        }
-        caches.filters.insert(key, Arc::clone(&rows));
-        Ok(Some(rows))
-    }
-
-    /// The rows of a layer that were accepted from answers and that the rest of a filter lets in.
-    fn accepted(
-        &self,
-        reader: &StoreReader<'_>,
-        filter: &Filter,
-        layer: Layer,
-    ) -> heed::Result<Arc<RowSet>> {
-        let mut rows = RowSet::default();
-        if layer == Layer::Atom {
-            let rest = Filter { feedback: None, ..filter.clone() };
-            let others = self.allowed(reader, &rest, layer)?;
-            let admitted = reader.accepted_atoms()?.into_iter();
-            admitted
-                .filter(|row| others.as_ref().is_none_or(|others| others.contains(*row)))
-                .for_each(|row| rows.insert(row));
-        }
-        Ok(Arc::new(rows))
     }
 
     /// Warns once that only BM25 is searched, unless there is nothing to search. The layers other
@@ -412,4 +282,9 @@ impl Base {
         }
         Ok(())
     }
+}
+
+/// Twice the processors: more would only wait for each other, and hold memory meanwhile.
+fn searches_at_once() -> usize {
+    2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

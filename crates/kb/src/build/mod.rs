@@ -42,7 +42,7 @@ use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
 use crate::stages::{Atomize, BuildContext, Driver, Embed};
-use crate::store::{Task, searched};
+use crate::store::{Precision, Task, searched};
 use crate::{Base, IndexReport, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
@@ -95,6 +95,7 @@ async fn build(
         embed_others(&context, &mut report).await?;
     }
     calibrate::calibrate(&context).await?;
+    prepare_walk(&context, &lock).await?;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;
     report.spent = report.spent.or(extracted.spent);
@@ -123,6 +124,14 @@ fn set_build_target(
     let (base, store) = (&context.base, context.store());
     store.write(|writer| {
         plan.record(writer)?;
+        let lost = writer.renew_lost_vectors()?;
+        if lost > 0 {
+            tracing::warn!(
+                "{lost} vectors were missing or damaged; their texts are embedded again"
+            );
+        }
+        let exact = context.settings.keep_f32;
+        writer.set_precision(if exact { Precision::Float32 } else { Precision::Int8 })?;
         writer.want_atoms(context.settings.atoms)?;
         writer.set_vector_layers(&context.settings.vectors)?;
         let Some(embedder) = &context.embedder else { return Ok(()) };
@@ -187,6 +196,16 @@ async fn embed_others(
     report.pending_units += vectors.pending;
     report.failure = report.failure.take().or(vectors.failure);
     Ok(())
+}
+
+/// Makes what graph search needs of the chunks.
+async fn prepare_walk(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Result<(), KbError> {
+    let (context, lock) = (Arc::clone(context), Arc::clone(lock));
+    run_blocking("storing", move || {
+        let _lock = lock;
+        crate::walk::fill(context.store(), &context.progress)
+    })
+    .await
 }
 
 /// Indexes the text of the chunks, which can be searched then.

@@ -1,6 +1,5 @@
-//! Entities with the chunks that name them, and chunks with the entities in each of their sentences,
-//! read from the store when a search first needs them and kept until the base changes. So opening
-//! costs nothing, whatever the size of the base, and a question pays for what it touches.
+//! What graph searches share: the walk, and what they have read of single nodes. It is cheap to
+//! make, and made again when the base changes; the walk lives on.
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -9,15 +8,12 @@ use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
 
 use super::aliases::AliasIndex;
-use super::units::{NamedEntity, Unit, units};
 use crate::lexical::Languages;
-use crate::store::{
-    At, ChunkRecord, DocumentLanguages, DocumentRecord, EntityRecord, Row, SectionRecord,
-    StoreReader,
-};
+use crate::store::{DocumentLanguages, EntityRecord, Row, StoreReader};
+use crate::walk::{Walk, chunk_terms};
 
 /// Entries of one kind that are kept; beyond it the cache starts over.
-const MOST: usize = 200_000;
+const MOST: usize = 20_000;
 
 /// Entities that facts lead to from one, at most.
 const MOST_RELATED: usize = 32;
@@ -25,31 +21,11 @@ const MOST_RELATED: usize = 32;
 /// Chunks that one tag leads to, at most.
 const MOST_TAGGED: usize = 20_000;
 
-/// An entity with where it is named.
-#[derive(Debug)]
-pub(crate) struct CachedEntity {
-    pub(crate) name: String,
-    /// Rows of chunks that name it, ascending, with how often.
-    pub(crate) chunks: Vec<(Row, f32)>,
-    /// Rows of chunks under a title or heading that is its name, ascending.
-    pub(crate) titles: Vec<Row>,
-    /// i(e): 1 for what one chunk names, less for what many name.
-    pub(crate) importance: f32,
-}
-
-/// A chunk with the entities that it names and stands under.
-#[derive(Debug)]
-pub(crate) struct CachedChunk {
-    pub(crate) units: Vec<Unit>,
-    pub(crate) titles: Vec<Row>,
-    pub(crate) names: Vec<Row>,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct GraphCache {
-    entities: Cached<Arc<CachedEntity>>,
+    pub(crate) walk: Arc<Walk>,
     keys: Cached<Arc<str>>,
-    chunks: Cached<Arc<CachedChunk>>,
+    names: Cached<Arc<str>>,
     terms: Cached<Arc<[u32]>>,
     tagged: Cached<Arc<[Row]>>,
     languages: OnceLock<Languages>,
@@ -78,74 +54,16 @@ fn cached<K: Eq + Hash + Copy, T: Clone>(
 }
 
 impl GraphCache {
-    pub(crate) fn entity(
-        &self,
-        reader: &StoreReader<'_>,
-        row: Row,
-    ) -> heed::Result<Arc<CachedEntity>> {
-        cached(&self.entities, row, || {
-            let name = reader.node::<EntityRecord>(row)?.map(|record| record.name);
-            let mut entity = CachedEntity {
-                name: name.unwrap_or_default(),
-                chunks: vec![],
-                titles: vec![],
-                importance: 0.0,
-            };
-            for link in reader.edges_to((Layer::Entity, row), Some(Edge::Mentions))? {
-                match link.from {
-                    (Layer::Chunk, chunk) => entity.chunks.push((chunk, link.weight)),
-                    (Layer::Document, document) => {
-                        let record: DocumentRecord = reader.linked(document)?;
-                        entity.titles.extend(record.chunks.0..record.chunks.1);
-                    }
-                    (Layer::Section, section) => {
-                        let record: SectionRecord = reader.linked(section)?;
-                        entity.titles.extend(record.chunks.0..record.chunks.1);
-                    }
-                    _ => {}
-                }
-            }
-            entity.chunks.sort_unstable_by_key(|(row, _)| *row);
-            entity.titles.sort_unstable();
-            entity.titles.dedup();
-            entity.importance = importance(places(&entity));
-            Ok(Arc::new(entity))
-        })
-    }
-
-    pub(crate) fn chunk(
-        &self,
-        reader: &StoreReader<'_>,
-        row: Row,
-    ) -> heed::Result<Arc<CachedChunk>> {
-        cached(&self.chunks, row, || {
-            let mut chunk = CachedChunk { units: vec![], titles: vec![], names: vec![] };
-            let Some(record) = reader.node::<ChunkRecord>(row)? else {
-                return Ok(Arc::new(chunk));
-            };
-            let named = |at: At| -> heed::Result<Vec<Row>> {
-                let links = reader.edges_from(at, Some(Edge::Mentions))?;
-                Ok(links.into_iter().map(|link| link.to.1).collect())
-            };
-            chunk.names = named((Layer::Chunk, row))?;
-            chunk.titles = named((Layer::Document, record.document))?;
-            chunk.titles.extend(named((Layer::Section, record.section))?);
-            let mut all: Vec<NamedEntity> = vec![];
-            for entity in chunk.names.iter().chain(&chunk.titles) {
-                if !all.iter().any(|known| known.row == *entity) {
-                    let key = self.key(reader, *entity)?.to_string();
-                    let is_title = chunk.titles.contains(entity);
-                    all.push(NamedEntity { row: *entity, key, is_title });
-                }
-            }
-            chunk.units = units(reader, row, &all)?;
-            Ok(Arc::new(chunk))
-        })
+    pub(crate) fn new(walk: Arc<Walk>) -> Self {
+        Self { walk, ..Self::default() }
     }
 
     /// Hashes of the terms of a chunk as it is searched, ascending.
     pub(crate) fn terms(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Arc<[u32]>> {
         cached(&self.terms, row, || {
+            if let Some(stored) = reader.chunk_terms(row)? {
+                return Ok(stored.into());
+            }
             let text = reader.searched_text(Layer::Chunk, row)?.unwrap_or_default();
             let languages = if let Some(languages) = self.languages.get() {
                 languages
@@ -155,7 +73,15 @@ impl GraphCache {
             };
             let mut of = DocumentLanguages::new(languages);
             let language = of.language(reader, (Layer::Chunk, row))?;
-            Ok(languages.term_hashes(&text, language.as_deref()).into())
+            Ok(chunk_terms(languages, &text, language.as_deref()).into())
+        })
+    }
+
+    /// The name of an entity as it is shown.
+    pub(crate) fn name(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Arc<str>> {
+        cached(&self.names, row, || {
+            let record = reader.node::<EntityRecord>(row)?;
+            Ok(record.map(|record| record.name).unwrap_or_default().into())
         })
     }
 
@@ -208,16 +134,4 @@ impl GraphCache {
             Ok(record.map(|record| normalise_name(&record.name)).unwrap_or_default().into())
         })
     }
-}
-
-/// Chunks that name an entity or stand under it.
-fn places(entity: &CachedEntity) -> usize {
-    let named = |row: &Row| entity.chunks.binary_search_by_key(row, |(row, _)| *row).is_ok();
-    entity.chunks.len() + entity.titles.iter().filter(|row| !named(row)).count()
-}
-
-/// i(e) = 1 / log₂(1 + df) of what stands in df chunks.
-pub(super) fn importance(count: usize) -> f32 {
-    let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
-    1.0 / (1.0 + f32::from(count)).log2()
 }

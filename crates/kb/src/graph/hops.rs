@@ -7,6 +7,7 @@ use super::score::{COVERS, ChunkScore, LED_TO};
 use crate::KbError;
 use crate::lexical::{LexicalIndex, term_hash};
 use crate::store::Row;
+use crate::walk::short_hash;
 
 /// The question's terms with what each weighs.
 pub(super) struct QueryTerms {
@@ -28,7 +29,8 @@ impl QueryTerms {
         }
         let all: f32 = idf.iter().sum();
         let shares = idf.into_iter().map(|idf| if all > 0.0 { idf / all } else { 0.0 }).collect();
-        let hashes = |word: &Vec<String>| word.iter().map(|term| term_hash(term)).collect();
+        let hash = |term: &String| short_hash(term_hash(term));
+        let hashes = |word: &Vec<String>| word.iter().map(hash).collect();
         Ok(Self { hashes: words.iter().map(hashes).collect(), shares })
     }
 
@@ -58,13 +60,15 @@ impl GraphContext<'_> {
         let terms_of = |scored: &ChunkScore| self.cache.terms(self.reader, scored.row);
         let held = open.iter().map(|scored| Ok(terms.held(&terms_of(scored)?)));
         let mut held: Vec<u64> = held.collect::<heed::Result<_>>()?;
+        // The titles of each chunk with their importance.
+        let mut titles: Vec<Vec<(Row, f32)>> = open.iter().map(|c| self.titles(c.row)).collect();
         let (mut chosen, mut covered, mut named) = (vec![], 0, HashSet::new());
         let mut least = f32::INFINITY;
         while chosen.len() < most && !open.is_empty() {
             let mut best: Option<(usize, ChunkScore)> = None;
             for (at, scored) in open.iter().enumerate() {
                 let covers = self.settings.covers * terms.share(held[at] & !covered);
-                let led_to = self.settings.led_to * self.led_to(scored.row, &named)?;
+                let led_to = self.settings.led_to * led_to(&titles[at], &named);
                 let mut next = ChunkScore { score: scored.score + covers + led_to, ..*scored };
                 (next.parts[COVERS], next.parts[LED_TO]) = (covers, led_to);
                 if best.as_ref().is_none_or(|(_, most)| next.score > most.score) {
@@ -74,7 +78,10 @@ impl GraphContext<'_> {
             let Some((at, next)) = best else { break };
             open.remove(at);
             covered |= held.remove(at);
-            named.extend(&self.cache.chunk(self.reader, next.row)?.names);
+            titles.remove(at);
+            if let Some(place) = self.walk().find(next.row) {
+                named.extend(self.walk().names(place));
+            }
             least = next.score.min(least);
             chosen.push(ChunkScore { score: least, ..next });
         }
@@ -83,13 +90,16 @@ impl GraphContext<'_> {
         Ok(chosen)
     }
 
-    /// i(e) of a title of the chunk that one of the chosen names.
-    fn led_to(&self, chunk: Row, named: &HashSet<Row>) -> heed::Result<f32> {
-        let from = self.reader;
-        let mut most = 0.0_f32;
-        for title in self.cache.chunk(from, chunk)?.titles.iter().filter(|t| named.contains(t)) {
-            most = most.max(self.cache.entity(from, *title)?.importance);
-        }
-        Ok(most)
+    /// The titles of a chunk, each with i(e).
+    fn titles(&self, chunk: Row) -> Vec<(Row, f32)> {
+        let Some(place) = self.walk().find(chunk) else { return vec![] };
+        let titles = self.walk().titles(place);
+        titles.map(|title| (title, self.walk().entity(title).importance())).collect()
     }
+}
+
+/// i(e) of a title of the chunk that one of the chosen names.
+fn led_to(titles: &[(Row, f32)], named: &HashSet<Row>) -> f32 {
+    let named = titles.iter().filter(|(title, _)| named.contains(title));
+    named.map(|(_, importance)| *importance).fold(0.0, f32::max)
 }

@@ -20,10 +20,12 @@ mod ranker;
 mod score;
 #[cfg(test)]
 mod tests;
-mod units;
 
 use crate::search::GraphSettings;
 use crate::store::StoreReader;
+use crate::walk::Walk;
+#[cfg(test)]
+pub(crate) use tests::{Hashed, WhoAsker};
 
 pub(crate) use aliases::entities_named;
 pub(crate) use cache::GraphCache;
@@ -37,4 +39,11 @@ struct GraphContext<'a> {
     reader: &'a StoreReader<'a>,
     cache: &'a GraphCache,
     settings: &'a GraphSettings,
+}
+
+impl GraphContext<'_> {
+    /// Names with the sentences and chunks that hold them.
+    fn walk(&self) -> &Walk {
+        &self.cache.walk
+    }
 }

@@ -115,18 +115,22 @@ impl GraphContext<'_> {
         let query_words: HashSet<&str> =
             key.split(' ').filter(|word| !is_stop_word(word)).collect();
         let mut nearest: Option<(Row, f32)> = None;
+        let mut looked_at = HashSet::new();
         if query_words.is_empty() {
             return Ok(None);
         }
         for chunk in best.iter().take(NEAR_CHUNKS) {
-            let chunk = self.cache.chunk(self.reader, *chunk)?;
-            for entity in chunk.titles.iter().chain(&chunk.names) {
-                let key = self.cache.key(self.reader, *entity)?;
+            let Some(place) = self.walk().find(*chunk) else { continue };
+            for entity in self.walk().titles(place).chain(self.walk().names(place)) {
+                if !looked_at.insert(entity) {
+                    continue;
+                }
+                let key = self.cache.key(self.reader, entity)?;
                 let similarity = similarity(&query_words, &key);
                 if similarity >= self.settings.similarity
                     && nearest.is_none_or(|(_, most)| similarity > most)
                 {
-                    nearest = Some((*entity, similarity));
+                    nearest = Some((entity, similarity));
                 }
             }
         }

@@ -1,13 +1,18 @@
 //! Propagate: from the entities that a question names through their best sentences to others.
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::GraphContext;
 use crate::search::matrix::Probe;
 use crate::store::{At, Row};
+use crate::walk::{ChunkPlace, EntityPlaces, UnitPlace};
 
 /// An entity in more chunks than this is looked for in the chunks near the question only, so that
 /// a step costs the same however large the base is.
-const HUB: usize = 500;
+pub(super) const HUB: usize = 500;
+
+/// Sentences that are compared by vectors, for each that activation passes through: as many as
+/// codes need to hold nearly all of the nearest (`search/matrix/scan.rs`).
+const ROUGH_EACH: usize = 24;
 
 /// How similar sentences are to one question.
 pub(super) struct Similarity<'a> {
@@ -16,7 +21,7 @@ pub(super) struct Similarity<'a> {
     /// Atoms and chunks by BM25, as a share of the best, where there are no vectors.
     pub(super) lexical: &'a HashMap<At, f32>,
     /// Chunks near the question by BM25 or vectors.
-    pub(super) near: HashSet<Row>,
+    pub(super) near: Vec<ChunkPlace>,
 }
 
 impl Similarity<'_> {
@@ -28,10 +33,34 @@ impl Similarity<'_> {
         }
     }
 
-    /// Of the nearest of these nodes.
-    fn of_nearest(&self, nodes: &[At]) -> f32 {
-        nodes.iter().map(|node| self.cosine(*node)).fold(f32::NEG_INFINITY, f32::max)
+    /// Whether atoms and chunks are both compared by vectors.
+    fn is_by_codes(&self) -> bool {
+        self.atoms.is_some() && self.chunks.is_some()
     }
+
+    /// What orders nodes of a layer about as their cosines do.
+    fn rough(&self, (layer, row): At) -> f32 {
+        let probe = if layer == halma_core::Layer::Chunk { &self.chunks } else { &self.atoms };
+        probe.as_ref().map_or(0.0, |probe| probe.rough(row))
+    }
+}
+
+/// The best of these, best first, the first of equals before the others.
+fn best_of(
+    units: Vec<UnitPlace>,
+    most: usize,
+    score: impl Fn(UnitPlace) -> f32,
+) -> Vec<(f32, UnitPlace)> {
+    let mut scored: Vec<(f32, UnitPlace)> =
+        units.into_iter().map(|unit| (score(unit), unit)).collect();
+    let order =
+        |a: &(f32, UnitPlace), b: &(f32, UnitPlace)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if scored.len() > most && most > 0 {
+        scored.select_nth_unstable_by(most - 1, order);
+    }
+    scored.truncate(most);
+    scored.sort_unstable_by(order);
+    scored
 }
 
 impl GraphContext<'_> {
@@ -56,8 +85,8 @@ impl GraphContext<'_> {
                         *most = most.max(a * self.settings.facts);
                     }
                 }
-                for (near, others) in self.best_sentences(*entity, similarity)? {
-                    for other in others {
+                for (near, unit) in self.best_sentences(*entity, similarity) {
+                    for other in self.walk().unit_entities(unit) {
                         let most = reached.entry(other).or_default();
                         *most = most.max(a * near.max(0.0));
                     }
@@ -74,32 +103,33 @@ impl GraphContext<'_> {
         Ok(active)
     }
 
-    /// The sentences of an entity nearest to the question, with the entities in them.
-    fn best_sentences(
-        &self,
-        entity: Row,
-        similarity: &Similarity<'_>,
-    ) -> heed::Result<Vec<(f32, Vec<Row>)>> {
-        let from = self.reader;
-        let known = self.cache.entity(from, entity)?;
-        let hub = known.chunks.len() + known.titles.len() > HUB;
-        let mut best: Vec<(f32, Vec<Row>)> = vec![];
-        let named = known.chunks.iter().map(|(row, _)| *row);
-        let titled = known.titles.iter().copied();
-        let titled = titled.filter(|row| known.chunks.binary_search_by_key(row, |c| c.0).is_err());
-        for row in named.chain(titled).filter(|row| !hub || similarity.near.contains(row)) {
-            let chunk = self.cache.chunk(from, row)?;
-            for unit in chunk.units.iter().filter(|unit| unit.entities.contains(&entity)) {
-                let near = similarity.of_nearest(&unit.nodes);
-                let full = best.len() >= self.settings.sentences;
-                if full && best.last().is_some_and(|(least, _)| near <= *least) {
-                    continue;
-                }
-                let at = best.partition_point(|(known, _)| *known >= near);
-                best.insert(at, (near, unit.entities.clone()));
-                best.truncate(self.settings.sentences);
-            }
-        }
-        Ok(best)
+    /// The sentences of an entity nearest to the question: the best by codes are compared.
+    fn best_sentences(&self, entity: Row, similarity: &Similarity<'_>) -> Vec<(f32, UnitPlace)> {
+        let entity = self.walk().entity(entity);
+        let units: Vec<UnitPlace> = if Self::is_hub(&entity) {
+            let near = similarity.near.iter();
+            near.flat_map(|place| self.walk().units_of(*place, &entity)).collect()
+        } else {
+            self.walk().units_with(&entity).collect()
+        };
+        let most = self.settings.sentences.saturating_mul(ROUGH_EACH);
+        let units = if units.len() > most && similarity.is_by_codes() {
+            best_of(units, most, |unit| {
+                let nodes = self.walk().unit_nodes(unit);
+                nodes.map(|node| similarity.rough(node.at())).fold(f32::NEG_INFINITY, f32::max)
+            })
+        } else {
+            units.into_iter().map(|unit| (0.0, unit)).collect()
+        };
+        let units = units.into_iter().map(|(_, unit)| unit).collect();
+        best_of(units, self.settings.sentences, |unit| {
+            let nodes = self.walk().unit_nodes(unit);
+            nodes.map(|node| similarity.cosine(node.at())).fold(f32::NEG_INFINITY, f32::max)
+        })
+    }
+
+    /// An entity in more chunks than a step may look at.
+    pub(super) fn is_hub(entity: &EntityPlaces) -> bool {
+        entity.frequency > HUB
     }
 }

@@ -3,11 +3,13 @@ use std::collections::HashMap;
 
 use halma_core::{Layer, ScorePart, Vector};
 
+use super::cache::GraphCache;
 use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
 use crate::KbError;
-use crate::search::matrix::Probe;
+use crate::search::matrix::{NearRequest, Probe};
 use crate::search::{Ranked, Ranker, Search, SummaryEvidence, VectorUse, depth};
 use crate::store::{At, Row, StoreReader};
+use crate::walk::ChunkPlace;
 
 /// Chunks by BM25 that get a score for it; of the others the score would hardly count.
 const LEXICAL_DEPTH: usize = 1000;
@@ -36,18 +38,21 @@ impl Ranker for GraphRanker {
         vec![Layer::Chunk, Layer::Atom]
     }
 
+    fn walks(&self) -> bool {
+        true
+    }
+
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
         // All texts in one pass over the vectors.
-        let near = search.near(Layer::Chunk, NEAR);
-        let vectors: Vec<&Vector> = search.vectors.iter().flatten().collect();
-        let ranges = search.matrices.get(&Layer::Chunk).map(|matrix| matrix.ranges(&vectors));
-        let mut ranges = ranges.unwrap_or_default().into_iter();
+        let near = search.near(Layer::Chunk, NEAR, true);
         let summaries = search.by_summaries(NEAR)?;
         let mut lists = vec![];
         let texts = search.query.texts.iter().zip(&search.vectors);
-        for (((text, vector), dense), summaries) in texts.zip(near).zip(&summaries) {
+        for (((text, vector), near), summaries) in texts.zip(near).zip(&summaries) {
+            if search.is_cancelled() {
+                break;
+            }
             let vector = vector.as_ref();
-            let range = vector.and_then(|_| ranges.next()).unwrap_or_default();
             let index = search.index(Layer::Chunk)?;
             let query = GraphQuery {
                 search,
@@ -56,8 +61,8 @@ impl Ranker for GraphRanker {
                 lexical: search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?,
                 shares: lexical_shares(search, text, vector)?,
                 terms: QueryTerms::new(text, index)?,
-                dense,
-                range,
+                dense: near.rows,
+                range: near.range,
                 summaries,
             };
             lists.push(search.store.read(|reader| query.rank(reader))?);
@@ -82,6 +87,14 @@ fn lexical_shares(
         shares.extend(found.into_iter().map(|(row, score)| ((layer, row), score / most)));
     }
     Ok(shares)
+}
+
+/// Where these chunks are in the walk, in the order of their rows.
+fn places(cache: &GraphCache, rows: impl Iterator<Item = Row>) -> Vec<ChunkPlace> {
+    let mut rows: Vec<Row> = rows.collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows.into_iter().filter_map(|row| cache.walk.find(row)).collect()
 }
 
 /// One text of the query with what the indexes find for it.
@@ -114,7 +127,7 @@ impl GraphQuery<'_> {
             atoms: probe(Layer::Atom),
             chunks: probe(Layer::Chunk),
             lexical: &self.shares,
-            near: lexical.chain(&self.dense).map(|(row, _)| *row).collect(),
+            near: places(cache, lexical.chain(&self.dense).map(|(row, _)| *row)),
         };
         let first = FirstStage {
             question: self.text,
@@ -164,8 +177,11 @@ impl GraphQuery<'_> {
         let admitted = search.admitted(Layer::Atom);
         let vectors = search.matrices.get(&Layer::Atom).zip(self.vector);
         let near = if let Some((matrix, vector)) = vectors {
-            let deep = depth(search.query.limit);
-            matrix.search(context.reader, &[vector], deep, &admitted)?.concat()
+            let (most, is_cancelled) = (depth(search.query.limit), &|| search.is_cancelled());
+            let admitted = &admitted;
+            let request = NearRequest { most, admitted, ranges: false, is_cancelled };
+            let near = matrix.near(&[vector], &request);
+            near.into_iter().flat_map(|near| near.rows).collect::<Vec<_>>()
         } else {
             let atoms = self.shares.iter().filter(|((layer, _), _)| *layer == Layer::Atom);
             atoms.map(|((_, row), score)| (*row, *score)).collect()

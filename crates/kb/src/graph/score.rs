@@ -3,11 +3,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use halma_core::ScorePart;
 
-use super::cache::importance;
 use super::{GraphContext, Similarity};
 use crate::search::SUMMARIES;
 use crate::store::{Row, TagRecord};
 use crate::tags::NamedTag;
+use crate::walk::importance;
 
 /// What the indexes find before activation is propagated.
 pub(super) struct FirstStage<'a> {
@@ -79,7 +79,7 @@ impl GraphContext<'_> {
     ) -> heed::Result<ChunkScores> {
         let best: Vec<Row> = interleaved(first);
         let active = self.propagate(self.named(first.question, &best)?, &first.similarity)?;
-        let mut sums = self.sums(&active)?;
+        let mut sums = self.sums(&active, &best);
         self.add_tags(first.tags, &mut sums)?;
         let most_lexical = first.lexical.first().map_or(0.0, |(_, score)| *score);
         let by_lexical: HashMap<Row, f32> = first.lexical.iter().copied().collect();
@@ -149,20 +149,41 @@ impl GraphContext<'_> {
         Ok(parts)
     }
 
-    /// What each chunk gets from the entities that it names and stands under.
-    fn sums(&self, active: &BTreeMap<Row, f32>) -> heed::Result<HashMap<Row, Sums>> {
+    /// What each chunk gets from the entities that it names and stands under. What stands in more
+    /// chunks than a step may look at counts for those near the question and those that other
+    /// entities lead to.
+    fn sums(&self, active: &BTreeMap<Row, f32>, best: &[Row]) -> HashMap<Row, Sums> {
         let mut sums: HashMap<Row, Sums> = HashMap::new();
+        let mut hubs = vec![];
         for (row, a) in active {
-            let entity = self.cache.entity(self.reader, *row)?;
-            let mass = a * entity.importance;
-            for (chunk, count) in &entity.chunks {
-                sums.entry(*chunk).or_default().names += mass * count;
+            let entity = self.walk().entity(*row);
+            let mass = a * entity.importance();
+            if Self::is_hub(&entity) {
+                hubs.push((mass, entity));
+                continue;
             }
-            for chunk in &entity.titles {
-                sums.entry(*chunk).or_default().titles += mass;
+            for (chunk, count) in self.walk().chunks_naming(&entity) {
+                sums.entry(chunk).or_default().names += mass * count;
+            }
+            for chunk in self.walk().chunks_under(&entity) {
+                sums.entry(chunk).or_default().titles += mass;
             }
         }
-        Ok(sums)
+        if hubs.is_empty() {
+            return sums;
+        }
+        for row in best {
+            sums.entry(*row).or_default();
+        }
+        for (row, sums) in &mut sums {
+            let Some(place) = self.walk().find(*row) else { continue };
+            for (mass, entity) in &hubs {
+                let (count, is_title) = self.walk().ties(place, entity);
+                sums.names += mass * count;
+                sums.titles += if is_title { *mass } else { 0.0 };
+            }
+        }
+        sums
     }
 
     /// The tags through which a chunk was found, the surest first.
@@ -185,16 +206,19 @@ impl GraphContext<'_> {
         chunk: Row,
         active: &BTreeMap<Row, f32>,
     ) -> heed::Result<String> {
-        let held = self.cache.chunk(self.reader, chunk)?;
-        let held = if part == TITLES { &held.titles } else { &held.names };
+        let Some(place) = self.walk().find(chunk) else { return Ok(String::new()) };
+        let held: Vec<Row> = match part {
+            TITLES => self.walk().titles(place).collect(),
+            _ => self.walk().names(place).collect(),
+        };
         let mut names = vec![];
         for row in held {
-            let Some(a) = active.get(row) else { continue };
-            let entity = self.cache.entity(self.reader, *row)?;
-            names.push((a * entity.importance, entity));
+            let Some(a) = active.get(&row) else { continue };
+            let name = self.cache.name(self.reader, row)?;
+            names.push((a * self.walk().entity(row).importance(), name));
         }
-        names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));
-        let names: Vec<&str> = names.iter().map(|(_, entity)| entity.name.as_str()).collect();
+        names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let names: Vec<&str> = names.iter().map(|(_, name)| name.as_ref()).collect();
         Ok(names[..names.len().min(SHOWN)].join("; "))
     }
 }

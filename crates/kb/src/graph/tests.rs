@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Hashes words into 64 dimensions: texts that share words are near.
-struct Hashed;
+pub(crate) struct Hashed;
 
 #[async_trait]
 impl Embedder for Hashed {
@@ -237,7 +237,7 @@ async fn entities_come_and_go_with_the_chunks_that_name_them() {
 }
 
 /// Turns every sentence into the question for its first name, which it leaves out.
-struct WhoAsker;
+pub(crate) struct WhoAsker;
 
 #[async_trait]
 impl Llm for WhoAsker {

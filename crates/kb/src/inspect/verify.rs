@@ -9,11 +9,12 @@ use super::Inspector;
 use super::records::Records;
 use crate::KbError;
 use crate::lock::WriterLock;
-use crate::store::{At, CheckedCounts, Row, StoreReader, node_id, searched};
+use crate::store::{At, CheckedCounts, LOST_VECTOR, Row, StoreReader, node_id, searched};
 
 /// At most this many problems are listed; the rest is counted.
 const LISTED: usize = 1000;
 
+const EMBED_AGAIN: &str = "run `halma index` again: it embeds the text again";
 const INDEX_AGAIN: &str = "delete the document with `halma kb delete` and index it again";
 const REBUILD: &str = "delete the folder `bm25` in the base; the next command builds it again";
 const REINDEX: &str = "run `halma index` again; if it stays, index into a new folder";
@@ -67,6 +68,7 @@ impl Inspector<'_> {
             None
         };
         let mut verified = Verified::default();
+        let mut lost_vectors = false;
         self.base.store.read(|reader| {
             let mut found = vec![];
             let mut report = |at: Option<At>, what: String| found.push((at, what));
@@ -74,10 +76,16 @@ impl Inspector<'_> {
             Records::new(reader, &mut report).check()?;
             (verified.nodes, verified.edges, verified.vectors) = (nodes, edges, vectors);
             for (at, what) in found {
-                verified.add(Self::problem(reader, at, what, INDEX_AGAIN));
+                let lost = what.ends_with(LOST_VECTOR);
+                lost_vectors |= lost;
+                let hint = if lost { EMBED_AGAIN } else { INDEX_AGAIN };
+                verified.add(Self::problem(reader, at, what, hint));
             }
             Ok(())
         })?;
+        if lost_vectors && self.base.store.is_writable() {
+            self.base.store.write(|writer| writer.doubt_vectors())?;
+        }
         for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
             self.verify_index(layer, &mut verified)?;
         }

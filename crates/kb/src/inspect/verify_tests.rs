@@ -122,7 +122,7 @@ fn records_that_do_not_fit_each_other_are_found() {
         ("it has 2 cells and its table 1 columns", 1),
         ("the entity it belongs to is missing", 1),
         ("it belongs to another document than the one that holds it", 1),
-        ("its vector has 2 dimensions", 1),
+        ("its vector by `other` of 3 dimensions is missing or damaged in its file", 1),
     ] {
         assert_eq!(count(&problems, what), times, "{what}: {problems:#?}");
     }

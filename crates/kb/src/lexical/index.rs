@@ -18,15 +18,15 @@ use crate::store::{DocumentLanguages, Row, RowSet, Store};
 /// Changes whenever words are cut differently, so that older indexes are built again.
 const LEXICAL_VERSION: u32 = 2;
 
-const TOKENIZER: &str = "halma";
+pub(super) const TOKENIZER: &str = "halma";
 
 /// Bytes that one writer collects before it writes a segment.
-const WRITER_HEAP: usize = 50_000_000;
+pub(super) const WRITER_HEAP: usize = 50_000_000;
 
 /// Nodes read from the store at a time.
 const STEP: usize = 4096;
 
-fn schema() -> (Schema, Field, Field) {
+pub(super) fn schema() -> (Schema, Field, Field) {
     let mut schema = Schema::builder();
     let row = schema.add_u64_field("row", FAST | INDEXED);
     let indexing = TextFieldIndexing::default()
@@ -53,14 +53,14 @@ impl<'a> LexicalQuery<'a> {
 }
 
 pub(crate) struct LexicalIndex {
-    layer: Layer,
-    dir: PathBuf,
-    index: Index,
-    reader: IndexReader,
-    row: Field,
-    text: Field,
+    pub(super) layer: Layer,
+    pub(super) dir: PathBuf,
+    pub(super) index: Index,
+    pub(super) reader: IndexReader,
+    pub(super) row: Field,
+    pub(super) text: Field,
     /// Of the texts, for queries.
-    languages: RwLock<Arc<Languages>>,
+    pub(super) languages: RwLock<Arc<Languages>>,
 }
 
 /// A text with the language of its document, where that is known.
@@ -119,30 +119,7 @@ impl LexicalIndex {
         }
     }
 
-    /// An index of these texts in memory, for a layer that is searched seldom.
-    pub(crate) fn in_memory(
-        layer: Layer,
-        texts: impl Iterator<Item = IndexedText>,
-        languages: Arc<Languages>,
-    ) -> Result<Self, KbError> {
-        let dir = PathBuf::from(layer.name());
-        let fail = |source| KbError::Lexical { dir: dir.clone(), source };
-        let (schema, row, text) = schema();
-        let index = Index::create_in_ram(schema);
-        index.tokenizers().register(TOKENIZER, analyzer());
-        let mut writer =
-            index.writer_with_num_threads::<TantivyDocument>(1, WRITER_HEAP).map_err(fail)?;
-        for searched in texts {
-            writer.add_document(document((row, text), searched, &languages)).map_err(fail)?;
-        }
-        writer.commit().map_err(fail)?;
-        writer.wait_merging_threads().map_err(fail)?;
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
-        let reader = reader.map_err(fail)?;
-        Ok(Self { layer, dir, index, reader, row, text, languages: RwLock::new(languages) })
-    }
-
-    fn failed(&self) -> impl Fn(TantivyError) -> KbError + '_ {
+    pub(super) fn failed(&self) -> impl Fn(TantivyError) -> KbError + '_ {
         |source| KbError::of_lexical(&self.dir, source)
     }
 
@@ -365,10 +342,15 @@ impl LexicalIndex {
             }
         };
         let found = found.map_err(self.failed())?;
+        // Opening a column costs more than reading a thousand rows of it.
+        let columns = searcher
+            .segment_readers()
+            .iter()
+            .map(|segment| segment.fast_fields().u64("row").map_err(self.failed()));
+        let columns = columns.collect::<Result<Vec<_>, KbError>>()?;
         let mut hits = Vec::with_capacity(found.len());
         for (score, address) in found {
-            let fast = searcher.segment_reader(address.segment_ord).fast_fields();
-            let rows = fast.u64("row").map_err(self.failed())?;
+            let rows = &columns[address.segment_ord as usize];
             let row = rows.first(address.doc_id).and_then(|row| Row::try_from(row).ok());
             hits.extend(row.map(|row| (row, score)));
         }
@@ -378,7 +360,7 @@ impl LexicalIndex {
 }
 
 /// What the index stores of a text.
-fn document(
+pub(super) fn document(
     (row, text): (Field, Field),
     searched: IndexedText,
     languages: &Languages,

@@ -1,6 +1,7 @@
 //! Lexical search: how a text becomes terms, and a BM25 index for each layer.
 mod index;
 mod languages;
+mod memory;
 mod merging;
 mod read_only;
 mod top;

@@ -73,6 +73,29 @@ fn a_second_backup_writes_what_changed_and_forgets_what_was_deleted() {
 }
 
 #[test]
+fn vectors_are_in_a_backup_and_those_that_it_has_lost_are_embedded_again() {
+    let (_dir, [base, to, again]) = made();
+    let path = |dir: &Path| dir.join("store/vectors/0-3-chunk");
+    let held = |dir: &Path| fs::read(path(dir)).unwrap();
+    backup(&base, &to).unwrap();
+    assert!(held(&base) == held(&to));
+    let opened = open(&base);
+    opened.delete(&["one*".into()]).unwrap();
+    drop(opened);
+    backup(&base, &to).unwrap();
+    assert!(held(&base) == held(&to), "what was deleted is overwritten in the backup as well");
+    let replace = RestoreOptions { replace: true, unverified: false };
+    assert_eq!(restore(&to, &again, replace).unwrap().lost_vectors, 0);
+    assert!(held(&again) == held(&to));
+    let mut damaged = held(&to);
+    *damaged.last_mut().unwrap() ^= 1;
+    fs::write(path(&to), damaged).unwrap();
+    let report = restore(&to, &again, replace).unwrap();
+    assert_eq!((report.lost_vectors, report.problems.len()), (1, 0));
+    assert!(open(&again).inspector().verify().unwrap().is_sound());
+}
+
+#[test]
 fn an_index_of_another_moment_is_built_again() {
     let (_dir, [base, to, again]) = made();
     let before = exported(&open(&base));
@@ -123,6 +146,9 @@ fn a_backup_while_documents_come_and_go_is_of_one_moment() {
 /// In this process the environment is open already, so its own handle is copied from.
 fn backup_open(base: &Base, to: &Path) {
     base.store.copy_to(&to.join("store"));
+    let vectors = |dir: &Path| dir.join("store/vectors");
+    let counts = &mut MirrorCounts::default();
+    tree::mirror(&vectors(&base.dir), &vectors(to), &mut |_, _| Ok(()), counts).unwrap();
     put(to, &AboutBackup { of: String::new(), time: 0, complete: true }).unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! A base of the format before becomes one of this format. The new store is made next to the old
+//! A base of a former format becomes one of this format. The new store is made next to the old
 //! one, and takes its place when it is complete; killed at any time, it is done again or finished.
 use std::fs::{self, File};
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::base::store_dir;
 use crate::lock::WriterLock;
-use crate::store::{self, CONVERTED, FORMAT, Store};
+use crate::store::{self, ConvertOptions, FIRST_CONVERTED, FORMAT, Precision, Store};
 use crate::{Base, KbError};
 
 /// The new store until it is complete, and the old one until it is removed.
@@ -35,8 +35,13 @@ impl Base {
 
     /// Converts the base in `dir` to the present format; `progress` is called with the values so
     /// far. Waits for a build that is running. The base must not be open in this program. One that
-    /// has this format already is left as it is.
-    pub fn convert(dir: &Path, progress: &dyn Fn(u64)) -> Result<Converted, KbError> {
+    /// has this format already is left as it is. With `keep_f32` vectors keep their four bytes a
+    /// dimension.
+    pub fn convert(
+        dir: &Path,
+        keep_f32: bool,
+        progress: &dyn Fn(u64),
+    ) -> Result<Converted, KbError> {
         if !Self::exists(dir) && !Self::is_half_converted(dir) {
             return Err(KbError::NoBase { dir: dir.to_owned() });
         }
@@ -56,12 +61,14 @@ impl Base {
         if found > FORMAT {
             return Err(KbError::Newer { dir: dir.to_owned(), found, known: FORMAT });
         }
-        if found != CONVERTED {
-            return Err(KbError::NotConverted { dir: dir.to_owned(), found, from: CONVERTED });
+        if found < FIRST_CONVERTED {
+            let from = FIRST_CONVERTED;
+            return Err(KbError::NotConverted { dir: dir.to_owned(), found, from });
         }
         remove(&new)?;
         fs::create_dir(&new).map_err(|e| KbError::io(&new, "create", e))?;
-        let counts = store::convert(&store, &new, progress)?;
+        let precision = if keep_f32 { Precision::Float32 } else { Precision::Int8 };
+        let counts = store::convert(&store, &new, ConvertOptions { precision, progress })?;
         sync(&new)?;
         // From here on the new store counts.
         rename(&store, &old)?;
@@ -89,11 +96,13 @@ fn remove(dir: &Path) -> Result<(), KbError> {
     }
 }
 
-/// Removes a former store, its keys first: its records hold what may be deleted from the new one.
+/// Removes a former store, its keys and their copy first: its records hold what may be deleted from
+/// the new one.
 fn destroy(dir: &Path) -> Result<(), KbError> {
-    let keys = dir.join("keys");
-    if keys.exists() {
-        halma_seal::former::FormerKeys::destroy(&keys)?;
+    for keys in ["keys", "keys.copy"].map(|name| dir.join(name)) {
+        if keys.exists() {
+            halma_seal::former::FormerKeys::destroy(&keys)?;
+        }
     }
     remove(dir)
 }

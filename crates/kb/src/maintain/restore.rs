@@ -12,6 +12,7 @@ use super::backup::about;
 use super::error::BackupError;
 use super::tree::{self, MirrorCounts};
 use crate::base::store_dir;
+use crate::store::LOST_VECTOR;
 use crate::{Base, BaseOptions, KbError};
 
 /// How a backup is restored.
@@ -36,6 +37,8 @@ pub struct RestoreReport {
     pub chunks: u64,
     /// Lexical indexes that did not fit the records and were built again.
     pub rebuilt_indexes: u64,
+    /// Vectors that were not in the backup: their texts are embedded again when the base is indexed.
+    pub lost_vectors: u64,
     /// What is wrong with it, where it was restored nevertheless.
     pub problems: Vec<String>,
     pub elapsed_ms: f64,
@@ -136,6 +139,15 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
         fs::create_dir(dir.join("bm25")).map_err(BackupError::io(dir, "write"))?;
         base = open()?;
         report.rebuilt_indexes += 1;
+        verified = base.inspector().verify()?;
+    }
+    let is_lost = |problem: &crate::Problem| problem.what.contains(LOST_VECTOR);
+    if verified.problems.iter().any(is_lost) {
+        let lost = base.store.write(|writer| {
+            writer.doubt_vectors()?;
+            writer.renew_lost_vectors()
+        })?;
+        report.lost_vectors += lost as u64;
         verified = base.inspector().verify()?;
     }
     let stats = base.inspector().stats()?;

@@ -48,6 +48,14 @@ pub(super) fn mirror(
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && is_environment(&source) {
             environment(&source, &target)?;
+            // Vectors are written before the records that list them, so that all that are listed in
+            // the records copied above are there. Those of documents that were deleted since are not.
+            let vectors = source.join("vectors");
+            if vectors.is_dir() {
+                mirror(&vectors, &target.join("vectors"), environment, counts)?;
+            } else {
+                remove(&target.join("vectors"))?;
+            }
         } else if kind.is_dir() {
             mirror(&source, &target, environment, counts)?;
         } else if kind.is_file() {

@@ -1,6 +1,7 @@
 //! Filters of a search as the rows of a layer that they let in, so that they hold before the limit
 //! is taken. A filter that nothing fits lets nothing in.
 use std::collections::HashSet;
+use std::ops::Range;
 
 use halma_core::{Edge, Filter, Layer};
 
@@ -70,6 +71,28 @@ pub(crate) fn allowed(
         }
         other => corpus.resting_on(reader, other),
     }
+}
+
+/// Of a document: all its rows of a layer, and those that a filter lets in; `None` when it is gone.
+pub(crate) fn allowed_of_document(
+    reader: &StoreReader<'_>,
+    filter: &Filter,
+    (layer, row): At,
+) -> heed::Result<Option<(Range<Row>, RowSet)>> {
+    let Some(document) = reader.node::<DocumentRecord>(row)? else { return Ok(None) };
+    let mut corpus = Corpus {
+        documents: RowSet::default(),
+        sections: RowSet::default(),
+        chunks: RowSet::default(),
+    };
+    if is_document(filter, &document) {
+        corpus.add(reader, row, &document, &Selection { filter, tagged: None })?;
+    }
+    Ok(Some(match layer {
+        Layer::Document => (row..row + 1, corpus.documents),
+        Layer::Section => (document.sections.0..document.sections.1, corpus.sections),
+        _ => (document.chunks.0..document.chunks.1, corpus.chunks),
+    }))
 }
 
 fn is_document(filter: &Filter, document: &DocumentRecord) -> bool {

@@ -44,6 +44,9 @@ impl Ranker for Hybrid {
         let dense = search.nearest(query.layer, depth)?;
         let summaries = search.by_summaries(depth)?;
         for ((text, dense), summaries) in query.texts.iter().zip(dense).zip(summaries) {
+            if search.is_cancelled() {
+                break;
+            }
             let lexical = search.bm25(query.layer, text, depth)?;
             let row = |(row, _): (Row, f32)| row;
             let led_to = |(row, ..): &(Row, f32, Row)| *row;

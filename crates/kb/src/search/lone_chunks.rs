@@ -1,7 +1,7 @@
 //! Documents and sections of one chunk have no vector of their own: each is as near as its chunk.
 use halma_core::{Layer, Vector};
 
-use super::matrix::Matrix;
+use super::matrix::{Matrix, NearRequest};
 use super::ranker::Search;
 use crate::KbError;
 use crate::store::{At, ChunkRecord, Row, StoreReader};
@@ -43,18 +43,20 @@ impl Search<'_> {
     pub(super) fn nearest_lone(
         &self,
         chunks: &Matrix,
-        vectors: &[&Vector],
         limit: usize,
     ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
         let layer = self.query.layer;
         let most = limit.saturating_mul(DEPTH).max(LEAST_DEPTH);
         let admitted = self.admitted(layer);
-        let near = chunks.near(vectors, most, &self.admitted(Layer::Chunk));
+        let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
+        let (of_chunks, is_cancelled) = (&self.admitted(Layer::Chunk), &|| self.is_cancelled());
+        let request = NearRequest { most, admitted: of_chunks, ranges: false, is_cancelled };
+        let near = chunks.near(&vectors, &request);
         self.store.read(|reader| {
             let mut lists = vec![];
             for chunks in near {
                 let mut lone = vec![];
-                for (row, cosine) in chunks {
+                for (row, cosine) in chunks.rows {
                     let Some(chunk) = reader.node::<ChunkRecord>(row)? else { continue };
                     let section = layer == Layer::Section;
                     let whole = if section { chunk.section } else { chunk.document };

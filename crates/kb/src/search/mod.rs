@@ -1,9 +1,10 @@
 //! Searching: what a query needs is loaded, a [`ranker`] orders the rows, the best become hits.
 mod bm25;
-mod codes;
 mod dense;
 pub(crate) mod filter;
+pub(crate) mod filter_cache;
 mod hybrid;
+mod job;
 mod lone_chunks;
 pub(crate) mod matrix;
 pub(crate) mod query_vectors;
@@ -12,24 +13,24 @@ mod settings;
 mod summaries;
 mod tags;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
     BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
-    SqlResult, TagMatch, Vector,
+    SqlResult, TagMatch,
 };
 
 use self::bm25::Bm25;
 use self::dense::Dense;
-use self::filter::Admitted;
 use self::hybrid::Hybrid;
+use self::job::{CancelGuard, SearchJob};
 use self::lone_chunks::may_be_chunks;
-use self::matrix::cosine;
 use self::summaries::looks_at_summaries;
+use crate::error::run_blocking;
 use crate::graph::GraphRanker;
-use crate::store::{Row, StoreReader, parse_id};
+use crate::store::{StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
@@ -141,70 +142,64 @@ impl Base {
         self.store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
     }
 
+    /// The vectors of the texts are waited for here; everything else runs on a thread for blocking
+    /// work, and ends early when this is dropped.
     async fn find_once(&self, query: &Query, expand: Expand) -> Result<Vec<Vec<Hit>>, KbError> {
-        self.refresh()?;
         let ranker = ranker_for(query);
         let compares = ranker.vectors() != VectorUse::Unused;
         let mut layers = ranker.layers(query.layer);
         if looks_at_summaries(query, &self.search, &self.graph) && self.summaries()? > 0 {
             layers.push(Layer::Summary);
         }
-        let mut search = Search {
-            store: &self.store,
-            query,
-            settings: self.search,
-            graph: self.graph,
-            graph_cache: self.graph_cache(),
+        let mut job = SearchJob {
+            store: self.store.clone(),
+            held: Arc::clone(&self.held),
+            query: query.clone(),
+            settings: (self.search, self.graph),
+            layers: layers.clone(),
             vectors: vec![None; query.texts.len()],
-            expansions: vec![],
-            matrices: HashMap::new(),
-            indexes: HashMap::new(),
-            admitted: self.admitted(query, &layers)?,
+            indexed: vec![],
+            compared: HashMap::new(),
+            expand: Expand::Nothing,
+            tag_space: None,
+            judgement: Judgement::default(),
+            feedback: self.finds_feedback(query).then_some(self.feedback_settings),
+            cancelled: Arc::default(),
         };
-        let mut judgement = Judgement::default();
-        for layer in &layers {
-            if self.is_indexed(query, *layer)? {
-                search.indexes.insert(*layer, self.lexical(*layer).await?);
+        for layer in layers {
+            if self.is_indexed(query, layer)? {
+                job.indexed.push(layer);
             }
-            let Some(space) = self.space(*layer)? else { continue };
-            judgement.embedder = space.number;
+            let Some(space) = self.space(layer)? else { continue };
+            job.judgement.embedder = space.number;
             let min_cosine = space.min_cosine(query);
-            if *layer == query.layer {
-                judgement.min_cosine = min_cosine;
+            if layer == query.layer {
+                job.judgement.min_cosine = min_cosine;
             }
-            if (compares || min_cosine.is_some()) && search.vectors.iter().all(Option::is_none) {
+            if (compares || min_cosine.is_some()) && job.vectors.iter().all(Option::is_none) {
                 let (embedder, dimensions) = (space.embedder.as_ref(), space.dimensions);
                 let cache = &self.query_vectors;
-                search.vectors = cache.vectors(embedder, dimensions, &query.texts).await?;
+                job.vectors = cache.vectors(embedder, dimensions, &query.texts).await?;
             }
             if compares {
-                search.matrices.insert(*layer, self.matrix(space.number, *layer).await?);
+                job.compared.insert(layer, space.number);
             }
         }
-        let plain = search.vectors.clone();
         if expand == Expand::ByTags && query.layer != Layer::Tag {
-            self.expand_by_tags(&mut search).await?;
+            job.expand = Expand::ByTags;
+            job.tag_space = self.space(Layer::Tag)?.map(|space| space.number);
         }
-        let has_vectors = search.matrices.contains_key(&query.layer);
-        if compares && !has_vectors {
+        if compares && !job.compared.contains_key(&query.layer) {
             self.warn_lexical_only(query.layer)?;
         }
-        let mut lists = match ranker.vectors() {
-            VectorUse::Required if !has_vectors => Bm25.rank(&search)?,
-            _ => ranker.rank(&search)?,
-        };
-        if query.layer == Layer::Chunk && self.finds_feedback(query) {
-            self.feedback_index().await?.weigh(&search, &self.feedback_settings, &mut lists);
-        }
-        self.store.read(|reader| {
-            let mut all = vec![];
-            for ((list, plain), moved) in lists.into_iter().zip(&plain).zip(&search.vectors) {
-                let judge = |(plain, moved)| Comparison { plain, moved, by: &judgement };
-                let comparison = plain.as_ref().zip(moved.as_ref()).map(judge);
-                all.push(hits(reader, query, list, comparison.as_ref())?);
-            }
-            Ok(all)
+        let _guard = CancelGuard(Arc::clone(&job.cancelled));
+        let place = Arc::clone(&self.searching).acquire_owned().await;
+        run_blocking("searching", move || {
+            // Held until the work ends, also when no one waits for it any more.
+            let _place = place;
+            job.run()
         })
+        .await
     }
 
     fn summaries(&self) -> Result<u64, KbError> {
@@ -221,27 +216,6 @@ impl Base {
     /// Whether a query finds what was accepted from answers.
     fn finds_feedback(&self, query: &Query) -> bool {
         query.filter.feedback.unwrap_or(self.feedback_settings.search)
-    }
-
-    /// What a query admits of its layer and, where they are read, of chunks and summaries.
-    fn admitted(
-        &self,
-        query: &Query,
-        layers: &[Layer],
-    ) -> Result<HashMap<Layer, Admitted>, KbError> {
-        let others = [Layer::Chunk, Layer::Summary].into_iter().filter(|l| layers.contains(l));
-        self.store.read(|reader| {
-            let admit = |layer: Layer| {
-                let mut excluded = excluded(reader, &query.exclude, layer)?;
-                if layer == Layer::Atom && !self.finds_feedback(query) {
-                    excluded.extend(reader.accepted_atoms()?);
-                }
-                let allowed = self.allowed(reader, &query.filter, layer)?;
-                Ok((layer, Admitted { excluded, allowed }))
-            };
-            let layers: HashSet<Layer> = others.chain([query.layer]).collect();
-            layers.into_iter().map(admit).collect()
-        })
     }
 
     /// The embedder whose vectors are searched, if it is open and the layer has any.
@@ -285,71 +259,4 @@ fn ranker_for(query: &Query) -> &'static (dyn Ranker + Sync) {
         Mode::Graph if matches!(query.layer, Layer::Chunk | Layer::Atom) => &GraphRanker,
         Mode::Hybrid | Mode::Graph => &Hybrid,
     }
-}
-
-/// What hits are compared with.
-struct Comparison<'a> {
-    /// The vector of the text.
-    plain: &'a Vector,
-    /// The same, moved towards the vectors of its tags.
-    moved: &'a Vector,
-    by: &'a Judgement,
-}
-
-/// The best of a ranked list that are near enough, as hits.
-fn hits(
-    reader: &StoreReader<'_>,
-    query: &Query,
-    ranked: Vec<Ranked>,
-    compared: Option<&Comparison<'_>>,
-) -> heed::Result<Vec<Hit>> {
-    let mut hits = vec![];
-    for Ranked { row, score, led_to, parts } in ranked {
-        if hits.len() >= query.limit {
-            break;
-        }
-        let (mut near, mut far) = (None, false);
-        if let Some(Comparison { plain, moved, by }) = compared {
-            let node = lone_chunks::vector(reader, by.embedder, (query.layer, row))?;
-            near = node.as_ref().map(|node| cosine(plain, node));
-            // What the tags of the text lead to may be far from its own words.
-            let nearest = node.map(|node| cosine(plain, &node).max(cosine(moved, &node)));
-            far = nearest.zip(by.min_cosine).is_some_and(|(near, least)| near < least);
-        }
-        // What has no vector cannot be judged by one, and what a name leads to need not be
-        // similar to the question.
-        if far && !led_to {
-            continue;
-        }
-        // A row that was replaced since the list was made is no hit.
-        if let Some(hit) = reader.hit((query.layer, row))? {
-            hits.push(Hit { score, cosine: near, parts, ..hit });
-        }
-    }
-    Ok(hits)
-}
-
-/// The rows of a layer that the excluded nodes are or hold.
-fn excluded(
-    reader: &StoreReader<'_>,
-    exclude: &[NodeId],
-    layer: Layer,
-) -> heed::Result<HashSet<Row>> {
-    let mut rows = HashSet::new();
-    for (of, id) in exclude.iter().filter_map(parse_id) {
-        let Some(row) = reader.find(of, id)? else { continue };
-        rows.extend((of == layer).then_some(row));
-        let held = reader.record((of, row))?.map_or(0..0, |record| record.chunks(row));
-        match layer {
-            Layer::Chunk => rows.extend(held),
-            Layer::Atom => {
-                for chunk in held {
-                    rows.extend(reader.atoms_of(chunk)?);
-                    rows.extend(reader.accepted_atoms_of(chunk)?);
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(rows)
 }

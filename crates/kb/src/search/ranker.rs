@@ -1,12 +1,13 @@
 //! A search mode is one [`Ranker`] over a [`Search`] whose data is loaded.
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use halma_core::{Layer, Query, ScorePart, Vector};
 
 use super::filter::Admitted;
 use super::lone_chunks::may_be_chunks;
-use super::matrix::Matrix;
+use super::matrix::{Matrix, Near, NearRequest};
 use super::settings::{GraphSettings, SearchSettings};
 use crate::KbError;
 use crate::graph::GraphCache;
@@ -29,6 +30,11 @@ pub(crate) trait Ranker {
     /// For each text of the query the rows of the layer searched that are admitted, best first. At
     /// least as many as the limit where there are as many.
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError>;
+
+    /// Whether it follows names.
+    fn walks(&self) -> bool {
+        false
+    }
 }
 
 /// What a mode does with vectors.
@@ -63,6 +69,7 @@ pub(crate) struct Search<'a> {
     pub(crate) query: &'a Query,
     pub(crate) settings: SearchSettings,
     pub(crate) graph: GraphSettings,
+    /// Empty where the mode does not follow names.
     pub(crate) graph_cache: Arc<GraphCache>,
     /// The vector of each text of the query, where one is needed, moved towards those of its tags.
     pub(crate) vectors: Vec<Option<Vector>>,
@@ -74,12 +81,19 @@ pub(crate) struct Search<'a> {
     pub(crate) indexes: HashMap<Layer, Arc<LexicalIndex>>,
     /// What may be returned; everything of a layer that is missing here.
     pub(crate) admitted: HashMap<Layer, Admitted>,
+    /// Set when no one waits for the result any more.
+    pub(crate) cancelled: &'a AtomicBool,
 }
 
 impl Search<'_> {
     /// What may be returned of a layer.
     pub(crate) fn admitted(&self, layer: Layer) -> Admitted {
         self.admitted.get(&layer).cloned().unwrap_or_default()
+    }
+
+    /// Whether no one waits for the result any more.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
     }
 
     /// The lexical index of a layer that the mode searches.
@@ -117,46 +131,43 @@ impl Search<'_> {
     }
 
     /// For each text the admitted rows of a layer by cosine, at most `limit`, best first; none for
-    /// a text without a vector.
+    /// a text without a vector. All texts in one pass over the codes.
     pub(crate) fn nearest(
         &self,
         layer: Layer,
         limit: usize,
     ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
-        let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
-        let mut found = match self.matrices.get(&layer) {
-            Some(matrix) => {
-                let admitted = self.admitted(layer);
-                self.store.read(|reader| matrix.search(reader, &vectors, limit, &admitted))?
-            }
-            None => vec![],
-        };
+        let mut found = self.near_rows(layer, limit);
         if may_be_chunks(layer)
             && let Some(chunks) = self.matrices.get(&Layer::Chunk)
         {
-            for (list, lone) in found.iter_mut().zip(self.nearest_lone(chunks, &vectors, limit)?) {
+            let with_vectors = found.iter_mut().zip(&self.vectors).filter(|(_, v)| v.is_some());
+            let lone = self.nearest_lone(chunks, limit)?;
+            for ((list, _), lone) in with_vectors.zip(lone) {
                 list.extend(lone);
                 list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
                 list.truncate(limit);
             }
         }
-        Ok(self.each_text(found))
+        Ok(found)
     }
 
-    /// [`Search::nearest`] by i8: cosines are good to about 0.005, and the store is not read.
-    pub(crate) fn near(&self, layer: Layer, limit: usize) -> Vec<Vec<(Row, f32)>> {
+    /// [`Search::nearest`] by vectors of the layer's own.
+    pub(crate) fn near_rows(&self, layer: Layer, limit: usize) -> Vec<Vec<(Row, f32)>> {
+        self.near(layer, limit, false).into_iter().map(|near| near.rows).collect()
+    }
+
+    /// [`Search::near_rows`] with the least and the greatest cosine of any row.
+    pub(crate) fn near(&self, layer: Layer, limit: usize, ranges: bool) -> Vec<Near> {
         let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
-        let matrix = self.matrices.get(&layer);
-        let near = |matrix: &Arc<Matrix>| matrix.near(&vectors, limit, &self.admitted(layer));
-        self.each_text(matrix.map(near).unwrap_or_default())
-    }
-
-    /// A list for each text: none for one without a vector.
-    fn each_text(&self, found: Vec<Vec<(Row, f32)>>) -> Vec<Vec<(Row, f32)>> {
-        let mut found = found.into_iter();
-        let list = |vector: &Option<Vector>| {
+        let admitted = &self.admitted(layer);
+        let is_cancelled = &|| self.is_cancelled();
+        let request = NearRequest { most: limit, admitted, ranges, is_cancelled };
+        let found = self.matrices.get(&layer).map(|matrix| matrix.near(&vectors, &request));
+        let mut found = found.unwrap_or_default().into_iter();
+        let near = |vector: &Option<Vector>| {
             vector.as_ref().and_then(|_| found.next()).unwrap_or_default()
         };
-        self.vectors.iter().map(list).collect()
+        self.vectors.iter().map(near).collect()
     }
 }

@@ -51,7 +51,7 @@ impl Search<'_> {
             return Ok(texts.iter().map(|_| SummaryEvidence::default()).collect());
         }
         let mut found = vec![];
-        for (text, dense) in texts.iter().zip(self.near(Layer::Summary, depth)) {
+        for (text, dense) in texts.iter().zip(self.near_rows(Layer::Summary, depth)) {
             let bm25 = if indexes.contains_key(&Layer::Summary) {
                 self.bm25(Layer::Summary, text, depth)?
             } else {

@@ -1,90 +1,123 @@
 //! Expanding queries by the tags that they name or stand for.
-use halma_core::{Layer, TagMatch, Vector};
+use std::sync::Arc;
+
+use halma_core::{Filter, Layer, TagMatch, Vector};
 
 use super::filter::Admitted;
+use super::matrix::NearRequest;
 use super::{Search, Space};
-use crate::store::{TagRecord, node_id};
+use crate::error::run_blocking;
+use crate::held::Held;
+use crate::store::{Store, TagRecord, node_id};
 use crate::tags::{Expansion, NamedTag, expansion, moved};
 use crate::{Base, KbError};
 
 /// Tags that a question is near to, at most.
 const NEAR_TAGS: usize = 4;
 
-impl Base {
-    /// Adds to each text of a search what its tags say, in a base that has tags.
-    pub(super) async fn expand_by_tags(&self, search: &mut Search<'_>) -> Result<(), KbError> {
-        let by = self.search.tags;
-        if by <= 0.0 && self.graph.tags <= 0.0 {
-            return Ok(());
-        }
-        let texts = search.query.texts.iter().zip(search.vectors.clone());
-        let texts: Vec<(&str, Option<Vector>)> =
-            texts.map(|(text, vector)| (text.as_str(), vector)).collect();
-        let mut expansions = self.expansions(&texts, self.search.tag_score).await?;
-        let number = self.active()?;
-        for (expansion, vector) in expansions.iter_mut().zip(&mut search.vectors) {
-            expansion.terms.iter_mut().for_each(|(_, weight)| *weight *= by);
-            expansion.terms.retain(|(_, weight)| *weight > 0.0);
-            let Some((vector, number)) = vector.as_mut().zip(number) else { continue };
-            let tags = self.store.read(|reader| {
-                let mut tags = vec![];
-                for tag in &expansion.tags {
-                    let held = reader.vector(number, Layer::Tag, tag.row)?;
-                    tags.extend(held.map(|held| (tag.weight, held)));
-                }
-                Ok(tags)
-            })?;
-            *vector = moved(vector, &tags, by);
-        }
-        search.expansions = expansions;
-        Ok(())
-    }
+/// Where tags are read.
+pub(super) struct TagSource<'a> {
+    pub(super) store: &'a Store,
+    pub(super) held: &'a Held,
+    pub(super) generation: u64,
+    /// Of their vectors; `None` where they have none.
+    pub(super) embedder: Option<u8>,
+}
 
-    /// The tags that a text means, for strategies.
-    pub(super) async fn tags_of(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, KbError> {
-        self.refresh()?;
-        let vector = match self.space(Layer::Tag)? {
-            Some(Space { embedder, dimensions, .. }) => {
-                let texts = [text.to_owned()];
-                let cache = &self.query_vectors;
-                cache.vectors(embedder.as_ref(), dimensions, &texts).await?.remove(0)
-            }
-            None => None,
-        };
-        let expansions = self.expansions(&[(text, vector)], near).await?;
-        self.store.read(|reader| {
+/// Adds to each text of a search what its tags say, in a base that has tags.
+pub(super) fn expand_by_tags(
+    source: &TagSource<'_>,
+    search: &mut Search<'_>,
+) -> Result<(), KbError> {
+    let by = search.settings.tags;
+    if by <= 0.0 && search.graph.tags <= 0.0 {
+        return Ok(());
+    }
+    let texts = search.query.texts.iter().zip(search.vectors.clone());
+    let texts: Vec<(&str, Option<Vector>)> =
+        texts.map(|(text, vector)| (text.as_str(), vector)).collect();
+    let mut expansions = source.expansions(&texts, search.settings.tag_score)?;
+    let active = |store: &Store| {
+        store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
+    };
+    let number = active(source.store)?;
+    for (expansion, vector) in expansions.iter_mut().zip(&mut search.vectors) {
+        expansion.terms.iter_mut().for_each(|(_, weight)| *weight *= by);
+        expansion.terms.retain(|(_, weight)| *weight > 0.0);
+        let Some((vector, number)) = vector.as_mut().zip(number) else { continue };
+        let tags = source.store.read(|reader| {
             let mut tags = vec![];
-            for NamedTag { row, weight, through } in expansions.into_iter().flat_map(|e| e.tags) {
-                let Some(record) = reader.node::<TagRecord>(row)? else { continue };
-                let id = node_id(Layer::Tag, record.id);
-                tags.push(TagMatch { id, name: record.name, weight, through });
+            for tag in &expansion.tags {
+                let held = reader.vector(number, Layer::Tag, tag.row)?;
+                tags.extend(held.map(|held| (tag.weight, held)));
             }
             Ok(tags)
-        })
+        })?;
+        *vector = moved(vector, &tags, by);
     }
+    search.expansions = expansions;
+    Ok(())
+}
 
+impl TagSource<'_> {
     /// The tags of each text with what they add to it; nothing in a base without tags. `score` is
     /// the least cosine of a tag that the text does not name.
-    async fn expansions(
+    fn expansions(
         &self,
         texts: &[(&str, Option<Vector>)],
         score: f32,
     ) -> Result<Vec<Expansion>, KbError> {
-        if self.store.read(|reader| reader.count(Layer::Tag))? == 0 {
+        let Self { store, held, generation, embedder } = *self;
+        if store.read(|reader| reader.count(Layer::Tag))? == 0 {
             return Ok(vec![]);
         }
-        let index = self.tag_index().await?;
-        let matrix = match self.space(Layer::Tag)? {
-            Some(space) => Some(self.matrix(space.number, Layer::Tag).await?),
+        let index = held.tags(store, generation)?;
+        let matrix = match embedder {
+            Some(embedder) => Some(held.matrix(store, (embedder, Layer::Tag), generation)?),
             None => None,
         };
+        let allowed = held.allowed(store, (&Filter::default(), Layer::Tag), generation)?;
+        let admitted = Admitted { allowed, ..Admitted::default() };
         let near = |vector: &Option<Vector>| {
             let (Some(matrix), Some(vector)) = (&matrix, vector) else { return vec![] };
-            let near = matrix.near(&[vector], NEAR_TAGS, &Admitted::default()).concat();
-            let near = near.into_iter().filter(|(_, cosine)| *cosine >= score);
+            let is_cancelled = &|| false;
+            let request =
+                NearRequest { most: NEAR_TAGS, admitted: &admitted, ranges: false, is_cancelled };
+            let near = matrix.near(&[vector], &request).into_iter().flat_map(|near| near.rows);
+            let near = near.filter(|(_, cosine)| *cosine >= score);
             let tag = |(row, weight)| NamedTag { row, weight, through: String::new() };
             near.map(tag).collect()
         };
         Ok(texts.iter().map(|(text, vector)| expansion(&index, text, near(vector))).collect())
+    }
+}
+
+impl Base {
+    /// The tags that a text means, for strategies.
+    pub(super) async fn tags_of(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, KbError> {
+        let (mut vector, mut embedder) = (None, None);
+        if let Some(Space { embedder: open, dimensions, number, .. }) = self.space(Layer::Tag)? {
+            let texts = [text.to_owned()];
+            let cache = &self.query_vectors;
+            vector = cache.vectors(open.as_ref(), dimensions, &texts).await?.remove(0);
+            embedder = Some(number);
+        }
+        let (store, held, text) = (self.store.clone(), Arc::clone(&self.held), text.to_owned());
+        run_blocking("finding tags", move || {
+            let generation = held.refresh(&store)?;
+            let source = TagSource { store: &store, held: &held, generation, embedder };
+            let expansions = source.expansions(&[(&text, vector)], near)?;
+            store.read(|reader| {
+                let mut tags = vec![];
+                for tag in expansions.into_iter().flat_map(|expansion| expansion.tags) {
+                    let NamedTag { row, weight, through } = tag;
+                    let Some(record) = reader.node::<TagRecord>(row)? else { continue };
+                    let id = node_id(Layer::Tag, record.id);
+                    tags.push(TagMatch { id, name: record.name, weight, through });
+                }
+                Ok(tags)
+            })
+        })
+        .await
     }
 }

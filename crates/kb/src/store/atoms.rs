@@ -3,6 +3,7 @@ use std::ops::Range;
 
 use halma_core::Layer;
 
+use super::changes::Changed;
 use super::ledger::{Task, UnitKey};
 use super::schema::hash;
 use super::{AtomRecord, ChunkRecord, Id, Row, Rows, StoreReader, StoreWriter};
@@ -64,6 +65,7 @@ impl StoreWriter<'_> {
     ) -> heed::Result<Range<Row>> {
         let Some(parent) = self.node::<ChunkRecord>(chunk)? else { return Ok(0..0) };
         self.remove_atoms(chunk)?;
+        self.changes.add(Changed::Node, (Layer::Chunk, chunk));
         let first = self.take_rows(Layer::Atom, drafts.len())?;
         let mut row = first;
         for draft in drafts {

@@ -8,9 +8,12 @@ use super::{Db, Entry, Row, Store, StoreWriter};
 pub(crate) enum Damage {
     Record(Layer, Row),
     Text(Row),
+    /// Of the first embedder, in a store of a former format.
+    Vector(Layer, Row),
     NoNode(Layer, Row),
     NoBacklinks,
     NoNames,
+    NoChunkNames,
     NoUnits,
     NoIds,
     Key(Layer, Row),
@@ -27,11 +30,15 @@ impl Store {
         self.write(|writer| match damage {
             Damage::Record(layer, row) => spoil(self.layer(layer), writer, &row.to_be_bytes()),
             Damage::Text(row) => spoil(self.db.texts, writer, &row.to_be_bytes()),
+            Damage::Vector(layer, row) => {
+                spoil(self.db.vectors, writer, &super::schema::row_key(0, layer, row))
+            }
             Damage::NoNode(layer, row) => {
                 self.layer(layer).delete(writer.txn(), &row.to_be_bytes()).map(|_| ())
             }
             Damage::NoBacklinks => self.db.backlinks.clear(writer.txn()),
             Damage::NoNames => self.db.names.clear(writer.txn()),
+            Damage::NoChunkNames => self.db.chunk_names.clear(writer.txn()),
             Damage::NoUnits => self.db.ledger.clear(writer.txn()),
             Damage::NoIds => self.db.ids.clear(writer.txn()),
             Damage::Key(layer, row) => {
@@ -48,7 +55,7 @@ impl Store {
         let read = |reader: &super::StoreReader<'_>| {
             let mut values = vec![];
             let feedback = db.feedback.iter().map(|feedback| &feedback.records);
-            let sealed = [db.texts, db.vectors, db.merges];
+            let sealed = [db.texts, db.merges, db.chunk_names, db.chunk_terms];
             for db in sealed.iter().chain(&db.nodes).chain(feedback) {
                 for entry in db.iter(reader)? {
                     values.push(entry?.1.to_vec());
@@ -79,38 +86,21 @@ impl Store {
         halma_seal::copy_open_environment(&self.env, to, "keys").unwrap();
     }
 
-    /// Makes the store one of the format before, as if a former version had written it.
-    pub(crate) fn downgrade(self) {
+    /// Makes the store one of a former format, as if a former version had written it.
+    pub(crate) fn downgrade(self, format: u32) {
         let path = self.dir.join("keys");
         self.write(|writer| {
-            let db = &self.db;
-            let others = [(db.texts, 0), (db.vectors, 0), (db.merges, 0), (db.ledger, 9)];
-            let layers = super::schema::layer_databases().zip(db.nodes);
-            let layers = layers.map(|(name, db)| (name, (db, 0)));
-            for (name, (db, open)) in others.map(|db| ("", db)).into_iter().chain(layers) {
-                let mut values = vec![];
-                for entry in db.iter(writer)? {
-                    let (key, value) = entry?;
-                    let (head, stored) = value.split_at(open);
-                    if stored.is_empty() {
-                        continue;
-                    }
-                    let slot = Store::slot_in(stored).unwrap();
-                    let cipher = self.keys.key(slot).unwrap().unwrap();
-                    let mut plain = self.unsealed(stored)?.unwrap();
-                    if super::convert::LENGTHENED.contains(&name) {
-                        assert_eq!(plain.pop(), Some(0), "an empty list");
-                    }
-                    let sealed = halma_seal::former::seal(&cipher, &plain);
-                    values.push((key.to_vec(), [head, &slot.to_le_bytes(), &sealed].concat()));
-                }
-                for (key, value) in values {
-                    db.put(writer.txn(), &key, &value)?;
-                }
+            writer.downgrade_vectors(format)?;
+            if format == 5 {
+                writer.downgrade_records()?;
             }
-            writer.set_meta("format", &super::CONVERTED)
+            writer.set_meta("format", &format)
         })
         .unwrap();
+        std::fs::remove_dir_all(self.dir.join("vectors")).ok();
+        if format > 5 {
+            return;
+        }
         let keys: Vec<_> =
             (0..self.keys.slots().unwrap()).map(|slot| self.keys.key(slot).unwrap()).collect();
         halma_seal::former::FormerKeys::write(&path, &keys).unwrap();
@@ -125,5 +115,61 @@ impl Store {
         writer.remove_document(row).unwrap();
         assert!(writer.save_keys().unwrap());
         writer.commit().unwrap();
+    }
+}
+
+impl super::StoreWriter<'_> {
+    /// Puts vectors back under their keys, sealed, and removes what former formats had not.
+    fn downgrade_vectors(&mut self, format: u32) -> heed::Result<()> {
+        let db = &self.store.db;
+        let keys = db.vectors.iter(self)?.map(|entry| Ok(entry?.0.to_vec()));
+        for key in keys.collect::<heed::Result<Vec<Vec<u8>>>>()? {
+            let (embedder, layer, row) = super::schema::of_row_key(&key).unwrap();
+            let vector = self.vector(embedder, layer, row)?.unwrap();
+            let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+            let slot = self.slot_of_node((layer, row))?.unwrap();
+            let mut value = slot.to_le_bytes().to_vec();
+            let cipher = self.store.keys.key(slot).unwrap().unwrap();
+            if format == 5 {
+                value.extend(halma_seal::former::seal(&cipher, &bytes));
+            } else {
+                halma_seal::seal(&cipher, &bytes, &mut value);
+            }
+            db.vectors.put(self.txn(), &key, &value)?;
+        }
+        for db in [db.chunk_names, db.chunk_terms, db.changes] {
+            db.clear(self.txn())?;
+        }
+        Ok(())
+    }
+
+    /// Seals everything as format 5 did, in the forms that it had.
+    fn downgrade_records(&mut self) -> heed::Result<()> {
+        let (store, db) = (self.store, &self.store.db);
+        let others = [(db.texts, 0), (db.merges, 0), (db.ledger, 9)];
+        let layers = super::schema::layer_databases().zip(db.nodes);
+        let layers = layers.map(|(name, db)| (name, (db, 0)));
+        for (name, (db, open)) in others.map(|db| ("", db)).into_iter().chain(layers) {
+            let mut values = vec![];
+            for entry in db.iter(self)? {
+                let (key, value) = entry?;
+                let (head, stored) = value.split_at(open);
+                if stored.is_empty() {
+                    continue;
+                }
+                let slot = Store::slot_in(stored).unwrap();
+                let cipher = store.keys.key(slot).unwrap().unwrap();
+                let mut plain = store.unsealed(stored)?.unwrap();
+                if super::convert::LENGTHENED.contains(&name) {
+                    assert_eq!(plain.pop(), Some(0), "an empty list");
+                }
+                let sealed = halma_seal::former::seal(&cipher, &plain);
+                values.push((key.to_vec(), [head, &slot.to_le_bytes(), &sealed].concat()));
+            }
+            for (key, value) in values {
+                db.put(self.txn(), &key, &value)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -5,18 +5,12 @@ use std::collections::HashSet;
 use halma_core::Layer;
 
 use super::documents::name_key;
-use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, row_of};
+use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, of_row_key, row_of};
 use super::sealed::{at_of_key, is_shared};
-use super::{At, Db, DocumentRecord, Entry, Id, Row, Store, StoreReader};
+use super::{At, Db, DocumentRecord, Entry, Id, Store, StoreReader};
 
 /// Called with what does not fit: the node it is about, where there is one, and what is wrong.
 pub(crate) type Report<'a> = dyn FnMut(Option<At>, String) + 'a;
-
-/// What [`row_key`] made: embedder, layer, row.
-fn of_row_key(key: &[u8]) -> Option<(u8, Layer, Row)> {
-    let key: &[u8; 6] = key.try_into().ok()?;
-    Some((key[0], layer_of(key[1])?, row_of(key)))
-}
 
 /// How much was looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,6 +19,9 @@ pub(crate) struct CheckedCounts {
     pub(crate) edges: u64,
     pub(crate) vectors: u64,
 }
+
+/// What is reported of a vector that is listed and not in its file.
+pub(crate) const LOST_VECTOR: &str = "missing or damaged in its file";
 
 impl StoreReader<'_> {
     /// The id of a node, from the first bytes of its record.
@@ -69,11 +66,9 @@ impl StoreReader<'_> {
             self.check_layer(layer, &mut checked, report)?;
         }
         let of_document = |key: &[u8]| Some((Layer::Document, row_of(key)));
-        let of_any = |key: &[u8]| of_row_key(key).map(|(_, layer, row)| (layer, row));
         self.check_sealed(self.store.db.texts, "text", &of_document, report)?;
         self.check_ledger(report)?;
-        checked.vectors = self.check_sealed(self.store.db.vectors, "vector", &of_any, report)?;
-        self.check_dimensions(report)?;
+        checked.vectors = self.check_vectors(report)?;
         self.check_names(report)?;
         checked.edges = self.check_edges(report)?;
         self.check_owners(report)?;
@@ -169,18 +164,35 @@ impl StoreReader<'_> {
         Ok(())
     }
 
-    fn check_dimensions(&self, report: &mut Report<'_>) -> heed::Result<()> {
-        let embedders = self.embedders()?;
+    /// Vectors of nodes that are there, which can be read. Returns how many are listed.
+    fn check_vectors(&self, report: &mut Report<'_>) -> heed::Result<u64> {
+        let mut count = 0;
         for entry in self.store.db.vectors.iter(self)? {
-            let (key, stored) = entry?;
-            let Some((embedder, layer, row)) = of_row_key(key) else { continue };
-            let expected = embedders.get(usize::from(embedder)).map(|known| known.dimensions);
-            let found = Store::sealed_len(stored) / size_of::<f32>();
-            if expected.map(|expected| expected as usize) != Some(found) {
-                report(Some((layer, row)), format!("its vector has {found} dimensions"));
+            let (key, _) = entry?;
+            count += 1;
+            match of_row_key(key) {
+                None => report(None, "a vector has an invalid key".into()),
+                Some((_, layer, row)) if !self.holds((layer, row))? => {
+                    let what = "there is a vector of it, and the node is missing";
+                    report(Some((layer, row)), what.into());
+                }
+                Some(_) => {}
             }
         }
-        Ok(())
+        for (embedder, record) in (0..=u8::MAX).zip(self.embedders()?) {
+            for layer in Layer::ALL {
+                for row in self.lost_vectors(embedder, layer)? {
+                    let (model, dimensions) = (&record.model, record.dimensions);
+                    report(
+                        Some((layer, row)),
+                        format!(
+                            "its vector by `{model}` of {dimensions} dimensions is {LOST_VECTOR}"
+                        ),
+                    );
+                }
+            }
+        }
+        Ok(count)
     }
 
     /// Every name leads to a document that has it, and every document is found by its names.

@@ -19,7 +19,7 @@ pub(super) struct Databases<D = Db> {
     pub(super) names: D,
     /// Document row → text*.
     pub(super) texts: D,
-    /// (embedder, layer, row) → f32 little-endian*.
+    /// (embedder, layer, row) of the vectors that are in files.
     pub(super) vectors: D,
     /// (layer, row) of what the lexical index must still forget.
     pub(super) tombstones: D,
@@ -31,7 +31,8 @@ pub(super) struct Databases<D = Db> {
     pub(super) backlinks: D,
     /// (layer, row) of an owner → the slot of its key.
     pub(super) slots: D,
-    /// Slots whose keys are to be wiped.
+    /// What is to be overwritten after the commit: slots of keys, (embedder, layer, row) of vectors,
+    /// embedders whose files go.
     pub(super) wipes: D,
     /// (chunk or document, node): facts, rows and summaries by what they are deleted with.
     pub(super) owned: D,
@@ -39,6 +40,12 @@ pub(super) struct Databases<D = Db> {
     pub(super) ledger: D,
     /// Id → how two entities became one*.
     pub(super) merges: D,
+    /// Chunk row → what graph search needs of it*.
+    pub(super) chunk_names: D,
+    /// Chunk row → hashes of its terms*.
+    pub(super) chunk_terms: D,
+    /// Number → what a transaction changed (`changes/`).
+    pub(super) changes: D,
     /// Made in bases of earlier versions when they are first opened for writing.
     pub(super) feedback: Option<FeedbackDatabases<D>>,
 }
@@ -53,7 +60,7 @@ pub(super) struct FeedbackDatabases<D> {
 }
 
 /// The databases of feedback.
-const FEEDBACK: [&str; 2] = ["feedback", "feedback links"];
+pub(super) const FEEDBACK: [&str; 2] = ["feedback", "feedback links"];
 
 /// The database of values about the base as a whole.
 pub(super) const META: &str = "meta";
@@ -78,6 +85,9 @@ impl<D> Databases<D> {
             owned: open("owned")?,
             ledger: open("ledger")?,
             merges: open("merges")?,
+            chunk_names: open("chunk_names")?,
+            chunk_terms: open("chunk_terms")?,
+            changes: open("changes")?,
             feedback: None,
         })
     }
@@ -111,7 +121,7 @@ pub(super) fn open_existing(env: &Env<WithoutTls>, name: &str) -> heed::Result<D
     open_one(env, name)?.ok_or_else(missing)
 }
 
-fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<Db>> {
+pub(super) fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<Db>> {
     let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
         let found = opener.open_database::<Bytes, Bytes>(txn, Some(name))?;
         Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))

@@ -1,6 +1,7 @@
 //! Edges between nodes, each kept both ways so that it can be followed and removed from either end.
-use halma_core::Edge;
+use halma_core::{Edge, Layer};
 
+use super::changes::Changed;
 use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key};
 use super::{StoreReader, StoreWriter};
 
@@ -95,13 +96,22 @@ impl Link {
 impl StoreWriter<'_> {
     /// Puts in an edge, or gives the one that is there this weight.
     pub(crate) fn put_edge(&mut self, link: Link) -> heed::Result<()> {
+        self.note_edge(&link);
         let key = edge_key(link.from, link.edge, link.to);
         self.store.db.edges.put(self.txn(), &key, &link.weight.to_le_bytes())?;
         let key = edge_key(link.to, link.edge, link.from);
         self.store.db.backlinks.put(self.txn(), &key, &[])
     }
 
+    /// Notes the ends of an edge as changed; of entities no one asks.
+    fn note_edge(&mut self, link: &Link) {
+        for end in [link.from, link.to].into_iter().filter(|end| end.0 != Layer::Entity) {
+            self.changes.add(Changed::Edges, end);
+        }
+    }
+
     pub(crate) fn remove_edge(&mut self, link: &Link) -> heed::Result<()> {
+        self.note_edge(link);
         self.store.db.edges.delete(self.txn(), &edge_key(link.from, link.edge, link.to))?;
         self.store.db.backlinks.delete(self.txn(), &edge_key(link.to, link.edge, link.from))?;
         Ok(())
@@ -133,8 +143,6 @@ fn link(key: &[u8], weight: &[u8]) -> Option<Link> {
 
 #[cfg(test)]
 mod tests {
-    use halma_core::Layer;
-
     use super::*;
     use crate::store::Store;
 

@@ -3,7 +3,7 @@ use halma_core::Edge;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key, encode, row_key};
+use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key, encode};
 use super::sealed::shared_owner;
 use super::{Id, Link, StoreReader, StoreWriter};
 
@@ -48,15 +48,6 @@ impl StoreWriter<'_> {
         let link = Link { from, edge, to, weight };
         // Weights are sums of whole numbers: less than a half is nothing.
         if weight < 0.5 { self.remove_edge(&link) } else { self.put_edge(link) }
-    }
-
-    /// Takes out the vectors of a node that is removed or says something else now.
-    pub(crate) fn remove_vectors(&mut self, node: At) -> heed::Result<()> {
-        for embedder in 0..self.embedders()?.len() {
-            let embedder = u8::try_from(embedder).unwrap_or(u8::MAX);
-            self.store.db.vectors.delete(self.txn(), &row_key(embedder, node.0, node.1))?;
-        }
-        Ok(())
     }
 
     /// Puts a record of how two entities became one, under its id.

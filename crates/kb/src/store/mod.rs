@@ -2,6 +2,7 @@
 mod atoms;
 #[cfg(test)]
 mod broken;
+mod changes;
 mod check;
 mod communities;
 mod convert;
@@ -15,6 +16,7 @@ mod history;
 mod languages;
 mod ledger;
 mod merges;
+mod names;
 mod nodes;
 mod records;
 mod restriction;
@@ -35,8 +37,9 @@ use heed::{Env, WithoutTls};
 pub(crate) use atoms::{atoms_input, atoms_key};
 #[cfg(test)]
 pub(crate) use broken::Damage;
-pub(crate) use check::CheckedCounts;
-pub(crate) use convert::{CONVERTED, convert, format_of};
+pub(crate) use changes::{Changed, Changes};
+pub(crate) use check::{CheckedCounts, LOST_VECTOR};
+pub(crate) use convert::{ConvertOptions, FIRST_CONVERTED, convert, format_of};
 use databases::{Databases, Db};
 pub(crate) use documents::{
     DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness, table_summary,
@@ -61,8 +64,10 @@ pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
 pub(crate) use sealed::RemovedDocuments;
+pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile};
 pub(crate) use view::{StoreReader, StoreWriter};
 
+use self::vectors::VectorFiles;
 use crate::KbError;
 use crate::error::no_space;
 
@@ -76,6 +81,7 @@ pub(crate) struct Store {
     dir: PathBuf,
     db: Databases,
     keys: Arc<Keys>,
+    vectors: Arc<VectorFiles>,
     access: Access,
     growth: Arc<Growth>,
     /// What it is restricted to.
@@ -129,8 +135,10 @@ impl Store {
             );
         }
         let (db, keys) = (db.map_err(fail)?, Arc::new(keys));
+        let vectors = Arc::new(VectorFiles::new(dir, access != Access::Read));
         let growth = Arc::default();
-        let store = Self { env, dir: dir.to_owned(), db, keys, access, growth, scope: None };
+        let own = dir.to_owned();
+        let store = Self { env, dir: own, db, keys, vectors, access, growth, scope: None };
         if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
             store.write(|writer| {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -149,6 +157,11 @@ impl Store {
         let own = self.scope.iter().flat_map(|scope| scope.filters().to_vec());
         let filters = own.chain(filters).collect();
         Self { scope: Some(Arc::new(Scope::new(filters))), ..self.clone() }
+    }
+
+    /// The same store for readers who see everything.
+    pub(crate) fn whole(&self) -> Self {
+        Self { scope: None, ..self.clone() }
     }
 
     pub(crate) fn is_restricted(&self) -> bool {
@@ -189,6 +202,8 @@ impl Store {
         self.begin_keys(&writer)?;
         let done = work(&mut writer)
             .and_then(|done| writer.finish_removals().map(|()| done))
+            .and_then(|done| writer.note_unsynced_vectors().map(|()| done))
+            .and_then(|done| writer.save_changes().map(|()| done))
             .and_then(|done| writer.save_keys().map(|wipes| (done, wipes)))
             .and_then(|done| writer.commit().map(|()| done));
         match done {
@@ -264,8 +279,10 @@ fn check_format(dir: &Path, found: Option<u32>) -> Result<(), KbError> {
     let dir = dir.parent().unwrap_or(dir).to_owned();
     match found {
         Some(found) if found > FORMAT => Err(KbError::Newer { dir, found, known: FORMAT }),
-        Some(CONVERTED) => Err(KbError::Older { dir, found: CONVERTED, known: FORMAT }),
-        Some(found) if found < FORMAT => Err(KbError::NotConverted { dir, found, from: CONVERTED }),
+        Some(found) if found < FIRST_CONVERTED => {
+            Err(KbError::NotConverted { dir, found, from: FIRST_CONVERTED })
+        }
+        Some(found) if found < FORMAT => Err(KbError::Older { dir, found, known: FORMAT }),
         _ => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use heed::types::Bytes;
 
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
 use super::{
-    At, ChunkRecord, Id, LayerRecord, Row, Store, StoreReader, StoreWriter, Task, UnitKey,
+    At, Changed, ChunkRecord, Id, LayerRecord, Row, Store, StoreReader, StoreWriter, Task, UnitKey,
 };
 
 impl Store {
@@ -163,6 +163,10 @@ impl StoreWriter<'_> {
         if !self.holds((N::LAYER, row))? {
             self.await_vector(row, node)?;
         }
+        self.changes.add(Changed::Node, (N::LAYER, row));
+        if N::LAYER == Layer::Entity && self.holds((N::LAYER, row))? {
+            self.renamed(row)?;
+        }
         if N::LAYER == Layer::Document {
             self.note_document_change()?;
         }
@@ -198,6 +202,7 @@ impl StoreWriter<'_> {
     pub(super) fn take_out(&mut self, at: At) -> heed::Result<Option<Vec<At>>> {
         let (layer, row) = at;
         let Some(record) = self.record(at)? else { return Ok(None) };
+        self.changes.add(Changed::Node, at);
         if layer == Layer::Document {
             self.note_document_change()?;
         }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of everything below; a base of another one is not opened.
-pub(crate) const FORMAT: u32 = 6;
+pub(crate) const FORMAT: u32 = 7;
 
 /// The number of a node within its layer. Rows are never used twice.
 pub(crate) type Row = u32;
@@ -144,6 +144,12 @@ pub(crate) fn row_key(embedder: u8, layer: Layer, row: Row) -> [u8; 6] {
 /// The first two bytes of [`row_key`].
 pub(crate) fn row_prefix(embedder: u8, layer: Layer) -> [u8; 2] {
     [embedder, byte(layer)]
+}
+
+/// What [`row_key`] made: embedder, layer, row.
+pub(crate) fn of_row_key(key: &[u8]) -> Option<(u8, Layer, Row)> {
+    let key: &[u8; 6] = key.try_into().ok()?;
+    Some((key[0], layer_of(key[1])?, row_of(key)))
 }
 
 /// The row at the end of a key.

@@ -6,6 +6,7 @@ use heed::{RoTxn, RwTxn, WithoutTls};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::changes::Changes;
 use super::restriction::Visibility;
 use super::schema::{decode, encode};
 use super::sealed::Removals;
@@ -27,6 +28,10 @@ enum Txn<'t> {
 /// A view of the store that changes it; everything that reads takes it as a [`StoreReader`].
 pub(crate) struct StoreWriter<'t> {
     reader: StoreReader<'t>,
+    /// What it has changed so far.
+    pub(super) changes: Changes,
+    /// Whether it has put vectors into files that are not brought to the disk yet.
+    pub(super) has_put_vectors: bool,
     pub(super) removals: Removals,
 }
 
@@ -87,7 +92,12 @@ impl<'t> StoreReader<'t> {
 impl<'t> StoreWriter<'t> {
     pub(super) fn new(store: &'t Store, txn: RwTxn<'t>) -> Self {
         let reader = StoreReader { store, txn: Txn::Write(txn), visibility: None };
-        Self { reader, removals: Removals::default() }
+        Self {
+            reader,
+            changes: Changes::default(),
+            has_put_vectors: false,
+            removals: Removals::default(),
+        }
     }
 
     /// The transaction, for LMDB's own writes.
@@ -112,6 +122,7 @@ impl<'t> StoreWriter<'t> {
 
     /// Lets searches see what was stored, in this process and in others.
     pub(crate) fn publish(&mut self) -> heed::Result<()> {
+        self.sync_vectors()?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.set_meta("updated", &now.as_secs())?;
         let generation = self.generation()? + 1;

@@ -33,7 +33,7 @@ pub(crate) use self::values::{ColumnReading, Value, kind_of};
 use self::worker::run_in_worker;
 pub(crate) use self::worker::serve_sql;
 use crate::error::run_blocking;
-use crate::store::{ColumnKind, Store};
+use crate::store::{Changed, ColumnKind, DocumentRecord, Store};
 use crate::workers::Workers;
 use crate::{Base, KbError};
 
@@ -92,10 +92,39 @@ pub struct ColumnLine {
 /// rows are loaded when a query first names them and cached until the base changes.
 #[derive(Clone, Default)]
 pub(crate) struct SqlTables {
-    catalogue: Arc<Mutex<Option<Arc<Catalogue>>>>,
+    catalogue: Arc<Mutex<Option<HeldCatalogue>>>,
     /// For queries in this process, which run one after the other.
     engine: Arc<Mutex<Option<Engine>>>,
     workers: Option<Arc<Workers>>,
+}
+
+/// The tables, and to where in the log of changes they are up to date.
+#[derive(Clone)]
+struct HeldCatalogue {
+    catalogue: Arc<Catalogue>,
+    position: u64,
+}
+
+/// Whether the tables are what they were when the log of changes ended there.
+fn is_unchanged(store: &Store, position: u64) -> Result<bool, KbError> {
+    store.read(|reader| {
+        let Some(changes) = reader.changes_since(position)? else { return Ok(false) };
+        if changes.has_nodes(Layer::Table) || changes.has_nodes(Layer::Row) {
+            return Ok(false);
+        }
+        // The name of a document is that of its tables.
+        for row in changes.of(Changed::Node, Layer::Document) {
+            // Fields decide whether a view has a document, with its tables, at all.
+            if reader.is_restricted() {
+                return Ok(false);
+            }
+            let record = reader.node::<DocumentRecord>(*row)?;
+            if record.is_some_and(|record| record.tables.0 < record.tables.1) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
 }
 
 impl SqlTables {
@@ -120,16 +149,23 @@ impl SqlTables {
 
     /// What the base holds now.
     fn catalogue(&self, store: &Store) -> Result<Arc<Catalogue>, KbError> {
-        let generation = store.generation()?;
-        let cached = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(cached) = cached.filter(|cached| cached.generation == generation) {
-            return Ok(cached);
+        let held = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let position = store.read(|reader| reader.change_position())?;
+        if let Some(held) = held.clone().filter(|held| held.position == position) {
+            return Ok(held.catalogue);
         }
+        let unchanged = match &held {
+            Some(held) => is_unchanged(store, held.position)?,
+            None => false,
+        };
         // Without the lock: at worst it is read twice at the same time.
-        let read = Arc::new(Catalogue::load(store)?);
-        let mut cached = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
-        *cached = Some(Arc::clone(&read));
-        Ok(read)
+        let catalogue = match held.filter(|_| unchanged) {
+            Some(held) => held.catalogue,
+            None => Arc::new(Catalogue::load(store)?),
+        };
+        let mut held = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = Some(HeldCatalogue { catalogue: Arc::clone(&catalogue), position });
+        Ok(catalogue)
     }
 
     fn forget(&self) {

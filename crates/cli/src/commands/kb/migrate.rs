@@ -1,4 +1,4 @@
-//! `halma kb migrate`: converts a base of the format before.
+//! `halma kb migrate`: converts a base of a former format.
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub(super) fn run(args: &KbMigrate) -> anyhow::Result<()> {
             view::note(&format!("{values} values so far"));
         }
     };
-    let converted = convert_base(dir, &progress)?;
+    let converted = convert_base(dir, args.keep_f32, &progress)?;
     if args.json {
         return view::print_json(&converted);
     }

@@ -34,6 +34,13 @@ pub(crate) fn run_restore(args: &Restore) -> anyhow::Result<()> {
     for problem in &report.problems {
         view::warn(&format!("damaged: {problem}"));
     }
+    if report.lost_vectors > 0 {
+        let lost = plural(report.lost_vectors, "vector", "vectors");
+        view::warn(&format!(
+            "{lost} could not be read in the backup; `halma index` embeds the texts again, and \
+             until then they are found by keywords only"
+        ));
+    }
     if args.json {
         return view::print_json(&report);
     }

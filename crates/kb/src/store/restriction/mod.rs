@@ -166,6 +166,9 @@ impl StoreReader<'_> {
             Layer::Figure => Ok(visibility.rows.figures.contains(row)),
             Layer::Table if visibility.rows.tables.contains(row) => Ok(true),
             _ => {
+                if let Some(known) = visibility.known().get(&at) {
+                    return Ok(*known);
+                }
                 let record = self.any_record(at)?;
                 record.map_or(Ok(false), |record| self.sees_record(at, record.as_ref()))
             }

@@ -14,6 +14,12 @@ impl RowSet {
         self.0[at] |= 1 << (row % 64);
     }
 
+    pub(crate) fn remove(&mut self, row: Row) {
+        if let Some(bits) = self.0.get_mut(row as usize / 64) {
+            *bits &= !(1 << (row % 64));
+        }
+    }
+
     pub(crate) fn contains(&self, row: Row) -> bool {
         self.0.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }

@@ -6,8 +6,10 @@
 mod removals;
 mod shared;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use halma_core::Layer;
 use halma_seal::{DamagedValue, Key, SealError, Slot, seal, unseal, unseal_part, value_len};
 use serde::de::DeserializeOwned;
 
@@ -15,8 +17,8 @@ pub(super) use removals::Removals;
 pub(crate) use removals::RemovedDocuments;
 pub(super) use shared::{is_shared, shared_owner};
 
-use super::schema::{At, at_key, decode, layer_of, row_of};
-use super::{Db, Store, StoreReader, StoreWriter};
+use super::schema::{At, at_key, decode, layer_of, of_row_key, row_of};
+use super::{Db, Row, Store, StoreReader, StoreWriter};
 use crate::KbError;
 
 /// Bytes of the slot that stands before a value.
@@ -139,17 +141,50 @@ impl Store {
     pub(super) fn wipe_keys(&self) -> Result<(), KbError> {
         self.env.force_sync().map_err(|e| self.failed(e))?;
         let mut txn = self.env.write_txn().map_err(|e| self.failed(e))?;
-        let mut wipe = || -> heed::Result<Vec<Slot>> {
-            let mut slots = vec![];
+        let wipe = || -> heed::Result<(Vec<Slot>, Erasures)> {
+            let (mut slots, mut erasures) = (vec![], Erasures::default());
             for entry in self.db.wipes.iter(&txn)? {
-                slots.extend(entry?.0.try_into().map(Slot::from_le_bytes).ok());
+                let (key, _) = entry?;
+                slots.extend(key.try_into().map(Slot::from_le_bytes).ok());
+                if let Some((embedder, layer, row)) = of_row_key(key) {
+                    erasures.rows.entry((embedder, layer)).or_default().push(row);
+                }
+                if let [embedder] = key {
+                    erasures.embedders.push(*embedder);
+                }
             }
-            self.db.wipes.clear(&mut txn)?;
-            Ok(slots)
+            Ok((slots, erasures))
         };
-        let slots = wipe().map_err(|e| self.failed(e))?;
+        let (slots, erasures) = wipe().map_err(|e| self.failed(e))?;
         self.keys.wipe(&slots)?;
+        self.erase(erasures).map_err(|e| self.failed(e))?;
+        self.db.wipes.clear(&mut txn).map_err(|e| self.failed(e))?;
         txn.commit().map_err(|e| self.failed(e))
+    }
+}
+
+/// Vectors to be overwritten, and embedders whose files go.
+#[derive(Default)]
+struct Erasures {
+    rows: HashMap<(u8, Layer), Vec<Row>>,
+    embedders: Vec<u8>,
+}
+
+impl Store {
+    fn erase(&self, erasures: Erasures) -> heed::Result<()> {
+        for ((embedder, layer), rows) in erasures.rows {
+            self.vectors.erase(embedder, layer, &rows)?;
+        }
+        let txn = self.env.read_txn()?;
+        let reader = StoreReader::new(self, txn)?;
+        for embedder in erasures.embedders {
+            // The same embedder may have begun again since.
+            let known = reader.embedders()?.into_iter().nth(usize::from(embedder));
+            let held = reader.has_any_vector(embedder)?;
+            let keep = known.filter(|_| held).map(|record| record.dimensions as usize);
+            self.vectors.remove(embedder, keep)?;
+        }
+        Ok(())
     }
 }
 

@@ -1,9 +1,23 @@
-//! Vectors of the searched layers, apart for each embedder.
+//! Vectors of the searched layers, apart for each embedder. LMDB lists the rows that have one; the
+//! vectors themselves are in files (`file.rs`).
+mod doubt;
+mod file;
+mod files;
 mod layers;
+mod mapped;
+mod positioned;
+mod slot;
+
+use std::sync::Arc;
 
 use halma_core::{Layer, Vector};
 
+pub(super) use self::doubt::in_doubt;
+pub(crate) use self::file::{Comparand, Slots, VectorFile};
+pub(super) use self::files::{VectorFiles, VectorKey};
 use self::layers::queued_layers;
+pub(crate) use self::slot::Precision;
+use super::changes::Changed;
 use super::nodes::searched;
 use super::schema::{row_key, row_of, row_prefix};
 use super::{At, EmbedderRecord, Row, StoreReader, StoreWriter, Task, UnitKey};
@@ -33,32 +47,85 @@ impl StoreReader<'_> {
         self.meta("aim")
     }
 
+    /// How vectors of this base are stored.
+    pub(crate) fn precision(&self) -> heed::Result<Precision> {
+        Ok(self.meta("precision")?.unwrap_or(Precision::Int8))
+    }
+
+    /// The file of the vectors of a layer; `None` where there is none.
+    pub(crate) fn vector_file(
+        &self,
+        embedder: u8,
+        layer: Layer,
+    ) -> heed::Result<Option<Arc<VectorFile>>> {
+        let Some(dimensions) = self.dimensions(embedder)? else { return Ok(None) };
+        self.store.vectors.open(VectorKey { embedder, layer, dimensions })
+    }
+
+    fn dimensions(&self, embedder: u8) -> heed::Result<Option<usize>> {
+        let known = self.embedders()?;
+        Ok(known.get(usize::from(embedder)).map(|record| record.dimensions as usize))
+    }
+
+    /// The vector of a node; `None` also where it cannot be read any more.
     pub(crate) fn vector(
         &self,
         embedder: u8,
         layer: Layer,
         row: Row,
     ) -> heed::Result<Option<Vector>> {
-        let Some(stored) = self.store.db.vectors.get(self, &row_key(embedder, layer, row))? else {
+        if !self.has_vector(embedder, (layer, row))? {
             return Ok(None);
-        };
-        Ok(self.store.unsealed(stored)?.map(|bytes| floats(&bytes)))
+        }
+        let Some(file) = self.vector_file(embedder, layer)? else { return Ok(None) };
+        file.get(row).map_err(heed::Error::Io)
     }
 
-    /// Calls `each` with every row's vector of a layer, in the order of rows.
-    pub(crate) fn each_vector(
-        &self,
-        embedder: u8,
-        layer: Layer,
-        mut each: impl FnMut(Row, &[f32]),
-    ) -> heed::Result<()> {
+    /// Whether a node has a vector of this embedder.
+    pub(crate) fn has_vector(&self, embedder: u8, (layer, row): At) -> heed::Result<bool> {
+        Ok(self.store.db.vectors.get(self, &row_key(embedder, layer, row))?.is_some())
+    }
+
+    /// Whether any node has a vector of this embedder.
+    pub(super) fn has_any_vector(&self, embedder: u8) -> heed::Result<bool> {
+        let mut found = self.store.db.vectors.prefix_iter(self, &[embedder])?;
+        Ok(found.next().transpose()?.is_some())
+    }
+
+    /// Every row of a layer with a vector of this embedder, in order.
+    pub(crate) fn rows_with_vector(&self, embedder: u8, layer: Layer) -> heed::Result<Vec<Row>> {
+        let mut rows = vec![];
         for entry in self.store.db.vectors.prefix_iter(self, &row_prefix(embedder, layer))? {
-            let (key, stored) = entry?;
-            if let Some(bytes) = self.store.unsealed(stored)? {
-                each(row_of(key), &floats(&bytes));
-            }
+            rows.push(row_of(entry?.0));
+        }
+        Ok(rows)
+    }
+
+    /// Calls `each` with these rows of a layer, which are in order and have vectors, and their
+    /// vectors; with `None` for one that cannot be read.
+    pub(crate) fn each_vector_of(
+        &self,
+        (embedder, layer): (u8, Layer),
+        rows: &[Row],
+        each: &mut dyn FnMut(Row, Option<&[f32]>),
+    ) -> heed::Result<()> {
+        if let Some(file) = self.vector_file(embedder, layer)? {
+            return file.each(rows, each).map_err(heed::Error::Io);
+        }
+        for row in rows {
+            each(*row, None);
         }
         Ok(())
+    }
+
+    /// Rows of a layer whose vectors are listed and cannot be read.
+    pub(crate) fn lost_vectors(&self, embedder: u8, layer: Layer) -> heed::Result<Vec<Row>> {
+        let rows = self.rows_with_vector(embedder, layer)?;
+        let mut lost = vec![];
+        self.each_vector_of((embedder, layer), &rows, &mut |row, vector| {
+            lost.extend(vector.is_none().then_some(row));
+        })?;
+        Ok(lost)
     }
 
     pub(crate) fn count_vectors(&self, embedder: u8, layer: Layer) -> heed::Result<u64> {
@@ -218,10 +285,35 @@ impl StoreWriter<'_> {
         (layer, row): (Layer, Row),
         vector: &[f32],
     ) -> heed::Result<()> {
-        let Some(slot) = self.slot_of_node((layer, row))? else { return Ok(()) };
-        let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+        if !self.holds((layer, row))? {
+            return Ok(());
+        }
+        let key = VectorKey { embedder, layer, dimensions: vector.len() };
+        let file = self.store.vectors.create(key, self.precision()?)?;
+        VectorFiles::put(&file, row, vector)?;
         let key = row_key(embedder, layer, row);
-        self.put_sealed((self.store.db.vectors, &key), slot, &bytes)
+        self.store.db.wipes.delete(self.txn(), &key)?;
+        self.store.db.vectors.put(self.txn(), &key, &[])?;
+        self.changes.add(Changed::Vector, (layer, row));
+        self.has_put_vectors = true;
+        Ok(())
+    }
+
+    /// Takes out the vectors of a node that is removed or says something else now. They are
+    /// overwritten after the commit.
+    pub(crate) fn remove_vectors(&mut self, (layer, row): At) -> heed::Result<()> {
+        for embedder in (0..=u8::MAX).take(self.embedders()?.len()) {
+            let key = row_key(embedder, layer, row);
+            let was_listed = self.store.db.vectors.delete(self.txn(), &key)?;
+            if was_listed {
+                self.changes.add(Changed::Vector, (layer, row));
+            }
+            // A process that died may have written it without listing it.
+            if was_listed || self.vector_file(embedder, layer)?.is_some() {
+                self.store.db.wipes.put(self.txn(), &key, &[])?;
+            }
+        }
+        Ok(())
     }
 
     /// Throws away the vectors of one embedder.
@@ -229,10 +321,16 @@ impl StoreWriter<'_> {
         let end = [embedder, u8::MAX];
         let range =
             (std::ops::Bound::Included(&[embedder][..]), std::ops::Bound::Excluded(&end[..]));
-        self.store.db.vectors.delete_range(self.txn(), &range).map(|_| ())
+        let gone = self.store.db.vectors.delete_range(self.txn(), &range)?;
+        if gone > 0 {
+            self.changes.add_everything();
+            self.store.db.wipes.put(self.txn(), &[embedder], &[])?;
+        }
+        Ok(())
     }
-}
 
-fn floats(bytes: &[u8]) -> Vector {
-    bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
+    /// How vectors are stored from now on; those that are there stay as they are.
+    pub(crate) fn set_precision(&mut self, precision: Precision) -> heed::Result<()> {
+        if self.precision()? == precision { Ok(()) } else { self.set_meta("precision", &precision) }
+    }
 }

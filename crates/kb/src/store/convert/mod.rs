@@ -1,30 +1,34 @@
-//! A store of the format before, copied into a new one: every value is opened with the former
-//! cipher and sealed again with a new key. Rows, slots and ids stay what they were, so the lexical
-//! index fits.
+//! A store of a former format, copied into a new one: every value is opened with the cipher it was
+//! sealed with and sealed again with a new key. Vectors, which were sealed values until format 6,
+//! go into files. Rows, slots and ids stay what they were, so the lexical index fits.
+mod former;
+
 use std::path::Path;
 
-use halma_seal::{Key, Keys, Slot, former, seal};
+use halma_seal::{Key, Keys, Slot, seal};
 use heed::{Env, PutFlags, WithoutTls};
 
+#[cfg(test)]
+pub(super) use self::former::LENGTHENED;
+use self::former::{Form, FormerSeal};
 use super::databases::{self, Databases, META};
-use super::schema::{self, FORMAT};
-use super::{Access, Entry, Task, UnitState, env};
+use super::schema::{self, EmbedderRecord, FORMAT};
+use super::vectors::{self, Precision, VectorFiles, VectorKey};
+use super::{Access, env};
 use crate::KbError;
 
-/// The only former format that is converted.
-pub(crate) const CONVERTED: u32 = 5;
+/// The first of the former formats that are converted; all later ones are as well.
+pub(crate) const FIRST_CONVERTED: u32 = 5;
 
 /// Values written in one transaction.
 const BATCH: usize = 20_000;
 
-/// What is in the clear in format 5; `meta` and the databases of layers are not in these lists.
+/// What is in the clear in former formats; `meta`, `vectors` and the databases of layers are not in
+/// these lists.
 const OPEN: [&str; 8] =
     ["ids", "names", "tombstones", "files", "edges", "backlinks", "slots", "owned"];
 /// What is sealed, with the number of bytes that stand before the slot.
-const SEALED: [(&str, usize); 4] = [("texts", 0), ("vectors", 0), ("merges", 0), ("ledger", 9)];
-/// Layers whose records end in one list more than in format 5: fields of documents, chunks of rows,
-/// other names of tags.
-pub(super) const LENGTHENED: [&str; 3] = ["documents", "rows", "tags"];
+const SEALED: [(&str, usize); 3] = [("texts", 0), ("merges", 0), ("ledger", 9)];
 
 /// What converting a store did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,6 +38,15 @@ pub(crate) struct ConvertedCounts {
     pub(crate) damaged: u64,
 }
 
+/// How a store is converted.
+#[derive(Clone, Copy)]
+pub(crate) struct ConvertOptions<'a> {
+    /// How vectors are stored from now on.
+    pub(crate) precision: Precision,
+    /// Called with the number of values so far.
+    pub(crate) progress: &'a dyn Fn(u64),
+}
+
 /// The format of the store in a folder; `None` for one that was never finished.
 pub(crate) fn format_of(dir: &Path) -> Result<Option<u32>, KbError> {
     let fail = |source| KbError::of_store(dir, source);
@@ -41,21 +54,26 @@ pub(crate) fn format_of(dir: &Path) -> Result<Option<u32>, KbError> {
     databases::format(&env).map_err(fail)
 }
 
-/// Copies the store in `from` into the folder `to`, which is empty; `progress` is called with the
-/// number of values so far. The format is written last.
+/// Copies the store in `from`, of a former format, into the folder `to`, which is empty. The format
+/// is written last.
 pub(crate) fn convert(
     from: &Path,
     to: &Path,
-    progress: &dyn Fn(u64),
+    options: ConvertOptions<'_>,
 ) -> Result<ConvertedCounts, KbError> {
     let source = env::open(from, Access::Read).map_err(|e| KbError::of_store(from, e))?;
     let target = env::open(to, Access::Write).map_err(|e| KbError::of_store(to, e))?;
-    let former = former::FormerKeys::read(&from.join("keys"))?;
+    let format = databases::format(&source).map_err(|e| KbError::of_store(from, e))?;
+    let format = format.unwrap_or(FIRST_CONVERTED);
+    let former = FormerSeal::open(format, &from.join("keys"))?;
     let fail = |e| KbError::of_store(to, e);
     let keys = new_keys(&source, &former, &to.join("keys"))?;
     Databases::create(&target).map_err(fail)?;
-    let sealing = Sealing { former, keys, damaged: 0 };
-    let mut copying = Copying { source: &source, target: &target, sealing, values: 0, progress };
+    let sealing = Sealing { former, format, keys, damaged: 0 };
+    let (values, lost_vectors) = (0, false);
+    let mut copying =
+        Copying { source: &source, target: &target, sealing, values, lost_vectors, options };
+    copying.vectors(&VectorFiles::new(to, true)).map_err(fail)?;
     copying.everything().map_err(fail)?;
     target.force_sync().map_err(fail)?;
     Ok(ConvertedCounts { values: copying.values, damaged: copying.sealing.damaged })
@@ -64,7 +82,7 @@ pub(crate) fn convert(
 /// A new key for every slot that has one; the others are wiped. Returns them by slot.
 fn new_keys(
     source: &Env<WithoutTls>,
-    former: &former::FormerKeys,
+    former: &FormerSeal,
     path: &Path,
 ) -> Result<Vec<Key>, KbError> {
     let read = || -> heed::Result<(Slot, Vec<Slot>)> {
@@ -86,7 +104,7 @@ fn new_keys(
         given.push(keys.give()?.1);
     }
     keys.save()?;
-    wiped.extend((0..known).filter(|slot| former.key(*slot).is_none()));
+    wiped.extend((0..known).filter(|slot| !former.has_key(*slot)));
     keys.wipe(&wiped)?;
     Ok(given)
 }
@@ -97,12 +115,14 @@ struct Copying<'a> {
     target: &'a Env<WithoutTls>,
     sealing: Sealing,
     values: u64,
-    progress: &'a dyn Fn(u64),
+    lost_vectors: bool,
+    options: ConvertOptions<'a>,
 }
 
 /// The keys of both, by slot.
 struct Sealing {
-    former: former::FormerKeys,
+    former: FormerSeal,
+    format: u32,
     keys: Vec<Key>,
     damaged: u64,
 }
@@ -123,52 +143,51 @@ impl Sealing {
         if open > 0 && sealed.is_empty() {
             return Some(renewed);
         }
-        let (slot, sealed) = sealed.split_first_chunk()?;
-        renewed.extend(slot);
-        let slot = Slot::from_le_bytes(*slot);
-        let mut value = former::unseal(&self.former.key(slot)?, sealed).ok()?;
-        match form {
-            Form::Same => {}
-            // An empty list is a zero.
-            Form::Lengthened => value.push(0),
-            Form::Tags => value = tags(&value)?,
-        }
-        seal(self.keys.get(slot as usize)?, &value, &mut renewed);
+        let (slot, value) = self.former.open_value(sealed)?;
+        renewed.extend(slot.to_le_bytes());
+        seal(self.keys.get(slot as usize)?, &form.renew(value)?, &mut renewed);
         Some(renewed)
     }
 }
 
-/// How the form of a value differs from that of format 5.
-#[derive(Clone, Copy)]
-enum Form {
-    Same,
-    /// It ends in one list more.
-    Lengthened,
-    /// Tags of a passage, each of which now has other names.
-    Tags,
-}
-
-impl Form {
-    fn of(database: &str, entry: (&[u8], &[u8])) -> Self {
-        let tags = || {
-            Entry::parse(entry)
-                .is_some_and(|unit| unit.key.task == Task::Tag && unit.state == UnitState::Done)
-        };
-        match database {
-            name if LENGTHENED.contains(&name) => Self::Lengthened,
-            "ledger" if tags() => Self::Tags,
-            _ => Self::Same,
-        }
-    }
-}
-
-fn tags(former: &[u8]) -> Option<Vec<u8>> {
-    let former: Vec<(String, String)> = schema::decode(former).ok()?;
-    let tags = former.into_iter().map(|(class, name)| (class, name, Vec::<String>::new()));
-    schema::encode(&tags.collect::<Vec<_>>()).ok()
-}
-
 impl Copying<'_> {
+    /// Vectors go into files; of each the key stays, with nothing under it. One that cannot be read
+    /// stays listed as well, so that the next build embeds its text again.
+    fn vectors(&mut self, files: &VectorFiles) -> heed::Result<()> {
+        let meta = databases::open_existing(self.source, META)?;
+        let txn = self.source.read_txn()?;
+        let embedders = meta.get(&txn, b"embedders")?.map(schema::decode);
+        let embedders: Vec<EmbedderRecord> = embedders.transpose()?.unwrap_or_default();
+        drop(txn);
+        let precision = self.options.precision;
+        let put = |sealing: &Sealing, key: &[u8], value: &[u8]| -> heed::Result<bool> {
+            let Some((embedder, layer, row)) = schema::of_row_key(key) else { return Ok(false) };
+            let Some((_, bytes)) = sealing.former.open_value(value) else { return Ok(false) };
+            let vector: Vec<f32> =
+                bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect();
+            let dimensions = vector.len();
+            let known = embedders.get(usize::from(embedder));
+            if known.is_none_or(|known| known.dimensions as usize != dimensions) {
+                return Ok(false);
+            }
+            let key = VectorKey { embedder, layer, dimensions };
+            VectorFiles::put(&*files.create(key, precision)?, row, &vector)?;
+            Ok(true)
+        };
+        let mut failed = Ok(());
+        self.database("vectors", |sealing, key, value| {
+            match put(sealing, key, value) {
+                Ok(true) => {}
+                Ok(false) => sealing.damaged += 1,
+                Err(e) => failed = Err(e),
+            }
+            failed.is_ok().then(Vec::new)
+        })?;
+        failed?;
+        self.lost_vectors = self.sealing.damaged > 0;
+        files.sync()
+    }
+
     fn everything(&mut self) -> heed::Result<()> {
         for name in OPEN {
             self.database(name, |_, _, value| Some(value.to_vec()))?;
@@ -177,12 +196,24 @@ impl Copying<'_> {
             schema::layer_databases().map(|name| (name, 0)).chain(SEALED).collect();
         for (name, open) in sealed {
             self.database(name, |sealing, key, value| {
-                sealing.renew(value, open, Form::of(name, (key, value)))
+                let form = Form::of((sealing.format, name), (key, value));
+                sealing.renew(value, open, form)
             })?;
+        }
+        // Bases that were not opened since there is feedback have none.
+        let [records, links] = databases::FEEDBACK;
+        if databases::open_one(self.source, records)?.is_some() {
+            self.database(records, |sealing, _, value| sealing.renew(value, 0, Form::Same))?;
+            self.database(links, |_, _, value| Some(value.to_vec()))?;
         }
         self.database(META, |_, key, value| (key != b"format").then(|| value.to_vec()))?;
         let meta = databases::open_existing(self.target, META)?;
         let mut txn = self.target.write_txn()?;
+        if self.lost_vectors {
+            let (key, value) = vectors::in_doubt()?;
+            meta.put(&mut txn, key, &value)?;
+        }
+        meta.put(&mut txn, b"precision", &schema::encode(&self.options.precision)?)?;
         meta.put(&mut txn, b"format", &schema::encode(&FORMAT)?)?;
         txn.commit()
     }
@@ -205,7 +236,7 @@ impl Copying<'_> {
             self.values += 1;
             if number % BATCH == BATCH - 1 {
                 writing.commit()?;
-                (self.progress)(self.values);
+                (self.options.progress)(self.values);
                 writing = self.target.write_txn()?;
             }
         }

@@ -3,6 +3,7 @@
 use halma_core::Layer;
 use halma_core::text::{count_name, normalise_name};
 
+use super::record::{Unit, UnitNode};
 use crate::Atoms;
 use crate::atom::AtomSource;
 use crate::store::{
@@ -11,15 +12,6 @@ use crate::store::{
 
 /// Sentences of one chunk beyond which no name is passed on.
 const MOST_SENTENCES: usize = 64;
-
-/// A sentence with the entities in it.
-#[derive(Debug)]
-pub(crate) struct Unit {
-    /// The nodes by which it is compared with a question, of which the nearest counts: itself
-    /// where sentences are atoms, else the questions that are asked about it, else its chunk.
-    pub(crate) nodes: Vec<At>,
-    pub(crate) entities: Vec<Row>,
-}
 
 /// An entity that a chunk names or stands under.
 pub(super) struct NamedEntity {
@@ -33,10 +25,9 @@ pub(super) struct NamedEntity {
 /// The sentences of a chunk with those of its entities that each names.
 pub(super) fn units(
     reader: &StoreReader<'_>,
-    row: Row,
+    (row, chunk): (Row, &ChunkRecord),
     entities: &[NamedEntity],
 ) -> heed::Result<Vec<Unit>> {
-    let Some(chunk) = reader.node::<ChunkRecord>(row)? else { return Ok(vec![]) };
     let mut atoms: Vec<(Row, AtomRecord)> = vec![];
     for atom in reader.atoms_of(row)? {
         atoms.extend(reader.node::<AtomRecord>(atom)?.map(|record| (atom, record)));
@@ -45,6 +36,7 @@ pub(super) fn units(
         let text = normalise_name(text);
         let occurs = |entity: &&NamedEntity| entity.is_title || count_name(&entity.key, &text) > 0;
         let named = entities.iter().filter(occurs);
+        let nodes = nodes.into_iter().map(UnitNode::new).collect();
         Unit { nodes, entities: named.map(|entity| entity.row).collect() }
     };
     let are_sentences = reader.is_done(atoms_key(row), atoms_input(Atoms::Sentences))?;
@@ -55,7 +47,7 @@ pub(super) fn units(
             .collect());
     }
     let document: DocumentRecord = reader.linked(chunk.document)?;
-    let text = reader.chunk_text(&chunk)?;
+    let text = reader.chunk_text(chunk)?;
     let (place, verbatim) = (chunk.place, chunk.text.is_none());
     let source = AtomSource { title: document.title, text, place, verbatim };
     let mut units = vec![];

@@ -1,0 +1,129 @@
+//! What graph search needs of chunks (`walk/record.rs`), sealed with their documents.
+use std::collections::HashSet;
+
+use halma_core::{Edge, Layer};
+
+use super::changes::{Changed, Changes};
+use super::schema::{encode, row_of};
+use super::{DocumentRecord, Row, SectionRecord, StoreReader, StoreWriter};
+use crate::walk::ChunkNames;
+
+impl StoreReader<'_> {
+    /// `None` where it is to be made. What is stored names what is there in the whole base; for a
+    /// restricted reader only the entities that it sees are left.
+    pub(crate) fn chunk_names(&self, chunk: Row) -> heed::Result<Option<ChunkNames>> {
+        if !self.sees((Layer::Chunk, chunk))? {
+            return Ok(None);
+        }
+        let stored = self.store.db.chunk_names.get(self, &chunk.to_be_bytes())?;
+        let names = stored.map(|stored| self.store.decode_sealed::<ChunkNames>(stored));
+        match names.transpose()?.flatten() {
+            Some(names) if self.is_restricted() => self.narrowed_names(names).map(Some),
+            names => Ok(names),
+        }
+    }
+
+    /// As if the entities that this reader does not see were named nowhere.
+    fn narrowed_names(&self, mut names: ChunkNames) -> heed::Result<ChunkNames> {
+        let mut hidden = HashSet::new();
+        for row in names.names.iter().map(|(row, _)| row).chain(&names.titles) {
+            if !self.sees((Layer::Entity, *row))? {
+                hidden.insert(*row);
+            }
+        }
+        names.names.retain(|(row, _)| !hidden.contains(row));
+        names.titles.retain(|row| !hidden.contains(row));
+        for unit in &mut names.units {
+            unit.entities.retain(|row| !hidden.contains(row));
+        }
+        Ok(names)
+    }
+
+    /// Hashes of the terms of a chunk; `None` where they are to be made.
+    pub(crate) fn chunk_terms(&self, chunk: Row) -> heed::Result<Option<Vec<u32>>> {
+        if !self.sees((Layer::Chunk, chunk))? {
+            return Ok(None);
+        }
+        let stored = self.store.db.chunk_terms.get(self, &chunk.to_be_bytes())?;
+        let steps = stored.map(|stored| self.store.decode_sealed::<Vec<u32>>(stored));
+        Ok(steps.transpose()?.flatten().map(|mut terms| {
+            let mut term: u32 = 0;
+            for step in &mut terms {
+                term = term.wrapping_add(*step);
+                *step = term;
+            }
+            terms
+        }))
+    }
+
+    /// Chunks whose record is to be made, in order.
+    pub(crate) fn without_names(&self) -> heed::Result<Vec<Row>> {
+        let mut have = self.store.db.chunk_names.iter(self)?;
+        let mut at = have.next().transpose()?.map(|(key, _)| row_of(key));
+        let mut missing = vec![];
+        for row in self.all_rows(Layer::Chunk)? {
+            while at.is_some_and(|at| at < row) {
+                at = have.next().transpose()?.map(|(key, _)| row_of(key));
+            }
+            if at != Some(row) {
+                missing.push(row);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Chunks of which graph search needs something else after these changes, ascending: those
+    /// that changed, and those under documents and sections that did.
+    pub(crate) fn chunks_touched_by(&self, changes: &Changes) -> heed::Result<Vec<Row>> {
+        let mut rows: Vec<Row> = vec![];
+        for changed in [Changed::Node, Changed::Edges] {
+            rows.extend(changes.of(changed, Layer::Chunk));
+            for row in changes.of(changed, Layer::Document) {
+                let record = self.node::<DocumentRecord>(*row)?;
+                rows.extend(record.map_or(0..0, |record| record.chunks.0..record.chunks.1));
+            }
+            for row in changes.of(changed, Layer::Section) {
+                let record = self.node::<SectionRecord>(*row)?;
+                rows.extend(record.map_or(0..0, |record| record.chunks.0..record.chunks.1));
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
+    }
+}
+
+impl StoreWriter<'_> {
+    /// Stores what was made of a chunk; nothing happens when that is gone.
+    pub(crate) fn put_names(
+        &mut self,
+        chunk: Row,
+        (names, terms): (&ChunkNames, &[u32]),
+    ) -> heed::Result<()> {
+        let Some(slot) = self.slot_of_node((Layer::Chunk, chunk))? else { return Ok(()) };
+        let key = chunk.to_be_bytes();
+        self.put_sealed((self.store.db.chunk_names, &key), slot, &encode(names)?)?;
+        let mut before = 0;
+        let steps: Vec<u32> =
+            terms.iter().map(|term| term - std::mem::replace(&mut before, *term)).collect();
+        self.put_sealed((self.store.db.chunk_terms, &key), slot, &encode(&steps)?)
+    }
+
+    /// What was made of the chunks that this transaction touches is made again.
+    pub(super) fn drop_touched_names(&mut self, changes: &Changes) -> heed::Result<()> {
+        for row in self.chunks_touched_by(changes)? {
+            let key = row.to_be_bytes();
+            self.store.db.chunk_names.delete(self.txn(), &key)?;
+            self.store.db.chunk_terms.delete(self.txn(), &key)?;
+        }
+        Ok(())
+    }
+
+    /// An entity is called otherwise, so that other sentences name it.
+    pub(super) fn renamed(&mut self, entity: Row) -> heed::Result<()> {
+        for link in self.edges_to((Layer::Entity, entity), Some(Edge::Mentions))? {
+            self.changes.add(Changed::Edges, link.from);
+        }
+        Ok(())
+    }
+}

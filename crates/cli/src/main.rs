@@ -56,6 +56,7 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Search(own) => commands::search::run(own, &common).await,
         Command::Eval(own) => commands::eval::run(*own, &common).await,
         Command::Feedback(own) => commands::feedback::run(own, &common).await,
+        Command::Train(own) => commands::train::run(own, &common).await,
         Command::Strategies(own) => commands::strategies::run(&own),
         Command::Data(own) => commands::data::run(own),
         Command::Demo(own) => commands::demo::run(&own, &common).await,

@@ -54,12 +54,25 @@ pub enum MinScore {
     Any,
     Usual,
     At(f32),
+    /// The usual threshold, lowered by so much.
+    UsualLess(f32),
 }
 
 impl MinScore {
     /// The setting of a strategy: a number, or the embedder's usual threshold.
     pub fn from_setting(setting: Option<f32>) -> Self {
         setting.map_or(Self::Usual, Self::At)
+    }
+
+    /// The threshold lowered by so much.
+    #[must_use]
+    pub fn lowered(self, by: f32) -> Self {
+        match self {
+            Self::Any => Self::Any,
+            Self::Usual => Self::UsualLess(by),
+            Self::At(least) => Self::At(least - by),
+            Self::UsualLess(less) => Self::UsualLess(less + by),
+        }
     }
 }
 

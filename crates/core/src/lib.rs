@@ -43,13 +43,14 @@ pub use question::{
     Answer, AnswerKind, AnswerStep, AnswerStyle, Citation, Claim, FullAnswer, Question,
 };
 pub use reply::field::FieldReader;
-pub use reply::{AnswerText, parse_json};
+pub use reply::{AnswerText, NextQuestion, parse_json};
 pub use reranker::Reranker;
 pub use source::{Source, SourceInfo};
 pub use strategy::{Entry, Need, Outcome, Strategy};
 pub use tagger::{Marked, Mention, Tagger, Tagging, mentions};
 pub use trace::{
-    Event, HitLine, IdeaEvidence, IdeaGroup, IdeaPerspective, IdeaReview, IdeaStep, KeywordRecall,
-    MethodError, PredictionInterval, ProposedIdea, ReplyStatus, SeriesForecast, SeriesPoint,
-    SeriesPrediction, TRACE_VERSION, Trace, UsageTotal, round,
+    ChosenHop, DecompositionHop, Event, HitLine, HopCandidate, IdeaEvidence, IdeaGroup,
+    IdeaPerspective, IdeaReview, IdeaStep, KeywordRecall, MethodError, PredictionInterval,
+    ProposedIdea, ReplyStatus, SeriesForecast, SeriesPoint, SeriesPrediction, TRACE_VERSION, Trace,
+    UsageTotal, round,
 };

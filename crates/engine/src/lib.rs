@@ -11,7 +11,7 @@ mod storage;
 mod telemetry;
 mod writer;
 
-pub use assemble::{fetch_weights, list_prompts};
+pub use assemble::{configured_prompts, fetch_weights, list_prompts};
 pub use config::load::{Flags, Loaded, flag_value, load};
 pub use config::serve::{LogFormat, ServeConfig};
 pub use config::show::{ShownValue, show};

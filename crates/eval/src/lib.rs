@@ -26,6 +26,7 @@ mod report;
 mod retrieval;
 mod runner;
 mod system;
+pub mod train;
 mod viewer;
 
 pub use base_source::{Claim, Source, record_indexing};

@@ -52,6 +52,7 @@ impl Extractive {
             "read" => read::reply(words, &variables(request)?),
             "decompose" => decompose::reply(words, &variables(request)?),
             "follow_up" => decompose::follow_up::reply(words, &variables(request)?),
+            "next_question" => decompose::follow_up::tagged(words, &variables(request)?),
             "rewrite" => rewrite::reply(words, &variables(request)?),
             "keywords" => queries::keywords::reply(words, &variables(request)?),
             "sub_queries" => queries::sub_queries::reply(words, &variables(request)?),

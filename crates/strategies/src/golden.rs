@@ -36,8 +36,8 @@ impl Run {
 }
 
 /// Runs a strategy and compares its transcript with a recorded one: `kar3/two_hops` is
-/// `kar3/golden/two_hops.snap`.
-pub(crate) async fn golden(name: &str, strategy: &dyn Strategy, run: Run) {
+/// `kar3/golden/two_hops.snap`. Returns it.
+pub(crate) async fn golden(name: &str, strategy: &dyn Strategy, run: Run) -> String {
     let (folder, file) = name.split_once('/').expect("named by folder and file");
     let (question, against) = run.against();
     let transcript = check(strategy, question, against).await;
@@ -46,6 +46,7 @@ pub(crate) async fn golden(name: &str, strategy: &dyn Strategy, run: Run) {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(file, transcript));
+    transcript
 }
 
 /// Runs a strategy against a [`halma_testkit::Timed`] model: its transcript, and how many round

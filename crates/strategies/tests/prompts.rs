@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use halma_core::{
-    AnswerKind, ChatReply, ChatRequest, Cx, Facts, Llm, LlmError, Meter, Models, Outcome,
-    PromptInfo, Prompts, Question, Setup, Source,
+    AnswerKind, ChatReply, ChatRequest, Cx, Facts, Llm, LlmError, Meter, Models, NextQuestion,
+    Outcome, PromptInfo, Prompts, Question, Setup, Source,
 };
 use halma_strategies::{ALL, PROMPTS};
 use halma_testkit::{Toy, ToyFacts, ToySource};
@@ -67,6 +67,7 @@ fn the_files_on_disk_are_the_prompts() {
 /// and is answered shortly.
 fn of_a_step(info: &PromptInfo) -> bool {
     [
+        "kar3/answer_one",
         "self_ask/answer_one",
         "dec/keywords",
         "dec/answer_one",
@@ -151,6 +152,7 @@ impl Llm for Sampler {
             (Some(schema), _) => sample(schema),
             // Their keys are questions and numbers, which no schema can list.
             (None, "plan") => plan(),
+            (None, "next_question") => return Ok(next_question()),
             (None, "sources") => json!({ "sources": { "1": ["text"], "2": ["web"] } }),
             (None, task) => panic!("`{task}` asks for JSON and shows no schema"),
         };
@@ -195,6 +197,12 @@ impl Llm for Sampler {
 /// The samples of the first table that is offered.
 fn samples(request: &ChatRequest) -> serde_json::Value {
     serde_json::to_value(&request.variables).unwrap()["tables"][0]["samples"].clone()
+}
+
+/// A reply in tags.
+fn next_question() -> ChatReply {
+    let next = NextQuestion::Ask("Where is Varn?".into());
+    ChatReply { text: next.to_string(), ..ChatReply::default() }
 }
 
 /// One leaf for each operator, one whose name is nowhere, and one that thinks.
@@ -250,6 +258,7 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
     let varied = [
         ("kar3", "second_look = true"),
         ("kar3", "proposals = \"one\""),
+        ("kar3", "proposer = \"trained\""),
         ("self_ask", "n = 1"),
         ("react", "n = 1"),
         ("chain_of_knowledge", "agreement = 1.1\nsources = [\"text\", \"web\", \"kg\"]"),

@@ -290,7 +290,7 @@ pub(super) fn format(name: &str) -> Result<Format, String> {
     Format::from_str(name)
 }
 
-fn condition(text: &str) -> Result<Condition, String> {
+pub(super) fn condition(text: &str) -> Result<Condition, String> {
     text.parse().map_err(|error: halma_eval::ConditionError| error.to_string())
 }
 

@@ -10,6 +10,7 @@ mod kg;
 mod plan;
 mod search;
 mod serve;
+mod train;
 
 use std::path::PathBuf;
 
@@ -35,6 +36,7 @@ pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgSho
 pub(crate) use plan::{Plan, PlanCommand};
 pub(crate) use search::{Search, Where};
 pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, Serve};
+pub(crate) use train::{Train, TrainCollect, TrainCommand, TrainKeywords, TrainPairs};
 
 /// Answer hard questions over your own documents, hop by hop, with citations.
 ///
@@ -83,6 +85,8 @@ pub(crate) enum Command {
     Strategies(Strategies),
     /// Evaluate and compare strategies on a question set
     Eval(Box<Eval>),
+    /// Make training data for small models from questions over a base
+    Train(Train),
     /// List question sets and check downloaded files
     Data(Data),
     /// Index a small sample library and answer questions over it

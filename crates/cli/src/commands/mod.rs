@@ -18,5 +18,6 @@ pub(crate) mod search;
 pub(crate) mod serve;
 mod setup;
 pub(crate) mod strategies;
+pub(crate) mod train;
 
 pub(crate) use setup::load_config;

@@ -10,5 +10,6 @@ mod plan;
 mod presets;
 mod program;
 mod serve;
+mod training;
 mod two_sources;
 mod web;

@@ -3,6 +3,7 @@
 //! empty value.
 mod answer;
 mod careless;
+mod decomposition;
 pub(crate) mod field;
 mod loose;
 mod numbers;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 pub use self::answer::AnswerText;
 pub(crate) use self::answer::is_no_answer;
 use self::careless::{Careless, Cut};
+pub use self::decomposition::NextQuestion;
 use self::loose::parse_loose;
 pub(crate) use self::thoughts::{Split, split_thoughts};
 

@@ -1,5 +1,6 @@
 //! Everything that happened, in order. Usage, cost, the outline, the UI and the evaluation log
 //! are folds over it.
+mod decomposition;
 mod ideas;
 mod outline;
 mod recall;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::decomposition::{ChosenHop, DecompositionHop, HopCandidate};
 pub use self::ideas::{
     IdeaEvidence, IdeaGroup, IdeaPerspective, IdeaReview, IdeaStep, ProposedIdea,
 };

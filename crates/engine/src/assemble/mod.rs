@@ -18,8 +18,8 @@ use halma_net::{Endpoint, Limits};
 use halma_offline::Extractive;
 use halma_web::{Web, WebAccess};
 
-pub use self::prompts::list_prompts;
 pub(crate) use self::prompts::prompts;
+pub use self::prompts::{configured_prompts, list_prompts};
 use crate::config::{
     CONFIG_FILE, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
 };

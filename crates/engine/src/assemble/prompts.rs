@@ -60,6 +60,11 @@ fn prompt_files(root: &Path, dir: &Path) -> Vec<(String, PathBuf)> {
 }
 
 /// The prompts as configured, without a base.
+pub fn configured_prompts(config: &Config) -> Result<Prompts, ConfigError> {
+    prompts(config).map_err(|e| config.named(e))
+}
+
+/// A list of [`configured_prompts`].
 pub fn list_prompts(config: &Config) -> Result<Vec<PromptInfo>, ConfigError> {
-    Ok(prompts(config).map_err(|e| config.named(e))?.list())
+    Ok(configured_prompts(config)?.list())
 }

@@ -222,7 +222,7 @@ fn taken(record: &Record) -> Taken {
 }
 
 /// The sum over `left` more questions like these.
-fn range(values: &[f64], left: usize) -> Option<Range> {
+pub(crate) fn range(values: &[f64], left: usize) -> Option<Range> {
     let average = mean(values.iter().copied())?;
     let count = number(values.len());
     let squares: f64 = values.iter().map(|value| (value - average).powi(2)).sum();

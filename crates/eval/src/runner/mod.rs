@@ -22,7 +22,7 @@ use crate::system::{OpenCx, Retrieve, SystemUnderTest};
 
 pub use assessing::{AskAssessor, AssessmentCase, Assessor};
 pub use judging::{AskJudge, Judge};
-pub(crate) use run_files::{journal, traces};
+pub(crate) use run_files::{journal, make_folder, traces};
 
 /// What the systems are run against.
 #[derive(Clone)]

@@ -95,6 +95,7 @@ impl Space<'_> {
             MinScore::Any => None,
             MinScore::At(least) => Some(least),
             MinScore::Usual => Some(self.usual),
+            MinScore::UsualLess(by) => Some(self.usual - by),
         }
     }
 }

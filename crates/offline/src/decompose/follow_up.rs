@@ -1,5 +1,5 @@
 //! Task `follow_up`: the next question of the chain, with the answers found so far in it.
-use halma_core::Question;
+use halma_core::{NextQuestion, Question};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -18,6 +18,14 @@ pub(crate) struct FollowUpInput {
 pub(crate) fn reply(lexicon: &Lexicon, input: &FollowUpInput) -> String {
     let next = next(&input.question.text, &input.history, lexicon).unwrap_or_default();
     json!({ "follow_up": next }).to_string()
+}
+
+/// The same in the tags of a proposer that was trained to decompose.
+pub(crate) fn tagged(lexicon: &Lexicon, input: &FollowUpInput) -> String {
+    let next = next(&input.question.text, &input.history, lexicon);
+    // A question that is not divided is looked up as it is, once.
+    let next = next.or_else(|| input.history.is_empty().then(|| input.question.text.clone()));
+    next.map_or(NextQuestion::Stop, NextQuestion::Ask).to_string()
 }
 
 /// `None` after the last step, or when the next step would repeat a question without an answer.

@@ -64,6 +64,7 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("min_points", Allowed::Count(500)),
     ("points", Allowed::Count(500)),
     ("related", Allowed::Count(500)),
+    ("sample_k", Allowed::Count(500)),
     ("reports", Allowed::Count(100)),
     // Turns, tries and branches, each of which costs calls.
     ("agents", Allowed::Count(20)),
@@ -85,6 +86,7 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("p_verdict", Allowed::Count(50)),
     ("questions", Allowed::Count(50)),
     ("rounds", Allowed::Count(20)),
+    ("sample_seed", Allowed::Count(1_000_000)),
     ("tries", Allowed::Count(20)),
     // Thresholds and weights.
     ("accept", Allowed::Number),
@@ -95,6 +97,9 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("min_score", Allowed::Number),
     ("overlap", Allowed::Number),
     ("tag_score", Allowed::Number),
+    ("sample_alpha", Allowed::Number),
+    ("sample_below", Allowed::Number),
+    ("sample_noise", Allowed::Number),
     ("theta", Allowed::Number),
     // Switches.
     ("abstain", Allowed::Switch),
@@ -114,10 +119,12 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("own_knowledge", Allowed::Switch),
     ("rerank", Allowed::Switch),
     ("rewrite", Allowed::Switch),
+    ("sample", Allowed::Switch),
     ("second_look", Allowed::Switch),
     ("stop_early", Allowed::Switch),
     ("stop_on_none", Allowed::Switch),
     ("structure", Allowed::Switch),
+    ("sub_answers", Allowed::Switch),
     // Choices; `select`, `retrieve` and `keywords` are switches of some strategies.
     ("factual", Allowed::Word),
     ("forecast", Allowed::Word),
@@ -128,6 +135,7 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("mode", Allowed::Word),
     ("perspectives", Allowed::Words),
     ("prompt", Allowed::Word),
+    ("proposer", Allowed::Word),
     ("proposals", Allowed::Word),
     ("retrieve", Allowed::Word),
     ("select", Allowed::Word),

@@ -29,14 +29,33 @@ struct Choice {
 pub(super) struct Candidate {
     /// The chunk, or that of its atoms that is nearest to a proposal.
     #[serde(flatten)]
-    hit: Hit,
+    pub(super) hit: Hit,
     /// Its atoms that are nearest to other proposals: the best one may hide why the chunk matters.
     also: Vec<String>,
+    /// The text that found it.
+    #[serde(skip)]
+    query: String,
+}
+
+/// The chunk of a candidate that the selector chose.
+pub(super) struct Selected {
+    /// Its place among the candidates, from 0.
+    pub(super) candidate: usize,
+    pub(super) chunk: Hit,
+    /// What is asked of it.
+    pub(super) sub_question: String,
 }
 
 impl Candidate {
     async fn into_chunk(self, cx: &Cx) -> Result<Self> {
-        Ok(Self { hit: chunk_of(&self.hit, cx).await?, also: vec![] })
+        Ok(Self { hit: chunk_of(&self.hit, cx).await?, also: vec![], query: self.query })
+    }
+
+    /// q^t: the atom, where atoms are questions; where they are sentences, what found it.
+    fn sub_question(&self) -> &str {
+        let text = self.hit.text.trim();
+        let asks = self.hit.layer == Layer::Atom && text.ends_with(['?', '？']);
+        if asks { text } else { self.query.trim() }
     }
 }
 
@@ -54,20 +73,20 @@ impl Kar3 {
         let with_question = || vec![question.text.clone()];
         let texts: Vec<String> = proposals.iter().map(|proposal| proposal.text.clone()).collect();
         let asked = texts.contains(&question.text);
-        let mut lists = self.near(texts, layer, context, cx).await?;
+        let mut lists = self.near(texts.clone(), layer, context, cx).await?;
         for (proposal, list) in proposals.iter_mut().zip(&lists) {
             proposal.in_vain = list.is_empty();
         }
-        let mut found = candidates(&lists, context);
+        let mut found = candidates(&texts, &lists, context);
         if found.is_empty() && self.fall_back_question && !asked {
             cx.note("no result is near the proposals: searching with the question");
             lists = self.near(with_question(), layer, context, cx).await?;
-            found = candidates(&lists, context);
+            found = candidates(&with_question(), &lists, context);
         }
         if found.is_empty() && self.fall_back_chunks && layer == Layer::Atom {
             cx.note("no atom is near: searching chunks with the question");
             lists = self.near(with_question(), Layer::Chunk, context, cx).await?;
-            found = candidates(&lists, context);
+            found = candidates(&with_question(), &lists, context);
         }
         Ok(found)
     }
@@ -80,16 +99,21 @@ impl Kar3 {
         context: &[Hit],
         cx: &Cx,
     ) -> Result<Vec<Vec<Hit>>> {
-        let query = Query {
-            limit: if texts.len() == 1 { self.k.max(self.k_single) } else { self.k },
+        cx.search(&self.query(texts, layer, context)).await
+    }
+
+    /// A search for what the context does not hold.
+    pub(super) fn query(&self, texts: Vec<String>, layer: Layer, context: &[Hit]) -> Query {
+        let k = if texts.len() == 1 { self.k.max(self.k_single) } else { self.k };
+        Query {
+            limit: if self.sample { k.max(self.sample_k) } else { k },
             texts,
             layer,
             mode: self.mode,
             min_score: MinScore::from_setting(self.min_score),
             exclude: context.iter().map(|chunk| chunk.id.clone()).collect(),
             filter: Filter::default(),
-        };
-        cx.search(&query).await
+        }
     }
 
     /// The chunk that the selector chooses.
@@ -99,7 +123,7 @@ impl Kar3 {
         context: &[Hit],
         mut candidates: Vec<Candidate>,
         cx: &Cx,
-    ) -> Result<Option<Hit>> {
+    ) -> Result<Option<Selected>> {
         if self.select_by == SelectBy::Chunk {
             candidates = chunks_of(candidates, cx).await?;
         }
@@ -118,15 +142,17 @@ impl Kar3 {
                 return Ok(None);
             }
         };
+        let sub_question = candidates[i].sub_question().to_owned();
         let chosen = &candidates[i].hit;
         // Choices are indexes in replies; a person wants to see what was chosen.
         cx.note(format!("reads “{}” for: {}", chosen.title, chosen.text.trim()));
-        chunk_of(chosen, cx).await.map(Some)
+        let chunk = chunk_of(chosen, cx).await?;
+        Ok(Some(Selected { candidate: i, chunk, sub_question }))
     }
 }
 
 /// The chunks that the lists lead to, best first, each once, with its best atom of each list.
-fn candidates(lists: &[Vec<Hit>], context: &[Hit]) -> Vec<Candidate> {
+fn candidates(texts: &[String], lists: &[Vec<Hit>], context: &[Hit]) -> Vec<Candidate> {
     let best_of = |list: &Vec<Hit>| {
         let mut seen = HashSet::new();
         let best = list.iter().filter(|hit| seen.insert(chunk_id(hit).clone()));
@@ -142,9 +168,14 @@ fn candidates(lists: &[Vec<Hit>], context: &[Hit]) -> Vec<Candidate> {
                 also.push(other.text.clone());
             }
         }
-        Candidate { hit, also }
+        // The text that found the hit itself; two of one score were found by the first.
+        let found_by = lists.iter().position(|list| {
+            list.iter().any(|other| other.id == hit.id && other.score >= hit.score)
+        });
+        let query = found_by.and_then(|at| texts.get(at)).cloned().unwrap_or_default();
+        Candidate { hit, also, query }
     };
-    unseen(lists, context).into_iter().map(candidate).collect()
+    unseen(lists.clone(), context).into_iter().map(candidate).collect()
 }
 
 async fn chunks_of(candidates: Vec<Candidate>, cx: &Cx) -> Result<Vec<Candidate>> {

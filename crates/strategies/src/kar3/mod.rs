@@ -14,23 +14,33 @@
 //! â <- LLM(q, C)                                                           -> kar3/answer.md
 //! ```
 //!
+//! With a trained proposer (`trained.rs`) one call replaces proposing and choosing. For collecting
+//! training data the proposer sees a sampled chunk (`pool.rs`), and hops are recorded (`record.rs`).
+//!
 //! Departures from the paper: `docs/strategies/kar3.md`.
 mod candidates;
+mod pool;
+mod record;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod trained;
+#[cfg(test)]
+mod training_tests;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Cx, Entry, Hit, Prompt, Question, Result, Strategy, UnlessFailed, UnlessSpent,
+    Answer, Cx, Entry, Hit, NodeId, Prompt, Question, Result, Strategy, UnlessFailed, UnlessSpent,
 };
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::settings::{Kar3, Proposals, Retrieve, SelectBy};
+use self::pool::{Draw, Pool};
+use self::record::recorded;
+pub(crate) use self::settings::{Kar3, Proposals, Proposer, Retrieve, SelectBy};
 use crate::shared::closing::close;
 use crate::shared::settings as table;
 use crate::shared::steps::{Reading, answer_from};
@@ -80,9 +90,19 @@ struct Proposal {
     in_vain: bool,
 }
 
+/// What a run has come to.
+#[derive(Default)]
+struct State {
+    /// C.
+    context: Vec<Hit>,
+    proposed: Vec<Proposal>,
+    /// S and V, where contexts are sampled.
+    pool: Pool,
+}
+
 /// What one turn of the loop comes to.
 enum Hop {
-    Read(Box<Hit>),
+    Read,
     /// Nothing new is near, or no candidate is chosen.
     InVain,
     Enough,
@@ -91,50 +111,94 @@ enum Hop {
 impl Kar3 {
     /// The context of at most N hops; what was collected when the budget is spent.
     pub(crate) async fn collect(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
-        let (mut context, mut proposed): (Vec<Hit>, Vec<Proposal>) = (vec![], vec![]);
+        if self.proposer == Proposer::Trained {
+            return self.follow(question, cx).await;
+        }
+        let mut state = State::default();
         let mut in_vain = false;
         for t in 1..=self.n {
             let cx = cx.span(format!("hop {t}"));
-            let hop = self.hop(question, &context, &mut proposed, &cx).await;
+            let hop = self.hop(question, t, &mut state, &cx).await;
             match hop.map(Some).unless_spent()? {
-                Some(Hop::Read(chunk)) => {
-                    context.push(*chunk);
-                    in_vain = false;
-                }
+                Some(Hop::Read) => in_vain = false,
                 Some(Hop::InVain) if !self.stop_on_none && !in_vain => in_vain = true,
                 Some(Hop::InVain | Hop::Enough) | None => break,
             }
         }
-        Ok(context)
+        Ok(state.context)
     }
 
-    async fn hop(
-        &self,
-        question: &Question,
-        context: &[Hit],
-        proposed: &mut Vec<Proposal>,
-        cx: &Cx,
-    ) -> Result<Hop> {
-        let proposals = self.propose(question, context, proposed, cx).await?;
-        if proposals.is_empty() {
+    async fn hop(&self, question: &Question, t: usize, state: &mut State, cx: &Cx) -> Result<Hop> {
+        let sampled = self.sampled(t, state, cx).await?;
+        let mut record = recorded(sampled.as_ref());
+        record.proposals = self.proposals(question, sampled, state, cx).await?;
+        if record.proposals.is_empty() {
             cx.note("enough is known");
+            self.record(&record, cx);
             return Ok(Hop::Enough);
         }
-        let earlier = proposed.len();
-        proposed.extend(proposals.into_iter().map(|text| Proposal { text, in_vain: false }));
-        let proposals = &mut proposed[earlier..];
-        let candidates = self.retrieve(question, proposals, context, cx).await?;
+        let earlier = state.proposed.len();
+        let proposal = |text: &String| Proposal { text: text.clone(), in_vain: false };
+        state.proposed.extend(record.proposals.iter().map(proposal));
+        let proposals = &mut state.proposed[earlier..];
+        let candidates = self.retrieve(question, proposals, &state.context, cx).await?;
+        if self.sample {
+            self.pool_others(&mut record, &candidates, state, cx).await?;
+        }
         if candidates.is_empty() {
             cx.note("nothing new is near");
+            self.record(&record, cx);
             return Ok(Hop::InVain);
         }
-        if let Some(chunk) = self.select(question, context, candidates, cx).await? {
-            return Ok(Hop::Read(Box::new(chunk)));
+        record.candidates = candidates.iter().map(record::candidate).collect();
+        let selected = self.select(question, &state.context, candidates, cx).await?;
+        let Some(selected) = selected else {
+            for proposal in &mut state.proposed[earlier..] {
+                proposal.in_vain = true;
+            }
+            self.record(&record, cx);
+            return Ok(Hop::InVain);
+        };
+        state.pool.choose(&selected.chunk.id);
+        self.record_choice(record, &selected, question, cx).await?;
+        state.context.push(selected.chunk);
+        Ok(Hop::Read)
+    }
+
+    /// Line 5 of Algorithm 2 of PIKE-RAG: a chunk to be shown to the proposer.
+    async fn sampled(&self, t: usize, state: &State, cx: &Cx) -> Result<Option<Hit>> {
+        if !self.sample {
+            return Ok(None);
         }
-        for proposal in proposals {
-            proposal.in_vain = true;
+        let (alpha, noise, seed) = (self.sample_alpha, self.sample_noise, self.sample_seed);
+        let context: Vec<&NodeId> = state.context.iter().map(|chunk| &chunk.id).collect();
+        let Some(id) = state.pool.sample(t, &context, Draw { alpha, noise, seed }) else {
+            return Ok(None);
+        };
+        let chunk = cx.get(&id).await?;
+        cx.note(format!("shows the proposer “{}” as well", chunk.title));
+        Ok(Some(chunk))
+    }
+
+    /// Line 6: proposals from the context and the sampled chunk; where that leaves nothing to ask,
+    /// from the context alone, as the sampled chunk is not in it.
+    async fn proposals(
+        &self,
+        question: &Question,
+        sampled: Option<Hit>,
+        state: &State,
+        cx: &Cx,
+    ) -> Result<Vec<String>> {
+        let State { context, proposed, .. } = state;
+        if let Some(sampled) = sampled {
+            let shown: Vec<Hit> = context.iter().cloned().chain([sampled]).collect();
+            let proposals = self.propose(question, &shown, proposed, cx).await?;
+            if !proposals.is_empty() {
+                return Ok(proposals);
+            }
+            cx.note("nothing is proposed with the sampled chunk: proposing without it");
         }
-        Ok(Hop::InVain)
+        self.propose(question, context, proposed, cx).await
     }
 
     async fn propose(

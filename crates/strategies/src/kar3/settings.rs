@@ -2,7 +2,7 @@
 use halma_core::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{a_cosine, at_least_one, at_least_zero};
 
 /// The constants of the algorithm; the defaults but for `mode` are the paper's (Section 4.1, Appendix A.3) or,
 /// where it is silent, the reference code's. The enumerations are the ablations of Table 3.
@@ -33,6 +33,29 @@ pub(crate) struct Kar3 {
     /// Offer the candidates' whole chunks when none of the atoms was chosen (reference code).
     pub(crate) second_look: bool,
     pub(crate) mode: Mode,
+    /// What proposes: a model with a prompt, or one that was trained (PIKE-RAG, Section 6.4), whose
+    /// single call replaces lines 3 to 5.
+    pub(crate) proposer: Proposer,
+    /// Answer the sub-question of every hop from its chunk, and record the hop for training.
+    pub(crate) sub_answers: bool,
+    /// Show the proposer a sampled chunk in addition to the context (PIKE-RAG, Algorithm 2).
+    pub(crate) sample: bool,
+    /// α, the weight of exploration in sampling.
+    pub(crate) sample_alpha: f32,
+    /// K', atoms for each proposal when sampling; more than `k`.
+    pub(crate) sample_k: usize,
+    /// δ - δ': by how much less than δ a chunk may be near to get into the pool.
+    pub(crate) sample_below: f32,
+    /// The scale of the noise on the bounds, by which seeds differ; 0 leaves ties to the seed.
+    pub(crate) sample_noise: f32,
+    pub(crate) sample_seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Proposer {
+    Prompted,
+    Trained,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +94,14 @@ impl Default for Kar3 {
             stop_on_none: true,
             second_look: false,
             mode: Mode::Graph,
+            proposer: Proposer::Prompted,
+            sub_answers: false,
+            sample: false,
+            sample_alpha: 1.0,
+            sample_k: 8,
+            sample_below: 0.1,
+            sample_noise: 0.2,
+            sample_seed: 0,
         }
     }
 }
@@ -81,6 +112,18 @@ impl Kar3 {
         at_least_one("n", self.n)?;
         at_least_one("k", self.k)?;
         a_cosine("min_score", self.min_score)?;
+        at_least_zero("sample_alpha", self.sample_alpha)?;
+        at_least_zero("sample_below", self.sample_below)?;
+        at_least_zero("sample_noise", self.sample_noise)?;
+        if self.sample && self.sample_k <= self.k {
+            let (more, k) = (self.sample_k, self.k);
+            return Err(format!("`sample_k` is {more}, but must be more than `k`, which is {k}"));
+        }
+        if self.sample && self.proposer == Proposer::Trained {
+            return Err("`sample` is for `proposer = \"prompted\"`: a trained proposer sees no \
+                        passages"
+                .into());
+        }
         Ok(self)
     }
 }

@@ -18,6 +18,15 @@ pub(crate) fn at_least_one(key: &str, value: usize) -> Result<(), String> {
     if value == 0 { Err(format!("`{key}` is 0, but must be at least 1")) } else { Ok(()) }
 }
 
+/// Refuses a weight that would turn its meaning around.
+pub(crate) fn at_least_zero(key: &str, value: f32) -> Result<(), String> {
+    if value.is_finite() && value >= 0.0 {
+        Ok(())
+    } else {
+        Err(format!("`{key}` is {value}, but must be a number of at least 0"))
+    }
+}
+
 /// Refuses a threshold that no cosine can meet or miss.
 pub(crate) fn a_cosine(key: &str, value: Option<f32>) -> Result<(), String> {
     match value {

@@ -72,6 +72,7 @@ impl Knowledge for Toy {
         let min = match query.min_score {
             MinScore::Any => f32::EPSILON,
             MinScore::Usual => 0.5,
+            MinScore::UsualLess(by) => 0.5 - by,
             MinScore::At(least) => least,
         };
         let excluded = |hit: &Hit| {

@@ -21,17 +21,17 @@ use crate::view::{self, progress};
 const NAMED: usize = 10;
 
 /// Everything that asking takes, except the strategies.
-pub(super) struct Session {
-    pub(super) engine: Arc<Engine>,
-    pub(super) data: DataSet,
-    pub(super) runner: Runner,
-    pub(super) bench: Bench,
+pub(in crate::commands) struct Session {
+    pub(in crate::commands) engine: Arc<Engine>,
+    pub(in crate::commands) data: DataSet,
+    pub(in crate::commands) runner: Runner,
+    pub(in crate::commands) bench: Bench,
     /// The folder for answers and report.
     pub(super) out: PathBuf,
 }
 
 /// What is asked, and what a preset wants for it; flags of the user go before the latter.
-pub(super) struct Questions<'a> {
+pub(in crate::commands) struct Questions<'a> {
     file: &'a Path,
     format: Format,
     selection: Selection,
@@ -43,7 +43,7 @@ pub(super) struct Questions<'a> {
 }
 
 impl<'a> Questions<'a> {
-    pub(super) fn new(file: &'a Path, format: Format) -> Self {
+    pub(in crate::commands) fn new(file: &'a Path, format: Format) -> Self {
         let (selection, config) = (Selection::default(), BTreeMap::new());
         Self { file, format, selection, profile: None, config, own_base: false }
     }
@@ -85,7 +85,7 @@ impl<'a> Questions<'a> {
 impl Session {
     /// Reads the questions, selects those to be asked, and makes or opens their base. `out` is
     /// where the report goes by default.
-    pub(super) async fn open(
+    pub(in crate::commands) async fn open(
         questions: Questions<'_>,
         how: &EvalHow,
         common: &Common,
@@ -144,7 +144,7 @@ impl Session {
 }
 
 /// The default folder of an evaluation.
-pub(super) fn default_folder(data: &str) -> PathBuf {
+pub(in crate::commands) fn default_folder(data: &str) -> PathBuf {
     PathBuf::from(".halma/eval").join(data)
 }
 
@@ -217,7 +217,7 @@ fn judge(engine: &Engine, protocol: ProtocolArg) -> Judge {
 }
 
 /// One bar a system.
-fn bars() -> Progress {
+pub(in crate::commands) fn bars() -> Progress {
     let current: Mutex<Option<(String, ProgressBar)>> = Mutex::new(None);
     Arc::new(move |tick: &Tick| {
         let Ok(mut current) = current.lock() else { return };

@@ -1,5 +1,5 @@
 //! `halma eval`: strategies on a question set, measured and compared.
-mod asking;
+pub(super) mod asking;
 mod assessing;
 mod base;
 mod build_blend;

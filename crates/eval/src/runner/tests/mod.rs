@@ -64,7 +64,7 @@ fn toy() -> Arc<Toy> {
     ])
 }
 
-pub(super) fn bench(model: Arc<dyn Llm>) -> Bench {
+pub(crate) fn bench(model: Arc<dyn Llm>) -> Bench {
     let prompts = Arc::new(Prompts::shipped(&[PROMPTS, crate::judge::JUDGE_PROMPTS]).unwrap());
     let setup = Arc::new(Setup::new(Models::new(model), toy(), prompts));
     let open: OpenCx = Arc::new(move |_, whole| {

@@ -1,0 +1,229 @@
+//! Arguments of `halma train`.
+use std::path::PathBuf;
+use std::str::FromStr as _;
+
+use clap::{Subcommand, ValueEnum};
+use halma_eval::train::{ChatFormat, OnEntities, PairKind, Share};
+use halma_eval::{Condition, Format};
+
+use super::eval::{EvalHow, ProtocolArg};
+use super::{BudgetArgs, Set};
+
+const EXAMPLES: &str = "Examples:
+  halma train collect questions.jsonl --kb .halma --out runs.jsonl --estimate
+  halma train collect questions.jsonl --kb .halma --out runs.jsonl --max-usd 20
+  halma train pairs runs.jsonl --format trl --kind sft --held-out test.jsonl --out pairs
+  halma train keywords hotpotqa_train.json --sample 1000 --out keywords
+
+train/README.md continues with training and serving the model.";
+
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Train {
+    #[command(subcommand)]
+    pub(crate) command: TrainCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TrainCommand {
+    /// Answer questions by kar3 with sampled contexts, again until right, and keep every round
+    Collect(Box<TrainCollect>),
+    /// Make training pairs for a proposer from collected rounds
+    Pairs(TrainPairs),
+    /// Make training data for the keywords of dec
+    Keywords(Box<TrainKeywords>),
+}
+
+/// Which questions, over which base.
+#[derive(clap::Args)]
+pub(crate) struct TrainQuestions {
+    /// Question file: your own (JSON lines with `question` and `answers`) or a data set in its
+    /// official format (`halma data list`)
+    pub(crate) file: PathBuf,
+    /// Format of the data set [default: recognised by the keys of the records]
+    #[arg(long, value_name = "SET", value_parser = super::eval::format, help_heading = "Questions")]
+    pub(crate) data_format: Option<Format>,
+    /// Use only questions with this property: kind=bridge, hops=2|3, domain!=finance
+    #[arg(long = "where", value_name = "KEY=VALUES", value_parser = super::eval::condition)]
+    #[arg(help_heading = "Questions")]
+    pub(crate) conditions: Vec<Condition>,
+    /// Use only the questions whose ids are in this file: one a line, or JSON records
+    #[arg(long, value_name = "FILE", help_heading = "Questions")]
+    pub(crate) ids: Option<PathBuf>,
+    /// Use only the first N questions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(help_heading = "Questions")]
+    pub(crate) limit: Option<u32>,
+    /// Draw N questions at random
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(help_heading = "Questions", conflicts_with = "limit")]
+    pub(crate) sample: Option<u32>,
+    /// Seed of everything that is drawn
+    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Questions")]
+    pub(crate) seed: u64,
+    /// Folder of the knowledge base [default: one made of the file's own passages in
+    /// .halma/eval/NAME; .halma if the file has none]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) kb: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: Set,
+    /// Number of questions asked concurrently
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) concurrency: u16,
+    /// For the whole command; [budget.ask] limits a single round
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl TrainQuestions {
+    /// The same questions and base as of an evaluation with these flags.
+    pub(crate) fn into_how(self, judge: Option<ProtocolArg>) -> EvalHow {
+        EvalHow {
+            set: self.set,
+            conditions: self.conditions,
+            ids: self.ids,
+            limit: self.limit,
+            sample: self.sample,
+            seed: self.seed,
+            kb: self.kb,
+            no_kb: false,
+            force: false,
+            out: None,
+            concurrency: self.concurrency,
+            judge,
+            profile: None,
+            assess: vec![],
+            budget: self.budget,
+            json: self.json,
+        }
+    }
+}
+
+#[derive(clap::Args)]
+pub(crate) struct TrainCollect {
+    #[command(flatten)]
+    pub(crate) questions: TrainQuestions,
+    /// File for the rounds, JSON lines; their traces go to FILE.traces. A second run continues it
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Rounds of a question at most: the first without sampling, each other with a seed of its own
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) rounds: u16,
+    /// An answer is right from this value of the question set's metric on
+    #[arg(long, value_name = "VALUE", default_value_t = 1.0, value_parser = share_of_one)]
+    pub(crate) right: f64,
+    /// Let the model of the role `judge` decide what is right, by a paper's protocol
+    #[arg(long, value_name = "PROTOCOL", value_enum)]
+    pub(crate) judge: Option<ProtocolArg>,
+    /// Collect --probe questions, estimate the cost of the rest, and stop
+    #[arg(long)]
+    pub(crate) estimate: bool,
+    /// Questions that --estimate collects; they are kept
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "estimate")]
+    pub(crate) probe: u16,
+}
+
+/// What becomes of training examples, of either kind.
+#[derive(clap::Args)]
+pub(crate) struct TrainFiles {
+    /// What reads the files: trl, llama-factory, openai
+    #[arg(long, value_name = "FORMAT", default_value = "trl", value_parser = chat_format)]
+    pub(crate) format: ChatFormat,
+    /// Question file of a later evaluation: its questions are never trained on; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) held_out: Vec<PathBuf>,
+    /// Percentage of the questions to hold out of the training, in heldout.jsonl
+    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = share)]
+    pub(crate) share: Share,
+    /// Replace files of an earlier run that would change
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct TrainPairs {
+    /// File of `halma train collect`
+    pub(crate) file: PathBuf,
+    /// Folder for train.jsonl, heldout.jsonl and statistics.json
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Replies to be learned (sft), or preferences between a right and a wrong one (dpo)
+    #[arg(long, value_name = "KIND", value_enum, default_value = "sft")]
+    pub(crate) kind: PairKindArg,
+    /// What to do with questions that share a name with a question of --held-out
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "report")]
+    pub(crate) shared_names: SharedNamesArg,
+    #[command(flatten)]
+    pub(crate) files: TrainFiles,
+    /// Print the statistics as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct TrainKeywords {
+    #[command(flatten)]
+    pub(crate) questions: TrainQuestions,
+    /// Folder for train.jsonl, heldout.jsonl, statistics.json and what was collected; a second run
+    /// continues there
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Drop keywords that stand together in more passages of the base than this
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) most_passages: u16,
+    #[command(flatten)]
+    pub(crate) files: TrainFiles,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum PairKindArg {
+    Sft,
+    Dpo,
+}
+
+impl From<PairKindArg> for PairKind {
+    fn from(kind: PairKindArg) -> Self {
+        match kind {
+            PairKindArg::Sft => Self::Sft,
+            PairKindArg::Dpo => Self::Dpo,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum SharedNamesArg {
+    /// Count them and keep them
+    Report,
+    /// Leave them out
+    Drop,
+}
+
+impl From<SharedNamesArg> for OnEntities {
+    fn from(what: SharedNamesArg) -> Self {
+        match what {
+            SharedNamesArg::Report => Self::Report,
+            SharedNamesArg::Drop => Self::Drop,
+        }
+    }
+}
+
+fn chat_format(name: &str) -> Result<ChatFormat, String> {
+    ChatFormat::from_str(name)
+}
+
+fn share(text: &str) -> Result<Share, String> {
+    match text.parse::<u8>() {
+        Ok(share @ 0..=90) => Ok(Share(share)),
+        _ => Err("it is not a percentage from 0 to 90".into()),
+    }
+}
+
+fn share_of_one(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 1.0 => Ok(value),
+        _ => Err("it is not a number above 0 and up to 1".into()),
+    }
+}

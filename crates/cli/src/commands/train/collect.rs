@@ -1,0 +1,108 @@
+//! `halma train collect`: trajectories of a decomposer.
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Context as _;
+use halma_engine::Engine;
+use halma_eval::train::{CollectionSummary, Collector, Stopped};
+use halma_eval::{SystemUnderTest, forecast_table, recognise, would_exceed};
+
+use crate::args::{Common, TrainCollect};
+use crate::commands::eval::asking::{Questions, Session, bars, default_folder};
+use crate::view;
+
+/// N of Algorithm 2 (PIKE-RAG, Section 6.4), where the configuration does not say otherwise.
+const HOPS: &str = "10";
+
+pub(super) async fn run(args: TrainCollect, common: &Common) -> anyhow::Result<()> {
+    let TrainCollect { questions, out, rounds, right, judge, estimate, probe } = args;
+    let file = questions.file.clone();
+    let format = questions.data_format.map_or_else(|| recognise(&file), Ok)?;
+    let seed = questions.seed;
+    let how = questions.into_how(judge);
+    let session =
+        Session::open(Questions::new(&file, format), &how, common, default_folder).await?;
+    let Session { engine, data, runner, bench, .. } = &session;
+    make_parent(&out)?;
+    let collector = Collector {
+        rounds: systems(engine, useful(engine, rounds), seed)?,
+        bench: bench.clone(),
+        budget: runner.budget.clone(),
+        concurrency: runner.concurrency,
+        least: right,
+        settings: BTreeMap::new(),
+    };
+    if estimate {
+        let forecast = collector.forecast(data, &out, (probe.into(), &bars())).await?;
+        let forecasts = [forecast];
+        if how.json {
+            return view::print_json(&forecasts);
+        }
+        view::print(&forecast_table(&forecasts))?;
+        if let Some(limit) = would_exceed(&forecasts, &runner.budget.budget()) {
+            view::warn(&format!("the collection would likely run out of {limit} before its end"));
+        }
+        return Ok(());
+    }
+    let summary = collector.run(data, &out, &bars()).await?;
+    if how.json {
+        view::print_json(&summary)?;
+    } else {
+        view::print(&lines(&summary, &out))?;
+    }
+    for warning in summary.warnings() {
+        view::warn(&warning);
+    }
+    match &summary.stopped {
+        Some(Stopped::Failing { reason, .. }) => anyhow::bail!("no round succeeds: {reason}"),
+        _ => Ok(()),
+    }
+}
+
+fn make_parent(out: &Path) -> anyhow::Result<()> {
+    let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("{}: the folder cannot be created", folder.display()))
+}
+
+/// Without cosines nothing is near but not near enough, so that the pool to sample from stays empty
+/// and all sampled rounds are the same.
+fn useful(engine: &Engine, rounds: u16) -> u16 {
+    if engine.embedder().is_some() || rounds <= 2 {
+        return rounds;
+    }
+    view::warn(
+        "without an embedder no context can be sampled: at most 2 rounds are made, the second with \
+         more candidates; `halma doctor --fetch` gets the local embedder",
+    );
+    2
+}
+
+/// The first round is the method without sampling, so that the share it solves is known.
+fn systems(engine: &Engine, rounds: u16, seed: u64) -> anyhow::Result<Vec<SystemUnderTest>> {
+    let own = engine.config().strategy.get("kar3");
+    let mut plain = BTreeMap::from([("sub_answers".to_owned(), "true".to_owned())]);
+    if !own.is_some_and(|table| table.contains_key("n")) {
+        plain.insert("n".into(), HOPS.into());
+    }
+    let mut systems = vec![engine.system_under_test("kar3", "first".into(), plain.clone())?];
+    for round in 1..u64::from(rounds) {
+        let mut point = plain.clone();
+        point.insert("sample".into(), "true".into());
+        point.insert("sample_seed".into(), (seed + round - 1).to_string());
+        systems.push(engine.system_under_test("kar3", "sampling".into(), point)?);
+    }
+    Ok(systems)
+}
+
+fn lines(summary: &CollectionSummary, out: &Path) -> String {
+    let mut lines = summary.lines();
+    let out = out.display();
+    lines.push(format!("Rounds: {out}; traces: {out}.traces"));
+    if summary.solved > 0 {
+        lines.push(format!("Next: halma train pairs {out} --format trl --kind sft --out DIR"));
+    }
+    lines.join("\n")
+}

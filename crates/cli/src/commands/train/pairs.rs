@@ -1,0 +1,58 @@
+//! `halma train pairs`: collected rounds to training pairs.
+use halma_engine::configured_prompts;
+use halma_eval::train::{PairOptions, PairStatistics, make_pairs};
+
+use super::held_out;
+use crate::args::{Common, TrainPairs};
+use crate::commands::setup::load_config;
+use crate::view;
+
+pub(super) fn run(args: &TrainPairs, common: &Common) -> anyhow::Result<()> {
+    let prompts = configured_prompts(&load_config(common, vec![])?.config)?;
+    let held_out = held_out(&args.files.held_out)?;
+    let options = PairOptions {
+        kind: args.kind.into(),
+        format: args.files.format,
+        prompts: &prompts,
+        held_out: held_out.as_ref(),
+        entities: args.shared_names.into(),
+        share: args.files.share,
+        force: args.files.force,
+    };
+    let statistics = make_pairs(&args.file, &args.out, &options)?;
+    if statistics.train == 0 {
+        view::warn("all pairs are held out: collect more questions, or give a smaller --share");
+    }
+    if args.json {
+        return view::print_json(&statistics);
+    }
+    view::print(&format!("{}\nFiles: {}", lines(&statistics), args.out.display()))
+}
+
+fn lines(statistics: &PairStatistics) -> String {
+    let count = |n: usize, one: &str, many: &str| view::plural(n as u64, one, many);
+    let mut lines = vec![format!(
+        "{} to train on, {} held out, from {} of {}",
+        count(statistics.train, "pair", "pairs"),
+        statistics.held_out,
+        count(statistics.trajectories, "trajectory", "trajectories"),
+        count(statistics.questions, "question", "questions"),
+    )];
+    let replies: Vec<String> =
+        statistics.replies.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+    lines.push(format!("replies: {}", replies.join(", ")));
+    for (why, n) in &statistics.left_out {
+        lines.push(format!("left out: {n} {why}"));
+    }
+    if !statistics.leaked_questions.is_empty() {
+        let leaked = count(statistics.leaked_questions.len(), "question is", "questions are");
+        lines.push(format!("dropped: {leaked} among those of --held-out"));
+    }
+    if statistics.shared_names_count > 0 {
+        let shared = count(statistics.shared_names_count, "question shares", "questions share");
+        let example = statistics.shared_names.first_key_value();
+        let example = example.map_or_else(String::new, |(_, name)| format!(" (“{name}”)"));
+        lines.push(format!("{shared} a name with one of --held-out{example}"));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,51 @@
+//! Whether work succeeds at all: a model server that is gone is not asked a thousand times more.
+use halma_core::{Event, Trace};
+
+use super::summary::Stopped;
+
+/// Failures one after the other before no more is begun.
+const FAILURES: usize = 5;
+
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    in_a_row: usize,
+    pub(super) failed: usize,
+    /// The last one's reason.
+    pub(super) failure: Option<String>,
+}
+
+impl Health {
+    pub(super) fn count_success(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    pub(super) fn count_failure(&mut self, reason: String) {
+        self.in_a_row += 1;
+        self.failed += 1;
+        self.failure = Some(reason);
+    }
+
+    pub(super) fn is_failing(&self) -> bool {
+        self.in_a_row >= FAILURES
+    }
+
+    pub(super) fn stopped(&self) -> Stopped {
+        let reason = self.failure.clone().unwrap_or_default();
+        Stopped::Failing { rounds: self.in_a_row, reason }
+    }
+}
+
+/// A call that failed for good. Strategies do without such a reply, and what comes of the rest was
+/// chosen by no model.
+pub(super) fn failed_call(trace: &Trace) -> Option<String> {
+    trace.0.iter().enumerate().find_map(|(at, event)| {
+        let Event::ModelCallFailed { span, prompt, model, reason, .. } = event else {
+            return None;
+        };
+        // A prompt that was too long is asked again with fewer passages.
+        let again = trace.0[at..].iter().any(|later| {
+            matches!(later, Event::ModelCalled { span: s, prompt: p, .. } if s == span && p == prompt)
+        });
+        (!again).then(|| format!("model `{model}`: {reason}"))
+    })
+}

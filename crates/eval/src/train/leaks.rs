@@ -1,0 +1,117 @@
+//! Whether a training question gives away one that is held out: by its words, or by what it is
+//! about.
+use std::collections::{HashMap, HashSet};
+
+use halma_core::text::{NameKind, names, normalise_name};
+
+use super::split::worded;
+use crate::data::DataSet;
+
+/// A name in more than this share of the held-out questions is common knowledge: a country, say.
+const COMMON_SHARE: usize = 100;
+/// A name in fewer questions than this is never common.
+const COMMON_LEAST: usize = 5;
+
+/// What is done with a training question that shares a name with a held-out one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnEntities {
+    /// It is counted and kept.
+    #[default]
+    Report,
+    Drop,
+}
+
+/// The questions that a model will be measured on.
+#[derive(Debug, Clone, Default)]
+pub struct HeldOut {
+    questions: HashSet<String>,
+    entities: HashSet<String>,
+}
+
+/// What is shared with a held-out question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Leak {
+    Question,
+    Entity(String),
+}
+
+impl HeldOut {
+    pub fn new(data: &DataSet) -> Self {
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for item in &data.items {
+            for entity in entities(&item.question.text, &item.answers) {
+                *counts.entry(entity).or_default() += 1;
+            }
+        }
+        let common = COMMON_LEAST.max(data.items.len() / COMMON_SHARE);
+        let entities = counts.into_iter().filter(|(_, count)| *count < common);
+        Self {
+            questions: data.items.iter().map(|item| worded(&item.question.text)).collect(),
+            entities: entities.map(|(entity, _)| entity).collect(),
+        }
+    }
+
+    pub(super) fn leak(&self, question: &str, answers: &[String]) -> Option<Leak> {
+        if self.questions.contains(&worded(question)) {
+            return Some(Leak::Question);
+        }
+        let shared = entities(question, answers).into_iter();
+        // The first by name, so that a report is the same every time.
+        shared.filter(|entity| self.entities.contains(entity)).min().map(Leak::Entity)
+    }
+}
+
+/// The names in a question, and its answers where they are names.
+fn entities(question: &str, answers: &[String]) -> HashSet<String> {
+    let named = names(question).into_iter();
+    let named = named.filter(|name| !matches!(name.kind, NameKind::Value(_)));
+    let named = named.map(|name| normalise_name(&question[name.range]));
+    let answers = answers.iter().map(|answer| normalise_name(answer));
+    let name = |text: &String| {
+        let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+        letters > 2 && !matches!(text.as_str(), "yes" | "true" | "false")
+    };
+    named.chain(answers).filter(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Format, Item};
+    use crate::metrics::{Metric, Profile};
+
+    fn held_out(questions: &[(&str, &str)]) -> HeldOut {
+        let item = |(text, answer): &(&str, &str)| Item::new("q", *text, [(*answer).to_owned()]);
+        HeldOut::new(&DataSet {
+            name: "held".into(),
+            format: Format::OWN,
+            metric: Metric::Span(Profile::Squad),
+            items: questions.iter().map(item).collect(),
+            refused: vec![],
+        })
+    }
+
+    #[test]
+    fn questions_leak_by_their_words_and_by_their_names() {
+        let held = held_out(&[
+            ("Who built the Varn Lighthouse?", "Ilse Thorn"),
+            ("Was the ferry late?", "yes"),
+        ]);
+        let leak = |question: &str, answer: &str| held.leak(question, &[answer.to_owned()]);
+        assert_eq!(leak("who built the varn lighthouse", "x"), Some(Leak::Question));
+        let shared = Some(Leak::Entity("varn lighthouse".into()));
+        assert_eq!(leak("When did the Varn Lighthouse open?", "1911"), shared);
+        assert_eq!(leak("Who is the best?", "Ilse Thorn"), Some(Leak::Entity("ilse thorn".into())));
+        assert_eq!(leak("Was the bus late?", "yes"), None);
+    }
+
+    #[test]
+    fn a_name_that_everyone_uses_gives_nothing_away() {
+        let many: Vec<(String, String)> = (0..6)
+            .map(|n| (format!("Which river of Norway is number {n}?"), format!("River {n}")))
+            .collect();
+        let many: Vec<(&str, &str)> = many.iter().map(|(q, a)| (q.as_str(), a.as_str())).collect();
+        let held = held_out(&many);
+        assert_eq!(held.leak("What is the capital of Norway?", &["Oslo".into()]), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! What is kept of a collection, one JSON line each: how it was made, then every round of every
+//! question.
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use halma_core::{DecompositionHop, Question, UsageTotal};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::error::TrainError;
+use crate::journal::Journal;
+
+const COMMAND: &str = "halma train collect";
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+pub(super) enum Line {
+    Collection(Box<Header>),
+    Round(Box<Round>),
+}
+
+/// How a collection is made. Rounds of two different headers are never mixed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Header {
+    pub(super) version: u32,
+    /// Flags and settings by name, for the message when they differ.
+    pub(super) settings: BTreeMap<String, Value>,
+    /// Of the base.
+    pub(super) base: String,
+    /// Of everything else that an answer depends on: prompts, models, search.
+    pub(super) system: String,
+}
+
+impl Header {
+    /// Refuses to continue a file of another header, and says in what it differs.
+    pub(super) fn check(&self, earlier: &Self, file: &Path) -> Result<(), TrainError> {
+        let file = file.to_path_buf();
+        let keys = self.settings.keys().chain(earlier.settings.keys());
+        let mut differs: Vec<String> = keys
+            .filter(|key| self.settings.get(*key) != earlier.settings.get(*key))
+            .map(|key| {
+                let show = |value: Option<&Value>| value.map_or("none".into(), Value::to_string);
+                let (was, is) = (earlier.settings.get(key), self.settings.get(key));
+                format!("{key} was {} and is {}", show(was), show(is))
+            })
+            .collect();
+        differs.sort();
+        differs.dedup();
+        if !differs.is_empty() {
+            return Err(TrainError::OtherSettings { file, differs: differs.join(", ") });
+        }
+        if self.base != earlier.base {
+            return Err(TrainError::OtherBase { file });
+        }
+        if self.system != earlier.system {
+            let differs = "the prompts, the models or the settings of searching".to_owned();
+            return Err(TrainError::OtherSettings { file, differs });
+        }
+        Ok(())
+    }
+}
+
+/// One trajectory: a question from its first sub-question to its answer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Round {
+    pub(super) version: u32,
+    pub(super) question: Question,
+    /// The gold answers.
+    pub(super) answers: Vec<String>,
+    /// From 1.
+    #[serde(rename = "round")]
+    pub(super) number: u32,
+    /// Whether contexts were sampled.
+    pub(super) sampled: bool,
+    pub(super) hops: Vec<DecompositionHop>,
+    pub(super) answer: String,
+    /// By the metric of the question set, from 0 to 1.
+    pub(super) value: f64,
+    pub(super) right: bool,
+    /// The loop was ended by a budget, not by the method.
+    pub(super) partial: bool,
+    pub(super) usage: UsageTotal,
+    pub(super) tokens: u64,
+    pub(super) latency_ms: f64,
+    /// The file of its trace, in the folder next to this file.
+    pub(super) trace: String,
+}
+
+impl Round {
+    pub(super) fn key(&self) -> (String, String) {
+        (self.question.id.clone(), self.question.text.clone())
+    }
+}
+
+/// The header and the rounds of a finished file, or of one that is being written.
+pub(super) fn read(file: &Path) -> Result<(Header, Vec<Round>), TrainError> {
+    let (mut header, mut rounds) = (None, vec![]);
+    Journal::<Line>::read(file, |line| match line {
+        Line::Collection(line) => header = Some(*line),
+        Line::Round(round) => rounds.push(*round),
+    })
+    .map_err(|error| not_a_collection(file, error))?;
+    let header = header.ok_or_else(|| TrainError::NotACollection {
+        file: file.into(),
+        command: COMMAND,
+        reason: "its first line does not say how it was collected".into(),
+    })?;
+    Ok((header, rounds))
+}
+
+/// A line that cannot be read is most often that of another kind of file.
+pub(super) fn not_a_collection(file: &Path, error: crate::error::EvalError) -> TrainError {
+    match error {
+        crate::error::EvalError::BadLine { line, reason, .. } => TrainError::NotACollection {
+            file: file.into(),
+            command: COMMAND,
+            reason: format!("line {line}: {reason}"),
+        },
+        other => other.into(),
+    }
+}

@@ -338,6 +338,110 @@ class Health(BaseModel):
     version: str
 
 
+class IdeaGroup(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    ideas: list[list[str]]
+    """
+    For each different idea the ids of the proposals that say it.
+    """
+    title: str
+
+
+class IdeaPerspective(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    concern: str
+    """
+    What matters to it; empty where only its name is known.
+    """
+    name: str
+
+
+class IdeaReview(BaseModel):
+    """
+    Scores from 1 to 5, and the strongest objection, which may be empty.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    evidence: float
+    feasibility: float
+    idea: str
+    """
+    The id of the idea.
+    """
+    novelty: float
+    objection: str
+
+
+class Step(Enum):
+    board = 'board'
+
+
+class Step1(Enum):
+    perspectives = 'perspectives'
+
+
+class IdeaStep2(BaseModel):
+    """
+    The perspectives that the agents have; agents count from 1 in this order.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    agents: list[IdeaPerspective]
+    step: Step1
+
+
+class Step2(Enum):
+    proposed = 'proposed'
+
+
+class Step3(Enum):
+    reviewed = 'reviewed'
+
+
+class IdeaStep4(BaseModel):
+    """
+    What an agent says of the ideas of others; rounds count from 1.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    agent: Annotated[int, Field(ge=0)]
+    reviews: list[IdeaReview]
+    round: Annotated[int, Field(ge=0)]
+    step: Step3
+
+
+class Step4(Enum):
+    synthesised = 'synthesised'
+
+
+class IdeaStep5(BaseModel):
+    """
+    The different ideas in groups, the most promising first.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    groups: list[IdeaGroup]
+    step: Step4
+
+
 class Item6(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -652,6 +756,29 @@ class PromptText(BaseModel):
     text: str
 
 
+class RestsOnItem(RootModel[int]):
+    root: Annotated[int, Field(ge=0)]
+
+
+class ProposedIdea(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    id: str
+    """
+    The number of the agent and of its proposal: `2.1`.
+    """
+    idea: str
+    mechanism: str
+    rests_on: list[RestsOnItem]
+    """
+    Numbers of the evidence as its agent counts it; empty: it rests on none.
+    """
+    risks: str
+    unknowns: str
+
+
 class Readiness(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -698,6 +825,10 @@ class RefusedFile(BaseModel):
     """
     name: str
     reason: str
+    replaceable: bool | None = None
+    """
+    It would be accepted in place of the file that has its name.
+    """
 
 
 class ReplyStatus1(Enum):
@@ -1540,6 +1671,60 @@ class HitLine(BaseModel):
     title: str
 
 
+class IdeaEvidence(BaseModel):
+    """
+    A thing that is known, with the nodes that it comes from.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    about: str
+    """
+    The question that it answers, or the title of its document.
+    """
+    nodes: list[str]
+    text: str
+
+
+class IdeaStep1(BaseModel):
+    """
+    What is known before anyone proposes, and the questions that stayed open. Evidence counts
+    from 1.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    evidence: list[IdeaEvidence]
+    open: list[str]
+    step: Step
+
+
+class IdeaStep3(BaseModel):
+    """
+    What an agent looked up and proposes. Its evidence is counted on from the board's.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    agent: Annotated[int, Field(ge=0)]
+    evidence: list[IdeaEvidence]
+    ideas: list[ProposedIdea]
+    step: Step2
+
+
+class IdeaStep(RootModel[IdeaStep1 | IdeaStep2 | IdeaStep3 | IdeaStep4 | IdeaStep5]):
+    root: IdeaStep1 | IdeaStep2 | IdeaStep3 | IdeaStep4 | IdeaStep5
+    """
+    What agents with different perspectives do on the way to ideas, one step at a time.
+    """
+
+
 class Item(BaseModel):
     """
     The status of a build.
@@ -2089,11 +2274,20 @@ class Answer(BaseModel):
     The knowledge does not hold the answer.
     """
     citations: list[Citation]
+    computation: str | None = None
+    """
+    How the text was computed from what is cited, where it was: by a query, a count, a forecast.
+    No citation has to state it.
+    """
     confidence: float | None = None
     """
     In `[0, 1]` where the strategy can tell.
     """
     full: FullAnswer | None = None
+    limitation: str | None = None
+    """
+    What the answer falls short of, in a sentence for people: a summary in place of a forecast.
+    """
     partial: bool
     """
     A budget was spent before the strategy was done.

@@ -17,6 +17,20 @@ fn loaded(name: &str, format_name: &str) -> DataSet {
     load(&fixture(name), format(format_name), None).unwrap()
 }
 
+#[test]
+fn the_samples_of_forecasts_and_ideas_are_questions_of_ones_own() {
+    let demo = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo").join(path);
+    let forecasts = load(&demo("forecast/questions.jsonl"), Format::OWN, None).unwrap();
+    assert_eq!((forecasts.items.len(), forecasts.refused.len()), (40, 0));
+    for item in &forecasts.items {
+        let came = halma_eval::judge::ActualValue::read(item);
+        assert!(came.value.is_some() && came.last.is_some(), "{}", item.question.id);
+        assert!(item.question.asked_at.is_some(), "{}", item.question.id);
+    }
+    let ideas = load(&demo("creative.jsonl"), Format::OWN, None).unwrap();
+    assert_eq!((ideas.items.len(), ideas.refused.len()), (20, 0));
+}
+
 /// Id, kind of answer, main answer, kind, hops: what distinguishes the items of a set.
 fn line(item: &Item) -> String {
     let hops = item.hops.map_or("-".into(), |hops| hops.to_string());

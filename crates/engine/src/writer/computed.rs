@@ -1,5 +1,7 @@
 //! The sentences of an answer that was computed. No model writes them: no passage states the value, so
 //! that a model that keeps to passages could not.
+use std::fmt::Write as _;
+
 use halma_core::text::support::TitledText;
 use halma_core::{Answer, Cx, FullAnswer, Question};
 
@@ -20,10 +22,11 @@ impl Writing {
         let sources = cited(answer, cx).await;
         let span = cx.span("write the answer").reserve();
         let value = answer.text.trim().trim_end_matches('.');
-        let marks: String =
-            (1..=sources.len().min(MOST_ROWS)).map(|number| format!("[{number}]")).collect();
-        let space = if marks.is_empty() { "" } else { " " };
-        let text = format!("{value}{space}{marks}. {}", answer.reason.trim());
+        let mut text = value.to_owned();
+        for number in 1..=sources.len().min(MOST_ROWS) {
+            let _ = write!(text, "{}[{number}]", if number == 1 { " " } else { "" });
+        }
+        let _ = write!(text, ". {}", answer.reason.trim());
         let (text, order) = Streaming::new(span.clone(), sources.len()).finish(&text);
         let rest = (1..=sources.len()).filter(|number| !order.contains(number));
         let numbers = order.iter().copied().chain(rest);

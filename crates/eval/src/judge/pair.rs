@@ -68,8 +68,7 @@ mod tests {
     #[test]
     fn only_what_is_preferred_in_both_orders_counts() {
         let preference = |first, swapped| Preference { first, swapped };
-        assert_eq!(preference(1.0, 1.0).share(), 1.0);
-        assert_eq!(preference(0.0, 0.0).share(), 0.0);
+        assert_eq!((preference(1.0, 1.0).share(), preference(0.0, 0.0).share()), (1.0, 0.0));
         assert_eq!((preference(1.0, 0.0).share(), preference(1.0, 0.0).consistency()), (0.5, 0.0));
         assert_eq!((preference(0.5, 0.5).share(), preference(0.5, 0.5).consistency()), (0.5, 1.0));
     }

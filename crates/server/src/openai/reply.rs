@@ -9,6 +9,9 @@ use crate::asking::AskResponse;
 /// Separates the answer from the list of its sources.
 pub(super) const SOURCES: &str = "\n\nSources:\n";
 
+/// Of the rows that a computed answer cites, those that are listed: there may be many.
+const MAX_ROWS: usize = 3;
+
 /// Characters of a quote at most.
 const MAX_QUOTE: usize = 500;
 
@@ -19,6 +22,7 @@ pub(super) struct Rendered {
 }
 
 pub(super) fn render(answer: &Answer) -> Rendered {
+    let listed = if answer.computation.is_some() { MAX_ROWS } else { usize::MAX };
     let (mut text, marks) = match &answer.full {
         _ if answer.abstained => {
             let reason = match answer.reason.as_str() {
@@ -30,7 +34,7 @@ pub(super) fn render(answer: &Answer) -> Rendered {
         Some(full) => (full.text.clone(), find_marks(&full.text)),
         None => {
             let marks: Vec<String> =
-                (1..=answer.citations.len()).map(|number| format!("[{number}]")).collect();
+                (1..=answer.citations.len().min(listed)).map(|n| format!("[{n}]")).collect();
             let text = format!("{} {}", answer.text, marks.concat());
             let text = text.trim_end().to_owned();
             let marks = find_marks(&text);
@@ -44,10 +48,16 @@ pub(super) fn render(answer: &Answer) -> Rendered {
     for claim in answer.full.iter().flat_map(unsupported) {
         let _ = write!(text, "\n\nNot found in the documents: “{claim}”");
     }
+    if let Some(limitation) = answer.limitation.as_ref().filter(|_| !answer.abstained) {
+        let _ = write!(text, "\n\n{limitation}");
+    }
     if !answer.citations.is_empty() && !answer.abstained {
         text.push_str(SOURCES);
-        for (number, citation) in (1..).zip(&answer.citations) {
+        for (number, citation) in (1..).zip(&answer.citations).take(listed) {
             let _ = writeln!(text, "[{number}] {}", location(citation));
+        }
+        if let Some(more) = answer.citations.len().checked_sub(listed).filter(|more| *more > 0) {
+            let _ = writeln!(text, "and {more} more rows");
         }
     }
     Rendered { text: text.trim_end().to_owned(), annotations }
@@ -183,6 +193,19 @@ mod tests {
         assert_eq!(annotations.len(), 1);
         assert_eq!(annotations[0]["url_citation"]["start_index"], 9);
         assert_eq!(annotations[0]["halma"]["document"], "b.md");
+    }
+
+    #[test]
+    fn a_computed_answer_lists_the_first_of_its_rows() {
+        let citations = (1..=9).map(|number| citation(&format!("{number}.csv"))).collect();
+        let (computation, limitation) = (Some("By a query.".into()), Some("Read by eye.".into()));
+        let text = "9".into();
+        let answer = Answer { text, citations, computation, limitation, ..Answer::default() };
+        assert_eq!(
+            render(&answer).text,
+            "9 [1][2][3]\n\nRead by eye.\n\nSources:\n[1] 1.csv\n[2] 2.csv\n[3] 3.csv\n\
+             and 6 more rows"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use halma_engine::ModelConfig;
 use halma_server::{KeyFile, Scope};
-use halma_testkit::double::{Behaviour, Double};
+use halma_testkit::double::{Behaviour, ChatCall, Double};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -158,5 +158,71 @@ async fn a_key_cannot_exceed_its_daily_budget() {
     assert_eq!(statuses[0], 200);
     assert_eq!(statuses[3], 429, "{statuses:?}");
     assert!(double.chat_calls() <= 2);
+    world.stop().await;
+}
+
+/// A model that has ideas.
+fn creative(call: &ChatCall) -> String {
+    let pilots = call.last().contains("Perspective: Pilots");
+    match call.prompt.as_str() {
+        "pike_l4/ask" => json!({"sub_questions": ["Who designed Orrin Light?"]}),
+        "auto/classify" => json!({"kind": "summarising", "reason": ""}),
+        "pike_l2/summarise" => json!({"points": [{"point": "Ada Tarrant.", "passages": [1]}]}),
+        "pike_l2/combine" => json!({"rationale": "", "answer": "Ada Tarrant."}),
+        "pike_l4/perspectives" => json!({"perspectives": [
+            {"name": "Pilots", "concern": "seeing the light"},
+            {"name": "Keepers", "concern": "less work"},
+        ]}),
+        "pike_l4/look_up" => json!({"query": ""}),
+        "pike_l4/propose" if pilots => json!({"proposals": [
+            {"idea": "Raise the lamp.", "mechanism": "It is seen further.", "rests_on": [1, 1]},
+        ]}),
+        "pike_l4/propose" => json!({"proposals": [{"idea": "Sound a horn.", "rests_on": []}]}),
+        "pike_l4/criticise" => json!({"reviews": [
+            {"proposal": 1, "feasibility": 4, "evidence": 2, "novelty": 9, "objection": "Costly."},
+        ]}),
+        "pike_l4/synthesise" => json!({
+            "summary": "Light or sound.",
+            "factors": ["Ada Tarrant designed Orrin Light [1].", "Ships prefer 3 horns."],
+            "groups": [{"title": "All", "proposals": [1, 2]}],
+        }),
+        other => panic!("`{other}` is not expected"),
+    }
+    .to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_steps_of_a_creative_answer_are_streamed_and_its_ideas_name_their_passages() {
+    let double = Double::start(Behaviour::replying(creative));
+    let world = World::with(with_model(&double)).await;
+    let question = "How could more ships find Orrin Light?";
+    let ask = json!({"question": question, "strategy": "pike_l4", "stream": true});
+    let response = world.post("/api/v1/ask", &ask).await;
+    let events = events(&response.text().await.unwrap());
+    let steps: Vec<&Value> = events
+        .iter()
+        .filter(|event| event.data["event"] == "ideas_developed")
+        .map(|event| &event.data["ideas"])
+        .collect();
+    let mut names: Vec<&str> = steps.iter().map(|step| step["step"].as_str().unwrap()).collect();
+    names.dedup();
+    assert_eq!(names, ["board", "perspectives", "proposed", "reviewed", "synthesised"]);
+    assert_eq!(steps[0]["evidence"][0]["text"], "Ada Tarrant.");
+    assert!(steps[0]["evidence"][0]["nodes"][0].is_string(), "{}", steps[0]);
+    let of_pilots = steps.iter().find(|step| step["step"] == "proposed" && step["agent"] == 1);
+    let idea = &of_pilots.unwrap()["ideas"][0];
+    assert_eq!((&idea["id"], &idea["rests_on"]), (&json!("1.1"), &json!([1])));
+    // Scores are from 1 to 5.
+    let review = steps.iter().find(|step| step["step"] == "reviewed").unwrap();
+    assert_eq!(review["reviews"][0]["novelty"], 5.0);
+    let answer = &events.last().unwrap().data["answer"];
+    let text = answer["full"]["text"].as_str().unwrap();
+    assert!(text.contains("- Raise the lamp [1] (Pilots"), "{text}");
+    assert!(text.contains("- Sound a horn (Keepers") && text.contains("Evidence: none"), "{text}");
+    assert!(answer["citations"][0]["document"].is_string(), "{answer}");
+    // Ideas are no claims; what is said of the evidence is checked.
+    let supported: Vec<&Value> =
+        answer["full"]["claims"].as_array().unwrap().iter().map(|one| &one["supported"]).collect();
+    assert_eq!(supported, [&json!(true), &json!(false)], "{answer}");
     world.stop().await;
 }

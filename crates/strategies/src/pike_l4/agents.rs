@@ -118,8 +118,12 @@ impl PikeL4 {
         stated.truncate(self.ideas);
         let most = board.evidence.len() + found.len();
         for stated in &mut stated {
-            stated.rests_on.retain(|number| (1..=most).contains(number));
-            stated.rests_on.dedup();
+            let mut seen = vec![];
+            stated.rests_on.retain(|number| {
+                let new = (1..=most).contains(number) && !seen.contains(number);
+                seen.push(*number);
+                new
+            });
         }
         Ok((found, stated))
     }

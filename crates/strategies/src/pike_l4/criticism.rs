@@ -30,34 +30,28 @@ struct Review {
     objection: String,
 }
 
-/// A round of criticism, which counts from 1, by agents with these perspectives.
-pub(super) struct Round<'a> {
-    pub(super) number: usize,
-    pub(super) perspectives: &'a [Perspective],
-}
-
 impl PikeL4 {
+    /// One round, which counts from 1, by agents with these perspectives.
     pub(super) async fn criticise(
         &self,
         question: &Question,
-        round: &Round<'_>,
+        (round, perspectives): (usize, &[Perspective]),
         proposals: &mut Proposals,
         cx: &Cx,
     ) -> Result<()> {
         let held: &Proposals = proposals;
-        let reviewing = round.perspectives.iter().enumerate().map(|(agent, perspective)| {
+        let reviewing = perspectives.iter().enumerate().map(|(agent, perspective)| {
             let cx = cx.span(format!("agent: {}", perspective.name));
             async move {
                 let placed = review(question, (agent, perspective), held, &cx).await?;
                 let reviews = placed
                     .iter()
-                    .flat_map(|(at, review)| {
+                    .filter_map(|(at, review)| {
                         // Near-equal proposals are not joined yet: each has one id.
                         held.all[*at].ids.first().map(|id| review.recorded(id))
                     })
                     .collect();
-                let (agent, round) = (agent + 1, round.number);
-                cx.record_ideas(IdeaStep::Reviewed { agent, round, reviews });
+                cx.record_ideas(IdeaStep::Reviewed { agent: agent + 1, round, reviews });
                 Ok::<_, halma_core::Error>(placed)
             }
         });

@@ -34,7 +34,6 @@ use async_trait::async_trait;
 use halma_core::{Answer, Cx, Entry, Question, Result, Strategy};
 use serde::{Deserialize, Serialize};
 
-use self::criticism::Round;
 use crate::pike_l2::PikeL2;
 use crate::shared::kinds::Kind;
 use crate::shared::settings::{self, at_least_one};
@@ -111,10 +110,9 @@ impl Strategy for PikeL4 {
         if proposals.all.is_empty() {
             return summarise("no agent proposed anything", question, cx).await;
         }
-        for number in 1..=self.rounds {
-            let cx = cx.span(format!("criticism {number}"));
-            let round = Round { number, perspectives: &perspectives };
-            self.criticise(question, &round, &mut proposals, &cx).await?;
+        for round in 1..=self.rounds {
+            let cx = cx.span(format!("criticism {round}"));
+            self.criticise(question, (round, &perspectives), &mut proposals, &cx).await?;
         }
         self.synthesise(question, &board, &proposals, &cx.span("synthesis")).await
     }

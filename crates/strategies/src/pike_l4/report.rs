@@ -1,4 +1,6 @@
 //! The text of the report, with the numbers of the passages that it rests on.
+use std::fmt::Write as _;
+
 use halma_core::text::support::{TitledText, is_supported};
 use halma_core::{Answer, Citation, Claim, FullAnswer};
 
@@ -48,17 +50,13 @@ impl<'a> Report<'a> {
 
     /// A statement about the evidence: it has to be supported by it.
     pub(super) fn factor(&mut self, factor: &str) {
-        let mut named = vec![];
+        let (mut named, mut citations) = (vec![], vec![]);
         let marked = renumbered(factor, |number| {
             let item = self.evidence.get(number.checked_sub(1)?)?;
-            let citation = item.citations.first()?.clone();
+            let number_cited = self.cite(item.citations.first()?.clone());
             named.push(number - 1);
-            Some(self.cite(citation))
-        });
-        let mut citations = vec![];
-        renumbered(&marked, |number| {
-            citations.push(number);
-            None
+            citations.push(number_cited);
+            Some(number_cited)
         });
         let plain = renumbered(factor, |_| None);
         let text = |item: &'a BoardItem| TitledText { title: &item.about, text: &item.text };
@@ -106,8 +104,12 @@ impl<'a> Report<'a> {
                 }
             }
         }
-        let marks: String = numbers.iter().map(|number| format!("[{number}]")).collect();
-        if marks.is_empty() { marks } else { format!(" {marks}") }
+        let mut marks = String::new();
+        for (at, number) in numbers.iter().enumerate() {
+            let space = if at == 0 { " " } else { "" };
+            let _ = write!(marks, "{space}[{number}]");
+        }
+        marks
     }
 
     /// The number of a citation, from 1.

@@ -1,4 +1,6 @@
 //! Carrying up what several partial answers rest on.
+use std::fmt::Write as _;
+
 use halma_core::Citation;
 
 /// Citations of several partial answers, each passage once: a sentence takes the place of the
@@ -23,23 +25,19 @@ pub(crate) fn renumbered(text: &str, mut number: impl FnMut(usize) -> Option<usi
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('[') {
         let mark = after.split_once(']').and_then(|(n, tail)| Some((n.trim().parse().ok()?, tail)));
-        match mark {
-            Some((marked, tail)) => {
-                if let Some(number) = number(marked) {
-                    out.push_str(before);
-                    out.push_str(&format!("[{number}]"));
-                } else {
-                    // No space is left before a full stop.
-                    out.push_str(before.trim_end_matches(' '));
-                }
-                rest = tail;
-            }
-            None => {
-                out.push_str(before);
-                out.push('[');
-                rest = after;
-            }
+        let Some((marked, tail)) = mark else {
+            out.push_str(before);
+            out.push('[');
+            rest = after;
+            continue;
+        };
+        if let Some(number) = number(marked) {
+            let _ = write!(out, "{before}[{number}]");
+        } else {
+            // No space is left before a full stop.
+            out.push_str(before.trim_end_matches(' '));
         }
+        rest = tail;
     }
     out + rest
 }

@@ -51,8 +51,8 @@ export const feedback = {
   give: (body: NewFeedback) => json<Feedback>("/feedback", { body }),
   list: (of: { run?: string; state?: string; verdict?: string; about?: string; limit?: number; after?: string }) =>
     list<Feedback>(`/feedback${query(of)}`),
-  /** Of all candidates, or of those with these numbers. */
-  decide: (id: string, decision: Decision, candidates: number[] = []) =>
-    json<Feedback>(`/feedback/${part(id)}/${decision}`, { body: { candidates } }),
+  /** About all candidates, or those with these numbers; `despite` accepts what other feedback denies. */
+  decide: (id: string, decision: Decision, candidates: number[] = [], despite = false) =>
+    json<Feedback>(`/feedback/${part(id)}/${decision}`, { body: { candidates, ...(despite ? { despite } : {}) } }),
   remove: (id: string) => json<void>(`/feedback/${part(id)}`, { method: "DELETE" }),
 };

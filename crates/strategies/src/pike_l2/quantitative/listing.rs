@@ -90,13 +90,11 @@ impl Quantitative {
             coverage => &coverage,
         };
         let reading = cx.reserve().ask(&COUNTED, variables).await;
-        let answer = match reading.unless_failed(&cx, "the count is given as it is")? {
-            Some(reading) => answer_from(reading, &[]),
-            None => {
-                let text = result.clone();
-                Answer { abstained: result.is_empty(), text, ..Answer::default() }
-            }
-        };
+        let reading = reading.unless_failed(&cx, "the count is given as it is")?;
+        let answer = reading.map_or_else(
+            || Answer { abstained: result.is_empty(), text: result.clone(), ..Answer::default() },
+            |reading| answer_from(reading, &[]),
+        );
         if answer.abstained {
             cx.note(format!("the rows do not answer: {}", answer.reason.trim()));
         }

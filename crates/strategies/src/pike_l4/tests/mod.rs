@@ -133,6 +133,14 @@ async fn without_a_synthesis_the_proposals_are_the_answer() {
 }
 
 #[tokio::test]
+async fn without_perspectives_none_are_asked_for() {
+    let settings = PikeL4 { own_perspectives: false, look_ups: 0, rounds: 0, ..l4() };
+    let model = Script::new([NO_QUESTIONS, LAMP, HORN, SYNTHESIS]);
+    golden("pike_l4/no_perspectives", &settings, run(Arc::clone(&model))).await;
+    assert!(model.shown("pike_l4/propose")[0].contains("Perspective: agent 1"));
+}
+
+#[tokio::test]
 async fn agents_that_propose_nothing_leave_a_summary() {
     let nothing = ("pike_l4/propose", r#"{"proposals": []}"#);
     let model = Script::new([

@@ -1,5 +1,5 @@
 // The steps of a creative answer, as one picture that grows while the run is in progress.
-import type { IdeaEvidence, IdeaReview, ProposedIdea, TraceEvent } from "../api/types";
+import type { IdeaEvidence, IdeaReview, ProposedIdea, TraceEvent } from "../../api/types";
 
 /** What another agent says of an idea. */
 export interface Review extends IdeaReview {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SeriesForecast, SeriesPoint } from "../api/types";
+import type { SeriesForecast, SeriesPoint } from "../../api/types";
 import { figure, forecasts, interval, plot, quantity, scale } from "./forecast";
 
 const point = (period: string, value: number, more: Partial<SeriesPoint> = {}): SeriesPoint =>

@@ -1,5 +1,5 @@
 // A series and its forecast as a drawing: where the points, the bands and the labels are, in pixels.
-import type { SeriesForecast, SeriesPoint, SeriesPrediction, TraceEvent } from "../api/types";
+import type { SeriesForecast, SeriesPoint, SeriesPrediction, TraceEvent } from "../../api/types";
 
 export interface Box {
   width: number;

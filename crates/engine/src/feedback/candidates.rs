@@ -266,6 +266,7 @@ mod tests {
 
     #[test]
     fn the_answer_its_steps_and_the_answers_on_the_way_are_candidates() {
+        use CandidateKind::{Answer, SubAnswer};
         let events = vec![
             searched(1, "Who built it?", vec![hit("c-1", "Built by Ilse Thorn in 1901.")]),
             replied(1, r#"Well: {"rationale": "[1]", "answer": "Ilse Thorn"}"#),
@@ -285,7 +286,6 @@ mod tests {
         ];
         let run = run("dec", events);
         let found = candidates(&run, Verdict::Right, "");
-        use CandidateKind::{Answer, SubAnswer};
         assert_eq!(
             told(&found),
             [

@@ -167,7 +167,8 @@ pub(crate) struct KbTables {
 pub(crate) struct KbSql {
     /// A SELECT statement over the tables listed by `halma kb tables`
     pub(crate) query: String,
-    /// Id of a run that made a forecast: its series is the table `series`
+    /// Id of a run that made a forecast: its series (of a long one the latest periods) is the table
+    /// `series`
     #[arg(long, value_name = "ID")]
     pub(crate) run: Option<String>,
     #[command(flatten)]

@@ -3,8 +3,9 @@ use std::fmt::Write as _;
 
 use halma_core::{Event, SeriesForecast, Trace};
 
-/// The latest periods that are in the table: a query has a largest length.
-const MOST_PERIODS: usize = 300;
+/// Bytes of the rows: a query has a largest length, 20,000 bytes. Of a longer series the latest periods
+/// are in the table.
+const MOST_BYTES: usize = 15_000;
 
 /// A query with the table `series` of a run before it: a row for each period of each series, and for
 /// each period that is forecast. `None` for a run that made no series.
@@ -21,11 +22,17 @@ pub fn over_series(trace: &Trace, sql: &str) -> Option<String> {
             _ => None,
         })
         .collect();
-    let mut rows: Vec<String> = made.iter().flat_map(|series| periods(series)).collect();
+    let rows: Vec<String> = made.iter().flat_map(|series| periods(series)).collect();
+    let mut bytes = 0;
+    let fits = |row: &&String| {
+        bytes += row.len() + 2;
+        bytes <= MOST_BYTES
+    };
+    let latest = rows.iter().rev().take_while(fits).count();
+    let rows = &rows[rows.len() - latest..];
     if rows.is_empty() {
         return None;
     }
-    rows.drain(..rows.len().saturating_sub(MOST_PERIODS));
     let table = format!(
         "series(target, group_name, period, value, fitted, low, high, low_wide, high_wide, state, \
          source_rows) AS (VALUES {})",
@@ -117,6 +124,17 @@ mod tests {
             assert!(sql.contains(part), "{part}: {sql}");
         }
         assert_eq!(over_series(&Trace::default(), "SELECT 1"), None);
+    }
+
+    #[test]
+    fn a_long_series_is_cut_to_its_latest_periods() {
+        let Trace(mut events) = run();
+        if let Event::SeriesForecast { series, .. } = &mut events[0] {
+            series.points = series.points.iter().cycle().take(5_000).cloned().collect();
+        }
+        let sql = over_series(&Trace(events), "SELECT 1").unwrap();
+        assert!((10_000..20_000).contains(&sql.len()), "{}", sql.len());
+        assert!(sql.contains("'forecast'"));
     }
 
     #[test]

@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn a_computed_answer_lists_the_first_of_its_rows() {
-        let citations = (1..=9).map(|number| citation(&format!("{number}.csv"))).collect();
+        let row = |number| Citation { page: None, ..citation(&format!("{number}.csv")) };
+        let citations = (1..=9).map(row).collect();
         let (computation, limitation) = (Some("By a query.".into()), Some("Read by eye.".into()));
         let text = "9".into();
         let answer = Answer { text, citations, computation, limitation, ..Answer::default() };

@@ -41,7 +41,7 @@ const items = (list) => (Array.isArray(list) ? list : list.items);
 
 /** A question that the library can answer: an atom of one of its documents. */
 async function questionOf(page) {
-  const documents = items(await get(page, "/documents?limit=20"));
+  const documents = items(await get(page, "/documents?limit=20&state=indexed"));
   for (const { id } of documents) {
     const atoms = items(await get(page, `/documents/${encodeURIComponent(id)}/nodes?layer=atom`));
     const question = atoms.map((a) => a.text.trim()).find((text) => text.endsWith("?"));

@@ -67,7 +67,7 @@ def examples(file, kind):
     if not file.is_file():
         fail(f"{file} does not exist", "give the folder that `halma train` wrote with --format trl")
     found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
         if not line.strip():
             continue
         try:

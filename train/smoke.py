@@ -20,7 +20,7 @@ PLACES = "Varn,Oldbridge,Lenn,Tarr,Holm,Rusk,Elvik,Dorn"
 
 
 def lines(file):
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    return [json.loads(line) for line in file.read_text("utf-8").split("\n") if line.strip()]
 
 
 def made_up(example, drawn):

@@ -189,10 +189,11 @@ impl Collector {
 
     fn summary(&self, shared: &Shared, usable: &Usable) -> CollectionSummary {
         let output = lock(&shared.output);
+        let open = usable.items.iter().any(|item| !self.is_done(item, &output.rounds));
         let stopped = match self.budget.spent() {
-            Some(limit) => Some(Stopped::Spent { limit }),
+            Some(limit) if open => Some(Stopped::Spent { limit }),
             None if output.health.is_failing() => Some(output.health.stopped()),
-            None => None,
+            _ => None,
         };
         CollectionSummary {
             questions: usable.items.len(),

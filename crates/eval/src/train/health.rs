@@ -35,7 +35,7 @@ impl Health {
     }
 }
 
-/// A call that failed for good. Strategies do without such a reply, and what comes of the rest was
+/// A call that failed permanently. Strategies do without such a reply, and what comes of the rest was
 /// chosen by no model.
 pub(super) fn failed_call(trace: &Trace) -> Option<String> {
     trace.0.iter().enumerate().find_map(|(at, event)| {

@@ -116,10 +116,11 @@ impl KeywordCollector {
         })
         .await?;
         let output = lock(&shared.output);
+        let open = items.iter().any(|item| !is_done(item, &output.runs));
         let stopped = match self.budget.spent() {
-            Some(limit) => Some(Stopped::Spent { limit }),
+            Some(limit) if open => Some(Stopped::Spent { limit }),
             None if output.health.is_failing() => Some(output.health.stopped()),
-            None => None,
+            _ => None,
         };
         let mut usage = UsageTotal::default();
         output.runs.iter().for_each(|run| usage.add(run.usage));

@@ -81,13 +81,13 @@ pub struct PairStatistics {
 /// A trajectory as it is trained on: (q, [(q^1, a^1) … (q^t, a^t)]).
 pub(super) struct Trajectory<'a> {
     pub(super) question: &'a Question,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<SubAnswer>,
     /// The loop was cut off: that it ends says nothing.
     pub(super) partial: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Step {
+pub(super) struct SubAnswer {
     pub(super) question: String,
     pub(super) answer: String,
 }
@@ -95,12 +95,12 @@ pub(super) struct Step {
 impl<'a> Trajectory<'a> {
     /// Without sub-questions that found no answer, and without repeats: neither is to be learned.
     fn new(round: &'a Round) -> Self {
-        let mut steps: Vec<Step> = vec![];
+        let mut steps: Vec<SubAnswer> = vec![];
         for chosen in round.hops.iter().filter_map(|hop| hop.chosen.as_ref()) {
             let (question, answer) = (chosen.sub_question.trim(), chosen.answer.trim());
             let again = steps.iter().any(|step| words(&step.question) == words(question));
             if !question.is_empty() && !answer.is_empty() && !again {
-                steps.push(Step { question: question.into(), answer: answer.into() });
+                steps.push(SubAnswer { question: question.into(), answer: answer.into() });
             }
         }
         Self { question: &round.question, steps, partial: round.partial }
@@ -120,7 +120,7 @@ impl Render<'_> {
     pub(super) fn prompt(
         &self,
         question: &Question,
-        steps: &[Step],
+        steps: &[SubAnswer],
     ) -> Result<Vec<Message>, TrainError> {
         let variables = context! { question => Serde(question), history => Serde(steps) };
         Ok(self.0.render(PROMPT, &variables)?.messages)

@@ -4,7 +4,7 @@ use halma_core::text::words;
 
 use super::chat::Example;
 use super::error::TrainError;
-use super::pairs::{Render, Step, Trajectory};
+use super::pairs::{Render, SubAnswer, Trajectory};
 
 /// Where a wrong trajectory leaves a right one, what the right one does is preferred: up to there
 /// both had the same prompt.
@@ -31,7 +31,7 @@ pub(super) fn preferences(
 }
 
 /// How many first steps are the same, answers included.
-fn shared(one: &[Step], other: &[Step]) -> usize {
+fn shared(one: &[SubAnswer], other: &[SubAnswer]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 

@@ -89,7 +89,7 @@ def base(pairs, work):
     drawn = random.Random(1)
     real = lines(pairs / "train.jsonl")
     made = real + [made_up(real[0], drawn) for _ in range(PAIRS - len(real))]
-    for name, examples in {"sft": made, "dpo": [rejected(one) for one in made[:48]]}.items():
+    for name, examples in {"sft": made, "dpo": [rejected(one) for one in made[:24]]}.items():
         (work / name).mkdir(parents=True, exist_ok=True)
         text = "".join(json.dumps(one) + "\n" for one in examples)
         (work / name / "train.jsonl").write_text(text, encoding="utf-8")

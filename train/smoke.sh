@@ -33,7 +33,12 @@ grep -q "kar3\|k was 4 and is 2" "$work/log" || fail "the message does not name 
 for format in trl llama-factory openai; do
     for kind in sft dpo; do
         pairs="train pairs $work/runs.jsonl --format $format --kind $kind --share 0"
-        quietly "$halma" $pairs --out "$work/$format-$kind"
+        if ! "$halma" $pairs --out "$work/$format-$kind" >"$work/log" 2>&1; then
+            # Of so few questions none may be answered wrongly first and rightly then.
+            [ $kind = dpo ] && grep -q "no preferences" "$work/log" && continue
+            cat "$work/log" >&2
+            fail "$pairs"
+        fi
         quietly "$halma" $pairs --out "$work/again"
         diff -r "$work/$format-$kind" "$work/again" || fail "$format $kind: two runs differ"
         rm -r "$work/again"
@@ -62,7 +67,7 @@ export PYTHONWARNINGS=ignore PYTHONDONTWRITEBYTECODE=1
 
 quietly "$python" train/smoke.py "$work/trl-sft" "$work" base masks
 grep "a base of\|gradient" "$work/log"
-train="--rate 3e-3 --epochs 3 --cpu"
+train="--rate 4e-3 --epochs 2 --cpu"
 quietly "$python" train/lora.py "$work/sft" --base "$work/base" --out "$work/adapter" $train
 quietly "$python" train/merge.py "$work/adapter" --out "$work/model"
 if "$python" train/merge.py "$work/adapter" --base "$work/other" --out "$work/wrong" >"$work/log" 2>&1; then

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::costs::forecast;
 use super::error::TrainError;
 use super::health::{Health, failed_call};
-use super::round::{Header, Line, Round, not_a_collection};
+use super::round::{COMMAND, Header, Line, Round, check_own, not_a_collection};
 use super::split::worded;
 use super::summary::{CollectionSummary, Stopped};
 use crate::components::Evidence;
@@ -106,6 +106,7 @@ impl Collector {
     }
 
     fn open(&self, data: &DataSet, out: &Path) -> Result<Shared, TrainError> {
+        check_own(out, ("collection", COMMAND))?;
         let header = self.header(data);
         let (mut earlier, mut rounds) = (None, vec![]);
         let mut journal = Journal::<Line>::open_each(out, |line| match line {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::error::TrainError;
 use super::health::{Health, failed_call};
-use super::round::Header;
+use super::round::{Header, check_own};
 use super::split::worded;
 use super::summary::Stopped;
 use crate::data::{DataSet, Item};
@@ -139,6 +139,7 @@ impl KeywordCollector {
     fn open(&self, folder: &Path) -> Result<Shared, TrainError> {
         make_folder(folder)?;
         let file = folder.join(FILE);
+        check_own(&file, ("keywords", COMMAND))?;
         let (mut earlier, mut runs) = (None, vec![]);
         let mut journal = Journal::<Line>::open_each(&file, |line| match line {
             Line::Keywords(line) => earlier = earlier.take().or(Some(*line)),

@@ -1,6 +1,7 @@
 //! What is kept of a collection, one JSON line each: how it was made, then every round of every
 //! question.
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::Path;
 
 use halma_core::{DecompositionHop, Question, UsageTotal};
@@ -10,7 +11,7 @@ use serde_json::Value;
 use super::error::TrainError;
 use crate::journal::Journal;
 
-const COMMAND: &str = "halma train collect";
+pub(super) const COMMAND: &str = "halma train collect";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
@@ -106,6 +107,24 @@ pub(super) fn read(file: &Path) -> Result<(Header, Vec<Round>), TrainError> {
         reason: "its first line does not say how it was collected".into(),
     })?;
     Ok((header, rounds))
+}
+
+/// Refuses a file of another kind before it is opened for writing: of one that is a single line
+/// without an end, all would be taken for half a line and be dropped.
+pub(super) fn check_own(
+    file: &Path,
+    (kind, command): (&str, &'static str),
+) -> Result<(), TrainError> {
+    let own = format!("{{\"line\":\"{kind}\"");
+    let mut head = vec![];
+    let Ok(open) = std::fs::File::open(file) else { return Ok(()) };
+    let read = open.take(own.len() as u64).read_to_end(&mut head);
+    let reason = match read {
+        Ok(_) if own.as_bytes().starts_with(&head) => return Ok(()),
+        Ok(_) => "it begins otherwise, and is left as it is".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(TrainError::NotACollection { file: file.into(), command, reason })
 }
 
 /// A line that cannot be read is most often that of another kind of file.

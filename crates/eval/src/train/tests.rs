@@ -163,6 +163,10 @@ async fn other_settings_and_another_base_are_refused_by_name() {
     assert!(run(other).await.contains("the base has changed"));
     std::fs::write(&out, "{\"version\": 1, \"question\": \"who\"}\n").unwrap();
     assert!(run(collector(says([]), 3)).await.contains("not a file of `halma train collect`"));
+    // One line without an end, as published question files are.
+    std::fs::write(&out, "[{\"question\": \"who\"}]").unwrap();
+    assert!(run(collector(says([]), 3)).await.contains("left as it is"));
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "[{\"question\": \"who\"}]");
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 //! A base that is open: the primary store, its indexes, and the vectors held in memory.
+mod accepted;
 mod lexical;
 #[cfg(test)]
 mod restricted_tests;
@@ -166,12 +167,6 @@ impl Base {
         self.view(self.store.restricted(filters), feedback)
     }
 
-    /// The same base for readers to whom what was accepted from answers is not there.
-    pub fn without_feedback(self: &Arc<Self>) -> Arc<Self> {
-        let feedback = FeedbackSettings { search: false, ..self.feedback_settings };
-        self.view(self.store.clone(), feedback)
-    }
-
     fn view(self: &Arc<Self>, store: Store, feedback_settings: FeedbackSettings) -> Arc<Self> {
         Arc::new(Self {
             dir: self.dir.clone(),
@@ -244,15 +239,6 @@ impl Base {
         let cell = Arc::clone(&self.caches().tags);
         let store = self.store.clone();
         let load = || run_blocking("loading tags", move || store.read(TagIndex::load));
-        let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
-        Ok(Arc::clone(loaded))
-    }
-
-    /// Questions that were accepted or marked wrong, loaded by the first search.
-    pub(crate) async fn feedback_index(&self) -> Result<Arc<FeedbackIndex>, KbError> {
-        let cell = Arc::clone(&self.caches().feedback);
-        let store = self.store.clone();
-        let load = || run_blocking("loading feedback", move || store.read(FeedbackIndex::load));
         let loaded = cell.get_or_try_init(|| async { load().await.map(Arc::new) }).await?;
         Ok(Arc::clone(loaded))
     }
@@ -355,25 +341,6 @@ impl Base {
         }
         caches.filters.insert(key, Arc::clone(&rows));
         Ok(Some(rows))
-    }
-
-    /// The rows of a layer that were accepted from answers and that the rest of a filter lets in.
-    fn accepted(
-        &self,
-        reader: &StoreReader<'_>,
-        filter: &Filter,
-        layer: Layer,
-    ) -> heed::Result<Arc<RowSet>> {
-        let mut rows = RowSet::default();
-        if layer == Layer::Atom {
-            let rest = Filter { feedback: None, ..filter.clone() };
-            let others = self.allowed(reader, &rest, layer)?;
-            let admitted = reader.accepted_atoms()?.into_iter();
-            admitted
-                .filter(|row| others.as_ref().is_none_or(|others| others.contains(*row)))
-                .for_each(|row| rows.insert(row));
-        }
-        Ok(Arc::new(rows))
     }
 
     /// Warns once that only BM25 is searched, unless there is nothing to search. The layers other

@@ -183,6 +183,7 @@ impl ScorePart {
         match self.name.as_str() {
             "entities" | "titles" | "led_to" => Some(Layer::Entity),
             "summaries" => Some(Layer::Summary),
+            "feedback" => Some(Layer::Atom),
             name => Layer::ALL.into_iter().find(|layer| layer.name() == name),
         }
     }
@@ -192,7 +193,7 @@ impl ScorePart {
         match self.name.as_str() {
             "entities" | "titles" | "led_to" => Some(Edge::Mentions),
             // "chunk" is the chunk of an atom.
-            "summaries" | "chunk" => Some(Edge::DerivedFrom),
+            "summaries" | "chunk" | "feedback" => Some(Edge::DerivedFrom),
             name => Edge::ALL.into_iter().find(|edge| edge.name() == name),
         }
     }

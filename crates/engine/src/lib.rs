@@ -28,8 +28,8 @@ pub use engine::{
 pub use error::EngineError;
 pub use feedback::{FeedbackRequest, Held, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback};
 pub use halma_kb::{
-    Atoms, Base, BasePart, Candidate, CandidateKind, CandidateState, Chunks, Converted, Decision,
-    Deleted, Details, EdgeEnd, Entities, Estimate, ExportFormat, Feedback, FeedbackQuery,
+    Atoms, Base, BasePart, CandidateKind, CandidateState, Chunks, Converted, Decision, Deleted,
+    Details, EdgeEnd, Entities, Estimate, ExportFormat, Feedback, FeedbackCandidate, FeedbackQuery,
     FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode,
     Merge, MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SkippedSample,
     SqlError, SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample, Timeline,

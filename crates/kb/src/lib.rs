@@ -55,7 +55,7 @@ pub use extract::{
     Extracted, LeftOut, Merge, MergeRule, MergeSide, TableOf, TableTarget, TargetColumn, ValueType,
 };
 pub use feedback::{
-    Candidate, CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback,
+    CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback, FeedbackCandidate,
     FeedbackDraft, FeedbackQuery, FeedbackSettings, KnownAnswer, Verdict,
 };
 pub use inspect::{

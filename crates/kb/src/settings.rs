@@ -12,6 +12,10 @@ use crate::{FeedbackSettings, GraphSettings, SearchSettings, TableOf, VectorLaye
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the configuration")]
 pub struct KbSettings {
+    /// The level of PIKE-RAG that a base is made for, from 0 to 4: it gives defaults to the other
+    /// keys (`halma_engine`'s configuration), and means nothing here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<u8>,
     /// What atoms are made of.
     pub atoms: Atoms,
     /// How documents are cut into chunks.
@@ -59,6 +63,7 @@ pub struct KbSettings {
 impl Default for KbSettings {
     fn default() -> Self {
         Self {
+            level: None,
             atoms: Atoms::Questions,
             chunks: Chunks::Structure,
             chunk_chars: 1500,

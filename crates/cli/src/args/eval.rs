@@ -67,6 +67,7 @@ pub(crate) struct EvalRun {
 
 /// What evaluations of all kinds share.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct EvalHow {
     #[command(flatten)]
     pub(crate) set: Set,

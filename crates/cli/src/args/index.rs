@@ -18,6 +18,11 @@ pub(crate) struct Index {
     /// Format of the files
     #[arg(long, value_parser = one_of(FORMATS), default_value = "auto")]
     pub(crate) format: InputFormat,
+    /// The level of PIKE-RAG that the base is made for, from 0 (files, chunks, tables) to 4: what is
+    /// switched on for it is in the guide to documents, and other settings win [default: kb.level of
+    /// the configuration]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=4))]
+    pub(crate) level: Option<u8>,
     /// What the atoms of a chunk are [default: kb.atoms of the configuration, `questions`]
     #[arg(long, value_parser = one_of(ATOMS))]
     pub(crate) atoms: Option<Atoms>,

@@ -17,6 +17,7 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
     }
     let mut flags: Flags = budget_flags(&args.budget, "index");
     let settings = [
+        ("kb.level", args.level.map(Value::try_from), "--level"),
         ("kb.atoms", args.atoms.map(Value::try_from), "--atoms"),
         ("kb.chunks", args.chunks.map(Value::try_from), "--chunks"),
         ("kb.entities", args.entities.map(Value::try_from), "--entities"),

@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 
 use console::style;
-use halma_engine::{Candidate, CandidateState, Feedback, Verdict};
+use halma_engine::{CandidateState, Feedback, FeedbackCandidate, Verdict};
 
 use super::{plural, shorten};
 
@@ -87,7 +87,7 @@ fn contradiction(feedback: &Feedback, text: &mut String) {
     }
 }
 
-fn candidate(candidate: &Candidate, text: &mut String) {
+fn candidate(candidate: &FeedbackCandidate, text: &mut String) {
     let answer = if candidate.answer.is_empty() {
         String::new()
     } else {

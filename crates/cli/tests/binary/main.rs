@@ -4,6 +4,7 @@ mod bad_input;
 mod browser;
 mod contract;
 mod evaluation;
+mod feedback;
 mod future;
 mod knowledge_graph;
 mod mischief;

@@ -32,6 +32,11 @@ impl Ran {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}", self.out))
     }
 
+    /// Asserts that the run went well.
+    pub(crate) fn succeeds(&self) {
+        assert_eq!(self.code, 0, "out: {}\nerr: {}", self.out, self.err);
+    }
+
     /// Asserts the exit code and that standard error says each of the words.
     pub(crate) fn fails(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "out: {}\nerr: {}", self.out, self.err);

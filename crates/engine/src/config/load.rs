@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use halma_core::ConfigError;
 use toml::{Table, Value};
 
-use super::{Config, OFFLINE, ROLES};
+use super::{Config, OFFLINE, ROLES, level};
 
 /// A configuration, and the origin of each of its values by dotted key.
 pub struct Loaded {
@@ -36,6 +36,7 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         put(&mut table, &path, value);
         origins.insert(key, flag);
     }
+    level::apply(&mut table, &mut origins)?;
     let mut config: Config = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
         let (file, key) = (String::from("flags"), quoted(e.message()).unwrap_or_default());
         ConfigError { file, key, reason: e.message().into(), hint: hint(e.message()) }
@@ -79,7 +80,7 @@ fn hint(message: &str) -> String {
     }
 }
 
-fn put(table: &mut Table, path: &[&str], value: Value) {
+pub(super) fn put(table: &mut Table, path: &[&str], value: Value) {
     match path {
         [] => {}
         [key] => {

@@ -1,4 +1,5 @@
 //! `halma.toml`: every table and key, with its default.
+mod level;
 pub(crate) mod load;
 pub(crate) mod serve;
 pub(crate) mod show;

@@ -1,6 +1,7 @@
 //! Names of everything that an answer depends on. Results under different fingerprints must not be
 //! mixed.
 use halma_core::Strategy;
+use halma_kb::{CandidateState, Feedback, FeedbackQuery};
 use halma_web::WebSettings;
 
 use super::{Engine, knowledge_graph};
@@ -8,6 +9,8 @@ use crate::error::EngineError;
 
 /// The prompts that only a judge answers begin with this.
 const JUDGE_PROMPTS: &str = "judge/";
+/// Those for feedback are asked in no evaluation.
+const FEEDBACK_PROMPTS: &str = "feedback/";
 
 impl Engine {
     /// Names the content of the base and how it is searched.
@@ -18,10 +21,11 @@ impl Engine {
 
     /// Names everything that an answer depends on: settings, prompts, models, base.
     pub fn fingerprint(&self, strategy: &dyn Strategy) -> Result<String, EngineError> {
-        let prompts = self.prompt_hashes(|name| !name.starts_with(JUDGE_PROMPTS));
+        let other = [JUDGE_PROMPTS, FEEDBACK_PROMPTS];
+        let prompts = self.prompt_hashes(|name| !other.iter().any(|of| name.starts_with(of)));
         let roles = crate::ROLES.iter().filter(|role| **role != "judge");
         let models: Vec<&str> = roles.map(|role| self.model_for_role(role)).collect();
-        Ok(serde_json::json!({
+        let mut names = serde_json::json!({
             "strategy": strategy.name(),
             "settings": strategy.settings(),
             "prompts": prompts,
@@ -31,14 +35,16 @@ impl Engine {
             "thresholds": [self.config.embedder.chunk_threshold, self.config.embedder.atom_threshold],
             "search": self.config.kb.search,
             "graph": self.config.kb.graph,
-            "feedback": self.feedback_fingerprint()?,
             "web": self.config.sources.web.as_ref().map(WebSettings::identity),
             "about": self.setup.about_base,
             "kg": knowledge_graph::fingerprint(self)?,
             "budget": self.config.budget.ask,
             "base": self.base_fingerprint()?,
-        })
-        .to_string())
+        });
+        if let Some(feedback) = self.feedback_fingerprint()? {
+            names["feedback"] = feedback.into();
+        }
+        Ok(names.to_string())
     }
 
     /// Names what was accepted from answers, where evaluations find it.
@@ -46,10 +52,10 @@ impl Engine {
         if !self.config.feedback.eval {
             return Ok(None);
         }
-        let state = Some(halma_kb::CandidateState::Accepted);
-        let query = halma_kb::FeedbackQuery { state, ..halma_kb::FeedbackQuery::default() };
-        let accepted = self.base.list_feedback(&query)?;
-        let decided = |f: &halma_kb::Feedback| f.candidates.iter().map(|c| c.at).max();
+        let state = Some(CandidateState::Accepted);
+        let accepted =
+            self.base.list_feedback(&FeedbackQuery { state, ..FeedbackQuery::default() })?;
+        let decided = |f: &Feedback| f.candidates.iter().map(|c| c.at).max();
         let ids = accepted.iter().map(|given| format!("{} {:?}", given.id, decided(given)));
         Ok(Some(ids.collect::<Vec<_>>().join(",")))
     }

@@ -26,8 +26,8 @@ impl Engine {
         self.view(filters.clone(), || Ok(Self { originals, ..self.over_documents(filters)? }))
     }
 
-    /// This engine for a question about some documents. Nodes smaller than a document cannot be
-    /// chosen here.
+    /// This engine for a question about some documents, or one that is answered without what was
+    /// accepted from answers. Nodes smaller than a document cannot be chosen here.
     pub fn filtered(self: &Arc<Self>, filter: &Filter) -> Result<Arc<Self>, EngineError> {
         let unfit = |key: &str| ConfigError {
             file: "the filter of a question".into(),
@@ -42,6 +42,9 @@ impl Engine {
         }
         if !filter.tags.is_empty() {
             return Err(unfit("filter.tags").into());
+        }
+        if filter.feedback == Some(true) {
+            return Err(unfit("filter.feedback").into());
         }
         if filter.is_empty() {
             return Ok(Arc::clone(self));

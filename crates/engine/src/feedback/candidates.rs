@@ -289,17 +289,21 @@ mod tests {
         assert_eq!(
             told(&found),
             [
-                (Answer, "Where was the architect of Varn lighthouse born?", "Norway"),
-                (SubAnswer, "Who built it?", "Ilse Thorn"),
-                (SubAnswer, "Where was Ilse Thorn born?", "Norway"),
-                (SubAnswer, "Which coast is Norway on?", ""),
+                (
+                    CandidateKind::Answer,
+                    "Where was the architect of Varn lighthouse born?",
+                    "Norway"
+                ),
+                (CandidateKind::SubAnswer, "Who built it?", "Ilse Thorn"),
+                (CandidateKind::SubAnswer, "Where was Ilse Thorn born?", "Norway"),
+                (CandidateKind::SubAnswer, "Which coast is Norway on?", ""),
             ]
         );
         assert_eq!(found[1].sources, ["c-1".into()]);
         let wrong = candidates(&run, Verdict::Wrong, "Sweden");
         assert_eq!(
             told(&wrong),
-            [(Answer, "Where was the architect of Varn lighthouse born?", "Sweden")]
+            [(CandidateKind::Answer, "Where was the architect of Varn lighthouse born?", "Sweden")]
         );
         assert!(candidates(&run, Verdict::Wrong, " ").is_empty());
         assert_eq!(candidates(&run, Verdict::Incomplete, "").len(), 3);

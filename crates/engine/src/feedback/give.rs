@@ -13,7 +13,7 @@ pub const LONGEST_CORRECTION: usize = 4_000;
 pub const LONGEST_NOTE: usize = 4_000;
 
 /// Records that are read at a time by [`Engine::feedback`].
-const PAGE: usize = 100;
+const PAGE: usize = 1_000;
 
 /// What a person says of the answer of a run.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use halma_core::{
     Cx, Error, Filter, Hit, Layer, Meter, MinScore, Mode, Prompt, Query, Question,
     UnlessFailed as _, UnlessSpent as _, UsageTotal,
 };
-use halma_kb::{Candidate, CandidateState, Check, Decision, Feedback, KbError};
+use halma_kb::{CandidateState, Check, Decision, Feedback, FeedbackCandidate, KbError};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ impl Engine {
     /// What speaks for a candidate, or why it is held back.
     async fn check_candidate(
         &self,
-        candidate: &Candidate,
+        candidate: &FeedbackCandidate,
         cx: &Cx,
     ) -> Result<Check, (Option<Check>, String)> {
         let held = |reason: String| (None, reason);
@@ -148,7 +148,7 @@ impl Engine {
 }
 
 /// Facts of the base about what a candidate is about, as sentences.
-async fn facts_near(candidate: &Candidate, cx: &Cx) -> Result<Vec<String>, Error> {
+async fn facts_near(candidate: &FeedbackCandidate, cx: &Cx) -> Result<Vec<String>, Error> {
     if cx.catalog().await?.count(Layer::Fact) == 0 {
         return Ok(vec![]);
     }

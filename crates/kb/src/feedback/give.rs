@@ -6,7 +6,8 @@ use halma_core::{Layer, NodeId};
 use super::types::feedback_id;
 use super::{CandidateDraft, CandidateState, Feedback, FeedbackDraft};
 use crate::store::{
-    CandidateRecord, DocumentRecord, FeedbackRecord, Row, StoreReader, hash, parse_id,
+    CandidateRecord, ChunkRecord, DocumentRecord, FeedbackRecord, Id, Row, StoreReader, hash,
+    parse_id,
 };
 use crate::{Base, KbError};
 
@@ -18,13 +19,17 @@ const SALT_BITS: u32 = 20;
 
 impl Base {
     /// Stores feedback on an answer. What the run quoted and is not in the base any more is left
-    /// out. In a view of some documents it is about these alone.
+    /// out. In a view of some documents it is about these alone. It takes the place of what the same
+    /// person said of the run before, unless something of that was accepted.
     pub fn add_feedback(&self, draft: &FeedbackDraft) -> Result<Feedback, KbError> {
         let record = self.store.read(|reader| resolve(reader, draft))?;
         let salt = hash(&[draft.run.as_bytes(), draft.by.as_bytes(), draft.note.as_bytes()]);
         let id = draft.at_ms << SALT_BITS | salt >> (u64::BITS - SALT_BITS);
         let whole = self.whole.as_deref().unwrap_or(self);
         let id = whole.store.write(|writer| {
+            for former in said_before(writer, &record)? {
+                writer.remove_feedback(former)?;
+            }
             let id = writer.add_feedback(id, &record)?;
             writer.publish()?;
             Ok(id)
@@ -32,6 +37,16 @@ impl Base {
         self.refresh()?;
         self.feedback(&feedback_id(id))
     }
+}
+
+/// What the same person said of a run, as far as nothing of it was accepted.
+fn said_before(reader: &StoreReader<'_>, record: &FeedbackRecord) -> heed::Result<Vec<Id>> {
+    let mut before = reader.all_feedback()?;
+    before.retain(|(_, other)| {
+        let accepted = other.candidates.iter().any(|candidate| candidate.atom.is_some());
+        other.run == record.run && other.by == record.by && !accepted
+    });
+    Ok(before.into_iter().map(|(id, _)| id).collect())
 }
 
 fn resolve(reader: &StoreReader<'_>, draft: &FeedbackDraft) -> heed::Result<FeedbackRecord> {
@@ -63,7 +78,7 @@ fn resolve(reader: &StoreReader<'_>, draft: &FeedbackDraft) -> heed::Result<Feed
         dismissed: false,
     };
     for chunk in record.chunks() {
-        let chunk: crate::store::ChunkRecord = reader.linked(chunk)?;
+        let chunk: ChunkRecord = reader.linked(chunk)?;
         documents.insert(chunk.document);
     }
     record.documents = documents.into_iter().collect();

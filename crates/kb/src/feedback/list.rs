@@ -5,7 +5,7 @@ use halma_core::text::normalise_name;
 use halma_core::{Layer, NodeId};
 
 use super::types::{feedback_id, parse_feedback_id};
-use super::{Candidate, CandidateKind, CandidateState, Feedback, Verdict};
+use super::{CandidateKind, CandidateState, Feedback, FeedbackCandidate, Verdict};
 use crate::store::{DocumentRecord, FeedbackRecord, Id, Row, StoreReader, node_id};
 use crate::{Base, KbError};
 
@@ -191,7 +191,7 @@ fn shown(
             Some(row) => reader.id_of((Layer::Atom, row))?.map(|id| node_id(Layer::Atom, id)),
             None => None,
         };
-        candidates.push(Candidate {
+        candidates.push(FeedbackCandidate {
             number,
             kind: candidate.kind,
             question: candidate.question.clone(),

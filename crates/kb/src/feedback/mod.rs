@@ -17,6 +17,6 @@ pub use self::list::FeedbackQuery;
 pub use self::settings::FeedbackSettings;
 pub(crate) use self::types::feedback_id;
 pub use self::types::{
-    Candidate, CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback,
+    CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback, FeedbackCandidate,
     FeedbackDraft, Verdict,
 };

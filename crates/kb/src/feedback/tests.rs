@@ -244,6 +244,12 @@ async fn a_view_of_some_documents_sees_what_rests_on_these_alone() {
     assert_eq!(found.iter().map(|hit| &hit.id).collect::<Vec<_>>(), [&atom]);
     assert!(view.inspector().show(&mixed.candidates[0].atom.clone().unwrap()).is_err());
     assert_eq!(view.known_answers(QUESTION).await.unwrap().len(), 1);
+    // Who thinks again says it again.
+    base.add_feedback(&draft("run9", Verdict::Right, &all[..1])).unwrap();
+    let other = base.add_feedback(&draft("run9", Verdict::Wrong, &all[..1])).unwrap();
+    let run9 = FeedbackQuery { run: Some("run9".into()), ..FeedbackQuery::default() };
+    assert_eq!(base.list_feedback(&run9).unwrap(), [other.clone()]);
+    base.delete_feedback(&other.id).unwrap();
     // What it gives is about what it sees, and is stored for all.
     let given = view.add_feedback(&draft("run3", Verdict::Incomplete, &all)).unwrap();
     assert_eq!(given.documents, ["one"]);

@@ -62,7 +62,7 @@ impl CandidateKind {
     }
 
     /// Whether it answers its question when that is asked again. A series grows, and ideas are to
-    /// be had anew.
+    /// be had again.
     pub(crate) fn is_recalled(self) -> bool {
         matches!(self, Self::Answer | Self::SubAnswer | Self::Rows)
     }
@@ -156,7 +156,7 @@ pub struct Feedback {
     pub documents: Vec<String>,
     /// The chunks that the answer cites.
     pub cited: Vec<NodeId>,
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<FeedbackCandidate>,
     /// It was rejected as a whole.
     pub dismissed: bool,
     /// Ids of feedback that says otherwise: on the same run, or of the same question.
@@ -167,7 +167,7 @@ pub struct Feedback {
 /// Something that may become knowledge, or has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Candidate {
+pub struct FeedbackCandidate {
     /// Within its feedback, from 1.
     pub number: usize,
     pub kind: CandidateKind,

@@ -72,6 +72,7 @@ impl StoreReader<'_> {
         self.check_names(report)?;
         checked.edges = self.check_edges(report)?;
         self.check_owners(report)?;
+        self.check_feedback(report)?;
         Ok(checked)
     }
 
@@ -255,6 +256,29 @@ impl StoreReader<'_> {
             }
         }
         Ok(count)
+    }
+
+    /// Every record of feedback can be read, and so can what it quotes and was made into.
+    fn check_feedback(&self, report: &mut Report<'_>) -> heed::Result<()> {
+        let Some(db) = self.store.db.feedback else { return Ok(()) };
+        for entry in db.records.iter(self)? {
+            if let Some(unreadable) = self.store.unreadable(entry?.1) {
+                report(None, format!("a record of feedback {unreadable}"));
+            }
+        }
+        for entry in db.links.iter(self)? {
+            let (key, _) = entry?;
+            let Some(at) = key.get(..5).and_then(at_of_key) else {
+                report(None, "a link of feedback has an invalid key".into());
+                continue;
+            };
+            if !self.holds(at)? {
+                report(Some(at), "feedback quotes it, and the node is missing".into());
+            } else if db.records.get(self, &key[5..])?.is_none() {
+                report(Some(at), "feedback that quotes it is missing".into());
+            }
+        }
+        Ok(())
     }
 
     /// Every owner is there and has a key; nothing waits to be wiped.

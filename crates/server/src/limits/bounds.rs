@@ -73,6 +73,7 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("fan_out", Allowed::Count(50)),
     ("group", Allowed::Count(100)),
     ("groups", Allowed::Count(100)),
+    ("highest", Allowed::Count(4)),
     ("horizon", Allowed::Count(500)),
     ("ideas", Allowed::Count(20)),
     ("iterations", Allowed::Count(20)),

@@ -1,10 +1,9 @@
 //! A real server on a free port, with a small base, the offline model and lexical search only.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod access;
-mod asking;
+mod answers;
 mod builds;
 mod documents;
-mod feedback;
 mod holding;
 mod isolation;
 mod mcp;

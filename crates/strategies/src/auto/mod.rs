@@ -7,7 +7,7 @@
 //! kind <- LLM(q, what the base holds, chunks near q)            -> auto/classify.md
 //! level <- naive or pike_l1 for a factual question, pike_l3 for a predictive one, pike_l4
 //!          for one that asks for ideas, else pike_l2; a question about the whole collection:
-//!          graph_global, where the base has communities
+//!          graph_global, where the base has communities; never above the highest level allowed
 //! repeat
 //!     â, C <- the strategy of that level
 //!     stop when no level is above, or when â is there and LLM(q, â, C) says that C supports it
@@ -51,6 +51,12 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const SUPPORT: Prompt<Verdict> = Prompt::json("auto/support");
 
+/// The highest level of PIKE-RAG.
+const HIGHEST: u8 = 4;
+
+/// Above it are the levels for the future and for ideas.
+const HIGHEST_OF_SUMMARIES: u8 = 2;
+
 /// Passages that an answer is checked against.
 const CHECKED: usize = 16;
 
@@ -72,6 +78,24 @@ impl Level {
         }
     }
 
+    /// The number of PIKE-RAG (Table 1); 0 is looking up without any of its levels.
+    fn number(self) -> u8 {
+        match self {
+            Self::Naive => 0,
+            Self::PikeL1 => 1,
+            Self::PikeL2 => 2,
+        }
+    }
+
+    /// The highest of these that is not above a number.
+    fn at_most(number: u8) -> Self {
+        match number {
+            0 => Self::Naive,
+            1 => Self::PikeL1,
+            _ => Self::PikeL2,
+        }
+    }
+
     fn above(self) -> Option<Self> {
         match self {
             Self::Naive => Some(Self::PikeL1),
@@ -84,6 +108,9 @@ impl Level {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Auto {
+    /// The highest level that is used, from 0 (`naive`) to 4; questions for a higher one are
+    /// answered at the highest below it.
+    pub(crate) highest: u8,
     /// Where factual questions begin.
     pub(crate) factual: Level,
     /// Ask whether the passages support an answer, and go up when they do not.
@@ -103,6 +130,7 @@ pub(crate) struct Auto {
 impl Default for Auto {
     fn default() -> Self {
         Self {
+            highest: HIGHEST,
             factual: Level::PikeL1,
             check_support: true,
             naive: Naive::default(),
@@ -139,19 +167,34 @@ impl Strategy for Auto {
         let Some(kind) = classify(question, cx).await? else {
             return self.naive.answer(question, cx).await;
         };
-        if kind == Kind::Collection {
+        let needed = self.needed(kind);
+        let highest = Level::at_most(self.highest);
+        if needed > self.highest {
+            let (kind, level) = (kind.name(), highest.name());
+            cx.note(format!(
+                "{kind} questions need level {needed}, and the highest allowed is {}: `{level}` \
+                 answers",
+                self.highest
+            ));
+        }
+        if kind == Kind::Collection && needed <= self.highest {
             if cx.catalog().await?.count(Layer::Community) > 0 {
                 return self.graph_global.answer(question, &cx.span("graph_global")).await;
             }
             cx.note("the knowledge base has no communities: summarizing what is near");
         }
-        if kind == Kind::Predictive {
+        if kind == Kind::Predictive && needed <= self.highest {
             return self.pike_l3.answer(question, &cx.span("pike_l3")).await;
         }
-        if kind == Kind::Creative {
+        if kind == Kind::Creative && needed <= self.highest {
             return self.pike_l4.answer(question, &cx.span("pike_l4")).await;
         }
+        // What no procedure is allowed for is summarized.
+        let kind = if needed > HIGHEST_OF_SUMMARIES { Kind::Summarising } else { kind };
         let mut level = if kind == Kind::Factual { self.factual } else { Level::PikeL2 };
+        if level.number() > highest.number() {
+            level = highest;
+        }
         // What a lower level said though the passages did not supports it.
         let mut doubted: Option<Answer> = None;
         loop {
@@ -163,7 +206,8 @@ impl Strategy for Auto {
                 },
                 answer => answer?,
             };
-            let Some(above) = level.above() else {
+            let above = level.above().filter(|above| above.number() <= highest.number());
+            let Some(above) = above else {
                 let cut_short = answer.abstained && cx.trace().spent();
                 return Ok(doubted.filter(|_| cut_short).unwrap_or(answer));
             };
@@ -184,6 +228,20 @@ enum Judged {
 }
 
 impl Auto {
+    /// The level that questions of a kind need.
+    fn needed(&self, kind: Kind) -> u8 {
+        match kind {
+            Kind::Factual => self.factual.number().min(self.highest),
+            Kind::Predictive => 3,
+            Kind::Creative => 4,
+            Kind::Bridging
+            | Kind::Comparative
+            | Kind::Quantitative
+            | Kind::Summarising
+            | Kind::Collection => 2,
+        }
+    }
+
     async fn at(&self, level: Level, kind: Kind, question: &Question, cx: &Cx) -> Result<Answer> {
         match level {
             Level::Naive => self.naive.answer(question, cx).await,
@@ -224,6 +282,9 @@ impl Auto {
     }
 
     fn checked(self) -> std::result::Result<Self, String> {
+        if self.highest > HIGHEST {
+            return Err(format!("`highest` is {}; levels are 0 to {HIGHEST}", self.highest));
+        }
         let within = |level: Level| {
             move |error: String| error.replacen('`', &format!("`{}.", level.name()), 1)
         };

@@ -167,3 +167,15 @@ fn wrong_settings_are_named_with_their_level() {
         assert!(error.contains(key), "{table}: {error}");
     }
 }
+
+#[tokio::test]
+async fn a_question_for_a_higher_level_is_answered_at_the_highest_allowed() {
+    let creative = ("auto/classify", r#"{"kind": "creative", "reason": "It asks for ideas."}"#);
+    let auto = Auto { highest: 1, ..Auto::default() };
+    let model = Script::new([creative, ("pike_l1/answer", THORN)]);
+    golden("auto/held_to_a_level", &auto, run(model)).await;
+    let lowest = Auto { highest: 0, ..Auto::default() };
+    let model = Script::new([FACTUAL, ("naive/answer", NOTHING)]);
+    golden("auto/held_to_the_lowest_level", &lowest, run(model)).await;
+    assert!(Auto { highest: 5, ..Auto::default() }.checked().is_err());
+}

@@ -83,7 +83,7 @@ impl StoreReader<'_> {
         Ok(records)
     }
 
-    /// The records that quote a node or were made into it, whoever may see them.
+    /// The records that quote a node or were made into it, whether or not this reader may see them.
     fn feedback_about(&self, at: At) -> heed::Result<Vec<Id>> {
         let mut ids = vec![];
         if let Some(db) = self.store.feedback() {

@@ -96,7 +96,7 @@ pub(crate) struct AcceptedAtom {
 
 /// Records of earlier versions end before this field. A damaged one does not get here: the cipher
 /// refuses it.
-#[expect(clippy::unnecessary_wraps, reason = "as serde calls it")]
+#[expect(clippy::unnecessary_wraps, reason = "the form that serde asks for")]
 fn accepted_or_none<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<AcceptedAtom>, D::Error> {

@@ -101,6 +101,12 @@ export interface BuildStatus {
   total: number;
 }
 
+export const CandidateKindValues = ["answer", "sub_answer", "rows", "series", "synthesis"] as const;
+export type CandidateKind = (typeof CandidateKindValues)[number];
+
+export const CandidateStateValues = ["pending", "accepted", "rejected", "undone"] as const;
+export type CandidateState = (typeof CandidateStateValues)[number];
+
 export interface ChatMessage {
   content?: unknown;
   role: string;
@@ -114,6 +120,11 @@ export interface ChatRequest {
   n?: number | null;
   stream?: boolean;
   stream_options?: StreamOptions | null;
+}
+
+export interface Check {
+  reason: string;
+  score: number;
 }
 
 export interface Citation {
@@ -159,6 +170,11 @@ export interface ConfigValues {
 export type CreatedKey = Key & {
   key: string;
 };
+
+export interface Decide {
+  candidates?: number[];
+  despite?: boolean;
+}
 
 export interface DeletedDocument {
   removed: Record<string, number>;
@@ -250,10 +266,42 @@ export interface EvaluationRun {
   total: number;
 }
 
+export interface Feedback {
+  answer: string;
+  at: number;
+  by: string;
+  candidates: FeedbackCandidate[];
+  cited: NodeId[];
+  contradicts?: string[];
+  correction?: string;
+  dismissed: boolean;
+  documents: string[];
+  id: string;
+  note?: string;
+  question: string;
+  run: string;
+  strategy: string;
+  verdict: Verdict;
+}
+
+export interface FeedbackCandidate {
+  answer: string;
+  at: number;
+  atom?: NodeId | null;
+  by?: string;
+  check?: Check | null;
+  kind: CandidateKind;
+  number: number;
+  question: string;
+  sources: NodeId[];
+  state: CandidateState;
+}
+
 export type FieldValue = boolean | number | string | FieldValue[];
 
 export interface Filter {
   documents?: string[];
+  feedback?: boolean | null;
   formats?: string[];
   metadata?: MetadataFilter;
   sections?: string[];
@@ -274,9 +322,21 @@ export interface FullAnswer {
   text: string;
 }
 
+export interface GiveFeedback {
+  correction?: string;
+  note?: string;
+  run: string;
+  verdict: Verdict;
+}
+
 export interface Health {
   status: string;
   version: string;
+}
+
+export interface Held {
+  candidate: number;
+  reason: string;
 }
 
 export interface Hit {
@@ -857,6 +917,16 @@ export interface ValueRange {
   gte?: FieldValue | null;
   lt?: FieldValue | null;
   lte?: FieldValue | null;
+}
+
+export const VerdictValues = ["right", "wrong", "incomplete"] as const;
+export type Verdict = (typeof VerdictValues)[number];
+
+export interface VerifiedFeedback {
+  accepted: number[];
+  feedback: Feedback;
+  held: Held[];
+  usage: UsageTotal;
 }
 
 export interface WorkspaceLine {

@@ -48,8 +48,8 @@ async fn an_answer_is_marked_accepted_found_and_undone() {
     let path = format!("/api/v1/feedback/{}", given["id"].as_str().unwrap());
     let accepted = good(post(&world, &format!("{path}/accept"), None, &json!({})).await).await;
     let atom = accepted["candidates"][0]["atom"].as_str().unwrap();
-    let node = world.get_json(&format!("/api/v1/nodes/{atom}")).await;
-    assert_eq!(node["details"]["accepted"]["feedback"], given["id"], "{node}");
+    let sources = world.get_json(&format!("/api/v1/nodes/{atom}/neighbours")).await;
+    assert_eq!(sources["edges"][0]["edge"], "derived_from", "{sources}");
     let search =
         json!({"text": "year Orrin Light lit", "layer": "atom", "filter": {"feedback": true}});
     let found = good(post(&world, "/api/v1/search", None, &search).await).await;
@@ -74,7 +74,11 @@ async fn an_answer_is_marked_accepted_found_and_undone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_feedback_is_refused_with_what_to_do() {
     let world = World::start().await;
-    let run = ask(&world, None).await["id"].clone();
+    let ann = world.key(&Scope::ALL, "default");
+    let bo = world.key(&[Scope::Ask], "default");
+    let run = ask(&world, Some(&ann)).await["id"].clone();
+    let say =
+        async |key: &str, body: Value| post(&world, "/api/v1/feedback", Some(key), &body).await;
     for (body, status) in [
         (json!({"run": "none", "verdict": "right"}), 404),
         (json!({"run": run, "verdict": "so-so"}), 422),
@@ -82,28 +86,27 @@ async fn bad_feedback_is_refused_with_what_to_do() {
         (json!({"run": run, "verdict": "wrong", "extra": 1}), 422),
         (json!({"run": run}), 422),
     ] {
-        let reply = post(&world, "/api/v1/feedback", None, &body).await;
-        assert_eq!(reply.status(), status, "{body}");
+        assert_eq!(say(&ann, body.clone()).await.status(), status, "{body}");
     }
-    let right = json!({"run": run, "verdict": "right"});
-    let right = good(post(&world, "/api/v1/feedback", None, &right).await).await;
-    let wrong = json!({"run": run, "verdict": "wrong"});
-    good(post(&world, "/api/v1/feedback", None, &wrong).await).await;
+    let right = good(say(&ann, json!({"run": run, "verdict": "right"})).await).await;
+    good(say(&bo, json!({"run": run, "verdict": "wrong"})).await).await;
     let path = format!("/api/v1/feedback/{}", right["id"].as_str().unwrap());
-    let held = post(&world, &format!("{path}/accept"), None, &json!({})).await;
-    assert_eq!(held.status(), 409);
-    assert_eq!(post(&world, &format!("{path}/verify"), None, &json!({})).await.status(), 409);
-    let listed = world.get_json("/api/v1/feedback?contradicted=true").await;
+    let decide = async |what: &str, key: &str, body: Value| {
+        post(&world, &format!("{path}/{what}"), Some(key), &body).await.status().as_u16()
+    };
+    assert_eq!(decide("accept", &bo, json!({})).await, 403, "it takes the scope `write`");
+    assert_eq!(decide("accept", &ann, json!({})).await, 409);
+    assert_eq!(decide("verify", &ann, json!({})).await, 409);
+    let listed = world.request(Method::GET, "/api/v1/feedback?contradicted=true").bearer_auth(&bo);
+    let listed = good(listed.send().await.unwrap()).await;
     assert_eq!(listed["items"].as_array().unwrap().len(), 2);
-    let number = json!({"candidates": [99], "despite": true});
-    assert_eq!(post(&world, &format!("{path}/accept"), None, &number).await.status(), 422);
-    let despite = json!({"despite": true});
-    good(post(&world, &format!("{path}/accept"), None, &despite).await).await;
+    assert_eq!(decide("accept", &ann, json!({"candidates": [99], "despite": true})).await, 422);
+    assert_eq!(decide("accept", &ann, json!({"despite": true})).await, 200);
     // A trace that is deleted takes nothing more.
     let trace = format!("/api/v1/traces/{}", run.as_str().unwrap());
-    assert_eq!(world.request(Method::DELETE, &trace).send().await.unwrap().status(), 204);
-    let late = json!({"run": run, "verdict": "right"});
-    assert_eq!(post(&world, "/api/v1/feedback", None, &late).await.status(), 404);
+    let deleted = world.request(Method::DELETE, &trace).bearer_auth(&ann).send().await.unwrap();
+    assert_eq!(deleted.status(), 204);
+    assert_eq!(say(&ann, json!({"run": run, "verdict": "right"})).await.status(), 404);
     world.stop().await;
 }
 

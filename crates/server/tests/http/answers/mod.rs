@@ -1,0 +1,3 @@
+//! Questions that are answered, and what is said of the answers.
+mod asking;
+mod feedback;

@@ -6,7 +6,7 @@ use tempfile::tempdir;
 
 use super::*;
 use crate::store::{Damage, Row};
-use crate::{BaseOptions, ExportFormat, sample};
+use crate::{BaseOptions, ExportFormat, FeedbackDraft, Verdict, sample};
 
 /// All nodes and edges of a base that has no problems.
 fn exported(dir: &Path) -> Vec<u8> {
@@ -146,4 +146,32 @@ fn a_vector_that_was_damaged_is_made_again_by_the_next_build() {
     let base = Base::open(dir.path(), BaseOptions::default()).unwrap();
     assert_eq!(base.store.write(|writer| writer.renew_lost_vectors()).unwrap(), 1);
     assert_eq!(base.store.write(|writer| writer.renew_lost_vectors()).unwrap(), 0);
+}
+
+#[test]
+fn feedback_on_answers_is_kept() {
+    let dir = tempdir().unwrap();
+    let base = sample::base(dir.path(), "mark");
+    let draft = FeedbackDraft {
+        run: "run1".into(),
+        question: "Who said so?".into(),
+        answer: "One".into(),
+        strategy: "kar3".into(),
+        verdict: Verdict::Wrong,
+        correction: "The other".into(),
+        note: String::new(),
+        by: "ann".into(),
+        at_ms: 1_700_000_000_000,
+        documents: vec!["one".into()],
+        cited: vec![],
+        candidates: vec![],
+    };
+    base.add_feedback(&draft).unwrap();
+    let all = |base: &Base| base.store.read(|reader| reader.all_feedback()).unwrap();
+    let before = all(&base);
+    assert_eq!(before.len(), 1);
+    drop(base);
+    downgrade(dir.path(), 6);
+    assert_eq!(convert(dir.path()).damaged, 0);
+    assert_eq!(all(&Base::open(dir.path(), BaseOptions::default()).unwrap()), before);
 }

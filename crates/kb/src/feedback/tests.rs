@@ -200,7 +200,8 @@ async fn two_people_who_disagree_hold_each_other_back() {
     let right = base.add_feedback(&draft("run1", Verdict::Right, &sources)).unwrap();
     let other = FeedbackDraft { by: "cy".into(), ..draft("run1", Verdict::Wrong, &sources) };
     let wrong = base.add_feedback(&other).unwrap();
-    assert_eq!(base.feedback(&right.id).unwrap().contradicts, [wrong.id.clone()]);
+    let contradicts = base.feedback(&right.id).unwrap().contradicts;
+    assert_eq!(contradicts, std::slice::from_ref(&wrong.id));
     let refused = base.accept_feedback(&right.id, &Decision::default()).await;
     assert!(matches!(refused, Err(KbError::Contradicted { .. })), "{refused:?}");
     let contradicted = FeedbackQuery { contradicted: Some(true), ..FeedbackQuery::default() };
@@ -248,7 +249,7 @@ async fn a_view_of_some_documents_sees_what_rests_on_these_alone() {
     base.add_feedback(&draft("run9", Verdict::Right, &all[..1])).unwrap();
     let other = base.add_feedback(&draft("run9", Verdict::Wrong, &all[..1])).unwrap();
     let run9 = FeedbackQuery { run: Some("run9".into()), ..FeedbackQuery::default() };
-    assert_eq!(base.list_feedback(&run9).unwrap(), [other.clone()]);
+    assert_eq!(base.list_feedback(&run9).unwrap(), std::slice::from_ref(&other));
     base.delete_feedback(&other.id).unwrap();
     // What it gives is about what it sees, and is stored for all.
     let given = view.add_feedback(&draft("run3", Verdict::Incomplete, &all)).unwrap();

@@ -90,6 +90,7 @@ impl TrainQuestions {
             seed: self.seed,
             kb: self.kb,
             no_kb: false,
+            with_feedback: false,
             force: false,
             out: None,
             concurrency: self.concurrency,

@@ -266,7 +266,6 @@ mod tests {
 
     #[test]
     fn the_answer_its_steps_and_the_answers_on_the_way_are_candidates() {
-        use CandidateKind::{Answer, SubAnswer};
         let events = vec![
             searched(1, "Who built it?", vec![hit("c-1", "Built by Ilse Thorn in 1901.")]),
             replied(1, r#"Well: {"rationale": "[1]", "answer": "Ilse Thorn"}"#),

@@ -224,7 +224,7 @@ struct UploadTarget {
 }
 
 impl UploadTarget {
-    /// What the workspace holds already, for whoever sees it.
+    /// What the workspace holds already, also what the caller does not see.
     async fn quota(&self, config: &ServeConfig) -> Result<Quota, Problem> {
         let limits = (config.max_workspace_files, config.max_workspace_bytes);
         let engine = Arc::clone(&self.engine);

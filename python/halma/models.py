@@ -118,6 +118,29 @@ class BuildRequest(BaseModel):
     """
 
 
+class CandidateKind(Enum):
+    """
+    What a candidate for knowledge is.
+    """
+
+    answer = 'answer'
+    sub_answer = 'sub_answer'
+    rows = 'rows'
+    series = 'series'
+    synthesis = 'synthesis'
+
+
+class CandidateState(Enum):
+    """
+    What became of a candidate.
+    """
+
+    pending = 'pending'
+    accepted = 'accepted'
+    rejected = 'rejected'
+    undone = 'undone'
+
+
 class ChatMessage(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -128,6 +151,22 @@ class ChatMessage(BaseModel):
     A text, or a list of parts, of which only texts are read.
     """
     role: str
+
+
+class Check(BaseModel):
+    """
+    What a verifier found.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    reason: str
+    score: float
+    """
+    How certain the passages make it, from 0 to 1.
+    """
 
 
 class Citation1(RootModel[int]):
@@ -204,6 +243,29 @@ class ConfigValues(BaseModel):
         populate_by_name=True,
     )
     values: list[ConfigValue]
+
+
+class Candidate(RootModel[int]):
+    root: Annotated[int, Field(ge=0)]
+
+
+class Decide(BaseModel):
+    """
+    Which candidates a decision is about.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    candidates: list[Candidate] | None = None
+    """
+    Numbers of candidates, from 1; all by default.
+    """
+    despite: bool | None = None
+    """
+    Accept although other feedback says otherwise.
+    """
 
 
 RemovedAdditionalProperty = TypeAliasType(
@@ -338,6 +400,19 @@ class Health(BaseModel):
     version: str
 
 
+class Held(BaseModel):
+    """
+    A candidate that a verifier did not accept.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    candidate: Annotated[int, Field(ge=0)]
+    reason: str
+
+
 class IdeaGroup(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -442,7 +517,7 @@ class IdeaStep5(BaseModel):
     step: Step4
 
 
-class Item6(BaseModel):
+class Item7(BaseModel):
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,
@@ -473,7 +548,7 @@ class ItemsPromptLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item6]
+    items: list[Item7]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
@@ -496,7 +571,7 @@ class ItemsString(BaseModel):
     """
 
 
-class Item9(BaseModel):
+class Item10(BaseModel):
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,
@@ -515,7 +590,7 @@ class ItemsWorkspaceLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item9]
+    items: list[Item10]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
@@ -1324,6 +1399,20 @@ class ValueRange(BaseModel):
     lte: FieldValue | None = None
 
 
+class Verdict(Enum):
+    """
+    What a person says of an answer.
+    """
+
+    right = 'right'
+    wrong = 'wrong'
+    incomplete = 'incomplete'
+
+
+class AcceptedItem(RootModel[int]):
+    root: Annotated[int, Field(ge=0)]
+
+
 class WorkspaceLine(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -1613,6 +1702,63 @@ class EvaluationRun(BaseModel):
     total: Annotated[int, Field(ge=0)]
 
 
+class FeedbackCandidate(BaseModel):
+    """
+    Something that may become knowledge, or has.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    answer: str
+    at: Annotated[int, Field(ge=0)]
+    """
+    When, in seconds since 1970; 0 while it is pending.
+    """
+    atom: str | None = None
+    by: str | None = None
+    """
+    Who decided: id of a key, `verifier`, or empty on the command line.
+    """
+    check: Check | None = None
+    kind: CandidateKind
+    number: Annotated[int, Field(ge=0)]
+    """
+    Within its feedback, from 1.
+    """
+    question: str
+    sources: list[str]
+    """
+    The chunks that it rests on.
+    """
+    state: CandidateState
+
+
+class GiveFeedback(BaseModel):
+    """
+    What a person says of an answer.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    correction: str | None = None
+    """
+    What the answer should be.
+    """
+    note: str | None = None
+    """
+    Anything else about the answer.
+    """
+    run: str
+    """
+    Id of the run: `id` of the answer and of its trace.
+    """
+    verdict: Verdict
+
+
 class Hit(BaseModel):
     """
     A node that a search found.
@@ -1896,6 +2042,69 @@ class ItemsEvaluationRun(BaseModel):
 
 class Item4(BaseModel):
     """
+    Feedback on an answer.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    answer: str
+    at: Annotated[int, Field(ge=0)]
+    """
+    Seconds since 1970.
+    """
+    by: str
+    """
+    Id of the key that gave it; empty on the command line.
+    """
+    candidates: list[FeedbackCandidate]
+    cited: list[str]
+    """
+    The chunks that the answer cites.
+    """
+    contradicts: list[str] | None = None
+    """
+    Ids of feedback that says otherwise: on the same run, or of the same question.
+    """
+    correction: str | None = None
+    dismissed: bool
+    """
+    It was rejected as a whole.
+    """
+    documents: list[str]
+    """
+    Names of the documents that the run quotes.
+    """
+    id: str
+    note: str | None = None
+    question: str
+    run: str
+    """
+    Id of the trace, which may be deleted by now.
+    """
+    strategy: str
+    verdict: Verdict
+
+
+class ItemsFeedback(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item4]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item5(BaseModel):
+    """
     A node that a search found.
     """
 
@@ -1943,14 +2152,14 @@ class ItemsHit(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item4]
+    items: list[Item5]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item7(BaseModel):
+class Item8(BaseModel):
     """
     A table as SQL knows it.
     """
@@ -1991,14 +2200,14 @@ class ItemsTableLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item7]
+    items: list[Item8]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item8(BaseModel):
+class Item9(BaseModel):
     """
     What a list shows of a question: the first line of its file.
     """
@@ -2042,7 +2251,7 @@ class ItemsTraceHead(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item8]
+    items: list[Item9]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
@@ -2331,6 +2540,53 @@ class AskResponse(BaseModel):
     usage: UsageTotal
 
 
+class Feedback(BaseModel):
+    """
+    Feedback on an answer.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    answer: str
+    at: Annotated[int, Field(ge=0)]
+    """
+    Seconds since 1970.
+    """
+    by: str
+    """
+    Id of the key that gave it; empty on the command line.
+    """
+    candidates: list[FeedbackCandidate]
+    cited: list[str]
+    """
+    The chunks that the answer cites.
+    """
+    contradicts: list[str] | None = None
+    """
+    Ids of feedback that says otherwise: on the same run, or of the same question.
+    """
+    correction: str | None = None
+    dismissed: bool
+    """
+    It was rejected as a whole.
+    """
+    documents: list[str]
+    """
+    Names of the documents that the run quotes.
+    """
+    id: str
+    note: str | None = None
+    question: str
+    run: str
+    """
+    Id of the trace, which may be deleted by now.
+    """
+    strategy: str
+    verdict: Verdict
+
+
 class NewKey(BaseModel):
     """
     A key to create.
@@ -2378,6 +2634,27 @@ class TraceDetail(BaseModel):
     usage: UsageTotal
 
 
+class VerifiedFeedback(BaseModel):
+    """
+    What a verifier did with the candidates of feedback.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    accepted: list[AcceptedItem]
+    """
+    Numbers of the candidates that are accepted now.
+    """
+    feedback: Feedback
+    held: list[Held]
+    """
+    Those that a person has to decide about, with the reason.
+    """
+    usage: UsageTotal
+
+
 class Filter(BaseModel):
     """
     What a hit must belong to. An empty list asks for nothing; several values of one list are
@@ -2391,6 +2668,11 @@ class Filter(BaseModel):
     documents: list[str] | None = []
     """
     Names of documents; `*` stands for any characters.
+    """
+    feedback: bool | None = None
+    """
+    `true`: only what was accepted from answers; `false`: nothing of it, and nothing weighed by
+    it. By default `feedback.search` of the configuration decides.
     """
     formats: list[str] | None = []
     """
@@ -2420,7 +2702,7 @@ class Filter(BaseModel):
     """
 
 
-class Item5(BaseModel):
+class Item6(BaseModel):
     """
     An API key, without its secret.
     """
@@ -2458,7 +2740,7 @@ class ItemsKey(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item5]
+    items: list[Item6]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.

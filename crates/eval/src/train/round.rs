@@ -135,6 +135,11 @@ pub(super) fn not_a_collection(file: &Path, error: crate::error::EvalError) -> T
             command: COMMAND,
             reason: format!("line {line}: {reason}"),
         },
+        crate::error::EvalError::File { file, source, .. } => TrainError::NotACollection {
+            file,
+            command: COMMAND,
+            reason: format!("{source}; check the path"),
+        },
         other => other.into(),
     }
 }

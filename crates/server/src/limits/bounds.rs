@@ -118,6 +118,7 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("internal", Allowed::Switch),
     ("keep_passages", Allowed::Switch),
     ("own_knowledge", Allowed::Switch),
+    ("own_perspectives", Allowed::Switch),
     ("rerank", Allowed::Switch),
     ("rewrite", Allowed::Switch),
     ("sample", Allowed::Switch),

@@ -78,10 +78,10 @@ bench: ## the numbers of docs/performance.md (some minutes)
 	cargo bench --workspace --profile dev --config profile.dev.opt-level=2 --bench '*'
 
 # The peers take part where PEERS is a Python with langchain-openai, langchain-community and faiss-cpu.
-# The model server is ours and optimised, so that it does not slow down either.
+# Our crates are optimised, as in `make bench`; so is the model server, which is ours.
 bench-peers: ## Halma and LangChain side by side, as users meet them [PEERS=venv/bin/python]
 	HALMA_PEERS="$(PEERS)" cargo bench -p halma-cli --profile dev --bench peers \
-	 --config profile.dev.package.halma-testkit.opt-level=2
+	 --config profile.dev.opt-level=2
 
 # Cases of each test with random input, runs that are killed, random requests, seconds of a thousand
 # people asking, and the most seconds for each part of `make attack`.

@@ -312,6 +312,25 @@ walk("feedback: an answer is marked and corrected; its statements are accepted, 
   assert.deepEqual(sent, [["accept", { candidates: [1] }], ["undo", { candidates: [1] }], ["reject", { candidates: [2] }]]);
 });
 
+walk("feedback: a right answer is accepted, answers its question at once, and is undone", async (page) => {
+  const question = await questionOf(page);
+  await page.goto(server.url);
+  await ask(page, question);
+  await done(page);
+  await page.getByRole("button", { name: "Right", exact: true }).click();
+  await page.getByRole("link", { name: "Review" }).click();
+  await page.getByRole("heading", { name: "Feedback", exact: true }).waitFor();
+  await page.getByRole("button", { name: `Accept: ${question}` }).first().click();
+  const undo = page.getByRole("button", { name: `Undo: ${question}` }).first();
+  await undo.waitFor();
+  const again = async () => (await page.request.post(`${server.url}/api/v1/ask`, { data: { question } })).json();
+  const { answer } = await again();
+  assert.ok(answer.citations.length > 0, "the accepted answer has its source");
+  await undo.click();
+  await undo.waitFor({ state: "detached" });
+  assert.deepEqual(items(await get(page, "/feedback?state=accepted")), []);
+});
+
 walk("library: a file of another content replaces the one of its name only when that is said", async (page) => {
   const name = `twice-${Date.now()}.md`;
   const file = (text) => ({ name, mimeType: "text/markdown", buffer: Buffer.from(`# Twice\n\n${text}\n`) });

@@ -52,11 +52,13 @@ skip() { echo "warning: training is not tested: $1" >&2; exit 0; }
 command -v python3 >/dev/null || skip "Python is not installed"
 needed=$(sed -n 's/^#     "\(.*\)",$/\1/p' train/lora.py)
 if [ "$(cat "$env/installed" 2>/dev/null)" != "$needed" ]; then
+    free=$(df -Pk . | awk 'NR == 2 { print $4 }')
+    [ "$free" -gt 15000000 ] || skip "less than 15 GB of the disk are free"
     rm -rf "$env"
     python3 -m venv "$env" >"$work/log" 2>&1 || skip "cannot create a virtual environment"
     # Two gigabytes, once.
     # shellcheck disable=SC2086
-    "$env/bin/python" -m pip install -q --no-cache-dir --disable-pip-version-check $needed \
+    timeout 1200 "$env/bin/python" -m pip install -q --no-cache-dir --disable-pip-version-check $needed \
         >"$work/log" 2>&1 || { tail -3 "$work/log" >&2; skip "the Python packages cannot be installed"; }
     echo "$needed" >"$env/installed"
 fi

@@ -65,12 +65,9 @@ pub(crate) struct EvalRun {
     pub(crate) how: EvalHow,
 }
 
-/// What evaluations of all kinds share.
+/// Which questions of a file are used.
 #[derive(clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
-pub(crate) struct EvalHow {
-    #[command(flatten)]
-    pub(crate) set: Set,
+pub(crate) struct ChosenQuestions {
     /// Use only questions with this property: kind=bridge, hops=2|3, domain!=finance
     #[arg(long = "where", value_name = "KEY=VALUES", value_parser = condition)]
     #[arg(help_heading = "Questions")]
@@ -86,9 +83,19 @@ pub(crate) struct EvalHow {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Questions", conflicts_with = "limit")]
     pub(crate) sample: Option<u32>,
-    /// Seed of `--sample`
+    /// Seed of everything that is drawn
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Questions")]
     pub(crate) seed: u64,
+}
+
+/// What evaluations of all kinds share.
+#[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(crate) struct EvalHow {
+    #[command(flatten)]
+    pub(crate) set: Set,
+    #[command(flatten)]
+    pub(crate) chosen: ChosenQuestions,
     /// Folder of the knowledge base [default: one made of the file's own passages in
     /// .halma/eval/NAME; .halma if the file has none]
     #[arg(long, value_name = "DIR")]

@@ -3,10 +3,10 @@ use std::path::PathBuf;
 use std::str::FromStr as _;
 
 use clap::{Subcommand, ValueEnum};
+use halma_eval::Format;
 use halma_eval::train::{ChatFormat, OnEntities, PairKind, Share};
-use halma_eval::{Condition, Format};
 
-use super::eval::{EvalHow, ProtocolArg};
+use super::eval::{ChosenQuestions, EvalHow, ProtocolArg};
 use super::{BudgetArgs, Set};
 
 const EXAMPLES: &str = "Examples:
@@ -43,24 +43,8 @@ pub(crate) struct TrainQuestions {
     /// Format of the data set [default: recognised by the keys of the records]
     #[arg(long, value_name = "SET", value_parser = super::eval::format, help_heading = "Questions")]
     pub(crate) data_format: Option<Format>,
-    /// Use only questions with this property: kind=bridge, hops=2|3, domain!=finance
-    #[arg(long = "where", value_name = "KEY=VALUES", value_parser = super::eval::condition)]
-    #[arg(help_heading = "Questions")]
-    pub(crate) conditions: Vec<Condition>,
-    /// Use only the questions whose ids are in this file: one a line, or JSON records
-    #[arg(long, value_name = "FILE", help_heading = "Questions")]
-    pub(crate) ids: Option<PathBuf>,
-    /// Use only the first N questions
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    #[arg(help_heading = "Questions")]
-    pub(crate) limit: Option<u32>,
-    /// Draw N questions at random
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    #[arg(help_heading = "Questions", conflicts_with = "limit")]
-    pub(crate) sample: Option<u32>,
-    /// Seed of everything that is drawn
-    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Questions")]
-    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) chosen: ChosenQuestions,
     /// Folder of the knowledge base [default: one made of the file's own passages in
     /// .halma/eval/NAME; .halma if the file has none]
     #[arg(long, value_name = "DIR")]
@@ -83,11 +67,7 @@ impl TrainQuestions {
     pub(crate) fn into_how(self, judge: Option<ProtocolArg>) -> EvalHow {
         EvalHow {
             set: self.set,
-            conditions: self.conditions,
-            ids: self.ids,
-            limit: self.limit,
-            sample: self.sample,
-            seed: self.seed,
+            chosen: self.chosen,
             kb: self.kb,
             no_kb: false,
             with_feedback: false,

@@ -1,11 +1,11 @@
 //! Collecting trajectories (PIKE-RAG, Algorithm 2 and Section 6.4): a question is answered again
 //! with other seeds until the answer is right, and every round is kept.
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use halma_core::{Answer, Cx, Meter, Outcome, TRACE_VERSION, Trace};
+use halma_core::{Answer, Cx, Meter, Outcome, Question, TRACE_VERSION, Trace};
 use serde_json::{Value, json};
 
 use super::costs::forecast;
@@ -58,9 +58,18 @@ struct Shared {
 struct Output {
     journal: Journal<Line>,
     rounds: Vec<Round>,
+    progress: HashMap<String, Made>,
     health: Health,
     /// Questions of which some gold passage was found, and those that have any.
     gold: (HashSet<String>, HashSet<String>),
+}
+
+/// The rounds of one question.
+#[derive(Default)]
+struct Made {
+    count: usize,
+    /// Whether one was right, so that no further round is made.
+    right: bool,
 }
 
 /// The questions that can be trained on, and why others cannot.
@@ -101,7 +110,7 @@ impl Collector {
         let spread = (0..missing).filter_map(|i| usable.items.get(i * all / missing.max(1)));
         self.work(&shared, spread.cloned().collect(), progress).await?;
         let output = lock(&shared.output);
-        let done = usable.items.iter().filter(|item| self.is_done(item, &output.rounds)).count();
+        let done = usable.items.iter().filter(|item| self.is_done(item, &output)).count();
         Ok(forecast("kar3", &output.rounds, (all - done, self.concurrency)))
     }
 
@@ -118,9 +127,14 @@ impl Collector {
             Some(earlier) => header.check(&earlier, out)?,
             None => journal.append(&Line::Collection(Box::new(header)))?,
         }
+        let mut progress = HashMap::new();
+        for round in &rounds {
+            count(&mut progress, round);
+        }
         let output = Output {
             journal,
             rounds,
+            progress,
             health: Health::default(),
             gold: (HashSet::new(), HashSet::new()),
         };
@@ -161,13 +175,13 @@ impl Collector {
     ) -> Result<(), TrainError> {
         let done = {
             let output = lock(&shared.output);
-            items.iter().filter(|item| self.is_done(item, &output.rounds)).count()
+            items.iter().filter(|item| self.is_done(item, &output)).count()
         };
         let mut tick = Tick::new("collecting", items.len(), done);
         progress(&tick);
         let open: Vec<Item> = {
             let output = lock(&shared.output);
-            items.into_iter().filter(|item| !self.is_done(item, &output.rounds)).collect()
+            items.into_iter().filter(|item| !self.is_done(item, &output)).collect()
         };
         let jobs = open.into_iter().map(|item| {
             let shared = Arc::clone(shared);
@@ -183,14 +197,14 @@ impl Collector {
     }
 
     /// Whether no further round is to be made: one was right, or all were made.
-    fn is_done(&self, item: &Item, rounds: &[Round]) -> bool {
-        let own = own_rounds(item, rounds);
-        own.iter().any(|round| round.right) || own.len() >= self.rounds.len()
+    fn is_done(&self, item: &Item, output: &Output) -> bool {
+        let made = output.progress.get(&key(&item.question));
+        made.is_some_and(|made| made.right || made.count >= self.rounds.len())
     }
 
     fn summary(&self, shared: &Shared, usable: &Usable) -> CollectionSummary {
         let output = lock(&shared.output);
-        let open = usable.items.iter().any(|item| !self.is_done(item, &output.rounds));
+        let open = usable.items.iter().any(|item| !self.is_done(item, &output));
         let stopped = match self.budget.spent() {
             Some(limit) if open => Some(Stopped::Spent { limit }),
             None if output.health.is_failing() => Some(output.health.stopped()),
@@ -236,11 +250,15 @@ fn usable(data: &DataSet) -> Result<Usable, TrainError> {
     Ok(Usable { items, left_out })
 }
 
-fn own_rounds<'a>(item: &Item, rounds: &'a [Round]) -> Vec<&'a Round> {
-    let own = |round: &&Round| {
-        round.question.id == item.question.id && round.question.text == item.question.text
-    };
-    rounds.iter().filter(own).collect()
+/// What distinguishes a question from the others of its file.
+fn key(question: &Question) -> String {
+    format!("{}\n{}", question.id, question.text)
+}
+
+fn count(progress: &mut HashMap<String, Made>, round: &Round) {
+    let made = progress.entry(key(&round.question)).or_default();
+    made.count += 1;
+    made.right |= round.right;
 }
 
 impl Shared {
@@ -250,13 +268,13 @@ impl Shared {
         loop {
             let made = {
                 let output = lock(&self.output);
-                if self.collector.is_done(item, &output.rounds) {
+                if self.collector.is_done(item, &output) {
                     return Ok(false);
                 }
                 if self.collector.budget.spent().is_some() || output.health.is_failing() {
                     return Ok(true);
                 }
-                own_rounds(item, &output.rounds).len()
+                output.progress.get(&key(&item.question)).map_or(0, |made| made.count)
             };
             let (round, trace) = match self.round(item, made).await {
                 Ok(finished) => finished,
@@ -345,6 +363,7 @@ impl Shared {
                 output.gold.0.insert(item.question.text.clone());
             }
         }
+        count(&mut output.progress, &round);
         output.rounds.push(round);
         Ok(())
     }

@@ -38,7 +38,7 @@ pub(super) async fn run(
     loop {
         let lock = Arc::new(wait(&context).await?);
         if !held.is_empty() {
-            deleted.extend(held.difference(&documents(&context)?));
+            deleted.extend(held.difference(&documents(&context).await?));
         }
         let turn = Turn { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
         let before = usage(&context.meter);
@@ -55,7 +55,7 @@ pub(super) async fn run(
         while Arc::strong_count(&lock) > 1 {
             tokio::time::sleep(INTERVAL).await;
         }
-        held = documents(&context)?;
+        held = documents(&context).await?;
         drop(lock);
         let dir = dir.clone();
         run_blocking("waiting for a deletion", move || lock::make_room(&dir)).await?;
@@ -68,16 +68,20 @@ pub(crate) async fn wait(context: &BuildContext) -> Result<WriterLock, KbError> 
     if let Some(lock) = WriterLock::try_take(&dir)? {
         return Ok(lock);
     }
-    tracing::warn!("another `index` runs on `{}`; waiting for it", dir.display());
+    tracing::warn!("another process writes to `{}`; waiting for it", dir.display());
     (context.progress)(PhaseProgress { stage: Phase::WAIT, done: 0, total: 0 });
     run_blocking("waiting for the lock", move || WriterLock::take(&dir)).await
 }
 
-fn documents(context: &BuildContext) -> Result<HashSet<Id>, KbError> {
-    context.store().read(|reader| {
-        let documents = reader.nodes::<DocumentRecord>()?;
-        documents.map(|document| document.map(|(_, record)| record.id)).collect()
-    })
+async fn documents(context: &BuildContext) -> Result<HashSet<Id>, KbError> {
+    let store = context.store().clone();
+    let list = move || {
+        store.read(|reader| {
+            let documents = reader.nodes::<DocumentRecord>()?;
+            documents.map(|document| document.map(|(_, record)| record.id)).collect()
+        })
+    };
+    run_blocking("listing documents", list).await
 }
 
 /// What a meter has counted; it does not distinguish tokens of prompts from those of replies.

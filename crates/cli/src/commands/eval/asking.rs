@@ -71,14 +71,14 @@ impl<'a> Questions<'a> {
     /// The selection with the user's flags; a number or a list of ids replaces the preset's.
     fn selection(&self, how: &EvalHow) -> Selection {
         let Selection { mut conditions, mut first, mut random, .. } = self.selection.clone();
-        conditions.extend(how.conditions.iter().cloned());
-        if how.limit.is_some() || how.sample.is_some() || how.ids.is_some() {
-            first = how.limit.map(|limit| limit as usize);
-            random = how.sample.map(|size| (size as usize, how.seed));
+        conditions.extend(how.chosen.conditions.iter().cloned());
+        if how.chosen.limit.is_some() || how.chosen.sample.is_some() || how.chosen.ids.is_some() {
+            first = how.chosen.limit.map(|limit| limit as usize);
+            random = how.chosen.sample.map(|size| (size as usize, how.chosen.seed));
         } else if let Some((_, seed)) = &mut random {
-            *seed = how.seed;
+            *seed = how.chosen.seed;
         }
-        Selection { conditions, ids: how.ids.clone(), first, random }
+        Selection { conditions, ids: how.chosen.ids.clone(), first, random }
     }
 }
 

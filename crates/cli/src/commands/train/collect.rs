@@ -18,7 +18,7 @@ pub(super) async fn run(args: TrainCollect, common: &Common) -> anyhow::Result<(
     let TrainCollect { questions, out, rounds, right, judge, estimate, probe } = args;
     let file = questions.file.clone();
     let format = questions.data_format.map_or_else(|| recognise(&file), Ok)?;
-    let seed = questions.seed;
+    let seed = questions.chosen.seed;
     let how = questions.into_how(judge);
     let session =
         Session::open(Questions::new(&file, format), &how, common, default_folder).await?;

@@ -14,6 +14,9 @@ pub enum NextQuestion {
 const DECIDES: &str = "decompose";
 const ASKS: &str = "subquestion";
 
+/// Bytes of a tag, its brackets aside.
+const LONGEST_TAG: usize = 64;
+
 impl NextQuestion {
     /// Reads the tags wherever they stand in a reply; of several decisions the last counts, as
     /// models draft before they decide. What neither decides nor asks is an error.
@@ -71,13 +74,14 @@ fn tags(text: &str) -> Vec<Tag<'_>> {
     let mut found: Vec<Tag<'_>> = vec![];
     let mut rest = text;
     while let Some((_, inside)) = rest.split_once('<') {
-        let Some((name, after)) = inside.split_once('>') else { break };
-        let name = name.trim().replace(['-', '_', ' '], "").to_lowercase();
+        rest = inside;
+        let Some(end) = inside.bytes().take(LONGEST_TAG).position(|byte| byte == b'>') else {
+            continue;
+        };
+        let (name, after) = (letters(inside[..end].trim()), &inside[end + 1..]);
         if name == DECIDES || name == ASKS {
             found.push(Tag { name, content: content(after) });
             rest = after;
-        } else {
-            rest = inside;
         }
     }
     found
@@ -86,11 +90,17 @@ fn tags(text: &str) -> Vec<Tag<'_>> {
 fn content(after: &str) -> &str {
     let marks = after.match_indices('<').map(|(at, _)| at);
     let ends = marks.filter(|at| {
-        let name = after[at + 1..].trim_start_matches('/').replace(['-', '_', ' '], "");
-        let name = name.to_lowercase();
+        let name = letters(after[at + 1..].trim_start_matches('/'));
         name.starts_with(DECIDES) || name.starts_with(ASKS)
     });
     after[..ends.min().unwrap_or(after.len())].trim()
+}
+
+/// The first characters of a tag in lower case, one more than the longest name has, without hyphens,
+/// underscores and spaces. A reply may be long, and full of brackets.
+fn letters(tag: &str) -> String {
+    let letters = tag.chars().filter(|c| !"-_ ".contains(*c)).take(ASKS.len() + 1);
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -101,6 +111,16 @@ mod tests {
 
     fn ask(question: &str) -> NextQuestion {
         NextQuestion::Ask(question.into())
+    }
+
+    #[test]
+    fn a_long_reply_full_of_brackets_is_read_once() {
+        let brackets = "<".repeat(100_000);
+        let asked = format!("<decompose>True</decompose><sub-question>Who?{brackets}");
+        assert!(matches!(NextQuestion::parse(&asked), Ok(NextQuestion::Ask(_))));
+        let hidden = format!("{brackets}>{brackets}<decompose>False</decompose>");
+        assert_eq!(NextQuestion::parse(&hidden), Ok(NextQuestion::Stop));
+        assert!(NextQuestion::parse(&"<decompose ".repeat(20_000)).is_err());
     }
 
     #[test]

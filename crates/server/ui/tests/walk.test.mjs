@@ -329,6 +329,10 @@ walk("feedback: a right answer is accepted, answers its question at once, and is
   await undo.click();
   await undo.waitFor({ state: "detached" });
   assert.deepEqual(items(await get(page, "/feedback?state=accepted")), []);
+  await page.getByRole("button", { name: "Delete", exact: true }).first().click();
+  await page.getByText("will be deleted").waitFor();
+  await page.getByRole("button", { name: "Delete permanently" }).click();
+  await page.getByText("No feedback yet").waitFor();
 });
 
 walk("library: a file of another content replaces the one of its name only when that is said", async (page) => {

@@ -94,6 +94,19 @@ export const models = {
   assign: (roles: Record<string, string>) => json<T.Models>("/models/roles", { method: "PUT", body: { roles } }),
 };
 
+export type FeedbackDecision = "accept" | "reject" | "undo";
+
+/** What people say of answers, and what becomes knowledge of it. */
+export const feedback = {
+  give: (body: T.GiveFeedback) => json<T.Feedback>("/feedback", { body }),
+  list: (of: { state?: string; verdict?: string; limit?: number; after?: string }) =>
+    list<T.Feedback>(`/feedback${query(of)}`),
+  /** About all candidates, or those with these numbers; `despite` accepts what other feedback denies. */
+  decide: (id: string, decision: FeedbackDecision, candidates: number[] = [], despite = false) =>
+    json<T.Feedback>(`/feedback/${part(id)}/${decision}`, { body: { candidates, ...(despite ? { despite } : {}) } }),
+  remove: (id: string) => json<void>(`/feedback/${part(id)}`, { method: "DELETE" }),
+};
+
 export const keys = {
   list: async () => (await list<T.Key>("/keys")).items,
   create: (body: T.NewKey) => json<T.CreatedKey>("/keys", { body }),

@@ -1,1 +1,0 @@
-var e=[`indexed`,`building`,`queued`,`failed`,`refused`],t=[`document`,`section`,`chunk`,`table`,`figure`,`row`,`atom`,`summary`,`tag`,`entity`,`fact`,`community`];export{t as n,e as t};

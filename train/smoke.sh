@@ -67,6 +67,8 @@ python=$env/bin/python
 export OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 HF_HOME="$work/hub"
 export PYTHONWARNINGS=ignore PYTHONDONTWRITEBYTECODE=1
 
+quietly "$python" train/heads/smoke.py "$work/heads"
+grep "heads: " "$work/log"
 quietly "$python" train/smoke.py "$work/trl-sft" "$work" base masks
 grep "a base of\|gradient" "$work/log"
 train="--rate 4e-3 --epochs 2 --cpu"

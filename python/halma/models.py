@@ -859,6 +859,11 @@ class Readiness(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
+    database: bool | None = None
+    """
+    Whether the database of a base that is shared is reached. While it is not, questions are
+    answered from what this server has, and nothing is stored.
+    """
     disk: bool
     """
     Whether the disk has space left.

@@ -21,7 +21,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 fn main() -> ExitCode {
     let args = Args::parse();
     let library_warnings = logging::start(log_style(&args));
-    if let Command::Worker(own) = &args.command {
+    if let Command::Sandbox(own) = &args.command {
         // Without a runtime: its threads would only use up memory.
         return match halma_engine::serve_worker(own.kind) {
             Ok(()) => ExitCode::SUCCESS,
@@ -74,7 +74,8 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Health(own) => commands::operate::health::run(&own, &common).await,
         Command::Completions(own) => commands::operate::completions::run(&own),
         Command::Man(own) => commands::operate::man::run(&own),
-        Command::Worker(_) => Ok(()),
+        Command::Worker(own) => commands::operate::worker::run(own, &common).await,
+        Command::Sandbox(_) => Ok(()),
     }
 }
 

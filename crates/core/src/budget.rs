@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{Price, Usage};
@@ -52,6 +53,24 @@ impl std::fmt::Display for Limit {
 /// exactly one.
 const RESERVE: f64 = 0.2;
 
+/// An amount of calls, tokens and millionths of a dollar: what is taken, or the most that may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Amount {
+    pub calls: u64,
+    pub tokens: u64,
+    pub micro_usd: u64,
+}
+
+/// Where it is counted what several programs spend of one budget.
+#[async_trait]
+pub trait SharedBudget: Send + Sync + std::fmt::Debug {
+    /// Takes an amount before it is used, unless that would pass `most`; the limit that it would.
+    async fn take(&self, amount: Amount, most: Amount) -> Result<(), Limit>;
+
+    /// Puts what was really used in the place of what was taken. Returns at once.
+    fn settle(&self, taken: Amount, used: Amount);
+}
+
 /// A budget being spent; shared by everything that runs under it.
 #[derive(Debug)]
 pub struct Meter {
@@ -64,6 +83,8 @@ pub struct Meter {
     micro_usd: AtomicU64,
     /// The budget of the whole work that this one is a part of.
     whole: Option<Arc<Meter>>,
+    /// What other programs spend of it as well.
+    shared: Option<Arc<dyn SharedBudget>>,
     /// The first limit for which a call was refused.
     refused: OnceLock<Limit>,
 }
@@ -73,6 +94,12 @@ pub struct Meter {
 pub(crate) struct Taken {
     tokens: u64,
     micro_usd: u64,
+}
+
+impl Taken {
+    fn amount(self) -> Amount {
+        Amount { calls: 1, tokens: self.tokens, micro_usd: self.micro_usd }
+    }
 }
 
 impl Meter {
@@ -86,6 +113,7 @@ impl Meter {
             tokens: AtomicU64::new(0),
             micro_usd: AtomicU64::new(0),
             whole: None,
+            shared: None,
             refused: OnceLock::new(),
         }
     }
@@ -94,6 +122,11 @@ impl Meter {
     /// hold (one question of an evaluation that has a budget as a whole).
     pub fn within(budget: Budget, whole: Arc<Self>) -> Self {
         Self { whole: Some(whole), ..Self::new(budget) }
+    }
+
+    /// A budget that other programs spend, too: its limits hold for all of them together.
+    pub fn shared(budget: Budget, shared: Arc<dyn SharedBudget>) -> Self {
+        Self { shared: Some(shared), ..Self::new(budget) }
     }
 
     pub fn unlimited() -> Self {
@@ -106,16 +139,52 @@ impl Meter {
     }
 
     /// Takes one call of the worst size it can have. `reserve` may use what is kept back.
-    pub(crate) fn take(&self, most: Usage, price: Price, reserve: bool) -> Result<Taken, Limit> {
+    pub(crate) async fn take(
+        &self,
+        most: Usage,
+        price: Price,
+        reserve: bool,
+    ) -> Result<Taken, Limit> {
+        let taken = self.take_here(most, price, reserve)?;
+        if let Err(limit) = self.take_shared(taken, reserve).await {
+            self.settle_here(taken, None);
+            self.refused.get_or_init(|| limit);
+            return Err(limit);
+        }
+        Ok(taken)
+    }
+
+    /// Takes a call from the budgets of this program.
+    fn take_here(&self, most: Usage, price: Price, reserve: bool) -> Result<Taken, Limit> {
         let taken = self.take_own(most, price, reserve).inspect_err(|limit| {
             self.refused.get_or_init(|| *limit);
         })?;
-        if let Some(Err(limit)) = self.whole.as_ref().map(|whole| whole.take(most, price, reserve))
-        {
+        let whole = self.whole.as_ref().map(|whole| whole.take_here(most, price, reserve));
+        if let Some(Err(limit)) = whole {
             self.settle_own(taken, None);
             return Err(limit);
         }
         Ok(taken)
+    }
+
+    /// Takes a call from the budget that other programs spend too, if there is one.
+    async fn take_shared(&self, taken: Taken, reserve: bool) -> Result<(), Limit> {
+        let Some((meter, shared)) = self.shared_budget() else { return Ok(()) };
+        let open = if reserve { 1.0 } else { 1.0 - RESERVE };
+        let Budget { calls, tokens, usd, .. } = meter.budget;
+        let most = Amount {
+            calls: calls.map_or(u64::MAX, |most| most.saturating_sub(u64::from(!reserve))),
+            tokens: tokens.map_or(u64::MAX, |most| share(most, open)),
+            micro_usd: usd.map_or(u64::MAX, |most| share(micro(most), open)),
+        };
+        shared.take(taken.amount(), most).await
+    }
+
+    fn shared_budget(&self) -> Option<(&Self, &Arc<dyn SharedBudget>)> {
+        match &self.shared {
+            Some(shared) => Some((self, shared)),
+            None => self.whole.as_deref().and_then(Self::shared_budget),
+        }
     }
 
     fn take_own(&self, most: Usage, price: Price, reserve: bool) -> Result<Taken, Limit> {
@@ -151,9 +220,21 @@ impl Meter {
     /// Puts what was really used in the place of what was taken. `None`: the call cost nothing
     /// (it came from the cache or never reached the model).
     pub(crate) fn settle(&self, taken: Taken, used: Option<(Usage, f64)>) {
+        self.settle_here(taken, used);
+        if let Some((_, shared)) = self.shared_budget() {
+            let used = used.map_or_else(Amount::default, |(usage, usd)| Amount {
+                calls: 1,
+                tokens: usage.prompt_tokens + usage.completion_tokens,
+                micro_usd: micro(usd),
+            });
+            shared.settle(taken.amount(), used);
+        }
+    }
+
+    fn settle_here(&self, taken: Taken, used: Option<(Usage, f64)>) {
         self.settle_own(taken, used);
         if let Some(whole) = &self.whole {
-            whole.settle(taken, used);
+            whole.settle_here(taken, used);
         }
     }
 

@@ -11,6 +11,7 @@ mod knowledge;
 mod llm;
 mod metadata;
 mod node;
+mod passage_reader;
 mod prompt;
 mod question;
 mod reply;
@@ -22,7 +23,7 @@ mod trace;
 
 pub use halma_text as text;
 
-pub use budget::{Budget, Limit, Meter};
+pub use budget::{Amount, Budget, Limit, Meter, SharedBudget};
 pub use cx::{Cx, FactsCx, Scored, Setup, UnlessFailed, UnlessSpent, Watcher, estimate_tokens};
 pub use error::{BoxError, ConfigError, Error, Result};
 pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
@@ -36,6 +37,9 @@ pub use llm::{
 };
 pub use metadata::{FieldValue, Metadata, MetadataError, MetadataFilter, MetadataTest, ValueRange};
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
+pub use passage_reader::{
+    KindScores, PassageReader, Reading, ReadingWindow, ScoredSpan, TokenScore,
+};
 pub use prompt::{
     PROMPTS, Prompt, PromptError, PromptFile, PromptInfo, PromptSet, Prompts, Rendered, Shape,
 };

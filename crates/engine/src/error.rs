@@ -12,6 +12,15 @@ pub enum EngineError {
     /// The base cannot be opened, read or written.
     #[error(transparent)]
     Kb(#[from] KbError),
+    /// The database of a shared base.
+    #[error(transparent)]
+    Shared(#[from] halma_pg::PgError),
+    #[error("the key of calls that workers do: {0}; all machines of this base need that folder")]
+    CallsKey(#[source] halma_seal::SealError),
+    #[error("no thread can be started for the connections to the database: {0}; try again")]
+    Runtime(#[source] std::io::Error),
+    #[error("there is no folder for the replica of a shared base; name one in {variable}")]
+    NoReplicaFolder { variable: &'static str },
     /// Files of knowledge graphs.
     #[error(transparent)]
     Kg(#[from] halma_kg::KgError),
@@ -41,10 +50,16 @@ impl EngineError {
     /// Whether the user can fix it by calling Halma differently (exit code 2).
     pub fn is_wrong_use(&self) -> bool {
         match self {
-            Self::Config(_) | Self::Run(halma_core::Error::Prompt(_)) => true,
+            Self::Config(_)
+            | Self::NoReplicaFolder { .. }
+            | Self::Shared(halma_pg::PgError::Address { .. })
+            | Self::Run(halma_core::Error::Prompt(_)) => true,
             Self::Kb(error) => matches!(
                 error,
                 KbError::NoBase { .. }
+                    | KbError::NoSharedBase { .. }
+                    | KbError::SharedFormat { .. }
+                    | KbError::IsReplica { .. }
                     | KbError::Newer { .. }
                     | KbError::Older { .. }
                     | KbError::NotConverted { .. }
@@ -54,6 +69,9 @@ impl EngineError {
             Self::Kg(error) => error.is_wrong_use(),
             Self::Cache(_)
             | Self::File { .. }
+            | Self::Shared(_)
+            | Self::Runtime(_)
+            | Self::CallsKey(_)
             | Self::Stored(_)
             | Self::NoRun { .. }
             | Self::Run(_) => false,

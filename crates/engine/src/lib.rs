@@ -7,6 +7,7 @@ mod document_subset;
 mod engine;
 mod error;
 mod feedback;
+mod shared;
 mod storage;
 mod telemetry;
 mod writer;
@@ -22,8 +23,8 @@ pub use config::{
 };
 pub use doctor::{Finding, Health, NoServer, ServerState, examine, free_space};
 pub use engine::{
-    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Engine, Exchange, KgShown, OnFinish,
-    SearchQuery,
+    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Engine, Exchange, IndexRun, KgShown,
+    OnFinish, SearchQuery,
 };
 pub use error::EngineError;
 pub use feedback::{FeedbackRequest, Held, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback};
@@ -45,6 +46,10 @@ pub use halma_kg::{
 pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
+pub use shared::{
+    CallSharing, CallWorker, Place, SealedEntries, SealedEntry, SharedSpace, WorkerReport,
+    Workforce, base_folder,
+};
 pub use storage::convert::{ConvertedBase, convert_base};
 pub use storage::originals::{Original, Originals, safe_name};
 pub use storage::series::over_series;

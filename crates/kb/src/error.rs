@@ -142,6 +142,27 @@ pub enum KbError {
     Cut { title: String, source: halma_core::Error },
     #[error(transparent)]
     Sql(#[from] SqlError),
+    #[error(transparent)]
+    Upstream(#[from] crate::UpstreamError),
+    #[error(
+        "there is no knowledge base in `{name}`; make one with `halma index --kb ADDRESS FOLDER`"
+    )]
+    NoSharedBase { name: String },
+    #[error(
+        "the knowledge base in `{name}` has format {found}, and this version of Halma reads {known}; \
+         use the same version on all machines"
+    )]
+    SharedFormat { name: String, found: u32, known: u32 },
+    #[error(
+        "{place} holds {documents} documents already; copy into a base that holds nothing, or delete \
+         it first"
+    )]
+    NotEmpty { place: String, documents: u64 },
+    #[error(
+        "`{dir}` is this machine's replica of the base in `{name}`; use that address, or copy it \
+         with `halma kb copy`"
+    )]
+    IsReplica { dir: PathBuf, name: String },
     #[error("the build ended while its files were read; run the command again")]
     Interrupted,
     #[error("a worker thread panicked while {doing}; run the command again, and report the panic")]

@@ -24,6 +24,7 @@ mod inspect;
 mod kept;
 mod lexical;
 mod lock;
+mod lock_file;
 mod maintain;
 mod metadata;
 mod names;
@@ -44,7 +45,7 @@ mod workers;
 
 use halma_core::PromptSet;
 
-pub use base::Base;
+pub use base::{Base, Copied, SharedBase};
 pub use build::{
     Changed, EmbeddedBy, Estimate, IndexOptions, Migration, RebuildCost, StageEstimate, Watch,
     estimate, index,
@@ -76,6 +77,7 @@ pub use settings::{
 };
 pub use stages::BuildContext;
 pub use store::{AcceptedDetails, ColumnDetails, Details};
+pub use store::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
 pub use tags::{SkippedSample, TagLearning, TagSample, estimate_learning, learn_tags};
 pub use vector_layers::VectorLayers;

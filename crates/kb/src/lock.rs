@@ -1,40 +1,30 @@
 //! One writer at a time: a lock on a file, which the system gives back when a process dies.
 use std::fs::{File, TryLockError};
-use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::KbError;
-use crate::store::Store;
+use crate::lock_file::{self, URGENT};
+use crate::store::{Leading, Store, Urgency};
 
 /// Held until it is dropped.
-pub(crate) struct WriterLock(#[expect(dead_code, reason = "holding it is its use")] File);
+pub(crate) struct WriterLock {
+    /// In a replica, the right to write to the shared base; given back before the file.
+    _leading: Option<Leading>,
+    _file: File,
+}
 
 const NAME: &str = "index.lock";
-
-/// Locked, together with others, by those whom a build makes room for.
-const URGENT: &str = "urgent.lock";
 
 /// How often a build checks whether it is to make room.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-fn file(dir: &Path, name: &str) -> Result<File, KbError> {
-    let path = dir.join(name);
-    let opened = File::options().create(true).truncate(false).write(true).open(&path);
-    opened.map_err(|e| match e.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            KbError::ReadOnly { dir: dir.to_owned() }
-        }
-        _ => KbError::io(path, "open", e),
-    })
-}
-
 impl WriterLock {
     /// The lock, unless another process holds it.
     pub(crate) fn try_take(dir: &Path) -> Result<Option<Self>, KbError> {
-        let file = file(dir, NAME)?;
+        let file = lock_file::open(dir, NAME)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self(file))),
+            Ok(()) => Ok(Some(Self { _leading: None, _file: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(e)) => Err(KbError::io(dir.join(NAME), "lock", e)),
         }
@@ -46,9 +36,15 @@ impl WriterLock {
         if !store.is_writable() {
             return Err(KbError::ReadOnly { dir: dir.to_owned() });
         }
-        let urgent = file(dir, URGENT)?;
-        urgent.lock_shared().map_err(|e| KbError::io(dir.join(URGENT), "lock", e))?;
-        Self::take_for(dir, store)
+        let _urgent = lock_file::ask_for_room(dir)?;
+        let lock = Self::take(dir)?.leading(store, Urgency::Urgent)?;
+        store.settle()?;
+        Ok(lock)
+    }
+
+    /// In a replica also waits until nobody else writes to the shared base. Blocks the thread.
+    pub(crate) fn leading(self, store: &Store, urgency: Urgency) -> Result<Self, KbError> {
+        Ok(Self { _leading: store.lead_if_shared(urgency)?, ..self })
     }
 
     /// Waits for the lock and finishes what the last writer left; an error where the base cannot
@@ -57,22 +53,22 @@ impl WriterLock {
         if !store.is_writable() {
             return Err(KbError::ReadOnly { dir: dir.to_owned() });
         }
-        let lock = Self::take(dir)?;
+        let lock = Self::take(dir)?.leading(store, Urgency::Normal)?;
         store.settle()?;
         Ok(lock)
     }
 
     /// Waits for the lock. Blocks the thread.
     pub(crate) fn take(dir: &Path) -> Result<Self, KbError> {
-        let file = file(dir, NAME)?;
+        let file = lock_file::open(dir, NAME)?;
         file.lock().map_err(|e| KbError::io(dir.join(NAME), "lock", e))?;
-        Ok(Self(file))
+        Ok(Self { _leading: None, _file: file })
     }
 }
 
 /// Returns when someone waits whom a build makes room for.
 pub(crate) async fn is_wanted(dir: &Path) -> Result<(), KbError> {
-    let urgent = file(dir, URGENT)?;
+    let urgent = lock_file::open(dir, URGENT)?;
     loop {
         tokio::time::sleep(INTERVAL).await;
         match urgent.try_lock() {
@@ -85,6 +81,6 @@ pub(crate) async fn is_wanted(dir: &Path) -> Result<(), KbError> {
 
 /// Waits until nobody is waiting whom a build makes room for. Blocks the thread.
 pub(crate) fn make_room(dir: &Path) -> Result<(), KbError> {
-    let urgent = file(dir, URGENT)?;
+    let urgent = lock_file::open(dir, URGENT)?;
     urgent.lock().map_err(|e| KbError::io(dir.join(URGENT), "lock", e))
 }

@@ -276,3 +276,18 @@ fn made(
     }
     Ok(())
 }
+
+/// How often bytes are in the files below a folder.
+pub(crate) fn count_bytes(dir: &Path, wanted: &[u8]) -> usize {
+    let mut count = 0;
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        count += if path.is_dir() {
+            count_bytes(&path, wanted)
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            bytes.windows(wanted.len()).filter(|window| *window == wanted).count()
+        };
+    }
+    count
+}

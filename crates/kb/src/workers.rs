@@ -33,12 +33,12 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Workers are `program` with the arguments `worker KIND`; it must call [`serve_worker`].
+    /// Workers are `program` with the arguments `sandbox KIND`; it must call [`serve_worker`].
     pub fn new(program: &Path) -> Arc<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let command = |kind: WorkerKind| WorkerCommand {
             program: program.to_owned(),
-            arguments: vec!["worker".into(), kind.name().into()],
+            arguments: vec!["sandbox".into(), kind.name().into()],
         };
         let (parse, sql) = (cores.clamp(2, 8), cores.clamp(2, 8) + 1);
         let parse = PoolSize {

@@ -7,8 +7,9 @@ mod onnx;
 pub mod rerank;
 pub mod tag;
 
-pub use embed::{EmbedderUse, EndpointEmbedder, Pooling, wrapped_embedder};
-pub use llm::{Cache, CacheError, OpenAi, ping, wrapped};
+pub use embed::minilm::heads::{Heads, HeadsError, HeadsFile};
+pub use embed::{EmbedderUse, EndpointEmbedder, Pooling, limited_embedder, wrapped_embedder};
+pub use llm::{Cache, CacheError, OpenAi, cached, limited, ping, wrapped};
 pub use onnx::OnnxError;
 pub use rerank::{RerankShape, RerankerKind, RerankerSettings, reranker};
 pub use tag::{TaggerKind, TaggerSettings, tagger};

@@ -25,49 +25,62 @@ mod verbs;
 mod weights;
 mod words;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use halma_core::{ChatReply, ChatRequest, Llm, LlmError};
+use halma_core::{ChatReply, ChatRequest, Llm, LlmError, PassageReader};
 
 use self::input::variables;
 use self::lexicon::Lexicon;
+use self::read::Reader;
 
-/// A model that needs no network. It knows the tasks of [`Extractive::run`] and refuses all
-/// others.
+/// A model that needs no network. It knows a fixed list of tasks and refuses all others. Cheap to
+/// clone.
+#[derive(Clone)]
 pub struct Extractive {
-    lexicon: Lexicon,
+    lexicon: Arc<Lexicon>,
+    trained: Option<Arc<dyn PassageReader>>,
 }
 
 impl Extractive {
+    /// A model of rules alone.
     pub fn new() -> Self {
-        Self { lexicon: Lexicon::new() }
+        Self { lexicon: Arc::new(Lexicon::new()), trained: None }
+    }
+
+    /// The same with a trained reader, by whose scores rules are joined or replaced.
+    #[must_use]
+    pub fn with(self, reader: Arc<dyn PassageReader>) -> Self {
+        Self { trained: Some(reader), ..self }
     }
 
     /// The reply by task; `None` for a task that rules cannot do.
     fn run(&self, request: &ChatRequest) -> Result<Option<String>, LlmError> {
-        let words = &self.lexicon;
+        let words = &*self.lexicon;
+        let reader = &Reader { lexicon: words, trained: self.trained.as_deref() };
         Ok(Some(match request.task.as_str() {
             "questions" => questions::reply(&variables(request)?),
             "propose" => queries::propose::reply(words, &variables(request)?),
             "select" => select::reply(words, &variables(request)?),
-            "read" => read::reply(words, &variables(request)?),
+            "read" => reader.reply(&variables(request)?),
             "decompose" => decompose::reply(words, &variables(request)?),
             "follow_up" => decompose::follow_up::reply(words, &variables(request)?),
             "next_question" => decompose::follow_up::tagged(words, &variables(request)?),
             "rewrite" => rewrite::reply(words, &variables(request)?),
-            "keywords" => queries::keywords::reply(words, &variables(request)?),
+            "keywords" => queries::keywords::reply(reader, &variables(request)?),
             "sub_queries" => queries::sub_queries::reply(words, &variables(request)?),
-            "support" => check::support::reply(words, &variables(request)?),
-            "gate" => check::support::counts(words, &variables(request)?),
+            "support" => check::support::reply(reader, &variables(request)?),
+            "gate" => check::support::counts(reader, &variables(request)?),
             "judge" => return Ok(check::judge::reply(&variables(request)?)),
             "classify" => classify::reply(words, &variables(request)?),
             "compare" => compare::reply(words, &variables(request)?),
-            "think" => gather::think::reply(words, &variables(request)?),
+            "think" => gather::think::reply(reader, &variables(request)?),
             "summarise" => gather::summarise::reply(words, &variables(request)?),
             "explain" => explain::reply(&variables(request)?),
             "combine" => gather::combine::reply(words, &variables(request)?),
             "plan" => operators::plan::reply(words, &variables(request)?),
             "sources" => operators::sources::reply(&variables(request)?),
-            "operate" => operators::operate::reply(words, &variables(request)?),
+            "operate" => operators::operate::reply(reader, &variables(request)?),
             "conclude" => operators::conclude::reply(words, &variables(request)?),
             "forecast_plan" => forecast::plan::reply(words, &variables(request)?),
             "forecast_sql" => forecast::rows::reply(words, &variables(request)?),
@@ -91,7 +104,15 @@ impl Llm for Extractive {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        let text = self.run(request)?.ok_or_else(|| {
+        let text = if self.trained.is_some() {
+            // A trained reader computes for longer than a worker of the runtime should be held.
+            let (model, request) = (self.clone(), request.clone());
+            let run = tokio::task::spawn_blocking(move || model.run(&request)).await;
+            run.map_err(|e| LlmError::refused(format!("the offline model stopped: {e}")))??
+        } else {
+            self.run(request)?
+        };
+        let text = text.ok_or_else(|| {
             LlmError::refused(format!(
                 "the offline model cannot do `{}`, which `{}` asks for; configure a model under \
                  [models] in halma.toml and name it for this prompt's role in [roles]",

@@ -33,6 +33,13 @@ impl SlotState {
         }
     }
 
+    pub(crate) fn key(self) -> Option<Key> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::Wiped | Self::Damaged => None,
+        }
+    }
+
     fn record(self, slot: usize) -> [u8; RECORD] {
         let (key, mut check) = match self {
             Self::Key(key) => (key, checksum(slot, &key)),

@@ -146,6 +146,35 @@ impl Keys {
         held.save().map(number).map_err(|source| self.failed("write", source))
     }
 
+    /// Puts keys that were given elsewhere into the slots from `first` on, `None` where one was
+    /// wiped. They are on the disk when this returns. For a copy of a store, between
+    /// [`Keys::begin`] and [`Keys::save`], instead of [`Keys::give`].
+    pub fn install(&self, first: Slot, keys: &[Option<Key>]) -> Result<(), SealError> {
+        let mut held = self.held();
+        let first = first as usize;
+        let states = keys.iter().map(|key| key.map_or(SlotState::Wiped, SlotState::Key));
+        let mut states: Vec<SlotState> = states.collect();
+        held.file.write(first, &states).map_err(|source| self.failed("write", source))?;
+        // Readers of a view from before keep what was wiped since.
+        for (state, former) in states.iter_mut().zip(held.slots.iter().skip(first)) {
+            if *state == SlotState::Wiped {
+                *state = *former;
+            }
+        }
+        held.slots.resize(first, SlotState::Wiped);
+        held.slots.extend(states);
+        held.saved = held.slots.len();
+        Ok(())
+    }
+
+    /// The keys of slots from `first` to before `end`; `None` for those that were wiped.
+    pub fn list(&self, first: Slot, end: Slot) -> Result<Vec<Option<Key>>, SealError> {
+        let mut held = self.held();
+        let slots = held.file.read(first as usize, end as usize);
+        let slots = slots.map_err(|source| self.failed("read", source))?;
+        Ok(slots.into_iter().map(SlotState::key).collect())
+    }
+
     /// Takes back the keys given since [`Keys::begin`], as far as they were not saved.
     pub fn undo(&self) {
         let mut held = self.held();

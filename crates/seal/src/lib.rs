@@ -5,10 +5,14 @@ mod cipher;
 mod environment;
 pub mod former;
 mod key_file;
+mod key_folder;
+mod key_store;
 mod keys;
 
 pub use cipher::{DamagedValue, seal, unseal, unseal_part, value_len};
 pub use environment::{
     CopyCounts, CopyError, copy_environment, copy_open_environment, is_environment,
 };
+pub use key_folder::KeyFolder;
+pub use key_store::KeyStore;
 pub use keys::{Key, Keys, SealError, Slot};

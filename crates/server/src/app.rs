@@ -67,8 +67,8 @@ impl App {
     pub(crate) fn new(setup: AppSetup<'_>) -> Result<Self, Problem> {
         let AppSetup { loaded, engine, dir, demo, loopback } = setup;
         let config = loaded.config.serve.clone();
-        let keys = Arc::new(Keys::new(KeyFile::for_base(dir)));
-        let allowance = Arc::new(Allowance::new(Arc::clone(&keys)));
+        let keys = Arc::new(Keys::open(KeyFile::of(&engine, dir))?);
+        let allowance = Arc::new(Allowance::new(Arc::clone(&keys), engine.shared().cloned()));
         let metrics = Arc::new(Metrics::default());
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
         let condition = watch::Sender::new(Condition::look(&engine, dir));

@@ -12,7 +12,6 @@ use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::app::{Shared, Stop};
-use crate::limits::allowance;
 use crate::limits::bounds;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
@@ -89,7 +88,7 @@ pub(crate) struct Asking {
 
 impl Asking {
     /// Checks everything that can be wrong before the first call.
-    pub(crate) fn begin(
+    pub(crate) async fn begin(
         app: &Shared,
         caller: &Caller,
         ask: AskRequest,
@@ -101,10 +100,7 @@ impl Asking {
             engine = engine.filtered(filter)?;
         }
         let usage = &caller.workspace.usage;
-        let parent = caller.key.as_ref().and_then(|key| app.allowance.meter(key, usage));
-        if let Some(parent) = &parent {
-            allowance::check(parent)?;
-        }
+        let parent = app.allowance.admit(caller.key.as_deref(), usage).await?;
         let permit = Arc::clone(&app.asks).try_acquire_owned().map_err(|_| {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit")

@@ -3,6 +3,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use halma_core::{ConfigError, Error};
 use halma_engine::{EngineError, KbError, SqlError};
+use halma_pg::PgError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -91,8 +92,19 @@ impl From<EngineError> for Problem {
             EngineError::Kg(_)
             | EngineError::Stored(_)
             | EngineError::Cache(_)
+            | EngineError::Runtime(_)
+            | EngineError::CallsKey(_)
+            | EngineError::NoReplicaFolder { .. }
             | EngineError::File { .. } => Self::internal(&error),
+            EngineError::Shared(error) => error.into(),
         }
+    }
+}
+
+impl From<PgError> for Problem {
+    fn from(error: PgError) -> Self {
+        tracing::error!("{error}");
+        busy("the database of the base is not reached")
     }
 }
 
@@ -132,6 +144,10 @@ impl Problem {
             KbError::NoEntity { name } => Self::not_found(&format!("entity `{name}`")),
             KbError::NoDocument { unknown } => Self::not_found(&format!("document {unknown}")),
             KbError::Sql(SqlError::Load { .. } | SqlError::Start { .. }) => Self::internal(error),
+            KbError::Upstream(error) => {
+                tracing::error!("{error}");
+                busy("the database of the base is not reached")
+            }
             KbError::TooManyReaders { .. } => busy("too many requests read the base at once"),
             KbError::Sql(SqlError::Busy) => busy(&error.to_string()),
             KbError::Contradicted { .. } => Self::new(StatusCode::CONFLICT, error.to_string())

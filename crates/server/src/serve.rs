@@ -18,7 +18,7 @@ use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop};
 use crate::condition::Condition;
-use crate::keys::KeyFile;
+use crate::keys::{KeyFile, KeysError};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::routes;
@@ -49,6 +49,8 @@ pub enum ServeError {
     Bind { addr: String, source: std::io::Error },
     #[error("another server serves the base in {dir}; stop it, or serve another base with --kb")]
     InUse { dir: String },
+    #[error(transparent)]
+    Keys(#[from] KeysError),
     #[error("{0}")]
     Start(String),
 }
@@ -74,8 +76,8 @@ impl Server {
         let listener = TcpListener::bind(&serve.addr).await.map_err(bind)?;
         let addr = listener.local_addr().map_err(bind)?;
         let loopback = addr.ip().is_loopback();
-        if !loopback && !insecure && !KeyFile::for_base(&dir).exists() {
-            return Err(needs_keys(addr.ip(), &dir).into());
+        if !loopback && !insecure && !KeyFile::of(&engine, &dir).exists()? {
+            return Err(needs_keys(addr.ip(), &engine, &dir).into());
         }
         let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback };
         let app = App::new(setup).map_err(|problem| ServeError::Start(problem.detail))?;
@@ -97,8 +99,8 @@ impl Server {
         let Self { app, listener, addr: _, _lock } = self;
         let router = routes::router(&app);
         let key_watcher = tokio::spawn({
-            let app = Arc::clone(&app);
-            async move { app.keys.watch().await }
+            let keys = Arc::clone(&app.keys);
+            async move { keys.watch().await }
         });
         let condition_watcher = tokio::spawn({
             let app = Arc::clone(&app);
@@ -266,14 +268,15 @@ fn lock(dir: &Path) -> Result<std::fs::File, ServeError> {
     }
 }
 
-fn needs_keys(ip: IpAddr, dir: &Path) -> ConfigError {
+fn needs_keys(ip: IpAddr, engine: &Engine, dir: &Path) -> ConfigError {
+    let shared = engine.shared().map(|space| format!("'{}'", space.name()));
+    let kb = shared.unwrap_or_else(|| dir.display().to_string());
     ConfigError {
         file: "--addr".into(),
         key: "serve.addr".into(),
         reason: format!("other machines can reach {ip}, and there are no API keys"),
         hint: format!(
-            "create one with `halma keys create --kb {} --name NAME --scope ask`, or pass --insecure",
-            dir.display()
+            "create one with `halma keys create --kb {kb} --name NAME --scope ask`, or pass --insecure"
         ),
     }
 }

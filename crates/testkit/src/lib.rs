@@ -1,7 +1,7 @@
 //! Doubles for tests and benches: a scripted model, one that takes its time, one that spoils the
 //! replies of another, a toy base, a toy
-//! source and a toy graph, the one way to run a strategy ([`check`]) and local HTTP doubles of a model
-//! server and of the web.
+//! source and a toy graph, the one way to run a strategy ([`check`]), local HTTP doubles of a model
+//! server and of the web, and a PostgreSQL server.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -12,6 +12,8 @@ mod check;
 pub mod double;
 mod facts;
 mod mischief;
+#[cfg(unix)]
+mod postgres;
 mod script;
 mod source;
 mod timed;
@@ -22,6 +24,8 @@ pub use aids::{Capitals, Overlap};
 pub use check::{Check, check};
 pub use facts::ToyFacts;
 pub use mischief::{DRAFT, Mischief, Mischievous, Remedy, Spoiler, leak};
+#[cfg(unix)]
+pub use postgres::Postgres;
 pub use script::Script;
 pub use source::ToySource;
 pub use timed::{ROUND_TRIP, Timed, round_trips};

@@ -28,6 +28,8 @@ pub(crate) enum KbCommand {
     Verify(KbVerify),
     /// Convert a base of a former format to the present one
     Migrate(KbMigrate),
+    /// Copy a base into a database, or out of one, without asking any model again
+    Copy(KbCopy),
     /// Delete documents with everything derived from them
     Delete(KbDelete),
     /// Print or change the fields of a document, without indexing it again
@@ -48,6 +50,19 @@ pub(crate) enum KbCommand {
 pub(crate) struct KbStats {
     #[command(flatten)]
     pub(crate) kb: KbDir,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct KbCopy {
+    /// Base to copy: a folder or an address
+    #[arg(value_name = "FROM")]
+    pub(crate) from: PathBuf,
+    /// Base that does not exist yet or holds nothing: a folder or an address
+    #[arg(value_name = "TO")]
+    pub(crate) to: PathBuf,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,11 +12,11 @@ mod search;
 mod serve;
 mod train;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
-use halma_core::AnswerStyle;
-use halma_engine::{LogFormat, WorkerKind};
+use halma_core::{AnswerStyle, ConfigError};
+use halma_engine::{EngineError, LogFormat, Place, WorkerKind};
 
 pub(crate) use backup::{Backup, Restore};
 pub(crate) use data::{Data, DataCommand};
@@ -29,8 +29,8 @@ pub(crate) use feedback::{
 };
 pub(crate) use index::Index;
 pub(crate) use kb::{
-    Kb, KbCommand, KbDelete, KbExport, KbLearnTags, KbList, KbMerges, KbMeta, KbMigrate, KbShow,
-    KbSql, KbStats, KbTables, KbTimeline, KbVerify,
+    Kb, KbCommand, KbCopy, KbDelete, KbExport, KbLearnTags, KbList, KbMerges, KbMeta, KbMigrate,
+    KbShow, KbSql, KbStats, KbTables, KbTimeline, KbVerify,
 };
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use plan::{Plan, PlanCommand};
@@ -119,9 +119,11 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Write the manual pages to a folder
     Man(Man),
+    /// Do model calls and embeddings for the builds of a shared base
+    Worker(Worker),
     /// Read files or run SQL for another process of this program
     #[command(hide = true)]
-    Worker(Worker),
+    Sandbox(Sandbox),
 }
 
 #[derive(clap::Args)]
@@ -145,6 +147,20 @@ pub(crate) struct Man {
 
 #[derive(clap::Args)]
 pub(crate) struct Worker {
+    /// Address of the shared base, as `halma index` has it
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) kb: PathBuf,
+    /// Stop before this worker has spent more US dollars, by the prices in the configuration
+    /// [default: none]
+    #[arg(long, value_name = "USD")]
+    pub(crate) max_usd: Option<f64>,
+    /// When it ends, print what was done as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Sandbox {
     /// What it is for
     #[arg(value_parser = choice::worker_kind())]
     pub(crate) kind: WorkerKind,
@@ -157,12 +173,44 @@ pub(crate) struct Init {
     pub(crate) file: PathBuf,
 }
 
-/// The folder of the knowledge base.
+/// Where the knowledge base is.
 #[derive(clap::Args)]
 pub(crate) struct KbDir {
-    /// Folder of the knowledge base
-    #[arg(long, value_name = "DIR", default_value = ".halma")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".halma",
+        help = "Folder of the knowledge base, or postgres://USER@HOST/DB?workspace=NAME&keys=DIR"
+    )]
     pub(crate) kb: PathBuf,
+}
+
+impl KbDir {
+    /// The folder, or that of the replica on this machine for a base at an address.
+    pub(crate) fn folder(&self) -> Result<PathBuf, EngineError> {
+        halma_engine::base_folder(&self.kb)
+    }
+
+    /// As it is shown in messages and in commands to run next, without a password.
+    pub(crate) fn shown(&self) -> Result<String, EngineError> {
+        let place = Place::new(&self.kb)?;
+        let address = place.address().map(ToString::to_string);
+        Ok(address.unwrap_or_else(|| self.kb.display().to_string()))
+    }
+
+    /// Refuses an address for what only concerns folders.
+    pub(crate) fn only_folder(&self, command: &str, hint: &str) -> Result<&Path, ConfigError> {
+        let is_address = self.kb.to_str().is_some_and(|text| text.contains("://"));
+        if !is_address {
+            return Ok(&self.kb);
+        }
+        Err(ConfigError {
+            file: "--kb".into(),
+            key: command.into(),
+            reason: "it works on folders, and this is the address of a shared base".into(),
+            hint: hint.into(),
+        })
+    }
 }
 
 /// Hard limits; a run that reaches one ends with what was found so far.

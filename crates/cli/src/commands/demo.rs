@@ -61,7 +61,7 @@ pub(crate) async fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
     let report = engine
         .index(std::slice::from_ref(&library), &IndexOptions::default(), progress::index())
         .await?;
-    view::print(&summary(&report, &base))?;
+    view::print(&summary(&report, &base.display().to_string()))?;
     if let Some(text) = &args.ask {
         return print_result(&engine.ask(request(text, "")).await?);
     }

@@ -1,12 +1,16 @@
 //! `halma index`: indexes documents into a knowledge base.
 use std::path::Path;
+use std::sync::Arc;
 
 use console::style;
 use halma_core::ConfigError;
-use halma_engine::{Config, Engine, Flags, IndexOptions, IndexReport, Watch};
+use halma_engine::{
+    CallSharing, Config, Engine, EngineError, Flags, IndexOptions, IndexReport, IndexRun, KbError,
+    Place, Watch, Workforce,
+};
 use toml::Value;
 
-use super::setup::{budget_flags, create_or_open, load_config, metadata_of};
+use super::setup::{budget_flags, create_or_open, load_config, metadata_of, open};
 use crate::args::{Common, Index};
 use crate::view::{self, duration, plural, progress, thousands};
 
@@ -14,6 +18,9 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
     // Checked before anything is created on disk: a misspelled path must not create an empty base.
     if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
         return Err(no_such_path(missing).into());
+    }
+    if args.only_workers && Place::new(&args.kb.kb)?.address().is_none() {
+        return Err(no_workers(&args.kb.kb).into());
     }
     let mut flags: Flags = budget_flags(&args.budget, "index");
     let settings = [
@@ -54,13 +61,14 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
 
 /// Indexes the folders once.
 async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
-    let report = engine.index(&args.paths, options, progress::index()).await?;
+    let run = IndexRun { progress: progress::index(), parent: None, sharing: sharing(args) };
+    let report = engine.index_by(&args.paths, options, run).await?;
     if args.json {
         view::print_json(&report)?;
     } else if report.documents_new + report.documents_unchanged + report.documents_replaced > 0
         || !report.refused.is_empty()
     {
-        view::print(&summary(&report, &args.kb.kb))?;
+        view::print(&summary(&report, &args.kb.shown()?))?;
         if !options.rebuild.is_empty() && report.failed_units + report.pending_units == 0 {
             let parts: Vec<&str> = options.rebuild.iter().map(|part| part.name()).collect();
             view::print(&format!("Rebuilt as configured: {}.", parts.join(", ")))?;
@@ -69,9 +77,28 @@ async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::
     outcome(&report)
 }
 
+/// Who does the calls. With a folder it is always this process.
+fn sharing(args: &Index) -> CallSharing {
+    let report = |Workforce { workers, is_stalled }: Workforce| match (workers, is_stalled) {
+        (0, _) => view::warn(
+            "no worker is live, and this process leaves the calls to workers; waiting. Start \
+             `halma worker` with the same `--kb` on any machine",
+        ),
+        (_, true) => view::warn(
+            "no worker has answered for half a minute: see that one of them has the models that \
+             this configuration names, under the same names, and that their servers answer",
+        ),
+        (workers, false) => {
+            let workers = plural(workers as u64, "worker is", "workers are");
+            view::note(&format!("{workers} live."));
+        }
+    };
+    CallSharing { takes_part: !args.only_workers, report: Arc::new(report) }
+}
+
 /// Indexes the folders again whenever a file changes, until the program is stopped.
 async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
-    let mut watch = Watch::new(&args.paths, &args.kb.kb)?;
+    let mut watch = Watch::new(&args.paths, &args.kb.folder()?)?;
     view::note("Watching for changes; stop with Ctrl-C.");
     loop {
         for failure in watch.changed().await.failures {
@@ -87,14 +114,32 @@ async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow:
 /// nothing is left behind.
 async fn estimate(args: &Index, options: &IndexOptions, config: Config) -> anyhow::Result<()> {
     let fresh = tempfile::tempdir()?;
-    let there = halma_engine::Base::exists(&args.kb.kb);
-    let dir = if there { args.kb.kb.as_path() } else { fresh.path() };
-    let engine = create_or_open(config, dir)?;
+    let engine = match open(config.clone(), &args.kb.kb) {
+        Err(error) if is_no_base(&error) => create_or_open(config, fresh.path())?,
+        opened => opened?,
+    };
     let estimate = engine.estimate(&args.paths, options).await?;
     if args.json {
         return view::print_json(&estimate);
     }
     view::print(&view::estimate::lines(&estimate))
+}
+
+/// Whether there is no base yet.
+fn is_no_base(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(EngineError::Kb(KbError::NoBase { .. } | KbError::NoSharedBase { .. }))
+    )
+}
+
+fn no_workers(kb: &Path) -> ConfigError {
+    ConfigError {
+        file: "--only-workers".into(),
+        key: kb.display().to_string(),
+        reason: "a base in a folder has no workers".into(),
+        hint: "omit the flag, or give the address of a shared base with `--kb`".into(),
+    }
 }
 
 fn no_such_path(path: &Path) -> ConfigError {
@@ -122,7 +167,7 @@ fn outcome(report: &IndexReport) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
+pub(crate) fn summary(report: &IndexReport, base: &str) -> String {
     let mut lines = vec![];
     if report.documents_new + report.documents_unchanged + report.documents_replaced == 0 {
         lines.push("No document was indexed.".to_owned());
@@ -130,7 +175,7 @@ pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
         lines.push(format!(
             "Nothing to do: {} already in {}.",
             plural(report.documents_unchanged as u64, "document is", "documents are"),
-            dir.display()
+            base
         ));
     } else {
         let mut what = vec![plural(report.documents_new as u64, "new document", "new documents")];
@@ -143,7 +188,7 @@ pub(crate) fn summary(report: &IndexReport, dir: &Path) -> String {
         lines.push(format!(
             "{} in {}: {} and {} in {}.",
             style(what.join(", ")).bold(),
-            dir.display(),
+            base,
             plural(report.chunks as u64, "chunk", "chunks"),
             plural(report.atoms as u64, "atom", "atoms"),
             duration(report.elapsed_ms)

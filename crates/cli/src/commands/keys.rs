@@ -2,10 +2,11 @@
 use std::time::{Duration, SystemTime};
 
 use console::style;
+use halma_engine::Place;
 use halma_server::{Key, KeyFile, NewKey};
 use serde_json::json;
 
-use crate::args::{Keys, KeysCommand, KeysCreate};
+use crate::args::{KbDir, Keys, KeysCommand, KeysCreate};
 use crate::view::{self, table::table};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -13,12 +14,17 @@ const DAY: Duration = Duration::from_hours(24);
 pub(crate) fn run(args: Keys) -> anyhow::Result<()> {
     match args.command {
         KeysCommand::Create(own) => create(own),
-        KeysCommand::List { kb, json } => list(&KeyFile::for_base(&kb.kb).list()?, json),
+        KeysCommand::List { kb, json } => list(&file(&kb)?.list()?, json),
         KeysCommand::Revoke { id, kb } => {
-            KeyFile::for_base(&kb.kb).revoke(&id)?;
+            file(&kb)?.revoke(&id)?;
             view::print(&format!("Revoked {id}."))
         }
     }
+}
+
+/// The keys of a base, which are in its folder or in its database.
+fn file(kb: &KbDir) -> anyhow::Result<KeyFile> {
+    Ok(KeyFile::at(&Place::new(&kb.kb)?)?)
 }
 
 fn create(args: KeysCreate) -> anyhow::Result<()> {
@@ -32,8 +38,8 @@ fn create(args: KeysCreate) -> anyhow::Result<()> {
         budget_per_day_usd: args.usd_per_day,
         calls_per_day: args.calls_per_day,
     };
-    let file = KeyFile::for_base(&args.kb.kb);
-    if args.unless_any && file.exists() {
+    let file = file(&args.kb)?;
+    if args.unless_any && file.exists()? {
         view::note("There is a key already; none is created.");
         return Ok(());
     }

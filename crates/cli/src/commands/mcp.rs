@@ -7,8 +7,10 @@ use crate::args::{Common, Mcp};
 
 pub(crate) async fn run(args: Mcp, common: &Common) -> anyhow::Result<()> {
     let mut loaded = load_config(common, vec![])?;
-    with_prompts(&mut loaded, &args.kb.kb);
+    let dir = args.kb.folder()?;
+    with_prompts(&mut loaded, &dir);
     let engine = open(loaded.config.clone(), &args.kb.kb)?;
-    let (dir, demo, insecure) = (args.kb.kb, false, false);
-    Ok(serve_stdio(ServeOptions { loaded, engine, dir, demo, insecure }).await?)
+    let (demo, insecure) = (false, false);
+    let options = ServeOptions { loaded, engine, dir, demo, insecure };
+    Ok(Box::pin(serve_stdio(options)).await?)
 }

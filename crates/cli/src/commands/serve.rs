@@ -1,8 +1,8 @@
 //! `halma serve`: serves a knowledge base over HTTP and MCP.
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
-use halma_engine::{Engine, Flags, IndexOptions, Loaded};
+use halma_engine::{Engine, Flags, IndexOptions, Loaded, base_folder};
 use halma_server::{
     Reloader, ServeOptions, Server, announce, prompts_dir, reload_signals, stop_signal,
 };
@@ -19,10 +19,12 @@ const DEMO_BASE: &str = ".halma/demo/base";
 
 pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     let default = args.kb.kb == Path::new(".halma");
-    let dir = if args.demo && default { DEMO_BASE.into() } else { args.kb.kb.clone() };
+    let dir: PathBuf = if args.demo && default { DEMO_BASE.into() } else { args.kb.kb.clone() };
     let mut loaded = load_config(common, flags(&args, common)?)?;
+    let kb = dir;
+    let dir = base_folder(&kb)?;
     with_prompts(&mut loaded, &dir);
-    let engine = create_or_open(loaded.config.clone(), &dir)?;
+    let engine = create_or_open(loaded.config.clone(), &kb)?;
     if args.demo {
         if loaded.config.serve.examples.is_empty() {
             loaded.config.serve.examples = example_questions()?;
@@ -96,6 +98,6 @@ async fn index_library(engine: &Engine, dir: &std::path::Path) -> anyhow::Result
     write_library(&library)?;
     let inputs = [library];
     let report = engine.index(&inputs, &IndexOptions::default(), progress::index()).await?;
-    view::note(&summary(&report, dir));
+    view::note(&summary(&report, &dir.display().to_string()));
     Ok(())
 }

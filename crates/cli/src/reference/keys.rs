@@ -45,6 +45,7 @@ pub(super) const TABLES: &[Table] = &[
     Table::new("kg"),
     Table { path: "models.NAME", texts: "models.NAME", optional: true },
     Table::new("roles"),
+    Table::new("offline"),
     Table { path: "budget.ask", texts: "budget", optional: false },
     Table { path: "budget.index", texts: "budget", optional: false },
     Table { path: "budget.eval", texts: "budget", optional: false },

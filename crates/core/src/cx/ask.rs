@@ -176,8 +176,8 @@ impl Cx {
             completion_tokens: request.max_tokens.into(),
         };
         let price = llm.price();
-        let taken =
-            meter.take(most, price, self.may_use_reserve).map_err(|limit| self.spent(limit))?;
+        let taken = meter.take(most, price, self.may_use_reserve).await;
+        let taken = taken.map_err(|limit| self.spent(limit))?;
         let reply = match meter.time_left(self.may_use_reserve) {
             Some(left) => match tokio::time::timeout(left, llm.chat(request)).await {
                 Ok(reply) => reply,

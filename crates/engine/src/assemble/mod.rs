@@ -1,4 +1,5 @@
 //! Models, embedder, reranker, tagger and sources from the configuration.
+mod heads;
 pub(crate) mod previous_embedder;
 mod prompts;
 pub(crate) mod requirements;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{ConfigError, Embedder, Llm, Models, Price, Reranker, Tagging};
+use halma_core::{ConfigError, Embedder, Llm, Models, PassageReader, Price, Reranker, Tagging};
 use halma_kb::Thresholds;
 use halma_models::embed::minilm::{self, MiniLm};
 use halma_models::{
@@ -18,6 +19,7 @@ use halma_net::{Endpoint, Limits};
 use halma_offline::Extractive;
 use halma_web::{Web, WebAccess};
 
+pub(crate) use self::heads::heads;
 pub(crate) use self::prompts::prompts;
 pub use self::prompts::{configured_prompts, list_prompts};
 use crate::config::{
@@ -31,8 +33,25 @@ pub(crate) struct Opened<T> {
 }
 
 /// The model of every role; the offline model where none is configured.
-pub(crate) fn models(config: &Config, cache: Option<&Arc<Cache>>) -> Result<Models, ConfigError> {
-    let offline: Arc<dyn Llm> = Arc::new(Extractive::new());
+pub(crate) fn models(
+    config: &Config,
+    cache: Option<&Arc<Cache>>,
+    heads: Option<&Arc<dyn PassageReader>>,
+) -> Result<Models, ConfigError> {
+    models_by(config, heads, |endpoint, limits| wrapped(endpoint, limits, cache.cloned()))
+}
+
+/// The model of every role, those of servers by `make`.
+pub(crate) fn models_by(
+    config: &Config,
+    heads: Option<&Arc<dyn PassageReader>>,
+    make: impl Fn(Endpoint, Limits) -> Result<Arc<dyn Llm>, ConfigError>,
+) -> Result<Models, ConfigError> {
+    let rules = Extractive::new();
+    let offline: Arc<dyn Llm> = match heads {
+        Some(heads) => Arc::new(rules.with(Arc::clone(heads))),
+        None => Arc::new(rules),
+    };
     let mut built: std::collections::BTreeMap<&str, Arc<dyn Llm>> = [(OFFLINE, offline)].into();
     for (name, model) in &config.models {
         let used = ROLES.iter().any(|role| config.model_of(role) == name);
@@ -40,7 +59,7 @@ pub(crate) fn models(config: &Config, cache: Option<&Arc<Cache>>) -> Result<Mode
             let key = format!("models.{name}");
             let endpoint = endpoint(model, &key)?;
             let limits = limits(model);
-            let llm = wrapped(endpoint, limits, cache.cloned()).map_err(|e| at(e, &key))?;
+            let llm = make(endpoint, limits).map_err(|e| at(e, &key))?;
             built.insert(name, llm);
         }
     }
@@ -64,7 +83,7 @@ pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, Confi
     })
 }
 
-fn limits(model: &ModelConfig) -> Limits {
+pub(crate) fn limits(model: &ModelConfig) -> Limits {
     Limits {
         concurrency: model.concurrency,
         requests_per_minute: model.requests_per_minute,
@@ -90,33 +109,45 @@ pub(crate) fn at(error: ConfigError, table: &str) -> ConfigError {
     ConfigError { file, key: format!("{table}.{}", error.key), ..error }
 }
 
+/// An embedder, and the local model that it is, if it is one.
+pub(crate) struct OpenedEmbedder {
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) local: Option<MiniLm>,
+}
+
 /// The embedder, or none with the reason why search is lexical only.
-pub(crate) fn embedder(
-    config: &EmbedderConfig,
-) -> Result<Opened<Option<Arc<dyn Embedder>>>, ConfigError> {
+pub(crate) fn embedder(config: &EmbedderConfig) -> Result<Opened<OpenedEmbedder>, ConfigError> {
+    let none = OpenedEmbedder { embedder: None, local: None };
     match config.kind {
-        EmbedderKind::None => Ok(Opened { value: None, warning: None }),
+        EmbedderKind::None => Ok(Opened { value: none, warning: None }),
         EmbedderKind::Endpoint => {
-            let endpoint = Endpoint {
-                url: config.url.clone(),
-                model: config.model.clone(),
-                key: key_of(&config.key_env, "embedder")?,
-                price: Price::default(),
-                ..Endpoint::default()
-            };
+            let endpoint = embedder_endpoint(config)?;
             let embedder =
                 wrapped_embedder(endpoint, Limits::default()).map_err(|e| at(e, "embedder"))?;
-            Ok(Opened { value: Some(used(embedder, config)), warning: None })
+            let value = OpenedEmbedder { embedder: Some(used(embedder, config)), ..none };
+            Ok(Opened { value, warning: None })
         }
         EmbedderKind::Local => {
-            let opened = local(config)?;
-            Ok(Opened { value: opened.value.map(|embedder| used(embedder, config)), ..opened })
+            let Opened { value: local, warning } = local(config)?;
+            let embedder = local.clone().map(|local| used(Arc::new(local), config));
+            Ok(Opened { value: OpenedEmbedder { embedder, local }, warning })
         }
     }
 }
 
+/// The server of an embedder.
+pub(crate) fn embedder_endpoint(config: &EmbedderConfig) -> Result<Endpoint, ConfigError> {
+    Ok(Endpoint {
+        url: config.url.clone(),
+        model: config.model.clone(),
+        key: key_of(&config.key_env, "embedder")?,
+        price: Price::default(),
+        ..Endpoint::default()
+    })
+}
+
 /// The embedder with the prefixes of its family, or those that are configured.
-fn used(embedder: Arc<dyn Embedder>, config: &EmbedderConfig) -> Arc<dyn Embedder> {
+pub(crate) fn used(embedder: Arc<dyn Embedder>, config: &EmbedderConfig) -> Arc<dyn Embedder> {
     let mut how = EmbedderUse::for_model(embedder.model());
     let own = [
         (&mut how.query_prefix, &config.query_prefix),
@@ -132,12 +163,12 @@ fn used(embedder: Arc<dyn Embedder>, config: &EmbedderConfig) -> Arc<dyn Embedde
 
 /// Missing weights are a warning, and search is lexical only; a path that the user gave must be
 /// right.
-fn local(config: &EmbedderConfig) -> Result<Opened<Option<Arc<dyn Embedder>>>, ConfigError> {
+fn local(config: &EmbedderConfig) -> Result<Opened<Option<MiniLm>>, ConfigError> {
     let path = config.path.as_deref();
     let opened =
         minilm::locate(path).and_then(|dir| MiniLm::open_pooled(&dir, None, config.pooling));
     match opened {
-        Ok(embedder) => Ok(Opened { value: Some(Arc::new(embedder)), warning: None }),
+        Ok(embedder) => Ok(Opened { value: Some(embedder), warning: None }),
         Err(e) if path.is_some() => Err(ConfigError {
             file: CONFIG_FILE.into(),
             key: "embedder.path".into(),

@@ -1,11 +1,10 @@
 //! The embedder that a base was built with, opened again while a new one replaces it.
-use std::path::Path;
-
-use halma_kb::{Base, Former};
+use halma_kb::{Base, EmbeddedBy, Former};
 
 use crate::assemble;
 use crate::config::EmbedderConfig;
 use crate::error::EngineError;
+use crate::shared::Place;
 
 /// [`halma_kb::BaseOptions::origin`] of an embedder: its table of the configuration, which names
 /// the environment variable of the key, never the key.
@@ -13,16 +12,16 @@ pub(crate) fn origin(config: &EmbedderConfig) -> String {
     serde_json::to_string(config).expect("the table is plain words and numbers")
 }
 
-/// The embedder of the vectors in the base in `dir`, if it differs from `configured` and can still
-/// be opened.
-pub(crate) fn open(dir: &Path, configured: Option<&str>) -> Result<Option<Former>, EngineError> {
+/// The embedder of the vectors in a base, if it differs from `configured` and can still be opened.
+/// That of a shared base is looked for in the replica, as it is before it is brought up to date.
+pub(crate) fn open(place: &Place, configured: Option<&str>) -> Result<Option<Former>, EngineError> {
     let Some(configured) = configured else { return Ok(None) };
-    let held = Base::embedded_by(dir)?.filter(|held| held.model != configured);
+    let held = held_by(place)?.filter(|held| held.model != configured);
     let Some(held) = held else { return Ok(None) };
     let Ok(config) = serde_json::from_str::<EmbedderConfig>(&held.origin) else { return Ok(None) };
     // If it cannot be opened, search is lexical until the new vectors are there, and the base
     // warns about it.
-    let open = |config| assemble::embedder(config).ok().and_then(|opened| opened.value);
+    let open = |config| assemble::embedder(config).ok().and_then(|opened| opened.value.embedder);
     let mut opened = open(&config);
     if opened.as_ref().is_some_and(|embedder| embedder.model() != held.model) {
         // The base was made before the prefixes of the model's family were known.
@@ -33,4 +32,11 @@ pub(crate) fn open(dir: &Path, configured: Option<&str>) -> Result<Option<Former
     let thresholds = assemble::thresholds(&config, Some(&held.model));
     let fits = opened.filter(|embedder| embedder.model() == held.model);
     Ok(fits.map(|embedder| Former { embedder, thresholds }))
+}
+
+fn held_by(place: &Place) -> Result<Option<EmbeddedBy>, EngineError> {
+    match Base::embedded_by(place.folder()) {
+        Err(_) if place.address().is_some() => Ok(None),
+        held => Ok(held?),
+    }
 }

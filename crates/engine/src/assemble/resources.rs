@@ -1,7 +1,9 @@
 //! What all engines of one configuration share, independent of their base.
 use std::sync::Arc;
 
-use halma_core::{ConfigError, Embedder, Knowledge, Prompts, Reranker, Setup, Source, Tagging};
+use halma_core::{
+    ConfigError, Embedder, Knowledge, PassageReader, Prompts, Reranker, Setup, Source, Tagging,
+};
 use halma_kb::{Base, Workers};
 use halma_models::Cache;
 
@@ -15,6 +17,8 @@ use crate::telemetry::Telemetry;
 pub(crate) struct SharedResources {
     pub(crate) prompts: Arc<Prompts>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// What reads passages for the offline model.
+    pub(crate) heads: Option<Arc<dyn PassageReader>>,
     reranker: Option<Arc<dyn Reranker>>,
     tagger: Tagging,
     pub(crate) workers: Option<Arc<Workers>>,
@@ -25,14 +29,15 @@ pub(crate) struct SharedResources {
 impl SharedResources {
     pub(crate) fn open(config: &Config) -> Result<Self, ConfigError> {
         let prompts = Arc::new(assemble::prompts(config)?);
-        let embedder = assemble::embedder(&config.embedder)?;
-        let warnings = embedder.warning.into_iter().collect();
-        let embedder = embedder.value;
+        let opened = assemble::embedder(&config.embedder)?;
+        let heads = assemble::heads(config, opened.value.local.as_ref());
+        let warnings = opened.warning.into_iter().chain(heads.warning).collect();
+        let (embedder, heads) = (opened.value.embedder, heads.value);
         let reranker = assemble::reranker(&config.reranker, embedder.as_ref())?;
         let tagger = assemble::tagger(config)?;
         let workers = config.worker.as_deref().map(Workers::new);
         let telemetry = Telemetry::open(&config.telemetry)?;
-        Ok(Self { prompts, embedder, reranker, tagger, workers, telemetry, warnings })
+        Ok(Self { prompts, embedder, heads, reranker, tagger, workers, telemetry, warnings })
     }
 
     /// The same resources with the prompts read again.
@@ -48,7 +53,7 @@ impl SharedResources {
         base: &Arc<Base>,
         cache: Option<&Arc<Cache>>,
     ) -> Result<Setup, ConfigError> {
-        let models = assemble::models(config, cache)?;
+        let models = assemble::models(config, cache, self.heads.as_ref())?;
         let knowledge: Arc<dyn Knowledge> = Arc::new(OffRuntime::new(base));
         let setup = Setup::new(models, knowledge, Arc::clone(&self.prompts));
         let (reranker, tagger) = (self.reranker.clone(), Some(self.tagger.clone()));

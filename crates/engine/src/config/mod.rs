@@ -64,6 +64,8 @@ pub struct Config {
     pub sources: SourcesConfig,
     pub kg: KgSettings,
     pub models: BTreeMap<String, ModelConfig>,
+    /// The model that is used where no other is configured.
+    pub offline: OfflineConfig,
     /// Role → name of a model; `default` is for the roles that are not assigned.
     pub roles: BTreeMap<String, String>,
     pub budget: BudgetConfig,
@@ -148,6 +150,23 @@ pub struct EmbedderConfig {
     /// The cosine from which an atom counts as near; by default that of the embedder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub atom_threshold: Option<f32>,
+}
+
+/// The offline model.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OfflineConfig {
+    /// Whether trained heads on the local embedder read passages; without them, rules alone do.
+    pub heads: bool,
+    /// A file of heads in place of the built-in ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heads_path: Option<PathBuf>,
+}
+
+impl Default for OfflineConfig {
+    fn default() -> Self {
+        Self { heads: true, heads_path: None }
+    }
 }
 
 /// External sources searched in addition to the knowledge base.

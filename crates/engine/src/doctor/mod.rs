@@ -6,13 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
+use halma_kb::KbError;
 use halma_kg::{KgKind, KgProfile};
+use halma_models::embed::minilm::MiniLm;
 use halma_models::{RerankerKind, ping};
 use serde::Serialize;
 
-use crate::assemble;
-use crate::config::{Config, EmbedderKind, ModelConfig, ROLES};
+use crate::assemble::{self, OpenedEmbedder};
+use crate::config::{Config, EmbedderKind, ModelConfig, OFFLINE, ROLES};
 use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::shared::Place;
 
 pub use self::server::{NoServer, ServerState};
 pub use self::system::free_space;
@@ -50,22 +54,29 @@ impl Finding {
     }
 }
 
-/// Checks configuration, prompts, embedder, models and, if there is one, the base in `dir`.
-pub async fn examine(config: &Config, dir: &Path) -> Vec<Finding> {
-    let (embedder, finding) = embedder(config).await;
+/// Checks configuration, prompts, embedder, models and, if there is one, the base at `kb`: a folder
+/// or an address.
+pub async fn examine(config: &Config, kb: &Path) -> Vec<Finding> {
+    let place = match Place::new(kb) {
+        Ok(place) => place,
+        Err(e) => return vec![Finding::bad("base", e)],
+    };
+    let (dir, opened) = (place.folder(), open(config, kb, &place));
+    let (OpenedEmbedder { embedder, local }, finding) = embedder(config).await;
     let mut findings = vec![prompts(config), finding];
+    findings.extend(heads(config, local.as_ref()));
     findings.push(reranker(config, embedder.as_ref()).await);
     findings.push(tagger(config).await);
     findings.extend(web(config, dir).await);
     findings.push(text(config));
-    findings.extend(graph(config, dir).await);
+    findings.extend(graph(config, opened.as_ref().ok().and_then(Option::as_ref)).await);
     for (name, settings) in &config.models {
         findings.push(model(config, name, settings).await);
     }
     let role =
         |role: &&str| Finding::new(format!("role {role}"), Health::Good, config.model_of(role));
     findings.extend(ROLES.iter().map(role));
-    findings.push(base(config, dir));
+    findings.push(base(&place, &opened));
     findings.push(system::disk(dir));
     findings.extend(system::open_files(config));
     findings.push(system::budget(config));
@@ -86,13 +97,16 @@ fn prompts(config: &Config) -> Finding {
 }
 
 /// The embedder, if there is one, and whether it works.
-async fn embedder(config: &Config) -> (Option<Arc<dyn Embedder>>, Finding) {
+async fn embedder(config: &Config) -> (OpenedEmbedder, Finding) {
     const NAME: &str = "embedder";
     let opened = match assemble::embedder(&config.embedder) {
         Ok(opened) => opened,
-        Err(e) => return (None, Finding::misconfigured(NAME, config, e)),
+        Err(e) => {
+            let none = OpenedEmbedder { embedder: None, local: None };
+            return (none, Finding::misconfigured(NAME, config, e));
+        }
     };
-    let finding = match (&opened.value, opened.warning) {
+    let finding = match (&opened.value.embedder, opened.warning) {
         (Some(embedder), _) => match embedder.embed(&["ready?"], EmbedRole::Query).await {
             Ok(vectors) => {
                 let size = vectors.first().map_or(0, Vec::len);
@@ -110,6 +124,32 @@ async fn embedder(config: &Config) -> (Option<Arc<dyn Embedder>>, Finding) {
         }
     };
     (opened.value, finding)
+}
+
+/// Whether the offline model, if it is used, reads with trained heads.
+fn heads(config: &Config, local: Option<&MiniLm>) -> Option<Finding> {
+    const NAME: &str = "heads";
+    if !ROLES.iter().any(|role| config.model_of(role) == OFFLINE) {
+        return None;
+    }
+    let opened = assemble::heads(config, local);
+    Some(match (opened.value, opened.warning) {
+        (Some(heads), _) => match heads.read("Is it ready?", &["It is ready."]) {
+            Ok(_) => Finding::new(NAME, Health::Good, heads.name()),
+            Err(e) => Finding::bad(NAME, e),
+        },
+        (None, Some(warning)) => Finding::new(NAME, Health::Warning, warning),
+        (None, None) if config.offline.heads => {
+            let message = "none: they need the weights of the local embedder; the offline model \
+                           reads by its rules alone";
+            Finding::new(NAME, Health::Warning, message)
+        }
+        (None, None) => Finding::new(
+            NAME,
+            Health::Good,
+            "none, as configured: the offline model reads by rules",
+        ),
+    })
 }
 
 async fn reranker(config: &Config, embedder: Option<&Arc<dyn Embedder>>) -> Finding {
@@ -174,10 +214,9 @@ fn text(config: &Config) -> Finding {
 
 /// The knowledge graph and what it is said to hold. It is asked for an entity; that there is none
 /// of this name is a reply, too.
-async fn graph(config: &Config, dir: &Path) -> Option<Finding> {
+async fn graph(config: &Config, engine: Option<&Engine>) -> Option<Finding> {
     const NAME: &str = "source kg";
-    let engine = dir.exists().then(|| Engine::open(config.clone(), dir)).transpose().ok()??;
-    let facts = engine.facts()?;
+    let facts = engine?.facts()?;
     let about = facts.about().to_owned();
     if let Err(e) = facts.find("Earth", None, 1).await {
         return Some(Finding::bad(NAME, format!("{about}: {e}")));
@@ -233,14 +272,26 @@ fn thresholds(engine: &Engine) -> String {
     found
 }
 
-fn base(config: &Config, dir: &Path) -> Finding {
-    const NAME: &str = "base";
-    if !dir.exists() {
-        let message = format!("there is none at {} yet", dir.display());
-        return Finding::new(NAME, Health::Warning, message);
+/// The base, if there is one.
+fn open(config: &Config, kb: &Path, place: &Place) -> Result<Option<Engine>, EngineError> {
+    if place.address().is_none() && !place.folder().exists() {
+        return Ok(None);
     }
-    let engine = match Engine::open(config.clone(), dir) {
-        Ok(engine) => engine,
+    match Engine::open(config.clone(), kb) {
+        Err(EngineError::Kb(KbError::NoSharedBase { .. })) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+fn base(place: &Place, opened: &Result<Option<Engine>, EngineError>) -> Finding {
+    const NAME: &str = "base";
+    let engine = match opened {
+        Ok(Some(engine)) => engine,
+        Ok(None) => {
+            let folder = || place.folder().display().to_string();
+            let at = place.address().map_or_else(folder, ToString::to_string);
+            return Finding::new(NAME, Health::Warning, format!("there is none at {at} yet"));
+        }
         Err(e) => return Finding::bad(NAME, e),
     };
     match engine.base().inspector().stats() {
@@ -251,7 +302,7 @@ fn base(config: &Config, dir: &Path) -> Finding {
                 stats.chunks,
                 stats.atoms,
                 stats.failed_units,
-                thresholds(&engine)
+                thresholds(engine)
             );
             let failed = stats.failed_units > 0;
             Finding::new(NAME, if failed { Health::Warning } else { Health::Good }, message)

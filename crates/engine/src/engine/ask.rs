@@ -266,7 +266,7 @@ impl Asking {
             if let Some(on_finish) = on_finish {
                 on_finish(&head, error);
             }
-            if let Err(e) = traces.store(StoredTrace { head, body }) {
+            if let Err(e) = traces.store(&StoredTrace { head, body }) {
                 tracing::warn!("`{}`: the trace cannot be stored: {e}", traces.dir().display());
             }
         };

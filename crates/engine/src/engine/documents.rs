@@ -1,10 +1,11 @@
 //! Bringing documents into the base, and deleting them with everything that quotes them.
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halma_core::Meter;
+use halma_core::{Meter, Setup};
 use halma_kb::{
-    BuildContext, Deleted, Estimate, IndexOptions, IndexReport, Progress, TagLearning, TagSample,
+    Base, BuildContext, Deleted, Estimate, IndexOptions, IndexReport, Progress, TagLearning,
+    TagSample,
 };
 use halma_models::Cache;
 use halma_net::daily::forget_replies;
@@ -12,6 +13,21 @@ use halma_net::daily::forget_replies;
 use super::Engine;
 use crate::assemble;
 use crate::error::EngineError;
+use crate::shared::{CallSharing, Ledger, SharedBuild, keys_of};
+
+/// How a build is done.
+pub struct IndexRun {
+    pub progress: Progress,
+    /// A budget that it counts against in addition to its own.
+    pub parent: Option<Arc<Meter>>,
+    /// How its calls are done where the base is shared.
+    pub sharing: CallSharing,
+}
+
+/// Whether a build has left nothing to do.
+fn is_complete(report: &IndexReport) -> bool {
+    report.failed_units + report.pending_units == 0 && report.spent.is_none()
+}
 
 impl Engine {
     /// Brings the base up to date with the inputs, under the budget for indexing.
@@ -32,11 +48,54 @@ impl Engine {
         progress: Progress,
         parent: Option<Arc<Meter>>,
     ) -> Result<IndexReport, EngineError> {
+        let sharing = CallSharing::default();
+        Box::pin(self.index_by(inputs, options, IndexRun { progress, parent, sharing })).await
+    }
+
+    /// [`Engine::index`], saying how its calls are shared out where the base is shared.
+    pub async fn index_by(
+        &self,
+        inputs: &[PathBuf],
+        options: &IndexOptions,
+        run: IndexRun,
+    ) -> Result<IndexReport, EngineError> {
+        let IndexRun { progress, parent, sharing } = run;
         let meter = self.index_meter(parent);
-        let context = BuildContext { meter, progress, ..self.build_context() };
-        let report = halma_kb::index(context, inputs, options).await?;
+        let mut context = BuildContext { meter, progress, ..self.build_context() };
+        let shared = self.share_calls(&mut context, &sharing)?;
+        let report = halma_kb::index(context, inputs, options).await;
+        if let Some(shared) = shared {
+            shared.finish(report.as_ref().is_ok_and(is_complete)).await;
+        }
+        let report = report?;
         self.forget(&report.documents_removed)?;
         Ok(report)
+    }
+
+    /// Lets workers do the calls of a build, where the base is shared.
+    fn share_calls(
+        &self,
+        context: &mut BuildContext,
+        sharing: &CallSharing,
+    ) -> Result<Option<SharedBuild>, EngineError> {
+        let Some(ledger) = self.ledger()? else { return Ok(None) };
+        let (config, named) = (&self.config, |e| self.config.named(e));
+        let embedder = context.embedder.as_ref();
+        let shared = SharedBuild::start(&ledger, config, embedder, sharing).map_err(named)?;
+        let Some(shared) = shared else { return Ok(None) };
+        let models = shared.models(config, self.cache.as_ref()).map_err(named)?;
+        context.setup = Arc::new(Setup { models, ..(*context.setup).clone() });
+        context.embedder = context.embedder.take().map(|local| shared.embedder(local));
+        context.settings.concurrency = SharedBuild::in_flight(config);
+        Ok(Some(shared))
+    }
+
+    /// The calls that workers do for this base, if it is shared.
+    fn ledger(&self) -> Result<Option<Ledger>, EngineError> {
+        let (Some(space), Some(address)) = (&self.shared, self.place.address()) else {
+            return Ok(None);
+        };
+        Ledger::open(space, keys_of(address)?).map(Some)
     }
 
     /// Learns from sample questions what they call the tags of the base, under the budget for
@@ -110,19 +169,44 @@ impl Engine {
         if documents.is_empty() {
             return Ok(());
         }
+        // Calls of an unfinished build may quote them. Those that it still needs are submitted again.
+        if let Some(ledger) = self.ledger()? {
+            let space = ledger.space().clone();
+            space.wait(async move { ledger.clear().await })?;
+        }
         self.traces.forget(documents).map_err(|e| EngineError::file(self.traces.dir(), e))?;
-        let dir = self.base.cache_dir();
-        forget_replies(&assemble::web_folder(&dir))?;
-        forget_replies(&assemble::kg_folder(&dir))?;
-        let failed = |e| EngineError::Cache(Box::new(e));
-        let cache = match &self.cache {
-            Some(cache) => Arc::clone(cache),
-            None if dir.join("data.mdb").exists() || dir.join("replies").exists() => {
-                Cache::open(&dir).map_err(failed)?
-            }
-            None => return Ok(()),
-        };
-        cache.forget(documents).map_err(failed)?;
-        Ok(())
+        forget_replies_about(documents, &self.base.cache_dir(), self.cache.as_ref())
     }
+}
+
+/// [`Engine::forget`] of replies.
+fn forget_replies_about(
+    documents: &[String],
+    dir: &Path,
+    cache: Option<&Arc<Cache>>,
+) -> Result<(), EngineError> {
+    forget_replies(&assemble::web_folder(dir))?;
+    forget_replies(&assemble::kg_folder(dir))?;
+    let failed = |e| EngineError::Cache(Box::new(e));
+    let cache = match cache {
+        Some(cache) => Arc::clone(cache),
+        None if dir.join("data.mdb").exists() || dir.join("replies").exists() => {
+            Cache::open(dir).map_err(failed)?
+        }
+        None => return Ok(()),
+    };
+    cache.forget(documents).map(drop).map_err(failed)
+}
+
+/// Deletes the replies on this machine that may quote documents which another machine removes.
+pub(super) fn forget_what_others_remove(base: &Base, cache: Option<&Arc<Cache>>) {
+    let (dir, cache) = (base.cache_dir(), cache.cloned());
+    base.on_removed_elsewhere(move |documents| {
+        if let Some(cache) = &cache {
+            cache.refuse(documents);
+        }
+        if let Err(e) = forget_replies_about(documents, &dir, cache.as_ref()) {
+            tracing::error!("cached replies that quote removed documents are left: {e}");
+        }
+    });
 }

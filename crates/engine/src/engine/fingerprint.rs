@@ -41,6 +41,9 @@ impl Engine {
             "budget": self.config.budget.ask,
             "base": self.base_fingerprint()?,
         });
+        if let Some(heads) = &self.resources.heads {
+            names["heads"] = heads.name().into();
+        }
         if let Some(feedback) = self.feedback_fingerprint()? {
             names["feedback"] = feedback.into();
         }

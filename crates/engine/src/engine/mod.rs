@@ -23,6 +23,7 @@ use halma_models::Cache;
 pub use self::ask::{AskRequest, AskResult, Asking, OnFinish};
 pub use self::context::ContextOptions;
 pub use self::conversation::Exchange;
+pub use self::documents::IndexRun;
 pub use self::knowledge_graph::KgShown;
 pub(crate) use self::off_runtime::OffRuntime;
 pub use self::search::SearchQuery;
@@ -34,12 +35,15 @@ use crate::assemble::previous_embedder;
 use crate::assemble::resources::SharedResources;
 use crate::config::Config;
 use crate::error::EngineError;
+use crate::shared::{self, OpenedBase, Opening, Place, SharedSpace};
 use crate::storage::originals::Originals;
 use crate::storage::traces::TraceStore;
 
 pub struct Engine {
     config: Config,
+    place: Place,
     base: Arc<Base>,
+    shared: Option<SharedSpace>,
     setup: Arc<Setup>,
     cache: Option<Arc<Cache>>,
     resources: SharedResources,
@@ -50,66 +54,81 @@ pub struct Engine {
     views: Views,
 }
 
-type OpenBase = fn(&Path, BaseOptions) -> Result<Arc<Base>, halma_kb::KbError>;
-
 impl Engine {
-    /// Opens the base in `dir` for questions.
-    pub fn open(config: Config, dir: &Path) -> Result<Self, EngineError> {
-        Self::assemble(config, dir, Base::open)
+    /// Opens a base for questions: that in a folder, or that at an address
+    /// (`postgres://user@host/db?workspace=NAME&keys=DIR`).
+    pub fn open(config: Config, kb: &Path) -> Result<Self, EngineError> {
+        Self::assemble(config, &Place::new(kb)?, Opening::Existing)
     }
 
-    /// Opens the base in `dir`, or creates one there.
-    pub fn create_or_open(config: Config, dir: &Path) -> Result<Self, EngineError> {
-        Self::assemble(config, dir, Base::create_or_open)
+    /// Opens a base as [`Engine::open`] does, or creates it.
+    pub fn create_or_open(config: Config, kb: &Path) -> Result<Self, EngineError> {
+        Self::create_or_open_at(config, &Place::new(kb)?)
     }
 
-    /// Opens or creates another base with this engine's configuration and shared resources.
+    /// Opens the base of a place as [`Engine::open`] does, or creates it.
+    pub fn create_or_open_at(config: Config, place: &Place) -> Result<Self, EngineError> {
+        Self::assemble(config, place, Opening::Any)
+    }
+
+    /// Opens or creates another base with this engine's configuration and shared resources: in
+    /// `dir`, or, if this one is shared, in the same database as the workspace of that name.
     pub fn open_sibling(&self, dir: &Path) -> Result<Self, EngineError> {
         let (config, resources) = (self.config.clone(), self.resources.clone());
-        Self::with_resources(config, resources, dir, Base::create_or_open)
+        Self::with_resources(config, resources, &self.place.sibling(dir), Opening::Any)
     }
 
-    fn assemble(mut config: Config, dir: &Path, open: OpenBase) -> Result<Self, EngineError> {
+    fn assemble(mut config: Config, place: &Place, opening: Opening) -> Result<Self, EngineError> {
         // Figures are described when a model is named for it.
         config.kb.describe_figures |= config.roles.contains_key("vision");
         strategy::check_tables(&config)?;
         let resources = SharedResources::open(&config).map_err(|e| config.named(e))?;
-        Self::with_resources(config, resources, dir, open)
+        Self::with_resources(config, resources, place, opening)
     }
 
     fn with_resources(
         config: Config,
         resources: SharedResources,
-        dir: &Path,
-        open: OpenBase,
+        place: &Place,
+        opening: Opening,
     ) -> Result<Self, EngineError> {
         let embedder = resources.embedder.clone();
         let name = embedder.as_ref().map(|embedder| embedder.model().to_owned());
         let thresholds = assemble::thresholds(&config.embedder, name.as_deref());
         let (search, graph) = (config.kb.search, config.kb.graph);
-        let former = previous_embedder::open(dir, name.as_deref())?;
+        let dir = place.folder();
+        let former = previous_embedder::open(place, name.as_deref())?;
         let origin = previous_embedder::origin(&config.embedder);
         let workers = resources.workers.clone();
         let feedback = config.feedback;
         let options =
             BaseOptions { embedder, origin, former, thresholds, search, graph, feedback, workers };
-        let base = open(dir, options)?;
+        let OpenedBase { base, shared } = shared::open(place, opening, options)?;
         let cache = if config.models.is_empty() {
             None
         } else {
             let cache = Cache::open(&base.cache_dir());
             Some(cache.map_err(|e| EngineError::Cache(Box::new(e)))?)
         };
+        documents::forget_what_others_remove(&base, cache.as_ref());
         let setup = resources.setup(&config, &base, cache.as_ref()).map_err(|e| config.named(e))?;
         let facts = knowledge_graph::facts(&config, &base)?;
         let setup = Arc::new(Setup { facts: facts.all, ..setup });
         let independent_facts = facts.apart;
-        let traces = Arc::new(TraceStore::new(dir, config.serve.keep_traces));
-        let originals = Originals::new(dir);
+        let keep = config.serve.keep_traces;
+        let traces = Arc::new(match &shared {
+            Some(space) => TraceStore::shared(dir, space, keep)?,
+            None => TraceStore::new(dir, keep),
+        });
+        // Every machine opens and builds what was uploaded to any of them.
+        let files = shared.as_ref().and_then(SharedSpace::folder).unwrap_or(dir);
+        let originals = Originals::new(files);
         let views = Views::default();
         Ok(Self {
             config,
+            place: place.clone(),
             base,
+            shared,
             setup,
             cache,
             resources,
@@ -128,7 +147,9 @@ impl Engine {
         let setup = resources.setup(config, &self.base, self.cache.as_ref()).map_err(named)?;
         Ok(Self {
             config: config.clone(),
+            place: self.place.clone(),
             base: Arc::clone(&self.base),
+            shared: self.shared.clone(),
             setup: Arc::new(Setup { facts: self.setup.facts.clone(), ..setup }),
             cache: self.cache.clone(),
             resources,
@@ -151,6 +172,16 @@ impl Engine {
     /// The knowledge base itself, for inspection.
     pub fn base(&self) -> &Arc<Base> {
         &self.base
+    }
+
+    /// The folder of the base, or of its replica on this machine.
+    pub fn folder(&self) -> &Path {
+        self.place.folder()
+    }
+
+    /// The workspace in a database that the base is shared in, if it is.
+    pub fn shared(&self) -> Option<&SharedSpace> {
+        self.shared.as_ref()
     }
 
     pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {

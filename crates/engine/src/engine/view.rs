@@ -100,6 +100,8 @@ impl Engine {
     fn with(&self, base: Arc<Base>, setup: Setup) -> Self {
         Self {
             config: self.config.clone(),
+            place: self.place.clone(),
+            shared: self.shared.clone(),
             base,
             setup: Arc::new(setup),
             cache: self.cache.clone(),

@@ -24,6 +24,6 @@ pub(super) fn caught_up(dir: &Path, layer: Layer, store: &Store) -> Result<Lexic
         }
         done => done?,
     }
-    store.publish()?;
+    store.publish_here()?;
     Ok(index)
 }

@@ -1,7 +1,9 @@
 //! A base that is open: the primary store, its indexes, and the vectors held in memory.
+mod copy;
 mod lexical;
 #[cfg(test)]
 mod restricted_tests;
+mod shared;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use halma_core::{Embedder, Filter, Layer};
 use tokio::sync::Semaphore;
 
+pub use self::copy::Copied;
 use self::lexical::caught_up;
+pub use self::shared::SharedBase;
 use crate::error::run_blocking;
 use crate::feedback::FeedbackIndex;
 use crate::held::Held;
@@ -85,7 +89,10 @@ impl Base {
     }
 
     fn open_there(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
-        let store = Store::open(&store_dir(dir))?;
+        Self::open_with(dir, Store::open(&store_dir(dir))?, options)
+    }
+
+    fn open_with(dir: &Path, store: Store, options: BaseOptions) -> Result<Arc<Self>, KbError> {
         let lexical = |layer: Layer| dir.join("bm25").join(layer.name());
         let open = || {
             let chunks = LexicalIndex::open(&lexical(Layer::Chunk), Layer::Chunk)?;

@@ -226,7 +226,13 @@ impl RunPlan {
     /// The context goes by it from here on.
     pub(crate) fn apply_to(&self, context: &mut BuildContext) {
         context.settings.clone_from(&self.settings);
-        context.embedder.clone_from(&self.embedder);
+        // The one in the context may hand the texts on to other machines.
+        let model = |embedder: &Option<Arc<dyn Embedder>>| {
+            embedder.as_ref().map(|embedder| embedder.model().to_owned())
+        };
+        if model(&context.embedder) != model(&self.embedder) {
+            context.embedder.clone_from(&self.embedder);
+        }
         context.prompts.clone_from(&self.prompts);
     }
 

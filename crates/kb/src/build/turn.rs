@@ -11,11 +11,15 @@ use super::IndexOptions;
 use crate::error::run_blocking;
 use crate::lock::{self, WriterLock};
 use crate::stages::BuildContext;
+use crate::store::Urgency;
 use crate::store::{DocumentRecord, Id};
 use crate::{IndexReport, KbError, Phase, PhaseProgress};
 
 /// How often it is checked whether interrupted work has ended.
 const INTERVAL: Duration = Duration::from_millis(10);
+
+/// How often it is asked whether another machine waits.
+const ELSEWHERE: Duration = Duration::from_millis(250);
 
 /// What a build has from the moment it may write until it makes room.
 #[derive(Clone)]
@@ -49,6 +53,7 @@ pub(super) async fn run(
                 return Ok(report);
             }
             wanted = lock::is_wanted(&dir) => wanted?,
+            wanted = is_wanted_elsewhere(&context) => wanted?,
         }
         used.add(since(before, usage(&context.meter)));
         tracing::warn!("making room for a deletion in `{}`", dir.display());
@@ -65,12 +70,33 @@ pub(super) async fn run(
 /// The base's lock; when another run holds it this one says so and waits.
 pub(crate) async fn wait(context: &BuildContext) -> Result<WriterLock, KbError> {
     let dir = context.base.dir.clone();
-    if let Some(lock) = WriterLock::try_take(&dir)? {
-        return Ok(lock);
+    let store = context.store().clone();
+    let lock = WriterLock::try_take(&dir)?;
+    if lock.is_none() {
+        tracing::warn!("another process writes to `{}`; waiting for it", dir.display());
     }
-    tracing::warn!("another process writes to `{}`; waiting for it", dir.display());
-    (context.progress)(PhaseProgress { stage: Phase::WAIT, done: 0, total: 0 });
-    run_blocking("waiting for the lock", move || WriterLock::take(&dir)).await
+    if lock.is_none() || store.replication().is_some() {
+        (context.progress)(PhaseProgress { stage: Phase::WAIT, done: 0, total: 0 });
+    }
+    run_blocking("waiting for the lock", move || {
+        let lock = lock.map_or_else(|| WriterLock::take(&dir), Ok)?;
+        lock.leading(&store, Urgency::Normal)
+    })
+    .await
+}
+
+/// Returns when someone on another machine waits whom a build makes room for.
+async fn is_wanted_elsewhere(context: &BuildContext) -> Result<(), KbError> {
+    let Some(replication) = context.store().replication() else {
+        return std::future::pending().await;
+    };
+    loop {
+        tokio::time::sleep(ELSEWHERE).await;
+        let replication = Arc::clone(replication);
+        if run_blocking("asking for the lease", move || replication.is_wanted()).await? {
+            return Ok(());
+        }
+    }
 }
 
 async fn documents(context: &BuildContext) -> Result<HashSet<Id>, KbError> {

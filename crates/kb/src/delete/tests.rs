@@ -7,24 +7,9 @@ use tempfile::tempdir;
 
 use super::*;
 use crate::lexical::LexicalQuery;
-use crate::sample::{self, ENTITIES};
+use crate::sample::{self, ENTITIES, count_bytes};
 use crate::store::{Access, EntityRecord, Store, TableRecord};
 use crate::{BaseOptions, ListQuery};
-
-/// How often bytes are in the files below a folder.
-fn count(dir: &Path, wanted: &[u8]) -> usize {
-    let mut count = 0;
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        count += if path.is_dir() {
-            self::count(&path, wanted)
-        } else {
-            let bytes = std::fs::read(&path).unwrap();
-            bytes.windows(wanted.len()).filter(|window| *window == wanted).count()
-        };
-    }
-    count
-}
 
 /// The keys in the file, wiped ones as zeros; its copy has the same.
 fn slots(dir: &Path) -> Vec<[u8; 16]> {
@@ -95,11 +80,14 @@ fn no_file_holds_a_mark_before_or_after() {
     };
     assert_eq!(words(), 1);
     let vector: Vec<u8> = [0.6f32, 0.8, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
-    assert_eq!((count(&dir.path().join("store"), b"zqmark"), count(dir.path(), &vector)), (0, 0));
+    assert_eq!(
+        (count_bytes(&dir.path().join("store"), b"zqmark"), count_bytes(dir.path(), &vector)),
+        (0, 0)
+    );
     let before = slots(dir.path());
     base.delete(&["one*".into()]).unwrap();
     assert_eq!(words(), 0);
-    assert_eq!(count(dir.path(), b"zqmark"), 0);
+    assert_eq!(count_bytes(dir.path(), b"zqmark"), 0);
     let after = slots(dir.path());
     let wiped = before.iter().zip(&after).filter(|(a, b)| a != b);
     let wiped = wiped.inspect(|(_, b)| assert_eq!(**b, [0; 16]));

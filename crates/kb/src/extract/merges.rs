@@ -6,6 +6,7 @@ use super::evidence;
 use super::graph::StoredMerge;
 use super::resolve::{ClusterSnapshot, MergeRule, Undone};
 use crate::lock::WriterLock;
+use crate::store::Urgency;
 use crate::store::{DocumentRecord, EntityRecord, StoreReader, node_id};
 use crate::{Base, KbError};
 
@@ -68,7 +69,7 @@ impl Base {
     /// Takes a merge back: its two sides are entities of their own from now on, whatever later
     /// builds find. Waits for a build that runs. The communities are those of the next build.
     pub fn undo_merge(&self, id: &str) -> Result<(), KbError> {
-        let _lock = WriterLock::take(&self.dir)?;
+        let _lock = WriterLock::take(&self.dir)?.leading(&self.store, Urgency::Normal)?;
         let number = u64::from_str_radix(id, 16).ok();
         let held = self.store.read(|reader| reader.all_merges::<StoredMerge>())?;
         let found = held.into_iter().find(|(known, _)| Some(*known) == number);

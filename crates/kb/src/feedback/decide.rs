@@ -8,6 +8,7 @@ use super::types::parse_feedback_id;
 use super::{CandidateState, Check, Decision, Feedback, feedback_id};
 use crate::embedding::embed_once;
 use crate::lock::WriterLock;
+use crate::store::Urgency;
 use crate::store::{
     AcceptedAtom, At, AtomRecord, CandidateRecord, ChunkRecord, FeedbackRecord, Id, StoreReader,
     StoreWriter, accepted_id,
@@ -180,7 +181,8 @@ impl Base {
 
     /// Brings the lexical indexes up to date, unless a build is running, which does it at its end.
     fn index_accepted(&self) -> Result<(), KbError> {
-        if let Some(_lock) = WriterLock::try_take(&self.dir)? {
+        if let Some(lock) = WriterLock::try_take(&self.dir)? {
+            let _lock = lock.leading(&self.store, Urgency::Normal)?;
             self.store.settle()?;
             self.update_indexes()?;
             self.store.publish()?;

@@ -84,7 +84,7 @@ impl Inspector<'_> {
             Ok(())
         })?;
         if lost_vectors && self.base.store.is_writable() {
-            self.base.store.write(|writer| writer.doubt_vectors())?;
+            self.base.store.write_here(|writer| writer.doubt_vectors())?;
         }
         for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
             self.verify_index(layer, &mut verified)?;

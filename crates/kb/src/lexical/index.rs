@@ -193,7 +193,16 @@ impl LexicalIndex {
             self.purge(&mut writer)?;
         }
         writer.wait_merging_threads().map_err(&fail)?;
-        store.write(|writer| writer.clear_tombstones(self.layer, &dead))?;
+        store.write_here(|writer| writer.clear_tombstones(self.layer, &dead))?;
+        self.reload()
+    }
+
+    /// Forgets everything, so that [`LexicalIndex::catch_up`] enters all of the store again. The
+    /// caller holds the base's lock.
+    pub(crate) fn start_over(&self) -> Result<(), KbError> {
+        let mut writer = self.writer()?;
+        writer.delete_all_documents().map_err(self.failed())?;
+        writer.commit().map(|_| ()).map_err(self.failed())?;
         self.reload()
     }
 

@@ -1,7 +1,7 @@
 //! For tests: breaks a store, and looks below it.
 use halma_core::Layer;
 
-use super::{Db, Entry, Row, Store, StoreWriter};
+use super::{Entry, Row, Store, StoreWriter, Table};
 
 /// Ways in which a store may be broken.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub(crate) enum Damage {
     Key(Layer, Row),
 }
 
-fn spoil(db: Db, writer: &mut StoreWriter<'_>, key: &[u8]) -> heed::Result<()> {
+fn spoil(db: Table, writer: &mut StoreWriter<'_>, key: &[u8]) -> heed::Result<()> {
     let mut bytes = db.get(writer, key)?.unwrap().to_vec();
     *bytes.last_mut().unwrap() ^= 1;
     db.put(writer.txn(), key, &bytes)

@@ -7,7 +7,7 @@ use halma_core::Layer;
 use super::documents::name_key;
 use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, of_row_key, row_of};
 use super::sealed::{at_of_key, is_shared};
-use super::{At, Db, DocumentRecord, Entry, Id, Store, StoreReader};
+use super::{At, DocumentRecord, Entry, Id, Store, StoreReader, Table};
 
 /// Called with what does not fit: the node it is about, where there is one, and what is wrong.
 pub(crate) type Report<'a> = dyn FnMut(Option<At>, String) + 'a;
@@ -122,7 +122,7 @@ impl StoreReader<'_> {
     /// Values that can be read, of nodes that are there. Returns how many there are.
     fn check_sealed(
         &self,
-        db: Db,
+        db: Table,
         what: &str,
         of: &dyn Fn(&[u8]) -> Option<At>,
         report: &mut Report<'_>,

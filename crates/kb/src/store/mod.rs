@@ -19,6 +19,7 @@ mod merges;
 mod names;
 mod nodes;
 mod records;
+pub(crate) mod replica;
 mod restriction;
 mod schema;
 mod sealed;
@@ -28,7 +29,6 @@ mod view;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use halma_core::Filter;
 use halma_seal::Keys;
@@ -40,7 +40,7 @@ pub(crate) use broken::Damage;
 pub(crate) use changes::{Changed, Changes};
 pub(crate) use check::{CheckedCounts, LOST_VECTOR};
 pub(crate) use convert::{ConvertOptions, FIRST_CONVERTED, convert, format_of};
-use databases::{Databases, Db};
+use databases::Databases;
 pub(crate) use documents::{
     DocumentDraft, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness, table_summary,
 };
@@ -58,6 +58,11 @@ pub(crate) use records::{
     SectionRecord, SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{AcceptedDetails, ColumnDetails, Details};
+pub(crate) use replica::{
+    Extent, Leading, Outgoing, PendingPush, Pulled, RemovalListener, ReplicaState, Replication,
+    Urgency,
+};
+pub use replica::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
 use restriction::Scope;
 pub(crate) use restriction::{RowSet, admits_document, admits_name};
 pub(crate) use schema::{
@@ -67,6 +72,7 @@ pub(crate) use sealed::RemovedDocuments;
 pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile};
 pub(crate) use view::{StoreReader, StoreWriter};
 
+use self::databases::table::Table;
 use self::vectors::VectorFiles;
 use crate::KbError;
 use crate::error::no_space;
@@ -84,6 +90,8 @@ pub(crate) struct Store {
     vectors: Arc<VectorFiles>,
     access: Access,
     growth: Arc<Growth>,
+    /// For a replica, how it is shared with others.
+    pub(crate) replication: Option<Arc<Replication>>,
     /// What it is restricted to.
     scope: Option<Arc<Scope>>,
 }
@@ -112,6 +120,31 @@ impl Store {
     }
 
     pub(crate) fn open_for(dir: &Path, access: Access) -> Result<Self, KbError> {
+        let store = Self::open_any(dir, access, None)?;
+        if store.db.replica.is_some() {
+            let name = store.replica_state()?.name;
+            return Err(KbError::IsReplica { dir: dir.to_owned(), name });
+        }
+        if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
+            store.write(|writer| writer.begin_base(dir))?;
+        }
+        Ok(store)
+    }
+
+    /// Opens or makes the store of a replica. A new one holds nothing, not even its format, until
+    /// what is shared is taken in.
+    pub(crate) fn open_replica(
+        dir: &Path,
+        replication: &Arc<Replication>,
+    ) -> Result<Self, KbError> {
+        Self::open_any(dir, Access::Write, Some(Arc::clone(replication)))
+    }
+
+    fn open_any(
+        dir: &Path,
+        access: Access,
+        replication: Option<Arc<Replication>>,
+    ) -> Result<Self, KbError> {
         let fail = |source| match source {
             heed::Error::EnvAlreadyOpened => KbError::OpenTwice { dir: dir.to_owned() },
             source => KbError::of_store(dir, source),
@@ -125,8 +158,14 @@ impl Store {
         } else {
             env.clear_stale_readers().map_err(fail)?;
             // A store that is only being made has no format yet, and no key of worth.
-            let keys = if format.is_some() { Keys::open(&path)? } else { new_keys(&path)? };
-            (Databases::create(&env), keys)
+            let is_replica = replication.is_some();
+            let keys = match format {
+                Some(_) => Keys::open(&path)?,
+                // The keys of a replica are shared in another place.
+                None if is_replica => Keys::create(&path)?,
+                None => new_keys(&path)?,
+            };
+            (Databases::create(&env, is_replica), keys)
         };
         if keys.were_restored() {
             tracing::warn!(
@@ -138,17 +177,7 @@ impl Store {
         let vectors = Arc::new(VectorFiles::new(dir, access != Access::Read));
         let growth = Arc::default();
         let own = dir.to_owned();
-        let store = Self { env, dir: own, db, keys, vectors, access, growth, scope: None };
-        if store.read(|reader| reader.meta::<u32>("format"))?.is_none() {
-            store.write(|writer| {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                writer.set_meta("format", &FORMAT)?;
-                writer.set_meta("created", &now.as_secs())?;
-                let seed = format!("{:?} {} {}", now, std::process::id(), dir.display());
-                writer.set_meta("uid", &hash(&[seed.as_bytes()]))
-            })?;
-        }
-        Ok(store)
+        Ok(Self { env, dir: own, db, keys, vectors, access, growth, replication, scope: None })
     }
 
     /// The same store for readers who see the documents that all of these filters admit, under the
@@ -184,8 +213,28 @@ impl Store {
     }
 
     /// Writes all of it or, on an error, nothing. What it removed cannot be read by anyone when
-    /// this returns.
+    /// this returns. In a replica, nobody else writes to the shared base meanwhile; it is sent when
+    /// it is published, and otherwise with what is published next.
     pub(crate) fn write<T>(
+        &self,
+        work: impl FnOnce(&mut StoreWriter<'_>) -> heed::Result<T>,
+    ) -> Result<T, KbError> {
+        if self.replication.is_none() {
+            return self.write_here(work);
+        }
+        // A build leads already when it writes; what comes alone is short, and a build elsewhere
+        // makes room for it.
+        let leading = self.lead(Urgency::Urgent)?;
+        let (done, has_published) = self.write_here(|writer| {
+            let done = work(writer)?;
+            Ok((done, writer.has_published))
+        })?;
+        leading.finish(has_published)?;
+        Ok(done)
+    }
+
+    /// [`Store::write`] of what is not shared.
+    pub(crate) fn write_here<T>(
         &self,
         work: impl FnOnce(&mut StoreWriter<'_>) -> heed::Result<T>,
     ) -> Result<T, KbError> {
@@ -225,6 +274,11 @@ impl Store {
         self.read(|reader| reader.generation())
     }
 
+    /// Lets searches on this machine see what was stored.
+    pub(crate) fn publish_here(&self) -> Result<(), KbError> {
+        self.write_here(|writer| writer.bump_generation())
+    }
+
     /// [`StoreWriter::publish`] in a write of its own.
     pub(crate) fn publish(&self) -> Result<(), KbError> {
         self.write(|writer| writer.publish())
@@ -235,7 +289,7 @@ impl Store {
         self.read(|reader| reader.history())
     }
 
-    fn failed(&self, source: heed::Error) -> KbError {
+    pub(crate) fn failed(&self, source: heed::Error) -> KbError {
         match source {
             heed::Error::Mdb(heed::MdbError::MapFull) => {
                 let gigabytes = self.env.info().map_size >> 30;

@@ -1,15 +1,14 @@
 //! Rows, records and texts of all layers.
 use halma_core::Layer;
-use heed::Database;
-use heed::types::Bytes;
 
 use super::schema::{LAYERS, decode, encode, id_key, number, row_key, row_of, row_prefix};
 use super::{
-    At, Changed, ChunkRecord, Id, LayerRecord, Row, Store, StoreReader, StoreWriter, Task, UnitKey,
+    At, Changed, ChunkRecord, Id, LayerRecord, Row, Store, StoreReader, StoreWriter, Table, Task,
+    UnitKey,
 };
 
 impl Store {
-    pub(super) fn layer(&self, layer: Layer) -> Database<'static, Bytes, Bytes> {
+    pub(super) fn layer(&self, layer: Layer) -> Table {
         self.db.nodes[number(layer)]
     }
 }

@@ -1,5 +1,6 @@
 //! The store through one transaction: [`StoreReader`] for reading, [`StoreWriter`] for both.
 use std::ops::Deref;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use heed::{RoTxn, RwTxn, WithoutTls};
@@ -7,8 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::changes::Changes;
+use super::replica::is_shared_value;
 use super::restriction::Visibility;
-use super::schema::{decode, encode};
+use super::schema::{FORMAT, decode, encode, hash};
 use super::sealed::Removals;
 use super::{Id, Store};
 
@@ -33,6 +35,10 @@ pub(crate) struct StoreWriter<'t> {
     /// Whether it has put vectors into files that are not brought to the disk yet.
     pub(super) has_put_vectors: bool,
     pub(super) removals: Removals,
+    /// Whether it takes in what another replica wrote.
+    pub(super) is_receiving: bool,
+    /// Whether it lets searches see what was stored.
+    pub(super) has_published: bool,
 }
 
 impl<'t> Deref for StoreReader<'t> {
@@ -97,6 +103,8 @@ impl<'t> StoreWriter<'t> {
             changes: Changes::default(),
             has_put_vectors: false,
             removals: Removals::default(),
+            is_receiving: false,
+            has_published: false,
         }
     }
 
@@ -117,14 +125,34 @@ impl<'t> StoreWriter<'t> {
 
     /// Stores a value of the base as a whole.
     pub(crate) fn set_meta<T: Serialize>(&mut self, key: &str, value: &T) -> heed::Result<()> {
-        self.store.db.meta.put(self.txn(), key.as_bytes(), &encode(value)?)
+        let (meta, value) = (self.store.db.meta, encode(value)?);
+        if self.is_receiving || !is_shared_value(key) {
+            meta.receive(self.txn(), key.as_bytes(), Some(&value))
+        } else {
+            meta.put(self.txn(), key.as_bytes(), &value)
+        }
+    }
+
+    /// The first values of a base that is made in `dir`.
+    pub(crate) fn begin_base(&mut self, dir: &Path) -> heed::Result<()> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.set_meta("format", &FORMAT)?;
+        self.set_meta("created", &now.as_secs())?;
+        let seed = format!("{:?} {} {}", now, std::process::id(), dir.display());
+        self.set_meta("uid", &hash(&[seed.as_bytes()]))
     }
 
     /// Lets searches see what was stored, in this process and in others.
     pub(crate) fn publish(&mut self) -> heed::Result<()> {
-        self.sync_vectors()?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.set_meta("updated", &now.as_secs())?;
+        self.has_published = true;
+        self.bump_generation()
+    }
+
+    /// Lets searches on this machine see what was stored.
+    pub(crate) fn bump_generation(&mut self) -> heed::Result<()> {
+        self.sync_vectors()?;
         let generation = self.generation()? + 1;
         self.set_meta("generation", &generation)
     }

@@ -21,7 +21,13 @@ pub fn wrapped_embedder(
     endpoint: Endpoint,
     limits: Limits,
 ) -> Result<Arc<dyn Embedder>, ConfigError> {
-    let policy = limits.policy()?;
-    let inner: Arc<dyn Embedder> = Arc::new(EndpointEmbedder::new(endpoint)?);
-    Ok(Arc::new(Batches::new(Arc::new(Called { policy, inner }))))
+    limited_embedder(Arc::new(EndpointEmbedder::new(endpoint)?), limits)
+}
+
+/// [`wrapped_embedder`] of an embedder that is there.
+pub fn limited_embedder(
+    inner: Arc<dyn Embedder>,
+    limits: Limits,
+) -> Result<Arc<dyn Embedder>, ConfigError> {
+    Ok(Arc::new(Batches::new(Arc::new(Called { policy: limits.policy()?, inner }))))
 }

@@ -26,12 +26,20 @@ pub fn wrapped(
     limits: Limits,
     cache: Option<Arc<Cache>>,
 ) -> Result<Arc<dyn Llm>, ConfigError> {
-    let policy = limits.policy()?;
-    let cached = cache.map(|cache| (cache, identity(&endpoint)));
-    let inner: Arc<dyn Llm> = Arc::new(OpenAi::new(endpoint)?);
-    let called: Arc<dyn Llm> = Arc::new(Called { policy, inner });
-    Ok(match cached {
-        Some((cache, identity)) => Arc::new(Cached::new(called, cache, identity)),
+    let of = endpoint.clone();
+    let called = limited(Arc::new(OpenAi::new(endpoint)?), limits)?;
+    Ok(match cache {
+        Some(cache) => cached(called, &of, cache),
         None => called,
     })
+}
+
+/// A chat model that is limited and retried.
+pub fn limited(inner: Arc<dyn Llm>, limits: Limits) -> Result<Arc<dyn Llm>, ConfigError> {
+    Ok(Arc::new(Called { policy: limits.policy()?, inner }))
+}
+
+/// A chat model whose replies are cached as those of this endpoint.
+pub fn cached(inner: Arc<dyn Llm>, of: &Endpoint, cache: Arc<Cache>) -> Arc<dyn Llm> {
+    Arc::new(Cached::new(inner, cache, identity(of)))
 }

@@ -4,10 +4,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::input::Passage;
-use crate::lexicon::Lexicon;
 use crate::links::mentions;
 use crate::read::text::Text;
-use crate::read::{ReadInput, read};
+use crate::read::{ReadInput, Reader};
 use crate::weights::{Weights, covered, mass};
 use crate::words::Sentence;
 
@@ -22,15 +21,15 @@ pub(crate) struct SupportInput {
 /// The least share of the question that the sentence with the answer must hold.
 const LEAST: f32 = 0.3;
 
-pub(crate) fn reply(lexicon: &Lexicon, input: &SupportInput) -> String {
-    let (score, reason) = score(lexicon, input);
+pub(crate) fn reply(reader: &Reader<'_>, input: &SupportInput) -> String {
+    let (score, reason) = score(reader, input);
     json!({ "supported": score >= LEAST, "score": score, "reason": reason }).to_string()
 }
 
 /// Task `gate`: the counts of a judge. An answer is one statement, and a passage that has its words
 /// is useful.
-pub(crate) fn counts(lexicon: &Lexicon, input: &SupportInput) -> String {
-    let (score, reason) = score(lexicon, input);
+pub(crate) fn counts(reader: &Reader<'_>, input: &SupportInput) -> String {
+    let (score, reason) = score(reader, input);
     let said = |passage: &Passage| {
         mentions(&passage.text, &input.answer) || mentions(&passage.title, &input.answer)
     };
@@ -45,7 +44,8 @@ pub(crate) fn counts(lexicon: &Lexicon, input: &SupportInput) -> String {
     .to_string()
 }
 
-fn score(lexicon: &Lexicon, input: &SupportInput) -> (f32, String) {
+fn score(reader: &Reader<'_>, input: &SupportInput) -> (f32, String) {
+    let lexicon = reader.lexicon;
     let answer = input.answer.trim();
     if !answer.chars().any(char::is_alphanumeric) {
         return (0.0, "There is no answer.".into());
@@ -55,7 +55,7 @@ fn score(lexicon: &Lexicon, input: &SupportInput) -> (f32, String) {
         .into_iter()
         .find(|word| opens.split(|c: char| !c.is_alphanumeric()).next() == Some(word))
     {
-        return read_again(lexicon, input, verdict);
+        return read_again(reader, input, verdict);
     }
     let text = Text::new(&input.context, lexicon);
     let question = Sentence::new(&input.question.text, lexicon);
@@ -99,8 +99,8 @@ fn short(line: &str, answer: &str) -> bool {
 }
 
 /// A yes or no stands in no passage: the question is read once more.
-fn read_again(lexicon: &Lexicon, input: &SupportInput, verdict: &str) -> (f32, String) {
-    let again = read(lexicon, &ReadInput::new(input.question.clone(), input.context.clone()));
+fn read_again(reader: &Reader<'_>, input: &SupportInput, verdict: &str) -> (f32, String) {
+    let again = reader.read(&ReadInput::new(input.question.clone(), input.context.clone()));
     let score = if again.text == verdict { 0.6 } else { 0.0 };
     (score, format!("Read again: `{}`. {}", again.text, again.rationale))
 }
@@ -108,6 +108,7 @@ fn read_again(lexicon: &Lexicon, input: &SupportInput, verdict: &str) -> (f32, S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lexicon::Lexicon;
 
     fn supported(question: &str, answer: &str, passages: &[(&str, &str)]) -> (bool, f64) {
         let passage = |(title, text): &(&str, &str)| Passage {
@@ -121,7 +122,7 @@ mod tests {
             context: passages.iter().map(passage).collect(),
         };
         let reply: serde_json::Value =
-            serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
+            serde_json::from_str(&reply(&Reader::by_rules(&Lexicon::new()), &input)).unwrap();
         (reply["supported"].as_bool().unwrap(), reply["score"].as_f64().unwrap())
     }
 
@@ -161,7 +162,7 @@ mod tests {
             context: passages.collect(),
         };
         let reply: serde_json::Value =
-            serde_json::from_str(&counts(&Lexicon::new(), &input)).unwrap();
+            serde_json::from_str(&counts(&Reader::by_rules(&Lexicon::new()), &input)).unwrap();
         assert_eq!((reply["supported"].as_u64(), &reply["useful"]), (Some(1), &json!([1])));
     }
 

@@ -29,7 +29,7 @@ pub(crate) fn tagged(lexicon: &Lexicon, input: &FollowUpInput) -> String {
 }
 
 /// `None` after the last step, or when the next step would repeat a question without an answer.
-fn next(question: &str, history: &[Exchange], lexicon: &Lexicon) -> Option<String> {
+pub(crate) fn next(question: &str, history: &[Exchange], lexicon: &Lexicon) -> Option<String> {
     let steps = chain(question, lexicon);
     let step = steps.get(history.len())?;
     let follow_up = resolve(&step.question, &steps, history, 0);

@@ -11,7 +11,7 @@ use crate::input::Passage;
 use crate::lexicon::Lexicon;
 use crate::links::mentions;
 use crate::read::text::{Line, Text};
-use crate::read::{ReadInput, read};
+use crate::read::{ReadInput, Reader};
 use crate::weights::{Weights, covered, mass};
 use crate::words::Sentence;
 
@@ -30,12 +30,13 @@ const MIN_COVERED: f32 = 0.8;
 /// The bonus of a sentence in a passage whose title a thought names.
 const LINK: f32 = 0.3;
 
-pub(crate) fn reply(lexicon: &Lexicon, input: &ThinkInput) -> String {
-    let (thought, concludes) = next(lexicon, input);
+pub(crate) fn reply(reader: &Reader<'_>, input: &ThinkInput) -> String {
+    let (thought, concludes) = next(reader, input);
     json!({ "thought": thought, "concludes": concludes }).to_string()
 }
 
-fn next(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
+fn next(reader: &Reader<'_>, input: &ThinkInput) -> (String, bool) {
+    let lexicon = reader.lexicon;
     let text = Text::new(&input.context, lexicon);
     let question = Sentence::new(&input.question.text, lexicon);
     let question_mass = mass(&question, &Weights::default());
@@ -49,7 +50,7 @@ fn next(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
         return nothing_found(lexicon, input);
     }
     if covered(&question_mass, &known) >= MIN_COVERED {
-        return conclusion(lexicon, input);
+        return conclusion(reader, input);
     }
     let mut best: Option<(f32, String)> = None;
     for line in &text.lines {
@@ -70,7 +71,7 @@ fn next(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
     }
     match best {
         Some((_, sentence)) => (sentence, false),
-        None => conclusion(lexicon, input),
+        None => conclusion(reader, input),
     }
 }
 
@@ -83,9 +84,9 @@ fn nothing_found(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
     }
 }
 
-fn conclusion(lexicon: &Lexicon, input: &ThinkInput) -> (String, bool) {
+fn conclusion(reader: &Reader<'_>, input: &ThinkInput) -> (String, bool) {
     let again = ReadInput::new(input.question.clone(), input.context.clone());
-    let thought = match read(lexicon, &again).text.as_str() {
+    let thought = match reader.read(&again).text.as_str() {
         "" => "The passages do not say it.".to_owned(),
         answer => format!("So the answer is: {answer}."),
     };
@@ -119,7 +120,7 @@ mod tests {
             thoughts: vec![],
         };
         for _ in 0..9 {
-            let (thought, concludes) = next(&Lexicon::new(), &input);
+            let (thought, concludes) = next(&Reader::by_rules(&Lexicon::new()), &input);
             input.thoughts.push(thought);
             if concludes {
                 break;

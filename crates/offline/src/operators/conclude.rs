@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::input::Exchange;
 use crate::lexicon::Lexicon;
-use crate::read::{ReadInput, read};
+use crate::read::{ReadInput, Reader};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ConcludeInput {
@@ -46,7 +46,7 @@ fn conclude(lexicon: &Lexicon, input: &ConcludeInput) -> Vec<String> {
     };
     let history = input.history.iter().map(exchange).collect();
     let input = ReadInput { history, ..ReadInput::new(question.clone(), vec![]) };
-    let answer = read(lexicon, &input).text;
+    let answer = Reader::by_rules(lexicon).read(&input).text;
     match answer.as_str() {
         "" => vec![],
         all if all == last.answers.join(", ") => last.answers.clone(),

@@ -5,9 +5,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::input::Passage;
-use crate::lexicon::Lexicon;
 use crate::links::{mentions, plain_title};
-use crate::read::{ReadInput, read};
+use crate::read::{ReadInput, Reader};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct OperateInput {
@@ -30,17 +29,17 @@ struct Operator {
     arguments: Vec<String>,
 }
 
-pub(crate) fn reply(lexicon: &Lexicon, input: &OperateInput) -> String {
+pub(crate) fn reply(reader: &Reader<'_>, input: &OperateInput) -> String {
     let answers = match input.operator.name.as_str() {
-        "Search" => search(lexicon, input),
-        "Filter" => filter(lexicon, input),
-        _ => relate(lexicon, input),
+        "Search" => search(reader, input),
+        "Filter" => filter(reader, input),
+        _ => relate(reader, input),
     };
     json!({ "answer": answers.join(", "), "answers": answers }).to_string()
 }
 
 /// The titles and names that match the entity; without any, the question is read.
-fn search(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
+fn search(reader: &Reader<'_>, input: &OperateInput) -> Vec<String> {
     let mut found: Vec<String> = vec![];
     for name in &input.entities {
         let same = |title: &&str| normalise_name(title) == normalise_name(name);
@@ -53,7 +52,7 @@ fn search(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
             found.push(name.clone());
         }
     }
-    if found.is_empty() { answer(&input.question, input.passages(), lexicon) } else { found }
+    if found.is_empty() { answer(&input.question, input.passages(), reader) } else { found }
 }
 
 /// The subject of a line of facts.
@@ -64,7 +63,8 @@ fn head(fact: &str) -> &str {
 
 /// The other ends of the facts, which the graph chose for the relation; only those with the same
 /// words for it, if there are any. Without facts, the question is read.
-fn relate(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
+fn relate(reader: &Reader<'_>, input: &OperateInput) -> Vec<String> {
+    let lexicon = reader.lexicon;
     let relation_stems = input.operator.arguments.get(1).map(|text| lexicon.content(text));
     let fits = |relation: &str| {
         let stems = lexicon.content(relation);
@@ -83,11 +83,11 @@ fn relate(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
     let chosen = ends.into_iter().filter(|(fits, _)| *fits || !same_words);
     let mut found: Vec<String> = chosen.map(|(_, end)| end).collect();
     found.dedup();
-    if found.is_empty() { answer(&input.question, input.passages(), lexicon) } else { found }
+    if found.is_empty() { answer(&input.question, input.passages(), reader) } else { found }
 }
 
 /// The entities that meet the condition according to the passages that name them.
-fn filter(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
+fn filter(reader: &Reader<'_>, input: &OperateInput) -> Vec<String> {
     let Some(condition) = input.operator.arguments.last() else { return vec![] };
     let meets = |name: &&String| {
         let about =
@@ -96,7 +96,7 @@ fn filter(lexicon: &Lexicon, input: &OperateInput) -> Vec<String> {
         let question = format!("Is {name} {condition}?");
         let kind = AnswerKind::YesNo;
         let question = Question { answer_kind: kind, ..Question::new(&question) };
-        read(lexicon, &ReadInput::new(question, context)).text == "yes"
+        reader.read(&ReadInput::new(question, context)).text == "yes"
     };
     input.entities.iter().filter(meets).cloned().collect()
 }
@@ -114,8 +114,8 @@ impl OperateInput {
 }
 
 /// The answers that are read from the passages.
-fn answer(question: &str, context: Vec<Passage>, lexicon: &Lexicon) -> Vec<String> {
-    let answer = read(lexicon, &ReadInput::new(Question::new(question), context)).text;
+fn answer(question: &str, context: Vec<Passage>, reader: &Reader<'_>) -> Vec<String> {
+    let answer = reader.read(&ReadInput::new(Question::new(question), context)).text;
     let each = answer.split([';', '|']).map(str::trim).filter(|one| !one.is_empty());
     each.map(str::to_owned).collect()
 }
@@ -125,6 +125,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::lexicon::Lexicon;
 
     fn found(operator: &str, arguments: &[&str], entities: &[&str], facts: &[&str]) -> Value {
         let asked = match operator {
@@ -144,7 +145,8 @@ mod tests {
             ],
         });
         let input: OperateInput = serde_json::from_value(variables).unwrap();
-        let reply: Value = serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
+        let reply: Value =
+            serde_json::from_str(&reply(&Reader::by_rules(&Lexicon::new()), &input)).unwrap();
         reply["answers"].clone()
     }
 

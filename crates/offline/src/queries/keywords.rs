@@ -6,14 +6,29 @@ use crate::decompose::tokens::{Tag, tokens};
 use crate::input::QuestionInput;
 use crate::lexicon::Lexicon;
 use crate::lists::leads;
+use crate::read::Reader;
 use crate::words::split;
 
 /// As many as are given where the question names little; what it names is always given.
 const MIN_KEYWORDS: usize = 2;
 const MAX_KEYWORDS: usize = 6;
 
-pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
-    json!({ "keywords": keywords(&input.question.text, lexicon) }).to_string()
+pub(crate) fn reply(reader: &Reader<'_>, input: &QuestionInput) -> String {
+    let question = &input.question.text;
+    let learned = trained(reader, question).filter(|found| !found.is_empty());
+    let keywords = learned.unwrap_or_else(|| keywords(question, reader.lexicon));
+    json!({ "keywords": keywords }).to_string()
+}
+
+/// Those of a trained reader, where there is one that has learned keywords.
+fn trained(reader: &Reader<'_>, question: &str) -> Option<Vec<String>> {
+    match reader.trained?.keywords(question) {
+        Ok(found) => Some(found?.into_iter().map(|range| question[range].to_owned()).collect()),
+        Err(error) => {
+            tracing::warn!(%error, "the keywords are found by rules alone");
+            None
+        }
+    }
 }
 
 /// Names, titles, dates and numbers, then the words that are likely to be rare; each as it stands

@@ -3,26 +3,29 @@ mod closing;
 mod compare;
 mod fit;
 #[cfg(test)]
-mod fit_weights;
+mod fitting;
 mod long;
 mod near;
 mod options;
 mod score;
 mod sides;
+mod steps;
 mod subject;
 mod target;
 pub(crate) mod text;
+mod trained;
 mod yes_no;
 
 use std::collections::HashSet;
 
-use halma_core::{AnswerKind, Question};
+use halma_core::{AnswerKind, PassageReader, Question};
 use serde::Deserialize;
 use serde_json::json;
 
 use self::score::{Candidate, Query, candidates};
 use self::target::{Sort, Target};
 use self::text::Text;
+use self::trained::Readings;
 use crate::input::{Exchange, Passage};
 use crate::lexicon::Lexicon;
 use crate::weights::{Weights, covered, mass};
@@ -59,12 +62,6 @@ pub(crate) struct Answer {
 /// a guess.
 const LEAST_COVERED: f32 = 0.3;
 
-/// JSON of `answer` and `rationale`; an empty answer abstains.
-pub(crate) fn reply(lexicon: &Lexicon, input: &ReadInput) -> String {
-    let Answer { text, rationale } = read(lexicon, input);
-    json!({ "answer": text, "rationale": rationale }).to_string()
-}
-
 /// The result of a query is the answer, where it has one column.
 fn query_result(input: &ReadInput) -> Option<Answer> {
     let sql = input.sql.as_ref()?;
@@ -77,39 +74,127 @@ fn query_result(input: &ReadInput) -> Option<Answer> {
     Some(Answer { text, rationale: format!("The result of {sql}.") })
 }
 
+/// In how many steps a question may be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Steps {
+    Any,
+    One,
+}
+
+/// Reads by rules, and with a trained reader where there is one.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(crate) lexicon: &'a Lexicon,
+    pub(crate) trained: Option<&'a dyn PassageReader>,
+}
+
+impl<'a> Reader<'a> {
+    /// By rules alone.
+    pub(crate) fn by_rules(lexicon: &'a Lexicon) -> Self {
+        Self { lexicon, trained: None }
+    }
+
+    /// JSON of `answer` and `rationale`; an empty answer abstains.
+    pub(crate) fn reply(&self, input: &ReadInput) -> String {
+        let Answer { text, rationale } = self.read(input);
+        json!({ "answer": text, "rationale": rationale }).to_string()
+    }
+
+    pub(crate) fn read(&self, input: &ReadInput) -> Answer {
+        self.read_in(Steps::Any, input)
+    }
+
+    /// Reads a question that is a step of another one, and is not taken apart itself.
+    fn read_step(&self, input: &ReadInput) -> Answer {
+        self.read_in(Steps::One, input)
+    }
+
+    fn read_in(&self, steps: Steps, input: &ReadInput) -> Answer {
+        let lexicon = self.lexicon;
+        if let Some(found) = query_result(input) {
+            return found;
+        }
+        let text = Text::new(&input.context, lexicon);
+        let question = Sentence::new(&input.question.text, lexicon);
+        let target = Target::new(&question, input.question.answer_kind, lexicon);
+        let query = Query::new(&input.question.text, target, &text, lexicon);
+        if let Some(found) = closing::close(input, &query, lexicon) {
+            return found;
+        }
+        if text.lines.is_empty() {
+            return abstain("There is nothing to answer from.");
+        }
+        // Weights by rarity in the context would make a word it lacks the heaviest.
+        let plain = mass(&question, &Weights::default());
+        let share = covered(&plain, &all_stems(&text));
+        if share < LEAST_COVERED {
+            return abstain(&format!("The context covers only {share:.2} of the question."));
+        }
+        if !input.question.options.is_empty() {
+            return options::pick(&input.question.options, &query, &text, lexicon);
+        }
+        if input.question.answer_kind == AnswerKind::Long {
+            return long::answer(&query, &text);
+        }
+        if let Some(found) = compare::choose(&query, &text, lexicon) {
+            return found;
+        }
+        if steps == Steps::Any
+            && let Some(found) = steps::by_steps(self, input)
+        {
+            return found;
+        }
+        if query.target.sort == Sort::YesNo {
+            return yes_no::judge(&query, &text, lexicon);
+        }
+        self.best_span(&query, &text)
+    }
+
+    /// The score of the best span of each line by rules.
+    fn values(&self, query: &Query<'_>, text: &Text, gains: &[f32]) -> Vec<f32> {
+        let mut values = vec![f32::MIN; text.lines.len()];
+        for candidate in candidates(query, text, self.lexicon, None) {
+            let gain = gains[text.lines[candidate.line].passage];
+            values[candidate.line] = values[candidate.line].max(candidate.score(gain));
+        }
+        values
+    }
+
+    /// What the trained reader says of the passages in which the rules find the best spans.
+    fn readings(&self, query: &Query<'_>, text: &Text, gains: &[f32]) -> Option<Readings> {
+        let reader = self.trained?;
+        Readings::new(reader, query.text, text, &self.values(query, text, gains))
+    }
+
+    fn best_span(&self, query: &Query<'_>, text: &Text) -> Answer {
+        let subject = subject::subject(query, text, self.lexicon);
+        if subject.missing {
+            return abstain("No passage mentions what the question names.");
+        }
+        let readings = self.readings(query, text, &subject.gains);
+        let mut best: Option<(f32, Candidate)> = None;
+        for candidate in candidates(query, text, self.lexicon, readings.as_ref()) {
+            let score = candidate.score(subject.gains[text.lines[candidate.line].passage]);
+            if best.as_ref().is_none_or(|(most, _)| score > *most) {
+                best = Some((score, candidate));
+            }
+        }
+        match best {
+            Some((_, Candidate { text: answer, line, .. })) => {
+                let rationale = format!("“{}”", text.lines[line].sentence.text);
+                Answer { text: answer, rationale }
+            }
+            None => {
+                abstain("No sentence of the context holds a name, a date, a number or a phrase.")
+            }
+        }
+    }
+}
+
+/// [`Reader::read`] by rules alone.
+#[cfg(test)]
 pub(crate) fn read(lexicon: &Lexicon, input: &ReadInput) -> Answer {
-    if let Some(found) = query_result(input) {
-        return found;
-    }
-    let text = Text::new(&input.context, lexicon);
-    let question = Sentence::new(&input.question.text, lexicon);
-    let target = Target::new(&question, input.question.answer_kind, lexicon);
-    let query = Query::new(&input.question.text, target, &text, lexicon);
-    if let Some(found) = closing::close(input, &query, lexicon) {
-        return found;
-    }
-    if text.lines.is_empty() {
-        return abstain("There is nothing to answer from.");
-    }
-    // Weights by rarity in the context would make a word it lacks the heaviest.
-    let plain = mass(&question, &Weights::default());
-    let share = covered(&plain, &all_stems(&text));
-    if share < LEAST_COVERED {
-        return abstain(&format!("The context covers only {share:.2} of the question."));
-    }
-    if !input.question.options.is_empty() {
-        return options::pick(&input.question.options, &query, &text, lexicon);
-    }
-    if input.question.answer_kind == AnswerKind::Long {
-        return long::answer(&query, &text);
-    }
-    if let Some(found) = compare::choose(&query, &text, lexicon) {
-        return found;
-    }
-    if query.target.sort == Sort::YesNo {
-        return yes_no::judge(&query, &text, lexicon);
-    }
-    best_span(&query, &text, lexicon)
+    Reader::by_rules(lexicon).read(input)
 }
 
 fn abstain(reason: &str) -> Answer {
@@ -120,27 +205,6 @@ fn all_stems(text: &Text) -> HashSet<String> {
     let words = text.lines.iter().flat_map(|line| line.sentence.words.iter());
     let titles = text.titles.iter().flat_map(|title| title.stems.iter().cloned());
     words.map(|word| word.stem.clone()).chain(titles).collect()
-}
-
-fn best_span(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer {
-    let subject = subject::subject(query, text, lexicon);
-    if subject.missing {
-        return abstain("No passage mentions what the question names.");
-    }
-    let mut best: Option<(f32, Candidate)> = None;
-    for candidate in candidates(query, text, lexicon) {
-        let score = candidate.score() + subject.gains[text.lines[candidate.line].passage];
-        if best.as_ref().is_none_or(|(most, _)| score > *most) {
-            best = Some((score, candidate));
-        }
-    }
-    match best {
-        Some((_, Candidate { text: answer, line, .. })) => {
-            let rationale = format!("“{}”", text.lines[line].sentence.text);
-            Answer { text: answer, rationale }
-        }
-        None => abstain("No sentence of the context holds a name, a date, a number or a phrase."),
-    }
 }
 
 #[cfg(test)]

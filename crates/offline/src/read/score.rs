@@ -5,6 +5,7 @@ use super::fit::grade;
 use super::near::{head_near, led_by, nearness, preposition};
 use super::target::{Sort, Target};
 use super::text::{Line, Text};
+use super::trained::{Readings, TRAINED, TrainedFeatures};
 use crate::lexicon::Lexicon;
 use crate::links::mentions;
 use crate::lists::list;
@@ -17,7 +18,7 @@ pub(crate) const FEATURES: usize = 17;
 
 pub(crate) type Features = [f32; FEATURES];
 
-/// Fitted by `fit_weights.rs` to training questions of four sets (docs/concepts/offline-model.md).
+/// Fitted by `fitting/rules.rs` to training questions of four sets (docs/concepts/offline-model.md).
 pub(super) const WEIGHTS: Features = [
     4.15,  // grade of the span's kind
     2.16,  // share of the question in the sentence
@@ -38,17 +39,36 @@ pub(super) const WEIGHTS: Features = [
     0.67,  // question's words right before the span
 ];
 
+/// The same where a trained reader has read the passages, with its own features and what the passage
+/// gains (`subject.rs`) after those of the rules. Fitted by `fitting/joint.rs` to training questions.
+pub(super) const JOINT: [f32; FEATURES + TRAINED + 1] = [
+    1.94, 0.74, 0.35, 0.67, 1.14, -1.07, 0.72, -0.74, 2.37, 0.26, 0.69, -0.67, -0.73, 0.80, 0.19,
+    0.66, 0.20, 1.58, 2.29, 0.08, 0.32, -0.42, 0.75, 0.25, 0.48,
+];
+
 /// A span that could be the answer.
 pub(crate) struct Candidate {
     pub(crate) text: String,
     /// Index of its line in [`Text::lines`].
     pub(crate) line: usize,
     pub(crate) features: Features,
+    /// Where a trained reader has read its passage.
+    pub(crate) trained: Option<TrainedFeatures>,
 }
 
 impl Candidate {
-    pub(crate) fn score(&self) -> f32 {
-        self.features.iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum()
+    /// `gain`: what its passage gains.
+    pub(crate) fn score(&self, gain: f32) -> f32 {
+        let sum = |values: &[f32], weights: &[f32]| -> f32 {
+            values.iter().zip(weights).map(|(value, weight)| value * weight).sum()
+        };
+        match &self.trained {
+            None => sum(&self.features, &WEIGHTS) + gain,
+            Some(trained) => {
+                let (rules, rest) = JOINT.split_at(FEATURES);
+                sum(&self.features, rules) + sum(trained, rest) + gain * rest[TRAINED]
+            }
+        }
     }
 }
 
@@ -91,16 +111,30 @@ struct Around {
     linked: f32,
 }
 
-/// Every span of the context with its features.
-pub(crate) fn candidates(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Vec<Candidate> {
+/// Every span of the context with its features; with readings, of the passages that were read.
+pub(crate) fn candidates(
+    query: &Query<'_>,
+    text: &Text,
+    lexicon: &Lexicon,
+    readings: Option<&Readings>,
+) -> Vec<Candidate> {
     let around: Vec<Around> = (0..text.titles.len()).map(|i| look_around(query, text, i)).collect();
     let mut found = vec![];
     for (index, line) in text.lines.iter().enumerate() {
+        if readings.is_some_and(|readings| !readings.has(line.passage)) {
+            continue;
+        }
         let about = about(query, line, text, &around[line.passage]);
-        for span in spans(&line.sentence, lexicon) {
+        let mut spans = spans(&line.sentence, lexicon);
+        let own = readings.map(|readings| readings.own_spans(text, index, &spans));
+        spans.extend(own.into_iter().flatten());
+        for span in spans {
             let answer = line.sentence.slice(&span.words).to_owned();
             let features = features(query, &about, &span, &answer);
-            found.push(Candidate { text: answer, line: index, features });
+            let trained = readings.and_then(|read| read.features(text, index, &span.words));
+            if readings.is_none() || trained.is_some() {
+                found.push(Candidate { text: answer, line: index, features, trained });
+            }
         }
     }
     found

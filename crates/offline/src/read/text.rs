@@ -27,6 +27,7 @@ pub(crate) struct Line {
 
 /// A passage's title with the stems of its words.
 pub(crate) struct Title {
+    pub(crate) whole: String,
     pub(crate) plain: String,
     pub(crate) stems: Vec<String>,
 }
@@ -45,6 +46,7 @@ pub(crate) struct Text {
 impl Text {
     pub(crate) fn new(context: &[Passage], lexicon: &Lexicon) -> Self {
         let title = |passage: &Passage| Title {
+            whole: passage.title.clone(),
             plain: plain_title(&passage.title).to_owned(),
             stems: lexicon.content(&passage.title),
         };

@@ -1,4 +1,5 @@
 mod odd;
+mod trained;
 
 use serde_json::{Value, json};
 

@@ -82,9 +82,23 @@ pub(crate) struct Build {
     pub(crate) finished: Option<DateTime<Utc>>,
     pub(crate) report: Option<BuildReport>,
     pub(crate) error: Option<String>,
+    /// The server that runs it, of those that share a base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) server: Option<String>,
+    /// How far that server was when it last said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reported: Option<ReportedProgress>,
     /// Set while it runs.
     #[serde(skip)]
     pub(crate) progress: Option<StageProgress>,
+}
+
+/// The progress of a build as other servers show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ReportedProgress {
+    stage: String,
+    done: usize,
+    total: usize,
 }
 
 /// The progress of a build in its current stage.
@@ -134,7 +148,7 @@ pub(crate) struct BuildStatus {
     pub(crate) id: String,
     pub(crate) state: BuildPhase,
     /// What is being done; `waiting` while an earlier build runs.
-    pub(crate) stage: &'static str,
+    pub(crate) stage: String,
     pub(crate) done: usize,
     pub(crate) total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,7 +187,7 @@ impl Build {
     pub(crate) fn queued(id: String, uploads: Option<Vec<String>>, key: Option<String>) -> Self {
         let (state, created) = (BuildState::Queued, Utc::now());
         let (started, finished, report, error, progress) = (None, None, None, None, None);
-        let samples = None;
+        let (samples, server, reported) = (None, None, None);
         Self {
             id,
             state,
@@ -185,8 +199,25 @@ impl Build {
             finished,
             report,
             error,
+            server,
+            reported,
             progress,
         }
+    }
+
+    /// Waits for its turn again.
+    pub(crate) fn wait(&mut self) {
+        self.state = BuildState::Queued;
+        (self.server, self.reported, self.progress) = (None, None, None);
+    }
+
+    /// Notes for other servers how far it is.
+    pub(crate) fn report_progress(&mut self) {
+        self.reported = self.progress.map(|now| ReportedProgress {
+            stage: now.step.stage.name().to_owned(),
+            done: now.step.done,
+            total: now.step.total,
+        });
     }
 
     pub(crate) fn update(&mut self, step: PhaseProgress) {
@@ -217,12 +248,18 @@ impl Build {
     #[expect(clippy::cast_precision_loss, reason = "a rate needs only a few digits")]
     pub(crate) fn status(&self) -> BuildStatus {
         let progress = self.progress.filter(|_| self.state == BuildState::Running);
-        let (done, total) = progress.map_or((0, 0), |now| (now.step.done, now.step.total));
-        let stage = match (self.state, progress) {
-            (BuildState::Queued, _) => Phase::WAIT.name(),
-            (BuildState::Running, Some(progress)) => progress.step.stage.name(),
-            (BuildState::Running, None) => "starting",
-            (state, _) => state.phase().name(),
+        let reported = self.reported.as_ref().filter(|_| self.state == BuildState::Running);
+        let (done, total) = match (progress, reported) {
+            (Some(now), _) => (now.step.done, now.step.total),
+            (None, Some(reported)) => (reported.done, reported.total),
+            (None, None) => (0, 0),
+        };
+        let stage = match (self.state, progress, reported) {
+            (BuildState::Queued, _, _) => Phase::WAIT.name(),
+            (BuildState::Running, Some(progress), _) => progress.step.stage.name(),
+            (BuildState::Running, None, Some(reported)) => reported.stage.as_str(),
+            (BuildState::Running, None, None) => "starting",
+            (state, _, _) => state.phase().name(),
         };
         let rate = progress.and_then(|now| {
             let (units, time) = (done.saturating_sub(now.done_before), now.started.elapsed());
@@ -232,7 +269,7 @@ impl Build {
         BuildStatus {
             id: self.id.clone(),
             state: self.state.phase(),
-            stage,
+            stage: stage.to_owned(),
             done,
             total,
             rate_per_s: rate,

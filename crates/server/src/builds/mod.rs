@@ -1,19 +1,25 @@
-//! Builds: a queue on disk for each workspace, processed one at a time, resumed after a restart.
+//! Builds: a queue on disk for each workspace, processed one at a time, resumed after a restart. The
+//! servers of a base that is shared have one queue in its database.
 mod build;
+mod storage;
+#[cfg(test)]
+mod tests;
 mod worker;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use chrono::Utc;
-use halma_engine::{PhaseProgress, TagSample, TraceStore};
+use halma_engine::{PhaseProgress, SharedSpace, TagSample, TraceStore};
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 
+use self::storage::{All, Changed, Storage, read_folder};
+use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
 const FOLDER: &str = "builds";
@@ -21,11 +27,19 @@ const FOLDER: &str = "builds";
 /// Builds stored at most; the oldest that have ended are removed.
 const MAX_STORED: usize = 100;
 
+/// How often it is looked what other servers did, and how many looks there are to a report of what
+/// this one does.
+const INTERVAL: Duration = Duration::from_millis(500);
+const LOOKS: u32 = 4;
+
 pub(crate) struct Builds {
-    dir: PathBuf,
-    all: Mutex<BTreeMap<String, Build>>,
+    storage: Storage,
+    all: Mutex<All>,
     /// Held from reading a build's state to storing its next one, so that no change is lost.
     turn: Mutex<()>,
+    /// Held while what is stored and what is in memory are brought in line. Not held by those who
+    /// only read, as a database may take its time.
+    exchange: Mutex<()>,
     /// Deletions under way, for which the running build makes room.
     holds: watch::Sender<usize>,
     /// Counts changes of any build.
@@ -44,30 +58,28 @@ impl Drop for Hold {
 
 /// Whether the workspace in this folder has pending builds.
 pub(crate) fn any_pending(dir: &Path) -> bool {
-    read(&dir.join(FOLDER)).values().any(|build| build.state.is_pending())
-}
-
-fn read(dir: &Path) -> BTreeMap<String, Build> {
-    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let read = |path: PathBuf| {
-        let mut build: Build = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-        if build.state == BuildState::Running {
-            // The server stopped while it ran.
-            build.state = BuildState::Queued;
-        }
-        Some((build.id.clone(), build))
-    };
-    files.filter_map(|file| read(file.path())).collect()
+    read_folder(&dir.join(FOLDER)).values().any(|build| build.state.is_pending())
 }
 
 impl Builds {
+    /// The queue of a workspace in its folder.
     pub(crate) fn open(dir: &Path) -> std::io::Result<Self> {
         let dir = dir.join(FOLDER);
         std::fs::create_dir_all(&dir)?;
-        let all = Mutex::new(read(&dir));
+        Self::with(Storage::Folder(dir))
+    }
+
+    /// The queue that the servers of a base share; `server` is the name of this one.
+    pub(crate) fn shared(space: &SharedSpace, server: String) -> Result<Self, Problem> {
+        let storage = Storage::database(space, server)?;
+        Self::with(storage).map_err(unstored)
+    }
+
+    fn with(storage: Storage) -> std::io::Result<Self> {
+        let all = Mutex::new(storage.read()?);
         let (changes, closed) = (watch::Sender::new(0), watch::Sender::new(false));
-        let (turn, holds) = (Mutex::default(), watch::Sender::new(0));
-        Ok(Self { dir, all, turn, holds, changes, closed })
+        let (turn, exchange, holds) = (Mutex::default(), Mutex::default(), watch::Sender::new(0));
+        Ok(Self { storage, all, turn, exchange, holds, changes, closed })
     }
 
     /// Appends a build to the queue; with `None` it builds everything that was uploaded.
@@ -107,6 +119,14 @@ impl Builds {
         self.all().get(id).cloned().ok_or_else(|| Problem::not_found("such build"))
     }
 
+    /// [`Builds::get`] that asks the other servers, too. May wait for the database.
+    pub(crate) fn look_up(&self, id: &str) -> Result<Build, Problem> {
+        self.get(id).or_else(|_| {
+            self.refresh()?;
+            self.get(id)
+        })
+    }
+
     /// Changes the state of a build, if its present state allows that.
     pub(crate) fn set_state(&self, id: &str, to: BuildState) -> Result<Build, Problem> {
         use BuildState::{Cancelled, Failed, Paused, Queued, Running};
@@ -129,17 +149,22 @@ impl Builds {
         })
     }
 
-    /// Changes a build as it is now, unless `change` refuses; one change happens at a time.
+    /// Changes a build as it is now, unless `change` refuses; one change happens at a time. It may be
+    /// asked again where other servers change it as well.
     fn change(
         &self,
         id: &str,
-        change: impl FnOnce(&mut Build) -> Result<(), Problem>,
+        mut change: impl FnMut(&mut Build) -> Result<(), Problem>,
     ) -> Result<Build, Problem> {
         let _turn = self.turn();
-        let mut build = self.get(id)?;
-        change(&mut build)?;
-        self.put(build.clone())?;
-        Ok(build)
+        loop {
+            self.refresh()?;
+            let mut build = self.get(id)?;
+            change(&mut build)?;
+            if self.put(build.clone())? {
+                return Ok(build);
+            }
+        }
     }
 
     /// Marks a build as running, if it still waits.
@@ -147,6 +172,7 @@ impl Builds {
         self.move_on(id, BuildState::Queued, |build| {
             (build.state, build.progress) = (BuildState::Running, None);
             build.started = Some(Utc::now());
+            build.server = self.storage.server().map(str::to_owned);
         })
     }
 
@@ -155,7 +181,7 @@ impl Builds {
         &self,
         id: &str,
         from: BuildState,
-        change: impl FnOnce(&mut Build),
+        mut change: impl FnMut(&mut Build),
     ) -> Result<Build, Problem> {
         self.change(id, |build| {
             if build.state != from {
@@ -186,8 +212,75 @@ impl Builds {
         self.closed.closed().await;
     }
 
+    /// The oldest one that waits, unless another server runs one.
     fn next(&self) -> Option<Build> {
-        self.all().values().find(|build| build.state == BuildState::Queued).cloned()
+        let all = self.all();
+        if all.values().any(|build| self.runs_elsewhere(build)) {
+            return None;
+        }
+        all.values().find(|build| build.state == BuildState::Queued).cloned()
+    }
+
+    fn runs_elsewhere(&self, build: &Build) -> bool {
+        build.state == BuildState::Running && build.server.as_deref() != self.storage.server()
+    }
+
+    /// Takes in what other servers did. May wait for the database.
+    fn refresh(&self) -> Result<(), Problem> {
+        let _exchange = self.exchange();
+        let changed = self.storage.changes().map_err(unstored)?;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let mut all = self.all();
+        for Changed { id, build } in changed {
+            let former = all.remove(&id);
+            if let Some(mut build) = build {
+                // Of its own build a server knows more than it has written.
+                build.progress = former.and_then(|former| former.progress);
+                all.insert(id, build);
+            }
+        }
+        drop(all);
+        self.changes.send_modify(|changes| *changes += 1);
+        Ok(())
+    }
+
+    /// Follows what other servers do until the workspace is closed, and tells them what this one
+    /// does.
+    pub(crate) async fn follow(self: Arc<Self>) {
+        if self.storage.server().is_none() {
+            return;
+        }
+        for look in 0_u32.. {
+            tokio::time::sleep(INTERVAL).await;
+            if *self.closed.borrow() {
+                return;
+            }
+            let builds = Arc::clone(&self);
+            let looked = run_blocking(move || builds.look(look % LOOKS == 0)).await;
+            if let Err(problem) = looked {
+                tracing::warn!("it is not known what other servers build: {}", problem.detail);
+            }
+        }
+    }
+
+    fn look(&self, is_report: bool) -> Result<(), Problem> {
+        self.refresh()?;
+        let running = |build: &&Build| build.state == BuildState::Running;
+        let running: Vec<Build> = self.all().values().filter(running).cloned().collect();
+        for build in running {
+            if !self.runs_elsewhere(&build) {
+                if is_report {
+                    log_conflict(self.move_on(&build.id, build.state, Build::report_progress));
+                }
+            } else if self.storage.is_orphan(&build.id) {
+                let id = build.id;
+                tracing::warn!(id, "the server that ran a build is gone; it waits for another one");
+                log_conflict(self.move_on(&id, BuildState::Running, Build::wait));
+            }
+        }
+        Ok(())
     }
 
     fn update(&self, id: &str, step: PhaseProgress) {
@@ -197,87 +290,63 @@ impl Builds {
         self.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// Stores a build on disk, then in memory. The caller has the turn.
-    fn put(&self, build: Build) -> Result<(), Problem> {
+    /// Stores a build on disk or in the database, then in memory; `false` if another server has
+    /// changed it meanwhile. The caller has the turn.
+    fn put(&self, build: Build) -> Result<bool, Problem> {
         if *self.closed.borrow() {
             // The folder may be another workspace's by now.
             return Err(Problem::new(StatusCode::CONFLICT, "the workspace is closed"));
         }
-        let write = || {
-            let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
-            serde_json::to_writer(&mut file, &build)?;
-            file.as_file().sync_all()?;
-            file.persist(self.path(&build.id)).map_err(|e| e.error)?;
-            Ok::<_, std::io::Error>(())
-        };
-        write().map_err(|e| Problem::internal(&e))?;
+        let _exchange = self.exchange();
+        if !self.storage.put(&build).map_err(unstored)? {
+            return Ok(false);
+        }
         self.all().insert(build.id.clone(), build);
         self.changes.send_modify(|changes| *changes += 1);
-        Ok(())
+        Ok(true)
     }
 
     fn remove_oldest(&self) {
+        let mut removed = vec![];
         let mut all = self.all();
         while all.len() > MAX_STORED {
             let oldest = all.values().find(|build| build.state.has_ended());
             let Some(id) = oldest.map(|build| build.id.clone()) else { break };
             all.remove(&id);
-            // A file that cannot be removed is read and removed again after a restart.
-            let _ = std::fs::remove_file(self.path(&id));
+            removed.push(id);
         }
-    }
-
-    fn path(&self, id: &str) -> PathBuf {
-        self.dir.join(format!("{id}.json"))
+        drop(all);
+        for id in &removed {
+            self.storage.remove(id);
+        }
     }
 
     fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Build>> {
+    fn exchange(&self) -> MutexGuard<'_, ()> {
+        self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn all(&self) -> MutexGuard<'_, All> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_decided_meanwhile_is_not_overwritten() {
-        let dir = tempfile::tempdir().unwrap();
-        let builds = Builds::open(dir.path()).unwrap();
-        let build = builds.start(None, None).unwrap();
-        // The worker has looked it up, and then it is cancelled.
-        let next = builds.next().unwrap();
-        builds.set_state(&build.id, BuildState::Cancelled).unwrap();
-        assert_eq!(builds.begin(&next.id).unwrap_err().status, 409);
-        let second = builds.start(None, None).unwrap();
-        builds.begin(&second.id).unwrap();
-        builds.set_state(&second.id, BuildState::Paused).unwrap();
-        // The worker ends the build at the same time.
-        let done = |build: &mut Build| build.state = BuildState::Done;
-        assert!(builds.move_on(&second.id, BuildState::Running, done).is_err());
-        let reopened = Builds::open(dir.path()).unwrap();
-        let states: Vec<_> = reopened.list().iter().map(|build| build.state).collect();
-        assert_eq!(states, [BuildState::Paused, BuildState::Cancelled]);
+/// The database is not reached, or something is wrong here.
+fn unstored(error: std::io::Error) -> Problem {
+    match error.downcast::<halma_pg::PgError>() {
+        Ok(error) => error.into(),
+        Err(error) => Problem::internal(&error),
     }
+}
 
-    #[test]
-    fn of_many_changes_at_once_none_is_lost() {
-        let dir = tempfile::tempdir().unwrap();
-        let builds = Arc::new(Builds::open(dir.path()).unwrap());
-        for _ in 0..20 {
-            let build = builds.start(None, None).unwrap();
-            let (cancelled, begun) = std::thread::scope(|scope| {
-                let cancel = scope.spawn(|| builds.set_state(&build.id, BuildState::Cancelled));
-                let begin = scope.spawn(|| builds.begin(&build.id));
-                (cancel.join().unwrap(), begin.join().unwrap())
-            });
-            // Either may come first, and a cancelled build never runs.
-            assert!(cancelled.is_ok(), "{begun:?}");
-            assert_eq!(builds.get(&build.id).unwrap().state, BuildState::Cancelled);
-        }
+/// A conflict means that another server has decided about the build.
+fn log_conflict(changed: Result<Build, Problem>) {
+    if let Err(problem) = changed
+        && problem.status != StatusCode::CONFLICT.as_u16()
+    {
+        tracing::warn!("a build cannot be stored: {}", problem.detail);
     }
 }

@@ -1,6 +1,7 @@
 //! The worker of one workspace: runs the builds of the queue, oldest first.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use chrono::Utc;
@@ -10,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::{Build, BuildReport, BuildState, Builds, RefusedFile};
+use super::{Build, BuildReport, BuildState, Builds, RefusedFile, log_conflict};
 use crate::limits::allowance::Allowance;
 use crate::limits::blocking::run_blocking;
 use crate::metrics::Metrics;
@@ -53,16 +54,15 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
                     build.error = Some("the API key that started it was revoked".to_owned());
                     build.finished = Some(Utc::now());
                 });
-                log(ended.await);
+                log_conflict(ended.await);
                 false
             }
             () = wait(&mut holds, |holds| *holds > 0) => true,
             () = wait(&mut closed, |closed| *closed) => return,
         };
         if held {
-            let waits =
-                set(&builds, &id, BuildState::Running, |build| build.state = BuildState::Queued);
-            log(waits.await);
+            let waits = set(&builds, &id, BuildState::Running, Build::wait);
+            log_conflict(waits.await);
         }
     }
 }
@@ -78,19 +78,10 @@ async fn set(
     builds: &Arc<Builds>,
     id: &str,
     from: BuildState,
-    change: impl FnOnce(&mut Build) + Send + 'static,
+    change: impl FnMut(&mut Build) + Send + 'static,
 ) -> Result<Build, Problem> {
     let (builds, id) = (Arc::clone(builds), id.to_owned());
     run_blocking(move || builds.move_on(&id, from, change)).await
-}
-
-/// A conflict means that someone else has decided about the build.
-fn log(stored: Result<Build, Problem>) {
-    if let Err(problem) = stored.map(drop)
-        && problem.status != StatusCode::CONFLICT.as_u16()
-    {
-        tracing::error!("cannot store a build: {}", problem.detail);
-    }
 }
 
 /// Returns when the key that started a build is revoked or has expired.
@@ -101,12 +92,13 @@ async fn key_revoked(allowance: &Allowance, key: Option<&str>) {
     }
 }
 
-/// Returns when the build has been paused or cancelled.
+/// Returns when the build has been paused or cancelled, or another server runs it.
 async fn stop_requested(workspace: &Workspace, id: &str) {
     let mut changes = workspace.builds.changes();
     loop {
-        let state = workspace.builds.get(id).map(|build| build.state);
-        if matches!(state, Ok(BuildState::Paused | BuildState::Cancelled) | Err(_)) {
+        let Ok(build) = workspace.builds.get(id) else { return };
+        let is_stopped = matches!(build.state, BuildState::Paused | BuildState::Cancelled);
+        if is_stopped || workspace.builds.runs_elsewhere(&build) {
             return;
         }
         if changes.changed().await.is_err() {
@@ -150,7 +142,7 @@ async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
         run_blocking(move || builds.begin(&id)).await
     };
     // It may have been paused or cancelled since it was looked up.
-    let Ok(build) = begun else { return log(begun) };
+    let Ok(build) = begun else { return log_conflict(begun) };
     let engine = workspace.engine();
     let progress: Progress = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
@@ -181,11 +173,22 @@ async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
     spending.usage = done.as_ref().ok().map(Report::usage);
     drop(spending);
     metrics.build(if done.is_ok() { "done" } else { "failed" });
-    let ended = set(builds, &build.id, BuildState::Running, move |build| {
-        build.apply(done, &folder);
-        build.finished = Some(Utc::now());
-    });
-    log(ended.await);
+    let end = Arc::new(End::of(done, &folder));
+    loop {
+        let end = Arc::clone(&end);
+        let ended = set(builds, &build.id, BuildState::Running, move |build| {
+            (build.state, build.error, build.report) =
+                (end.state(), end.error.clone(), end.report.clone());
+            (build.server, build.reported, build.finished) = (None, None, Some(Utc::now()));
+        });
+        match ended.await {
+            // The database is not reached; what was done is not to be done again for that.
+            Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            ended => return log_conflict(ended),
+        }
+    }
 }
 
 /// What a run in the queue did.
@@ -219,25 +222,30 @@ impl Report {
     }
 }
 
-impl Build {
-    /// Records how the run ended.
-    fn apply(&mut self, done: Result<Report, EngineError>, folder: &Path) {
+/// How a run ended.
+struct End {
+    error: Option<String>,
+    report: Option<BuildReport>,
+}
+
+impl End {
+    fn of(done: Result<Report, EngineError>, folder: &Path) -> Self {
         match done {
-            Ok(report) => {
-                self.error = report.error();
-                self.report = Some(match &report {
+            Ok(report) => Self {
+                error: report.error(),
+                report: Some(match &report {
                     Report::Indexed(report) => BuildReport::new(report, folder),
                     Report::Learned(report) => {
                         BuildReport { refused: vec![], figures: figures(report) }
                     }
-                });
-            }
-            Err(error) => {
-                (self.error, self.report) = (Some(Problem::from(error).detail), None);
-            }
+                }),
+            },
+            Err(error) => Self { error: Some(Problem::from(error).detail), report: None },
         }
-        let failed = self.error.is_some();
-        self.state = if failed { BuildState::Failed } else { BuildState::Done };
+    }
+
+    fn state(&self) -> BuildState {
+        if self.error.is_some() { BuildState::Failed } else { BuildState::Done }
     }
 }
 

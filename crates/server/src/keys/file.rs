@@ -2,9 +2,11 @@
 use std::path::{Path, PathBuf};
 
 use chrono::Utc;
+use halma_engine::{Engine, EngineError, Place, SharedSpace};
 use serde::{Deserialize, Serialize};
 
 use super::key::{Credentials, GeneratedKey, generate};
+use super::storage::{Stamp, Storage, newer};
 use super::{Key, NewKey, Scope};
 use crate::workspace::is_name;
 
@@ -20,8 +22,10 @@ const OLDEST: u32 = 1;
 pub enum KeysError {
     #[error("`{path}`: {source}")]
     File { path: PathBuf, source: std::io::Error },
-    #[error("`{path}` is not a valid key file ({reason}); fix it, or move it away to start over")]
-    Broken { path: PathBuf, reason: String },
+    #[error("`{name}` is not a valid key file ({reason}); fix it, or move it away to start over")]
+    Broken { name: String, reason: String },
+    #[error("the API keys: {0}")]
+    Database(#[from] halma_pg::PgError),
     #[error("there is no key `{0}`; `halma keys list` lists all keys")]
     Unknown(String),
     #[error("{0}")]
@@ -49,27 +53,69 @@ struct StoredKey {
     workspace_id: Option<String>,
 }
 
+/// A key with the hash of its secret, as requests are compared with it.
+pub(super) type HashedKey = (Key, blake3::Hash);
+
 /// The keys of a base and the workspaces below it. Once the file exists, keys are required, even when
-/// the last one is revoked.
+/// the last one is revoked. A base that is shared has the file in its database.
 #[derive(Debug, Clone)]
 pub struct KeyFile {
-    path: PathBuf,
+    storage: Storage,
+}
+
+/// The keys after a change.
+pub(super) struct ChangedKeys {
+    pub(super) stamp: Option<Stamp>,
+    pub(super) keys: Result<Vec<HashedKey>, KeysError>,
 }
 
 impl KeyFile {
     /// The key file of the base in `dir`.
     pub fn for_base(dir: &Path) -> Self {
-        Self { path: dir.join(FILE) }
+        Self { storage: Storage::File(dir.join(FILE)) }
     }
 
-    pub fn exists(&self) -> bool {
-        self.path.exists()
+    /// The keys of a base that is shared.
+    pub fn shared(space: SharedSpace) -> Self {
+        Self { storage: Storage::Database(space) }
     }
 
-    /// Time of the last change and size; `None` when it does not exist.
-    pub(super) fn stamp(&self) -> Option<(std::time::SystemTime, u64)> {
-        let metadata = std::fs::metadata(&self.path).ok()?;
-        Some((metadata.modified().ok()?, metadata.len()))
+    /// The keys of the base at a place, which need not be open.
+    pub fn at(place: &Place) -> Result<Self, EngineError> {
+        Ok(place.space()?.map_or_else(|| Self::for_base(place.folder()), Self::shared))
+    }
+
+    /// The keys of the base of this engine, whose folder is `dir`.
+    pub(crate) fn of(engine: &Engine, dir: &Path) -> Self {
+        engine.shared().map_or_else(|| Self::for_base(dir), |space| Self::shared(space.clone()))
+    }
+
+    /// Whether there ever was a key.
+    pub fn exists(&self) -> Result<bool, KeysError> {
+        self.storage.exists()
+    }
+
+    /// Whether a look at it costs next to nothing.
+    pub(super) fn is_local(&self) -> bool {
+        matches!(self.storage, Storage::File(_))
+    }
+
+    /// The keys, if they are not those of the stamp any more.
+    pub(super) fn changed_since(
+        &self,
+        known: Option<Stamp>,
+    ) -> Result<Option<ChangedKeys>, KeysError> {
+        match &self.storage {
+            Storage::File(path) => {
+                let stamp = Storage::file_stamp(path);
+                let changed = || ChangedKeys { stamp, keys: self.hashed() };
+                Ok((stamp != known).then(changed))
+            }
+            Storage::Database(space) => Ok(newer(space, known)?.map(|changed| {
+                let keys = self.parse(Some(&changed.text)).and_then(|keys| self.hashes(keys));
+                ChangedKeys { stamp: Some(changed.stamp), keys }
+            })),
+        }
     }
 
     /// All keys, in the order of their creation.
@@ -126,7 +172,7 @@ impl KeyFile {
         let hash = hash.to_hex().to_string();
         let stored = StoredKey { key: key.clone(), hash, workspace_id: None };
         self.change(|keys| {
-            keys.push(stored);
+            keys.push(stored.clone());
             Ok(())
         })?;
         Ok((key, text))
@@ -144,7 +190,7 @@ impl KeyFile {
     /// Revokes the keys of a workspace that is removed, so that none of them opens another one that
     /// gets its name.
     pub(crate) fn revoke_all_of(&self, workspace: &str) -> Result<(), KeysError> {
-        if !self.exists() {
+        if !self.exists()? {
             return Ok(());
         }
         self.change(|keys| {
@@ -171,46 +217,46 @@ impl KeyFile {
 
     fn change(
         &self,
-        change: impl FnOnce(&mut Vec<StoredKey>) -> Result<(), KeysError>,
+        change: impl Fn(&mut Vec<StoredKey>) -> Result<(), KeysError>,
     ) -> Result<(), KeysError> {
-        let failed = |source| KeysError::File { path: self.path.clone(), source };
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        // The server and a command may change the file at the same time.
-        let lock = std::fs::File::create(self.path.with_extension("lock")).map_err(failed)?;
-        lock.lock().map_err(failed)?;
-        let mut keys = self.read()?;
-        change(&mut keys)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        let contents = Contents { version: VERSION, keys };
-        serde_json::to_writer_pretty(&mut file, &contents).map_err(|e| failed(e.into()))?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&self.path).map_err(|e| failed(e.error))?;
-        Ok(())
+        self.storage.change(|former| {
+            let mut keys = self.parse(former.as_deref())?;
+            change(&mut keys)?;
+            let contents = Contents { version: VERSION, keys };
+            serde_json::to_vec_pretty(&contents).map_err(|e| self.broken(e.to_string()))
+        })
     }
 
     fn read(&self) -> Result<Vec<StoredKey>, KeysError> {
-        let text = match std::fs::read_to_string(&self.path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
-            Err(source) => return Err(KeysError::File { path: self.path.clone(), source }),
-        };
-        let broken = |reason| KeysError::Broken { path: self.path.clone(), reason };
-        let contents: Contents = serde_json::from_str(&text).map_err(|e| broken(e.to_string()))?;
+        self.parse(self.storage.read()?.as_deref())
+    }
+
+    fn parse(&self, text: Option<&[u8]>) -> Result<Vec<StoredKey>, KeysError> {
+        let Some(text) = text else { return Ok(vec![]) };
+        let contents: Contents =
+            serde_json::from_slice(text).map_err(|e| self.broken(e.to_string()))?;
         if !(OLDEST..=VERSION).contains(&contents.version) {
-            return Err(broken(format!("its version is {}", contents.version)));
+            return Err(self.broken(format!("its version is {}", contents.version)));
         }
         Ok(contents.keys)
     }
 
+    fn broken(&self, reason: String) -> KeysError {
+        KeysError::Broken { name: self.storage.name(), reason }
+    }
+
     /// The keys with the hashes of their secrets.
-    pub(super) fn hashed(&self) -> Result<Vec<(Key, blake3::Hash)>, KeysError> {
-        let broken = |reason: String| KeysError::Broken { path: self.path.clone(), reason };
+    pub(super) fn hashed(&self) -> Result<Vec<HashedKey>, KeysError> {
+        self.hashes(self.read()?)
+    }
+
+    fn hashes(&self, keys: Vec<StoredKey>) -> Result<Vec<HashedKey>, KeysError> {
         let hashed = |stored: StoredKey| {
-            let hash = blake3::Hash::from_hex(&stored.hash).map_err(|e| broken(e.to_string()))?;
+            let hash = blake3::Hash::from_hex(&stored.hash);
+            let hash = hash.map_err(|e| self.broken(e.to_string()))?;
             Ok((Key { workspace_id: stored.workspace_id, ..stored.key }, hash))
         };
-        self.read()?.into_iter().map(hashed).collect()
+        keys.into_iter().map(hashed).collect()
     }
 }
 
@@ -240,7 +286,7 @@ mod tests {
     fn a_secret_is_returned_once_and_never_stored() {
         let dir = tempfile::tempdir().unwrap();
         let file = KeyFile::for_base(dir.path());
-        assert!(!file.exists() && file.list().unwrap().is_empty());
+        assert!(!file.exists().unwrap() && file.list().unwrap().is_empty());
         let (key, text) = file.create(new("chat")).unwrap();
         let secret = text.rsplit('_').next().unwrap();
         let written = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
@@ -258,7 +304,7 @@ mod tests {
         let (key, _) = file.create(new("a")).unwrap();
         assert!(matches!(file.revoke("nothing"), Err(KeysError::Unknown(_))));
         file.revoke(&key.id).unwrap();
-        assert!(file.exists() && file.list().unwrap().is_empty());
+        assert!(file.exists().unwrap() && file.list().unwrap().is_empty());
     }
 
     #[test]

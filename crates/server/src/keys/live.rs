@@ -1,21 +1,29 @@
-//! The keys that the server accepts, reloaded when the key file changes.
+//! The keys that the server accepts, reloaded when the key file changes. In a database they are looked
+//! at regularly and not at every request; while it is not reached, those that were read last are
+//! accepted.
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
 use chrono::Utc;
 use tokio::sync::watch;
 
-use super::file::matches;
+use super::file::{ChangedKeys, HashedKey, matches};
 use super::key::Credentials;
-use super::{Key, KeyFile};
+use super::storage::Stamp;
+use super::{Key, KeyFile, KeysError};
 
-/// How often the file is checked while there are no requests.
+/// How often the file is checked while there are no requests, and a database at all.
 const INTERVAL: Duration = Duration::from_millis(500);
+
+/// For how long what was read from a database counts as what is there.
+const RECENT: Duration = Duration::from_secs(2);
 
 pub(crate) struct Keys {
     file: KeyFile,
     loaded: RwLock<LoadedKeys>,
+    /// When the keys were last compared with the file.
+    looked: RwLock<Instant>,
     /// Counts reloads, so that running answers check whether their key still exists.
     reloads: watch::Sender<u64>,
 }
@@ -27,7 +35,7 @@ struct LoadedKey {
 
 #[derive(Default)]
 struct LoadedKeys {
-    stamp: Option<(SystemTime, u64)>,
+    stamp: Option<Stamp>,
     /// Never reset: removing the file must not open the server.
     required: bool,
     /// By id.
@@ -35,24 +43,31 @@ struct LoadedKeys {
 }
 
 impl Keys {
-    pub(crate) fn new(file: KeyFile) -> Self {
-        let keys = Self { file, loaded: RwLock::default(), reloads: watch::Sender::new(0) };
-        keys.reload();
-        keys
+    pub(crate) fn open(file: KeyFile) -> Result<Self, KeysError> {
+        let (loaded, looked) = (RwLock::default(), RwLock::new(Instant::now()));
+        let keys = Self { file, loaded, looked, reloads: watch::Sender::new(0) };
+        keys.try_reload()?;
+        Ok(keys)
     }
 
     pub(crate) fn file(&self) -> &KeyFile {
         &self.file
     }
 
+    /// Whether the database is reached in which the keys are; `None` where they are in a file.
+    pub(crate) fn database(&self) -> Option<bool> {
+        let looked = *self.looked.read().unwrap_or_else(PoisonError::into_inner);
+        (!self.file.is_local()).then(|| looked.elapsed() < RECENT)
+    }
+
     pub(crate) fn are_required(&self) -> bool {
-        self.reload();
+        self.look();
         self.loaded().required
     }
 
     /// The key that a client sent, if it is valid and has not expired.
     pub(crate) fn authenticate(&self, text: &str) -> Option<Arc<Key>> {
-        self.reload();
+        self.look();
         let credentials = Credentials::parse(text)?;
         let loaded = self.loaded();
         let LoadedKey { key, hash } = loaded.keys.get(credentials.id)?;
@@ -61,7 +76,7 @@ impl Keys {
 
     /// The key with this id, if it has not expired.
     pub(crate) fn by_id(&self, id: &str) -> Option<Arc<Key>> {
-        self.reload();
+        self.look();
         self.find(id)
     }
 
@@ -84,13 +99,26 @@ impl Keys {
         }
     }
 
-    /// Reads the file again if it has changed. While it cannot be read, no key is accepted.
-    pub(crate) fn reload(&self) {
-        let stamp = self.file.stamp();
-        if self.loaded().stamp == stamp {
-            return;
+    /// Reads the file again if it has changed.
+    fn look(&self) {
+        if self.file.is_local() {
+            self.reload();
         }
-        let hashed = self.file.hashed().unwrap_or_else(|e| {
+    }
+
+    /// Reads the keys again if they have changed. While the file cannot be read, no key is accepted.
+    pub(crate) fn reload(&self) {
+        if let Err(e) = self.try_reload() {
+            tracing::warn!("it is not known whether keys were revoked: {e}");
+        }
+    }
+
+    fn try_reload(&self) -> Result<(), KeysError> {
+        let known = self.loaded().stamp;
+        let changed = self.file.changed_since(known)?;
+        *self.looked.write().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        let Some(ChangedKeys { stamp, keys }) = changed else { return Ok(()) };
+        let hashed = keys.unwrap_or_else(|e| {
             tracing::error!("{e}");
             vec![]
         });
@@ -98,17 +126,20 @@ impl Keys {
         loaded.required |= stamp.is_some();
         loaded.stamp = stamp;
         let entry =
-            |(key, hash): (Key, _)| (key.id.clone(), LoadedKey { key: Arc::new(key), hash });
+            |(key, hash): HashedKey| (key.id.clone(), LoadedKey { key: Arc::new(key), hash });
         loaded.keys = hashed.into_iter().map(entry).collect();
         drop(loaded);
         self.reloads.send_modify(|reloads| *reloads += 1);
+        Ok(())
     }
 
-    /// Checks the file regularly, so that a revoked key ends answers that are running.
-    pub(crate) async fn watch(&self) {
+    /// Checks the keys regularly, so that a revoked one ends answers that are running.
+    pub(crate) async fn watch(self: Arc<Self>) {
         loop {
             tokio::time::sleep(INTERVAL).await;
-            self.reload();
+            let keys = Arc::clone(&self);
+            // A database may take its time.
+            let _ = tokio::task::spawn_blocking(move || keys.reload()).await;
         }
     }
 }

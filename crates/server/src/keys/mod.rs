@@ -2,6 +2,7 @@
 mod file;
 mod key;
 mod live;
+mod storage;
 
 pub use file::{KeyFile, KeysError};
 pub(crate) use key::hex;

@@ -2,4 +2,5 @@
 pub(crate) mod allowance;
 pub(crate) mod blocking;
 pub(crate) mod bounds;
+pub(crate) mod key_budget;
 pub(crate) mod rate_limit;

@@ -100,7 +100,7 @@ impl Tools {
         let request = AskRequest { filter, answer_style, ..given };
         let progress = Progress::start(context);
         let watcher = progress.as_ref().map(|progress| Arc::clone(&progress.watcher));
-        let asking = Asking::begin(&self.app, caller, request, watcher)?;
+        let asking = Asking::begin(&self.app, caller, request, watcher).await?;
         let response = tokio::select! {
             response = asking.run() => response,
             // Dropping the run ends its model calls.

@@ -33,9 +33,9 @@ pub(crate) async fn chat(
     JsonBody(request): JsonBody<ChatRequest>,
 ) -> Result<Response, Problem> {
     if request.stream {
-        return stream(&app, &caller, &request, request_id);
+        return stream(&app, &caller, &request, request_id).await;
     }
-    let asking = Asking::begin(&app, &caller, request.to_ask()?, None)?;
+    let asking = Asking::begin(&app, &caller, request.to_ask()?, None).await?;
     let response = asking.run().await?;
     let Rendered { text, annotations } = render(&response.answer);
     let message = json!({"role": "assistant", "content": text, "refusal": null,
@@ -66,7 +66,7 @@ fn extension(response: &AskResponse) -> Value {
     })
 }
 
-fn stream(
+async fn stream(
     app: &Shared,
     caller: &Caller,
     request: &ChatRequest,
@@ -79,7 +79,7 @@ fn stream(
             let _ = pieces.send((text.clone(), *restart));
         }
     });
-    let asking = Asking::begin(app, caller, request.to_ask()?, Some(watcher))?;
+    let asking = Asking::begin(app, caller, request.to_ask()?, Some(watcher)).await?;
     let (sender, receiver) = sse::channel();
     let chunk = Chunks {
         id: format!("chatcmpl-{}", asking.id()),

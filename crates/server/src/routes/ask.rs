@@ -38,13 +38,13 @@ pub(crate) async fn ask(
 ) -> Result<Response, Problem> {
     let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if request.stream || accepts.contains("text/event-stream") {
-        return stream(&app, &caller, request, request_id);
+        return stream(&app, &caller, request, request_id).await;
     }
-    let response = Asking::begin(&app, &caller, request, None)?.run().await?;
+    let response = Asking::begin(&app, &caller, request, None).await?.run().await?;
     Ok(Json(response).into_response())
 }
 
-fn stream(
+async fn stream(
     app: &Shared,
     caller: &Caller,
     request: AskRequest,
@@ -61,7 +61,7 @@ fn stream(
             sender.send(name, event);
         })
     };
-    let asking = Asking::begin(app, caller, request, Some(watcher))?;
+    let asking = Asking::begin(app, caller, request, Some(watcher)).await?;
     let started = serde_json::json!({"id": asking.id(), "strategy": asking.strategy()});
     sender.send("started", &started);
     let task = tokio::spawn(

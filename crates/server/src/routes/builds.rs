@@ -92,8 +92,9 @@ pub(crate) async fn start(
 }
 
 /// A build that the caller may know of.
-fn find(caller: &Caller, id: &str) -> Result<Build, Problem> {
-    let build = caller.workspace.builds.get(id)?;
+async fn find(caller: &Caller, id: &str) -> Result<Build, Problem> {
+    let (builds, wanted) = (std::sync::Arc::clone(&caller.workspace.builds), id.to_owned());
+    let build = run_blocking(move || builds.look_up(&wanted)).await?;
     if caller.sees_build(&build) { Ok(build) } else { Err(Problem::not_found("such build")) }
 }
 
@@ -146,7 +147,7 @@ pub(crate) async fn get(
     MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<BuildStatus>, Problem> {
-    find(&caller, &id).map(|build| Json(status(&caller, &build)))
+    find(&caller, &id).await.map(|build| Json(status(&caller, &build)))
 }
 
 /// Follow a build: an event `progress` for every change, and `done` when it has ended or is paused.
@@ -161,7 +162,7 @@ pub(crate) async fn events(
     MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Response, Problem> {
-    find(&caller, &id)?;
+    find(&caller, &id).await?;
     let (sender, receiver) = sse::channel();
     let task = tokio::spawn(async move { follow(&app, &caller, &id, &sender).await });
     Ok(sse::response(receiver, task.abort_handle()))

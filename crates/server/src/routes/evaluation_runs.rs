@@ -18,7 +18,6 @@ use utoipa::ToSchema;
 use crate::access::{Caller, MayAdmin};
 use crate::app::{Shared, Stop};
 use crate::json::{JsonBody, Part};
-use crate::limits::allowance;
 use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
@@ -134,11 +133,8 @@ pub(crate) async fn start(
     let engine = caller.workspace.engine();
     let evaluation = {
         let (caller, engine) = (caller.clone(), Arc::clone(&engine));
-        let parent =
-            caller.key.as_ref().and_then(|key| app.allowance.meter(key, &caller.workspace.usage));
-        if let Some(parent) = &parent {
-            allowance::check(parent)?;
-        }
+        let usage = &caller.workspace.usage;
+        let parent = app.allowance.admit(caller.key.as_deref(), usage).await?;
         run_blocking(move || Evaluation::prepare(&caller, engine, &new, parent)).await?
     };
     let run = EvaluationRun {

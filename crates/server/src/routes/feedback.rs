@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::access::{Caller, MayAskDocuments, MayWriteDocuments};
 use crate::app::Shared;
 use crate::json::{JsonBody, Params, Part};
-use crate::limits::{allowance, bounds};
+use crate::limits::bounds;
 use crate::listing::{Items, limit};
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
@@ -227,10 +227,7 @@ pub(crate) async fn verify(
 ) -> Result<Json<VerifiedFeedback>, Problem> {
     let (engine, _) = visible(&caller, &id).await?;
     let usage = &caller.workspace.usage;
-    let parent = caller.key.as_ref().and_then(|key| app.allowance.meter(key, usage));
-    if let Some(parent) = &parent {
-        allowance::check(parent)?;
-    }
+    let parent = app.allowance.admit(caller.key.as_deref(), usage).await?;
     let verified = caller.lane().pass(engine.verify_feedback(&id, parent)).await??;
     let key = UsageKey::today(caller.key_id().unwrap_or_default(), USAGE);
     usage.add(key, UsageCounts::from_total(verified.usage, 0));

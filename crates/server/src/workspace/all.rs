@@ -164,4 +164,5 @@ impl Workspaces {
 /// Starts the worker that runs the builds of a workspace.
 fn start_worker(workspace: &Arc<Workspace>, accounts: &BuildAccounts) {
     tokio::spawn(run_worker(Arc::clone(workspace), accounts.clone()));
+    tokio::spawn(Arc::clone(&workspace.builds).follow());
 }

@@ -17,6 +17,8 @@ use crate::usage::Usage;
 pub(crate) struct Workspace {
     pub(crate) name: String,
     pub(crate) dir: PathBuf,
+    /// The folder of uploads in progress, on the disk of the originals.
+    pub(crate) uploads: PathBuf,
     /// The id of its base.
     pub(crate) id: String,
     engine: RwLock<Arc<Engine>>,
@@ -34,20 +36,32 @@ impl Workspace {
     /// Removes incomplete uploads that a crash left; builds that were running are queued again.
     pub(crate) fn open(name: &str, dir: &Path, engine: Engine) -> Result<Self, Problem> {
         let failed = |e: std::io::Error| Problem::internal(&e);
-        let incomplete = dir.join(UPLOADS);
-        if incomplete.exists() {
-            std::fs::remove_dir_all(&incomplete).map_err(failed)?;
+        let server = server_name(dir);
+        let mut uploads = engine.originals().dir().with_file_name(UPLOADS);
+        if engine.shared().is_some() {
+            // Below the keys, where other servers have theirs.
+            std::fs::create_dir_all(&uploads).map_err(failed)?;
+            uploads.push(&server);
+        }
+        if uploads.exists() {
+            std::fs::remove_dir_all(&uploads).map_err(failed)?;
         }
         engine.originals().create().map_err(failed)?;
+        let builds = match engine.shared() {
+            Some(space) => Builds::shared(space, server)?,
+            None => Builds::open(dir).map_err(failed)?,
+        };
+        let usage = Usage::open(dir, engine.shared()).map_err(failed)?;
         let id = engine.base().id().map_err(|e| Problem::internal(&e))?;
         Ok(Self {
             id,
             name: name.to_owned(),
             dir: dir.to_owned(),
+            uploads,
             engine: RwLock::new(Arc::new(engine)),
             closed: Arc::default(),
-            builds: Arc::new(Builds::open(dir).map_err(failed)?),
-            usage: Arc::new(Usage::open(dir).map_err(failed)?),
+            builds: Arc::new(builds),
+            usage: Arc::new(usage),
             lane: Lane::new(),
             estimates: Lane::with(1, 8),
         })
@@ -58,6 +72,7 @@ impl Workspace {
         Ok(Self {
             name: self.name.clone(),
             dir: self.dir.clone(),
+            uploads: self.uploads.clone(),
             id: self.id.clone(),
             engine: RwLock::new(self.engine().restricted(documents)?),
             closed: Arc::clone(&self.closed),
@@ -94,17 +109,20 @@ impl Workspace {
     pub(crate) fn set_engine(&self, engine: Engine) {
         *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(engine);
     }
-
-    /// The folder of uploads in progress.
-    pub(crate) fn uploads(&self) -> PathBuf {
-        self.dir.join(UPLOADS)
-    }
 }
 
 const UPLOADS: &str = "uploads";
 
 /// The folder of evaluations that were started over HTTP, below that of the workspace.
 pub(crate) const EVALUATIONS: &str = "evaluations";
+
+/// The name of this server among those that share a base: that of its machine and of the folder of
+/// its replica, of which there is one server at a time.
+fn server_name(dir: &Path) -> String {
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let both = format!("{}\n{}", machine.trim(), dir.display());
+    blake3::hash(both.as_bytes()).to_hex()[..16].to_owned()
+}
 
 /// Whether this is a valid name of a workspace, which is also the name of its folder.
 pub(crate) fn is_name(name: &str) -> bool {

@@ -14,5 +14,7 @@ mod problems;
 mod reading;
 mod rights;
 mod security;
+#[cfg(unix)]
+mod shared;
 mod types;
 mod world;

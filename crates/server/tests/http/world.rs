@@ -65,6 +65,18 @@ async fn open(config: &Config, dir: &Path) -> Engine {
     panic!("the base is still open");
 }
 
+/// Brings the documents into a base.
+pub(crate) async fn index_library(engine: &Engine) {
+    let files = engine.originals().dir().to_owned();
+    for (name, text) in LIBRARY {
+        let path = files.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let no_progress = std::sync::Arc::new(|_| ());
+    engine.index(&[files], &IndexOptions::default(), no_progress).await.unwrap();
+}
+
 impl World {
     pub(crate) async fn start() -> Self {
         Self::with(Setup::default()).await
@@ -79,16 +91,14 @@ impl World {
     pub(crate) async fn over(dir: TempDir, setup: Setup) -> Self {
         let engine = open(&setup.config, dir.path()).await;
         if setup.library {
-            let files = engine.originals().dir().to_owned();
-            for (name, text) in LIBRARY {
-                let path = files.join(name);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, text).unwrap();
-            }
-            let no_progress = std::sync::Arc::new(|_| ());
-            engine.index(&[files], &IndexOptions::default(), no_progress).await.unwrap();
+            index_library(&engine).await;
         }
-        let loaded = Loaded { config: setup.config, origins: BTreeMap::new(), file: None };
+        Self::serving(dir, engine, setup.config).await
+    }
+
+    /// Serves an engine whose folder is `dir`.
+    pub(crate) async fn serving(dir: TempDir, engine: Engine, config: Config) -> Self {
+        let loaded = Loaded { config, origins: BTreeMap::new(), file: None };
         let options = ServeOptions {
             loaded,
             engine,
@@ -96,7 +106,7 @@ impl World {
             demo: false,
             insecure: false,
         };
-        let server = Server::bind(options).await.unwrap();
+        let server = Box::pin(Server::bind(options)).await.unwrap();
         let url = format!("http://{}", server.addr());
         let (stop, stopped) = oneshot::channel::<()>();
         let running = tokio::spawn(server.run(async { drop(stopped.await) }));

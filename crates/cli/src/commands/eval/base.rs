@@ -2,7 +2,7 @@
 use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
-use halma_engine::{Config, Engine, IndexOptions, InputFormat};
+use halma_engine::{Config, Engine, IndexOptions, InputFormat, Place};
 use halma_eval::{Claim, DataSet, Format, Origin, Pool, Source, record_indexing};
 
 use crate::args::EvalHow;
@@ -93,8 +93,10 @@ impl EvaluationBase {
 
 /// A base that `halma index` made: an evaluation adds nothing to it.
 fn by_hand(kb: &Path) -> bool {
-    !kb.join("questions.json").exists()
-        && std::fs::read_dir(kb).is_ok_and(|mut entries| entries.next().is_some())
+    let is_shared = Place::new(kb).is_ok_and(|place| place.address().is_some());
+    is_shared
+        || !kb.join("questions.json").exists()
+            && std::fs::read_dir(kb).is_ok_and(|mut entries| entries.next().is_some())
 }
 
 /// The passages of all questions as one base; existing parts are not made again. `whole` is the

@@ -14,7 +14,7 @@ pub(super) fn run(args: &KbDelete, common: &Common) -> anyhow::Result<()> {
         "Deleted {} with {} from {}.",
         plural(deleted.names.len() as u64, "document", "documents"),
         plural(nodes, "node", "nodes"),
-        args.kb.kb.display(),
+        args.kb.shown()?,
     )];
     lines.extend(deleted.names.iter().map(|name| format!("  {name}")));
     for name in &deleted.kept {

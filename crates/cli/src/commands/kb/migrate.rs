@@ -11,7 +11,8 @@ use crate::view::{self, plural};
 const STEP: Duration = Duration::from_secs(2);
 
 pub(super) fn run(args: &KbMigrate) -> anyhow::Result<()> {
-    let dir = &args.kb.kb;
+    let hint = "a shared base is converted by the first command of a newer version";
+    let dir = args.kb.only_folder("kb migrate", hint)?;
     let printed = Cell::new(Instant::now());
     let progress = |values: u64| {
         if printed.get().elapsed() >= STEP {

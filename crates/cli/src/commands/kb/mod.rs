@@ -1,4 +1,5 @@
 //! `halma kb`: inspects a knowledge base and deletes documents.
+mod copy;
 mod delete;
 mod export;
 mod learn_tags;
@@ -22,6 +23,7 @@ pub(crate) async fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Export(own) => export::run(&own, common),
         KbCommand::Verify(own) => verify::run(&own, common),
         KbCommand::Migrate(own) => migrate::run(&own),
+        KbCommand::Copy(own) => copy::run(&own, common),
         KbCommand::Delete(own) => delete::run(&own, common),
         KbCommand::Meta(own) => meta::run(&own, common),
         KbCommand::Tables(own) => sql::tables(&own, common),

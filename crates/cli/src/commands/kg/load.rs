@@ -8,6 +8,9 @@ use crate::view::{self, plural};
 /// Loads each file on its own: files before an invalid one stay loaded and are reported.
 pub(super) fn load(args: &KgLoadArgs, common: &Common) -> anyhow::Result<()> {
     let engine = Engine::create_or_open(load_config(common, vec![])?.config, &args.kb.kb)?;
+    if engine.shared().is_some() {
+        view::warn("graphs are not shared: these are loaded for this machine only");
+    }
     let mut done = vec![];
     for (at, file) in args.files.iter().enumerate() {
         // Of several files for one graph, only the first replaces its content.

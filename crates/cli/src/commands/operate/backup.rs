@@ -5,7 +5,9 @@ use crate::args::{Backup, Restore};
 use crate::view::{self, plural};
 
 pub(crate) fn run(args: &Backup) -> anyhow::Result<()> {
-    let report = backup(&args.kb.kb, &args.to)?;
+    let hint = "copy the base into a folder with `halma kb copy ADDRESS FOLDER`, and back that up";
+    let kb = args.kb.only_folder("backup", hint)?;
+    let report = backup(kb, &args.to)?;
     if args.json {
         return view::print_json(&report);
     }
@@ -14,7 +16,7 @@ pub(crate) fn run(args: &Backup) -> anyhow::Result<()> {
     let files = plural(report.files, "file", "files");
     view::print(&format!(
         "Backed up {} to {}: {stores} with {values} ({} changed), {files} ({} changed) in {:.1} s.",
-        args.kb.kb.display(),
+        kb.display(),
         args.to.display(),
         report.changed_values,
         report.changed_files,
@@ -24,7 +26,9 @@ pub(crate) fn run(args: &Backup) -> anyhow::Result<()> {
 
 pub(crate) fn run_restore(args: &Restore) -> anyhow::Result<()> {
     let options = RestoreOptions { replace: args.replace, unverified: args.unverified };
-    let report = restore(&args.backup, &args.kb.kb, options)?;
+    let hint = "restore into a folder, and copy that with `halma kb copy FOLDER ADDRESS`";
+    let kb = args.kb.only_folder("restore", hint)?;
+    let report = restore(&args.backup, kb, options)?;
     if !report.complete {
         view::warn(
             "the backup was interrupted while it was brought up to date: its records are whole, \
@@ -53,7 +57,7 @@ pub(crate) fn run_restore(args: &Restore) -> anyhow::Result<()> {
     view::print(&format!(
         "Restored {} to {}: {bases} with {documents} and {}{rebuilt}, verified in {:.1} s.",
         args.backup.display(),
-        args.kb.kb.display(),
+        kb.display(),
         plural(report.chunks, "chunk", "chunks"),
         report.elapsed_ms / 1e3,
     ))

@@ -13,6 +13,8 @@ mod metadata;
 #[cfg(test)]
 mod scale;
 #[cfg(test)]
+mod shared;
+#[cfg(test)]
 mod turn;
 #[cfg(test)]
 mod update;

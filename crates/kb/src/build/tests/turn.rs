@@ -12,10 +12,17 @@ use crate::{BuildContext, IndexOptions, PROMPTS};
 
 /// [`Asker`] whose first call never ends.
 #[derive(Default)]
-struct Hanging {
+pub(super) struct Hanging {
     asker: Asker,
     hung: AtomicBool,
-    asked: Notify,
+    pub(super) asked: Notify,
+}
+
+impl Hanging {
+    pub(super) fn setup(self: &Arc<Self>) -> Arc<Setup> {
+        let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
+        Arc::new(Setup::new(Models::new(Arc::clone(self) as _), Toy::empty(), prompts))
+    }
 }
 
 #[async_trait]
@@ -41,8 +48,7 @@ async fn a_deletion_does_not_wait_for_a_build_that_then_goes_on_without_the_docu
     }
     let base = bench.open(Some(Words::new()));
     let model = Arc::new(Hanging::default());
-    let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
-    let setup = Arc::new(Setup::new(Models::new(Arc::clone(&model) as _), Toy::empty(), prompts));
+    let setup = model.setup();
     let context = BuildContext::new(&base, &bench.settings, &setup);
     let (inputs, options) = ([bench.input()], IndexOptions::default());
     let build = crate::index(context, &inputs, &options);

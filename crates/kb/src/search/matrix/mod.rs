@@ -174,7 +174,7 @@ impl Matrix {
             path.display()
         );
         if store.is_writable()
-            && let Err(reason) = store.write(|writer| writer.doubt_vectors())
+            && let Err(reason) = store.write_here(|writer| writer.doubt_vectors())
         {
             tracing::warn!("{reason}");
         }

@@ -53,7 +53,9 @@ impl StoreWriter<'_> {
     pub(in crate::store) fn save_changes(&mut self) -> heed::Result<()> {
         let mut changes = std::mem::take(&mut self.changes);
         changes.sort();
-        self.drop_touched_names(&changes)?;
+        if !self.is_receiving {
+            self.drop_touched_names(&changes)?;
+        }
         let count: usize = changes.rows.values().map(Vec::len).sum();
         let mut extent = self.meta::<Extent>(KEY)?.unwrap_or_default();
         if changes.everything || count > MOST_ROWS {

@@ -68,7 +68,7 @@ pub(crate) fn convert(
     let former = FormerSeal::open(format, &from.join("keys"))?;
     let fail = |e| KbError::of_store(to, e);
     let keys = new_keys(&source, &former, &to.join("keys"))?;
-    Databases::create(&target).map_err(fail)?;
+    Databases::create(&target, false).map_err(fail)?;
     let sealing = Sealing { former, format, keys, damaged: 0 };
     let (values, lost_vectors) = (0, false);
     let mut copying =

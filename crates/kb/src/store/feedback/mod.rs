@@ -13,7 +13,7 @@ pub(crate) use self::record::{CandidateRecord, FeedbackRecord};
 pub(crate) use self::removal::accepted_id;
 use super::databases::FeedbackDatabases;
 use super::schema::{at_key, byte, encode};
-use super::{At, AtomRecord, Db, Id, Link, Row, Store, StoreReader, StoreWriter};
+use super::{At, AtomRecord, Id, Link, Row, Store, StoreReader, StoreWriter, Table};
 use crate::store::sealed::at_of_key;
 
 /// By what a record is found: a document, a chunk or an atom, then its id.
@@ -35,7 +35,7 @@ fn quoted(record: &FeedbackRecord) -> Vec<At> {
 }
 
 impl Store {
-    fn feedback(&self) -> Option<FeedbackDatabases<Db>> {
+    fn feedback(&self) -> Option<FeedbackDatabases<Table>> {
         self.db.feedback
     }
 }
@@ -118,7 +118,7 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
-    fn feedback_databases(&self) -> heed::Result<FeedbackDatabases<Db>> {
+    fn feedback_databases(&self) -> heed::Result<FeedbackDatabases<Table>> {
         let missing = || heed::Error::Decoding("the databases of feedback are missing".into());
         self.store.feedback().ok_or_else(missing)
     }

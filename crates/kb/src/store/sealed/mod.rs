@@ -18,7 +18,7 @@ pub(crate) use removals::RemovedDocuments;
 pub(super) use shared::{is_shared, shared_owner};
 
 use super::schema::{At, at_key, decode, layer_of, of_row_key, row_of};
-use super::{Db, Row, Store, StoreReader, StoreWriter};
+use super::{Row, Store, StoreReader, StoreWriter, Table};
 use crate::KbError;
 
 /// Bytes of the slot that stands before a value.
@@ -30,7 +30,7 @@ pub(super) fn at_of_key(key: &[u8]) -> Option<At> {
     Some((layer_of(key[0])?, row_of(key)))
 }
 
-fn broken(source: SealError) -> heed::Error {
+pub(super) fn broken(source: SealError) -> heed::Error {
     heed::Error::Io(std::io::Error::new(source.source.kind(), source))
 }
 
@@ -98,6 +98,11 @@ impl Store {
         }
     }
 
+    /// The keys of slots, for those who take over what is sealed with them.
+    pub(crate) fn list_keys(&self, slots: Range<Slot>) -> Result<Vec<Option<Key>>, SealError> {
+        self.keys.list(slots.start, slots.end)
+    }
+
     fn with_key<'a>(&self, stored: &'a [u8]) -> heed::Result<Option<(Key, &'a [u8])>> {
         let Some((slot, sealed)) = split(stored) else {
             return Err(heed::Error::Decoding("a value is too short to be sealed".into()));
@@ -127,7 +132,7 @@ impl Store {
             let given = self.keys.slots().map_err(broken)?;
             Ok(given != known || !self.db.wipes.is_empty(reader)?)
         })?;
-        if open { self.write(|_| Ok(())) } else { Ok(()) }
+        if open { self.write_here(|_| Ok(())) } else { Ok(()) }
     }
 
     /// Under LMDB's lock for writing: keys that no commit knows of go.
@@ -211,7 +216,7 @@ impl StoreWriter<'_> {
     /// through this.
     pub(super) fn put_sealed(
         &mut self,
-        (db, key): (Db, &[u8]),
+        (db, key): (Table, &[u8]),
         slot: Slot,
         value: &[u8],
     ) -> heed::Result<()> {
@@ -255,7 +260,7 @@ impl StoreWriter<'_> {
     /// wiped after it.
     pub(super) fn save_keys(&mut self) -> heed::Result<bool> {
         let slots = self.store.keys.save().map_err(broken)?;
-        if self.meta::<Slot>("slots")?.unwrap_or_default() != slots {
+        if !self.is_receiving && self.meta::<Slot>("slots")?.unwrap_or_default() != slots {
             self.set_meta("slots", &slots)?;
         }
         Ok(!self.store.db.wipes.is_empty(self)?)

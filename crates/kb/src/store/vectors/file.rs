@@ -116,6 +116,26 @@ impl VectorFile {
         write_all(&self.file, &self.precision.encode(vector, row), self.place(row))
     }
 
+    /// Puts what [`VectorFile::stored`] gave of the same row of another file; `false` if that is
+    /// not a slot of this one.
+    pub(super) fn put_stored(&self, row: Row, slot: &[u8]) -> io::Result<bool> {
+        if self.precision.decode(slot, (row, self.dimensions)).is_none() {
+            return Ok(false);
+        }
+        write_all(&self.file, slot, self.place(row)).map(|()| true)
+    }
+
+    /// A slot as it is in the file; `None` when it is empty or damaged.
+    pub(super) fn stored(&self, row: Row) -> io::Result<Option<Vec<u8>>> {
+        let mut slot = vec![0; self.slot()];
+        match read_exact(&self.file, &mut slot, self.place(row)) {
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        let is_whole = self.precision.decode(&slot, (row, self.dimensions)).is_some();
+        Ok(is_whole.then_some(slot))
+    }
+
     /// Overwrites slots, given in order.
     pub(super) fn erase(&self, rows: &[Row]) -> io::Result<()> {
         let length = self.file.metadata()?.len();

@@ -89,6 +89,15 @@ impl VectorFiles {
         at(file.path(), file.put(row, vector))
     }
 
+    /// `false` for a slot of another size.
+    pub(in crate::store) fn put_stored(
+        file: &VectorFile,
+        row: Row,
+        slot: &[u8],
+    ) -> heed::Result<bool> {
+        at(file.path(), file.put_stored(row, slot))
+    }
+
     /// Brings everything that was written to the disk, by any process.
     pub(in crate::store) fn sync(&self) -> heed::Result<()> {
         let keys = self.listed()?;

@@ -7,6 +7,7 @@ mod layers;
 mod mapped;
 mod positioned;
 mod slot;
+mod stored;
 
 use std::sync::Arc;
 

@@ -50,6 +50,9 @@ impl Precision {
     /// `None` for a slot that is empty or damaged.
     pub(super) fn decode(self, slot: &[u8], (row, dimensions): (Row, usize)) -> Option<Vector> {
         let (bytes, sum) = slot.split_last_chunk::<WORD>()?;
+        if slot.len() != self.slot(dimensions) {
+            return None;
+        }
         if u32::from_le_bytes(*sum) != checksum(bytes, row) {
             return None;
         }

@@ -6,8 +6,7 @@
 //! that is the fastest shape for rten: no transposed copies, one product instead of three.
 use std::io::Write;
 
-use safetensors::{Dtype, SafeTensors};
-
+use super::checkpoint::{Checkpoint, ExportError};
 use super::config::BertConfig;
 use super::onnx::{
     Attribute, CONTRIB, Dim, External, Graph, IR_VERSION, KeyValue, Model, OPSET, OnnxNode,
@@ -25,29 +24,14 @@ pub(super) const INPUT_IDS: &str = "input_ids";
 pub(super) const ATTENTION_MASK: &str = "attention_mask";
 pub(super) const OUTPUT: &str = "sentence_embedding";
 
+/// The value of the graph that holds the words' own vectors, `[batch, sequence, hidden]`.
+pub(super) const WORD: &str = "word";
+
 /// Masked positions get this score before the softmax: its exponential is exactly zero, so that
 /// padding cannot change a vector.
 const MASKED: f32 = -1e9;
 /// Tensors start on a cache line, so that the file can be mapped and used in place.
 const ALIGNMENT: usize = 64;
-
-/// Why a checkpoint cannot be turned into a graph.
-#[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    #[error("the weights are not a valid safetensors file: {0}; fetch them again")]
-    NotSafetensors(#[from] safetensors::SafeTensorError),
-    #[error("the weights have no tensor `{0}`; a BERT encoder is needed")]
-    Missing(String),
-    #[error("tensor `{name}` holds {found:?} values, but F32 is needed; convert the weights")]
-    Type { name: String, found: Dtype },
-    #[error(
-        "tensor `{name}` has the shape {found:?}, but `config.json` asks for {expected:?}; \
-         take both files from the same model"
-    )]
-    Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
-    #[error("cannot write the tensors: {0}")]
-    Write(#[source] std::io::Error),
-}
 
 /// What to export from, and how to name it.
 pub(super) struct WeightSource<'a> {
@@ -69,57 +53,42 @@ pub(super) fn export(
     source: &WeightSource<'_>,
     data: &mut dyn Write,
 ) -> Result<Model, ExportError> {
-    let weights = Weights::open(source.weights)?;
-    let mut exporter = Exporter {
-        config: source.config,
-        weights,
-        data,
-        data_file: source.data_file,
-        offset: 0,
-        nodes: vec![],
-        tensors: vec![],
-    };
+    let weights = Checkpoint::open(source.weights)?;
+    let mut exporter = Exporter::new(source.config, weights, (data, source.data_file));
     exporter.embeddings()?;
-    let mut hidden = "embeddings".to_owned();
-    for layer in 0..source.config.num_hidden_layers {
-        hidden = exporter.layer(layer, &hidden)?;
-    }
+    let hidden = exporter.layers()?;
     exporter.pooling(&hidden);
-    Ok(exporter.model(source.weights_sum))
+    let vector = vec![Dim::named("batch"), Dim::fixed(int(source.config.hidden_size))];
+    let weights_sum =
+        KeyValue { key: WEIGHTS_SUM.to_owned(), value: source.weights_sum.to_owned() };
+    Ok(exporter.model(GraphSignature {
+        name: "sentence encoder",
+        inputs: vec![
+            ValueInfo::ints(INPUT_IDS, tokens()),
+            ValueInfo::ints(ATTENTION_MASK, tokens()),
+        ],
+        output: ValueInfo::floats(OUTPUT, vector),
+        metadata: vec![weights_sum],
+    }))
 }
 
-/// The checkpoint's tensors; some checkpoints put `bert.` before every name.
-struct Weights<'a> {
-    tensors: SafeTensors<'a>,
-    prefix: &'static str,
+/// What a graph takes and gives.
+pub(super) struct GraphSignature {
+    pub(super) name: &'static str,
+    pub(super) inputs: Vec<ValueInfo>,
+    pub(super) output: ValueInfo,
+    pub(super) metadata: Vec<KeyValue>,
 }
 
-impl<'a> Weights<'a> {
-    fn open(bytes: &'a [u8]) -> Result<Self, ExportError> {
-        let tensors = SafeTensors::deserialize(bytes)?;
-        let bare = tensors.tensor("embeddings.word_embeddings.weight").is_ok();
-        Ok(Self { tensors, prefix: if bare { "" } else { "bert." } })
-    }
-
-    /// The values of a tensor that must have this shape.
-    fn values(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ExportError> {
-        let name = format!("{}{name}", self.prefix);
-        let tensor = self.tensors.tensor(&name).map_err(|_| ExportError::Missing(name.clone()))?;
-        if tensor.dtype() != Dtype::F32 {
-            return Err(ExportError::Type { name, found: tensor.dtype() });
-        }
-        if tensor.shape() != shape {
-            let found = tensor.shape().to_vec();
-            return Err(ExportError::Shape { name, found, expected: shape.to_vec() });
-        }
-        let (numbers, _) = tensor.data().as_chunks::<4>();
-        Ok(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
-    }
+/// The axes of token ids.
+pub(super) fn tokens() -> Vec<Dim> {
+    vec![Dim::named("batch"), Dim::named("sequence")]
 }
 
-struct Exporter<'a> {
-    config: &'a BertConfig,
-    weights: Weights<'a>,
+/// Collects the nodes of a graph and writes its tensors.
+pub(super) struct Exporter<'a> {
+    pub(super) config: &'a BertConfig,
+    pub(super) weights: Checkpoint<'a>,
     data: &'a mut dyn Write,
     data_file: &'a str,
     /// Bytes written to `data`.
@@ -128,7 +97,16 @@ struct Exporter<'a> {
     tensors: Vec<Tensor>,
 }
 
-impl Exporter<'_> {
+impl<'a> Exporter<'a> {
+    /// `data_file`: the name that `data` will have.
+    pub(super) fn new(
+        config: &'a BertConfig,
+        weights: Checkpoint<'a>,
+        (data, data_file): (&'a mut dyn Write, &'a str),
+    ) -> Self {
+        Self { config, weights, data, data_file, offset: 0, nodes: vec![], tensors: vec![] }
+    }
+
     /// Word + position + type, normalised. Every text is one segment, so the vector of type 0 is
     /// added to the positions once and for all.
     fn embeddings(&mut self) -> Result<(), ExportError> {
@@ -151,13 +129,27 @@ impl Exporter<'_> {
         }
         self.tensor("positions", &[positions, hidden_size], &table)?;
 
-        self.tensors.push(Tensor::ints("zero", &[0]));
-        self.node("Gather", &["words", INPUT_IDS], "word", vec![Attribute::int("axis", 0)]);
-        let sequence = vec![Attribute::int("start", 1), Attribute::int("end", 2)];
-        self.node("Shape", &[INPUT_IDS], "sequence", sequence);
-        self.node("Slice", &["positions", "zero", "sequence", "zero"], "position", vec![]);
-        self.node("Add", &["word", "position"], "embedded", vec![]);
+        self.node("Gather", &["words", INPUT_IDS], WORD, vec![Attribute::int("axis", 0)]);
+        self.positions(INPUT_IDS);
+        self.node("Add", &[WORD, "position"], "embedded", vec![]);
         self.normalise("embedded", "embeddings.LayerNorm", "embeddings")
+    }
+
+    /// `position`: the first rows of `positions`, as many as `input` has tokens.
+    pub(super) fn positions(&mut self, input: &str) {
+        self.tensors.push(Tensor::ints("zero", &[0]));
+        let sequence = vec![Attribute::int("start", 1), Attribute::int("end", 2)];
+        self.node("Shape", &[input], "sequence", sequence);
+        self.node("Slice", &["positions", "zero", "sequence", "zero"], "position", vec![]);
+    }
+
+    /// All layers over the embeddings; returns the name of the last one's output.
+    pub(super) fn layers(&mut self) -> Result<String, ExportError> {
+        let mut hidden = "embeddings".to_owned();
+        for layer in 0..self.config.num_hidden_layers {
+            hidden = self.layer(layer, &hidden)?;
+        }
+        Ok(hidden)
     }
 
     /// One transformer layer over `input` (`[batch, sequence, hidden]`); returns its output's name.
@@ -248,7 +240,7 @@ impl Exporter<'_> {
     }
 
     /// `output = input · output.weight + output.bias`; rten fuses the two nodes.
-    fn product(&mut self, input: &str, output: &str) {
+    pub(super) fn product(&mut self, input: &str, output: &str) {
         let product = format!("{output}.product");
         self.node("MatMul", &[input, &format!("{output}.weight")], &product, vec![]);
         self.node("Add", &[&product, &format!("{output}.bias")], output, vec![]);
@@ -262,7 +254,12 @@ impl Exporter<'_> {
         Ok(output)
     }
 
-    fn normalise(&mut self, input: &str, at: &str, output: &str) -> Result<(), ExportError> {
+    pub(super) fn normalise(
+        &mut self,
+        input: &str,
+        at: &str,
+        output: &str,
+    ) -> Result<(), ExportError> {
         let hidden = self.config.hidden_size;
         let (scale, bias) = (format!("{output}.scale"), format!("{output}.bias"));
         let values = self.weights.values(&format!("{at}.weight"), &[hidden])?;
@@ -290,7 +287,13 @@ impl Exporter<'_> {
         self.node("LpNormalization", &["pooled"], OUTPUT, settings);
     }
 
-    fn node(&mut self, op: &str, inputs: &[&str], output: &str, attribute: Vec<Attribute>) {
+    pub(super) fn node(
+        &mut self,
+        op: &str,
+        inputs: &[&str],
+        output: &str,
+        attribute: Vec<Attribute>,
+    ) {
         let domain = if op == "MultiHeadAttention" { CONTRIB } else { "" };
         self.nodes.push(OnnxNode {
             input: inputs.iter().map(|&name| name.to_owned()).collect(),
@@ -303,7 +306,12 @@ impl Exporter<'_> {
     }
 
     /// Writes a tensor to the data file and declares it.
-    fn tensor(&mut self, name: &str, shape: &[usize], values: &[f32]) -> Result<(), ExportError> {
+    pub(super) fn tensor(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        values: &[f32],
+    ) -> Result<(), ExportError> {
         let start = self.offset.next_multiple_of(ALIGNMENT);
         let mut bytes = vec![0; start - self.offset];
         bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
@@ -319,9 +327,7 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    fn model(self, weights_sum: &str) -> Model {
-        let tokens = || vec![Dim::named("batch"), Dim::named("sequence")];
-        let vector = vec![Dim::named("batch"), Dim::fixed(int(self.config.hidden_size))];
+    pub(super) fn model(self, signature: GraphSignature) -> Model {
         let set = |domain: &str, version| OperatorSet { domain: domain.to_owned(), version };
         Model {
             ir_version: IR_VERSION,
@@ -329,21 +335,18 @@ impl Exporter<'_> {
             producer_version: EXPORT_VERSION.to_owned(),
             graph: Some(Graph {
                 node: self.nodes,
-                name: "sentence encoder".to_owned(),
+                name: signature.name.to_owned(),
                 initializer: self.tensors,
-                input: vec![
-                    ValueInfo::ints(INPUT_IDS, tokens()),
-                    ValueInfo::ints(ATTENTION_MASK, tokens()),
-                ],
-                output: vec![ValueInfo::floats(OUTPUT, vector)],
+                input: signature.inputs,
+                output: vec![signature.output],
             }),
             opset_import: vec![set("", OPSET), set(CONTRIB, 1)],
-            metadata: vec![KeyValue { key: WEIGHTS_SUM.to_owned(), value: weights_sum.to_owned() }],
+            metadata: signature.metadata,
         }
     }
 }
 
 /// ONNX counts in 64-bit signed integers.
-fn int(size: usize) -> i64 {
+pub(super) fn int(size: usize) -> i64 {
     i64::try_from(size).expect("sizes of a model in memory fit 63 bits")
 }

@@ -1,9 +1,11 @@
 //! The local embedder: a BERT sentence encoder, all-`MiniLM`-L6-v2 unless told otherwise, run on
 //! the processor through rten.
+mod checkpoint;
 mod config;
 mod encoder;
 mod export;
 mod fetch;
+pub mod heads;
 mod onnx;
 #[cfg(test)]
 mod tests;
@@ -12,14 +14,14 @@ mod tiny;
 mod tokens;
 mod weights;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{EmbedRole, Embedder, LlmError, Vector};
 
+pub use checkpoint::ExportError;
 use encoder::Encoder;
-pub use export::ExportError;
 pub use fetch::fetch;
 use tokens::Tokens;
 use weights::Files;
@@ -35,6 +37,8 @@ pub struct MiniLm(Arc<Inner>);
 
 struct Inner {
     name: String,
+    /// Where the weights lie.
+    folder: PathBuf,
     tokens: Tokens,
     encoder: Encoder,
     pool: InferencePool,
@@ -75,7 +79,8 @@ impl MiniLm {
         };
         let pool = InferencePool::new(self::threads(threads));
         let pooling = pooling.unwrap_or_else(|| EmbedderUse::for_model(&name).pooling);
-        Ok(Self(Arc::new(Inner { name, tokens, encoder, pool, pooling })))
+        let folder = files.graph.parent().unwrap_or(Path::new(".")).to_owned();
+        Ok(Self(Arc::new(Inner { name, folder, tokens, encoder, pool, pooling })))
     }
 }
 

@@ -21,13 +21,18 @@ type Table = Vec<Vec<f32>>;
 /// The tensors of a tiny BERT by their names in a checkpoint.
 pub(super) struct Tiny {
     layers: usize,
-    tensors: HashMap<String, (Vec<usize>, Vec<f32>)>,
+    pub(super) tensors: HashMap<String, (Vec<usize>, Vec<f32>)>,
     seed: u64,
 }
 
 impl Tiny {
     pub(super) fn new(layers: usize) -> Self {
-        let mut tiny = Self { layers, tensors: HashMap::new(), seed: 42 };
+        Self::seeded(layers, 42)
+    }
+
+    /// Other weights of the same form.
+    pub(super) fn seeded(layers: usize, seed: u64) -> Self {
+        let mut tiny = Self { layers, tensors: HashMap::new(), seed };
         for (name, rows) in [("word", WORDS.len()), ("position", POSITIONS), ("token_type", 2)] {
             tiny.add(&format!("embeddings.{name}_embeddings.weight"), &[rows, HIDDEN], 0.0);
         }
@@ -45,7 +50,7 @@ impl Tiny {
         tiny
     }
 
-    fn add(&mut self, name: &str, shape: &[usize], around: f32) {
+    pub(super) fn add(&mut self, name: &str, shape: &[usize], around: f32) {
         let count = shape.iter().product();
         let values = (0..count).map(|_| around + self.random()).collect();
         self.tensors.insert(name.to_owned(), (shape.to_vec(), values));
@@ -140,23 +145,30 @@ impl Tiny {
     /// The sentence's vector, computed the long way.
     #[expect(clippy::cast_precision_loss, reason = "a sentence has few tokens")]
     pub(super) fn embed(&self, ids: &[u32]) -> Vec<f32> {
+        let states = self.states(ids, ids.len());
+        let zero = vec![0.0; HIDDEN];
+        let sum = states.iter().fold(zero, |sum, state| add(&sum, state));
+        let mean: Vec<f32> = sum.iter().map(|value| value / ids.len() as f32).collect();
+        let length = dot(&mean, &mean).sqrt();
+        mean.iter().map(|value| value / length).collect()
+    }
+
+    /// The states of all tokens, of which the first `first` are the first of two texts.
+    pub(super) fn states(&self, ids: &[u32], first: usize) -> Vec<Vec<f32>> {
         let row = |name: &str, at: usize| {
             let (_, values) = &self.tensors[&format!("embeddings.{name}_embeddings.weight")];
             values[at * HIDDEN..(at + 1) * HIDDEN].to_vec()
         };
         let embedded = ids.iter().enumerate().map(|(position, &id)| {
             let word = add(&row("word", id as usize), &row("position", position));
-            self.normal(&add(&word, &row("token_type", 0)), "embeddings.LayerNorm")
+            let kind = usize::from(position >= first);
+            self.normal(&add(&word, &row("token_type", kind)), "embeddings.LayerNorm")
         });
         let mut states: Table = embedded.collect();
         for layer in 0..self.layers {
             states = self.layer(&states, &format!("encoder.layer.{layer}"));
         }
-        let zero = vec![0.0; HIDDEN];
-        let sum = states.iter().fold(zero, |sum, state| add(&sum, state));
-        let mean: Vec<f32> = sum.iter().map(|value| value / ids.len() as f32).collect();
-        let length = dot(&mean, &mean).sqrt();
-        mean.iter().map(|value| value / length).collect()
+        states
     }
 
     fn layer(&self, states: &Table, at: &str) -> Table {
@@ -203,7 +215,7 @@ impl Tiny {
             .collect()
     }
 
-    fn dense(&self, input: &[f32], at: &str) -> Vec<f32> {
+    pub(super) fn dense(&self, input: &[f32], at: &str) -> Vec<f32> {
         let (_, weight) = &self.tensors[&format!("{at}.weight")];
         let (_, bias) = &self.tensors[&format!("{at}.bias")];
         let rows = weight.chunks_exact(input.len()).zip(bias);

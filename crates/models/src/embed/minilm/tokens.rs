@@ -32,6 +32,10 @@ impl Tokens {
         Ok(Self { tokenizer, most })
     }
 
+    pub(super) fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
     /// The length that a text of so many ids is padded to. It depends on the text alone, so that
     /// its vector does not depend on the other texts of its batch.
     pub(super) fn padded(&self, ids: usize) -> usize {

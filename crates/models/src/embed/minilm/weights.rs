@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use prost::Message;
 use sha2::{Digest, Sha256};
 
+use super::checkpoint::ExportError;
 use super::config::{BertConfig, positions};
-use super::export::{ExportError, WeightSource, export};
+use super::export::{WeightSource, export};
 
 /// The model's name, and that of its folder in the cache.
 pub const NAME: &str = "all-MiniLM-L6-v2";

@@ -40,6 +40,10 @@ pub(crate) struct Readiness {
     disk: bool,
     /// Whether another question would be accepted.
     queue: bool,
+    /// Whether the database of a base that is shared is reached. While it is not, questions are
+    /// answered from what this server has, and nothing is stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    database: Option<bool>,
 }
 
 /// Check that the server can do its work; no key is required.
@@ -53,7 +57,8 @@ pub(crate) async fn ready(State(app): State<Shared>) -> (StatusCode, Json<Readin
     let queue = !stopping && app.asks.available_permits() > 0;
     let ready = store && disk && queue;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(Readiness { ready, store, embedder, disk, queue }))
+    let database = app.keys.database();
+    (status, Json(Readiness { ready, store, embedder, disk, queue, database }))
 }
 
 #[derive(Serialize, ToSchema)]

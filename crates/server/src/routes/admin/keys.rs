@@ -75,6 +75,7 @@ impl From<KeysError> for Problem {
             KeysError::Unknown(_) => Self::not_found("such key"),
             KeysError::Invalid(reason) => Self::unfit(reason),
             KeysError::Condition(reason) => Self::unfit(reason),
+            KeysError::Database(error) => error.into(),
             KeysError::File { .. } | KeysError::Broken { .. } | KeysError::Random(_) => {
                 Self::internal(&error)
             }

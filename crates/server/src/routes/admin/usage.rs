@@ -5,6 +5,7 @@ use utoipa::IntoParams;
 
 use crate::access::MayAskDocuments;
 use crate::json::Params;
+use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::usage::{GroupBy, UsageLine};
 
@@ -24,8 +25,11 @@ pub(crate) struct UsageQuery {
 pub(crate) async fn usage(
     MayAskDocuments(caller): MayAskDocuments,
     Params(query): Params<UsageQuery>,
-) -> Json<Vec<UsageLine>> {
-    // Those who see some documents see what their own key has used.
-    let own = caller.documents().and_then(|_| caller.key_id());
-    Json(caller.workspace.usage.grouped(query.by, own))
+) -> Result<Json<Vec<UsageLine>>, Problem> {
+    run_blocking(move || {
+        // Those who see some documents see what their own key has used.
+        let own = caller.documents().and_then(|_| caller.key_id());
+        Ok(Json(caller.workspace.usage.grouped(query.by, own)?))
+    })
+    .await
 }

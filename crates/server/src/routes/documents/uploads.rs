@@ -94,7 +94,7 @@ pub(crate) async fn upload(
         documents: caller.documents().cloned(),
         lane: caller.lane(),
         workspace: Arc::clone(&caller.workspace),
-        temporary: caller.workspace.uploads(),
+        temporary: caller.workspace.uploads.clone(),
         max_bytes: app.config.max_upload_bytes,
         replace: query.replace,
     };

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::world::{Setup, StreamEvent, World, config, events, good, question, until};
 
 /// A model server with a latency.
-fn slow(seconds: u64) -> Double {
+pub(crate) fn slow(seconds: u64) -> Double {
     Double::start(Behaviour::default().latency(Duration::from_secs(seconds)))
 }
 
-fn with_model(double: &Double) -> Setup {
+pub(crate) fn with_model(double: &Double) -> Setup {
     let mut config = config();
     let model: ModelConfig = serde_json::from_value(json!({
         "url": double.url(), "model": "double", "retries": 0,

@@ -1,3 +1,3 @@
 //! Questions that are answered, and what is said of the answers.
-mod asking;
+pub(crate) mod asking;
 mod feedback;

@@ -577,6 +577,7 @@ export interface ProposedIdea {
 }
 
 export interface Readiness {
+  database?: boolean | null;
   disk: boolean;
   embedder?: string | null;
   queue: boolean;

@@ -1,14 +1,22 @@
-//! Usage of questions and builds by day, key and strategy: one line per question, summed when the
-//! workspace is opened.
+//! Usage of questions and builds by day, key and strategy: in a file of the workspace, or, of one that
+//! is shared, in its database.
+mod database;
+mod file;
+
 use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::{NaiveDate, Utc};
 use halma_core::UsageTotal;
+use halma_engine::SharedSpace;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use self::database::DatabaseUsage;
+pub(crate) use self::database::day_number;
+use self::file::FileUsage;
+use crate::problem::Problem;
 
 /// How usage is grouped.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
@@ -68,14 +76,6 @@ impl UsageCounts {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Record {
-    #[serde(flatten)]
-    key: UsageKey,
-    #[serde(flatten)]
-    counts: UsageCounts,
-}
-
 /// The usage of one group.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UsageLine {
@@ -85,60 +85,56 @@ pub(crate) struct UsageLine {
     pub(crate) counts: UsageCounts,
 }
 
+/// What has been used, by what it is counted under.
+type Sums = BTreeMap<UsageKey, UsageCounts>;
+
 pub(crate) struct Usage {
-    path: PathBuf,
-    sums: Mutex<BTreeMap<UsageKey, UsageCounts>>,
+    kept: UsageStorage,
     /// Set when the workspace is removed: nothing is written any more.
-    closed: Mutex<bool>,
+    closed: AtomicBool,
+}
+
+enum UsageStorage {
+    File(FileUsage),
+    Database(DatabaseUsage),
 }
 
 impl Usage {
-    /// Reads the records and rewrites them as sums. A line that was truncated by a crash is skipped.
-    pub(crate) fn open(dir: &Path) -> std::io::Result<Self> {
-        let path = dir.join("usage.jsonl");
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(e) => return Err(e),
+    /// The usage of the workspace in this folder, or in this database.
+    pub(crate) fn open(dir: &Path, shared: Option<&SharedSpace>) -> std::io::Result<Self> {
+        let kept = match shared {
+            Some(space) => UsageStorage::Database(DatabaseUsage::new(space)),
+            None => UsageStorage::File(FileUsage::open(dir)?),
         };
-        let mut sums = BTreeMap::<UsageKey, UsageCounts>::new();
-        for record in text.lines().filter_map(|line| serde_json::from_str::<Record>(line).ok()) {
-            sums.entry(record.key).or_default().add(record.counts);
-        }
-        if text.lines().count() > sums.len() {
-            let mut file = tempfile::NamedTempFile::new_in(dir)?;
-            for (key, counts) in &sums {
-                let record = Record { key: key.clone(), counts: *counts };
-                serde_json::to_writer(&mut file, &record)?;
-                file.write_all(b"\n")?;
-            }
-            file.persist(&path).map_err(|e| e.error)?;
-        }
-        Ok(Self { path, sums: Mutex::new(sums), closed: Mutex::default() })
+        Ok(Self { kept, closed: AtomicBool::new(false) })
     }
 
-    /// Counts usage in memory and on disk. Usage that cannot be written is counted in memory only.
+    /// Counts usage. What cannot be written is logged.
     pub(crate) fn add(&self, key: UsageKey, counts: UsageCounts) {
-        self.sums().entry(key.clone()).or_default().add(counts);
-        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-        if *closed {
-            return;
-        }
-        let line = serde_json::to_string(&Record { key, counts }).unwrap_or_default() + "\n";
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(&self.path);
-        if let Err(e) = file.and_then(|mut file| file.write_all(line.as_bytes())) {
-            tracing::error!("cannot write usage: {}: {e}", self.path.display());
+        let closed = self.closed.load(Ordering::Acquire);
+        match &self.kept {
+            UsageStorage::File(file) => file.add(key, counts, closed),
+            UsageStorage::Database(database) if !closed => database.add(&key, counts),
+            UsageStorage::Database(_) => {}
         }
     }
 
     /// Writes nothing from now on.
     pub(crate) fn close(&self) {
-        *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.closed.store(true, Ordering::Release);
     }
 
-    pub(crate) fn grouped(&self, by: GroupBy, only: Option<&str>) -> Vec<UsageLine> {
+    /// Blocks the thread where it is in a database.
+    pub(crate) fn grouped(
+        &self,
+        by: GroupBy,
+        only: Option<&str>,
+    ) -> Result<Vec<UsageLine>, Problem> {
+        let sums = match &self.kept {
+            UsageStorage::File(file) => file.sums().clone(),
+            UsageStorage::Database(database) => database.sums()?,
+        };
         let mut groups = BTreeMap::<String, UsageCounts>::new();
-        let sums = self.sums();
         for (key, counts) in sums.iter().filter(|(key, _)| only.is_none_or(|id| key.key == id)) {
             let name = match by {
                 GroupBy::Day => key.day.to_string(),
@@ -147,22 +143,20 @@ impl Usage {
             };
             groups.entry(name).or_default().add(*counts);
         }
-        groups.into_iter().map(|(group, counts)| UsageLine { group, counts }).collect()
+        Ok(groups.into_iter().map(|(group, counts)| UsageLine { group, counts }).collect())
     }
 
-    /// The usage of a key on a day.
+    /// What the file says that a key has used on a day. In a database its budget is counted as it is
+    /// spent, and not by this.
     pub(crate) fn key_usage(&self, id: &str, day: NaiveDate) -> UsageCounts {
         let mut sum = UsageCounts::default();
-        for (key, counts) in self.sums().iter() {
+        let UsageStorage::File(file) = &self.kept else { return sum };
+        for (key, counts) in file.sums().iter() {
             if key.key == id && key.day == day {
                 sum.add(*counts);
             }
         }
         sum
-    }
-
-    fn sums(&self) -> MutexGuard<'_, BTreeMap<UsageKey, UsageCounts>> {
-        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -173,7 +167,7 @@ mod tests {
     #[test]
     fn usage_survives_a_restart_and_a_truncated_line_is_skipped() {
         let dir = tempfile::tempdir().unwrap();
-        let usage = Usage::open(dir.path()).unwrap();
+        let usage = Usage::open(dir.path(), None).unwrap();
         let counts = UsageCounts { questions: 1, calls: 2, usd: 0.5, ..UsageCounts::default() };
         for strategy in ["naive", "kar3", "naive"] {
             usage.add(UsageKey::today("k", strategy), counts);
@@ -181,8 +175,8 @@ mod tests {
         let path = dir.path().join("usage.jsonl");
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}{}", &text[..30])).unwrap();
-        let again = Usage::open(dir.path()).unwrap();
-        let lines = again.grouped(GroupBy::Strategy, None);
+        let again = Usage::open(dir.path(), None).unwrap();
+        let lines = again.grouped(GroupBy::Strategy, None).unwrap();
         assert_eq!(lines.len(), 2);
         let naive = &lines[1];
         let counts = (naive.counts.questions, naive.counts.usd);

@@ -1,69 +1,86 @@
 //! The databases of the LMDB environment, each stated once.
+pub(super) mod table;
+
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, WithoutTls};
 
 use super::schema;
+use table::Table;
 
-pub(super) type Db = Database<'static, Bytes, Bytes>;
+pub(in crate::store) type Db = Database<'static, Bytes, Bytes>;
 
 /// Values marked with * are sealed (`sealed/`): whatever holds words of a document or of a model
 /// must be.
 #[derive(Clone, Copy)]
-pub(super) struct Databases<D = Db> {
-    pub(super) meta: D,
+pub(in crate::store) struct Databases<D = Table> {
+    pub(in crate::store) meta: D,
     /// Row → record*, one for each layer, in the order of [`schema::number`].
-    pub(super) nodes: [D; schema::LAYERS],
+    pub(in crate::store) nodes: [D; schema::LAYERS],
     /// Id → row.
-    pub(super) ids: D,
+    pub(in crate::store) ids: D,
     /// Hash of a document's name → its row.
-    pub(super) names: D,
+    pub(in crate::store) names: D,
     /// Document row → text*.
-    pub(super) texts: D,
+    pub(in crate::store) texts: D,
     /// (embedder, layer, row) of the vectors that are in files.
-    pub(super) vectors: D,
+    pub(in crate::store) vectors: D,
     /// (layer, row) of what the lexical index must still forget.
-    pub(super) tombstones: D,
+    pub(in crate::store) tombstones: D,
     /// Hash of the path of a file → `FileRecord`.
-    pub(super) files: D,
+    pub(in crate::store) files: D,
     /// (from, edge, to) → weight.
-    pub(super) edges: D,
+    pub(in crate::store) edges: D,
     /// (to, edge, from), so that an edge is found from its other end.
-    pub(super) backlinks: D,
+    pub(in crate::store) backlinks: D,
     /// (layer, row) of an owner → the slot of its key.
-    pub(super) slots: D,
+    pub(in crate::store) slots: D,
     /// What is to be overwritten after the commit: slots of keys, (embedder, layer, row) of vectors,
     /// embedders whose files go.
-    pub(super) wipes: D,
+    pub(in crate::store) wipes: D,
     /// (chunk or document, node): facts, rows and summaries by what they are deleted with.
-    pub(super) owned: D,
+    pub(in crate::store) owned: D,
     /// (task, layer, row and part, or id) → state, input, and result or failure*.
-    pub(super) ledger: D,
+    pub(in crate::store) ledger: D,
     /// Id → how two entities became one*.
-    pub(super) merges: D,
+    pub(in crate::store) merges: D,
     /// Chunk row → what graph search needs of it*.
-    pub(super) chunk_names: D,
+    pub(in crate::store) chunk_names: D,
     /// Chunk row → hashes of its terms*.
-    pub(super) chunk_terms: D,
+    pub(in crate::store) chunk_terms: D,
     /// Number → what a transaction changed (`changes/`).
-    pub(super) changes: D,
+    pub(in crate::store) changes: D,
     /// Made in bases of earlier versions when they are first opened for writing.
-    pub(super) feedback: Option<FeedbackDatabases<D>>,
+    pub(in crate::store) feedback: Option<FeedbackDatabases<D>>,
+    /// Only in replicas.
+    pub(in crate::store) replica: Option<ReplicaDatabases>,
 }
+
+/// What a replica has in addition, and keeps to itself.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct ReplicaDatabases {
+    /// (database, key) → the transaction that wrote it last: what is still to be sent.
+    pub(in crate::store) journal: Db,
+    /// What is known of the shared base (`replica/state.rs`).
+    pub(in crate::store) state: Db,
+}
+
+/// The databases of replicas.
+pub(in crate::store) const REPLICA: [&str; 2] = ["journal", "replica"];
 
 /// What people said of answers.
 #[derive(Clone, Copy)]
-pub(super) struct FeedbackDatabases<D> {
+pub(in crate::store) struct FeedbackDatabases<D> {
     /// Id → `FeedbackRecord`*, each under a key of its own.
-    pub(super) records: D,
+    pub(in crate::store) records: D,
     /// (document, chunk or atom, id): by what it is deleted with, and what was accepted of it.
-    pub(super) links: D,
+    pub(in crate::store) links: D,
 }
 
 /// The databases of feedback.
-pub(super) const FEEDBACK: [&str; 2] = ["feedback", "feedback links"];
+pub(in crate::store) const FEEDBACK: [&str; 2] = ["feedback", "feedback links"];
 
 /// The database of values about the base as a whole.
-pub(super) const META: &str = "meta";
+pub(in crate::store) const META: &str = "meta";
 
 impl<D> Databases<D> {
     fn each(mut open: impl FnMut(&str) -> heed::Result<D>) -> heed::Result<Self> {
@@ -89,39 +106,64 @@ impl<D> Databases<D> {
             chunk_terms: open("chunk_terms")?,
             changes: open("changes")?,
             feedback: None,
+            replica: None,
         })
     }
 }
 
 impl Databases {
     /// Opens all databases and creates those that are missing.
-    pub(super) fn create(env: &Env<WithoutTls>) -> heed::Result<Self> {
+    pub(in crate::store) fn create(env: &Env<WithoutTls>, is_replica: bool) -> heed::Result<Self> {
         env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
             let mut create = |name: &str| opener.create_database::<Bytes, Bytes>(txn, Some(name));
             Databases::each(|name| create(name).map(|_| ()))?;
-            FEEDBACK.into_iter().try_for_each(|name| create(name).map(|_| ()))?;
+            let replica = REPLICA.into_iter().filter(|_| is_replica);
+            let others = FEEDBACK.into_iter().chain(replica);
+            others.into_iter().try_for_each(|name| create(name).map(|_| ()))?;
             Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(()))
         })?;
         Self::open(env)
     }
 
     /// Opens all databases where none can be created.
-    pub(super) fn open(env: &Env<WithoutTls>) -> heed::Result<Self> {
-        let databases = Self::each(|name| open_existing(env, name))?;
-        let [records, links] = FEEDBACK.map(|name| open_one(env, name));
+    pub(in crate::store) fn open(env: &Env<WithoutTls>) -> heed::Result<Self> {
+        let [journal, state] = REPLICA.map(|name| open_one(env, name));
+        let replica = journal?.zip(state?);
+        let replica = replica.map(|(journal, state)| ReplicaDatabases { journal, state });
+        let journal = replica.map(|replica| replica.journal);
+        let table = |name: &str, db| Table::new(name, db, journal);
+        let databases = Self::each(|name| Ok(table(name, open_existing(env, name)?)))?;
+        let [records, links] =
+            FEEDBACK.map(|name| open_one(env, name).map(|db| db.map(|db| table(name, db))));
         let feedback = records?.zip(links?);
         let feedback = feedback.map(|(records, links)| FeedbackDatabases { records, links });
-        Ok(Self { feedback, ..databases })
+        Ok(Self { feedback, replica, ..databases })
+    }
+}
+
+impl Databases {
+    /// The databases that replicas share, by their numbers (`table.rs`), ascending.
+    pub(in crate::store) fn shared(&self) -> Vec<(u8, Table)> {
+        let Self { meta, ids, names, texts, vectors, files, edges, .. } = *self;
+        let Self { slots, wipes, owned, ledger, merges, chunk_names, chunk_terms, .. } = *self;
+        let first = [meta, ids, names, texts, vectors, files, edges];
+        let others = [slots, wipes, owned, ledger, merges, chunk_names, chunk_terms];
+        let feedback = self.feedback.map(|feedback| [feedback.records, feedback.links]);
+        let all = first.into_iter().chain(others).chain(self.nodes);
+        let all = all.chain(feedback.into_iter().flatten());
+        let mut shared: Vec<_> = all.filter_map(|table| Some((table.part()?, table))).collect();
+        shared.sort_by_key(|(part, _)| *part);
+        shared
     }
 }
 
 /// Opens one database, which is an error when it is missing.
-pub(super) fn open_existing(env: &Env<WithoutTls>, name: &str) -> heed::Result<Db> {
+pub(in crate::store) fn open_existing(env: &Env<WithoutTls>, name: &str) -> heed::Result<Db> {
     let missing = || heed::Error::Decoding(format!("the database `{name}` is missing").into());
     open_one(env, name)?.ok_or_else(missing)
 }
 
-pub(super) fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<Db>> {
+pub(in crate::store) fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<Db>> {
     let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
         let found = opener.open_database::<Bytes, Bytes>(txn, Some(name))?;
         Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))
@@ -130,7 +172,7 @@ pub(super) fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option
 }
 
 /// The format of what is in an environment, read before anything in it is changed.
-pub(super) fn format(env: &Env<WithoutTls>) -> heed::Result<Option<u32>> {
+pub(in crate::store) fn format(env: &Env<WithoutTls>) -> heed::Result<Option<u32>> {
     let Some(meta) = open_one(env, META)? else { return Ok(None) };
     let txn = env.read_txn()?;
     meta.get(&txn, b"format")?.map(schema::decode).transpose()

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stderr, reason = "the fit is read by who runs it")]
 
 use std::io::Read as _;
+use std::iter::once;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
@@ -13,13 +14,13 @@ use halma_core::Question;
 use halma_core::text::normalise_name;
 use serde_json::Value;
 
-use super::compare;
-use super::score::{Candidate, FEATURES, Features, Query, WEIGHTS, candidates};
-use super::subject::subject;
-use super::target::{Sort, Target};
-use super::text::Text;
 use crate::input::Passage;
 use crate::lexicon::Lexicon;
+use crate::read::compare;
+use crate::read::score::{Candidate, FEATURES, Query, WEIGHTS, candidates};
+use crate::read::subject::subject;
+use crate::read::target::{Sort, Target};
+use crate::read::text::Text;
 use crate::words::Sentence;
 
 const STEPS: u16 = 400;
@@ -31,18 +32,21 @@ const SEARCHED: usize = 1_000;
 
 /// A question whose answer is a span of its passages.
 #[derive(Clone)]
-struct Example {
-    spans: Vec<Features>,
+pub(super) struct Example {
+    /// The features of each span.
+    pub(super) spans: Vec<Vec<f32>>,
     /// What the passage of each span gains apart from the features.
-    gains: Vec<f32>,
-    right: Vec<bool>,
+    pub(super) gains: Vec<f32>,
+    pub(super) right: Vec<bool>,
 }
 
 /// A question with its passages and the answers that count.
-struct Record {
-    question: String,
-    answers: Vec<String>,
-    passages: Vec<(Passage, bool)>,
+#[derive(Clone)]
+pub(super) struct Record {
+    pub(super) id: String,
+    pub(super) question: String,
+    pub(super) answers: Vec<String>,
+    pub(super) passages: Vec<(Passage, bool)>,
 }
 
 fn string(value: &Value) -> String {
@@ -67,7 +71,9 @@ fn record(value: &Value) -> Record {
         let is_gold = part["is_supporting"] == Value::Bool(true);
         (passage(string(&part["title"]), string(&part["paragraph_text"])), is_gold)
     });
+    let id = if value["_id"].is_null() { &value["id"] } else { &value["_id"] };
     Record {
+        id: string(id),
         question: string(&value["question"]),
         answers: [string(&value["answer"])]
             .into_iter()
@@ -106,16 +112,26 @@ fn steps(value: &Value) -> Vec<Record> {
     steps
 }
 
-fn read_file(file: &Path) -> Vec<Record> {
+pub(super) fn read_file(file: &Path) -> Vec<Record> {
+    read_values(file).iter().flat_map(|value| once(record(value)).chain(steps(value))).collect()
+}
+
+/// The questions alone, without their steps.
+pub(super) fn read_questions(file: &Path) -> Vec<Record> {
+    read_values(file).iter().map(record).collect()
+}
+
+/// A list, or one record a line.
+fn read_values(file: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let values: Vec<Value> = serde_json::from_str(&text).unwrap();
-    values.iter().flat_map(|value| std::iter::once(record(value)).chain(steps(value))).collect()
+    let lines = || text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    serde_json::from_str(&text).unwrap_or_else(|_| lines())
 }
 
 /// Questions that people asked a search engine (NQ-open), each with its passage and those of the next
 /// two, which are about something else. A reader that has learned from questions of several steps
 /// alone looks for the answer anywhere but in the passage that the question names.
-fn read_searched(file: &Path) -> Vec<Record> {
+pub(super) fn read_searched(file: &Path) -> Vec<Record> {
     let packed = std::fs::File::open(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let mut text = String::new();
     GzDecoder::new(packed).read_to_string(&mut text).unwrap();
@@ -126,6 +142,7 @@ fn read_searched(file: &Path) -> Vec<Record> {
         Passage { title, text, ..Passage::default() }
     };
     let record = |window: &[Value]| Record {
+        id: string(&window[0]["question"]),
         question: format!("{}?", string(&window[0]["question"])),
         answers: list(&window[0], "answers").map(string).collect(),
         passages: window.iter().enumerate().map(|(at, one)| (passage(one), at == 0)).collect(),
@@ -133,18 +150,22 @@ fn read_searched(file: &Path) -> Vec<Record> {
     values.windows(3).map(record).collect()
 }
 
-/// Twice: with its gold passages alone, and with two of the others among them.
-fn examples(record: &Record, lexicon: &Lexicon) -> Vec<Example> {
-    let gold = |others: usize| -> Vec<Passage> {
+impl Record {
+    /// Its gold passages with some of the others among them.
+    pub(super) fn gold(&self, others: usize) -> Vec<Passage> {
         let mut left = others;
-        let chosen = record.passages.iter().filter(|(_, is_gold)| {
+        let chosen = self.passages.iter().filter(|(_, is_gold)| {
             let takes = *is_gold || left > 0;
             left -= usize::from(takes && !is_gold);
             takes
         });
         chosen.map(|(passage, _)| passage.clone()).collect()
-    };
-    [0, 2].into_iter().filter_map(|others| example(record, &gold(others), lexicon)).collect()
+    }
+}
+
+/// Twice: with its gold passages alone, and with two of the others among them.
+fn examples(record: &Record, lexicon: &Lexicon) -> Vec<Example> {
+    [0, 2].into_iter().filter_map(|n| example(record, &record.gold(n), lexicon)).collect()
 }
 
 fn example(record: &Record, context: &[Passage], lexicon: &Lexicon) -> Option<Example> {
@@ -158,25 +179,25 @@ fn example(record: &Record, context: &[Passage], lexicon: &Lexicon) -> Option<Ex
         return None;
     }
     let gains = subject(&query, &text, lexicon).gains;
-    let found = candidates(&query, &text, lexicon);
+    let found = candidates(&query, &text, lexicon, None);
     let answers: Vec<String> = record.answers.iter().map(|text| normalise_name(text)).collect();
     let is_right = |found: &Candidate| answers.contains(&normalise_name(&found.text));
     let right: Vec<bool> = found.iter().map(is_right).collect();
     let gains = found.iter().map(|found| gains[text.lines[found.line].passage]).collect();
-    let spans = found.iter().map(|found| found.features).collect();
+    let spans = found.iter().map(|found| found.features.to_vec()).collect();
     right.contains(&true).then_some(Example { spans, gains, right })
 }
 
 impl Example {
-    fn scores(&self, weights: &Features) -> Vec<f32> {
-        let score = |(span, gain): (&Features, &f32)| -> f32 {
+    fn scores(&self, weights: &[f32]) -> Vec<f32> {
+        let score = |(span, gain): (&Vec<f32>, &f32)| -> f32 {
             span.iter().zip(weights).map(|(value, weight)| value * weight).sum::<f32>() + gain
         };
         self.spans.iter().zip(&self.gains).map(score).collect()
     }
 
     /// Adds the gradient of the log-likelihood; returns the log-likelihood.
-    fn learn(&self, weights: &Features, gradient: &mut Features) -> f32 {
+    fn learn(&self, weights: &[f32], gradient: &mut [f32]) -> f32 {
         let scores = self.scores(weights);
         let most = scores.iter().copied().fold(f32::MIN, f32::max);
         let shares: Vec<f32> = scores.iter().map(|score| (score - most).exp()).collect();
@@ -192,7 +213,7 @@ impl Example {
         (right / all).max(f32::MIN_POSITIVE).ln()
     }
 
-    fn is_answered(&self, weights: &Features) -> bool {
+    fn is_answered(&self, weights: &[f32]) -> bool {
         let scores = self.scores(weights);
         let best =
             (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]).then(b.cmp(a)));
@@ -200,13 +221,14 @@ impl Example {
     }
 }
 
-/// Ascends by Adam (Kingma and Ba, 2015) with the usual constants.
+/// Ascends by Adam (Kingma and Ba, 2015) with the usual constants; the penalty is for the distance
+/// from `prior`.
 #[expect(clippy::cast_precision_loss, reason = "a number of questions")]
-fn fit(examples: &[Example]) -> Features {
-    let mut weights: Features = [0.0; FEATURES];
-    let (mut mean, mut square) = ([0.0_f32; FEATURES], [0.0_f32; FEATURES]);
+pub(super) fn fit(examples: &[Example], prior: &[f32], penalty: f32) -> Vec<f32> {
+    let mut weights = prior.to_vec();
+    let (mut mean, mut square) = (vec![0.0_f32; prior.len()], vec![0.0_f32; prior.len()]);
     for step in 1..=STEPS {
-        let mut gradient = [0.0; FEATURES];
+        let mut gradient = vec![0.0; prior.len()];
         let likelihood: f32 = examples.iter().map(|one| one.learn(&weights, &mut gradient)).sum();
         if step % 100 == 0 {
             eprintln!("step {step}: {:.4}", likelihood / examples.len() as f32);
@@ -214,8 +236,9 @@ fn fit(examples: &[Example]) -> Features {
         let first = 1.0 - 0.9_f32.powi(step.into());
         let second = 1.0 - 0.999_f32.powi(step.into());
         let moments = mean.iter_mut().zip(&mut square);
-        for ((weight, slope), (mean, square)) in weights.iter_mut().zip(gradient).zip(moments) {
-            let slope = slope / examples.len() as f32 - 2.0 * PENALTY * *weight;
+        let pulled = weights.iter_mut().zip(prior).zip(gradient);
+        for (((weight, prior), slope), (mean, square)) in pulled.zip(moments) {
+            let slope = slope / examples.len() as f32 - 2.0 * penalty * (*weight - prior);
             *mean = 0.9 * *mean + 0.1 * slope;
             *square = 0.999 * *square + 0.001 * slope * slope;
             *weight += 0.05 * (*mean / first) / ((*square / second).sqrt() + 1e-8);
@@ -225,7 +248,7 @@ fn fit(examples: &[Example]) -> Features {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a number of questions")]
-fn share_answered(examples: &[Example], weights: &Features) -> f32 {
+pub(super) fn share_answered(examples: &[Example], weights: &[f32]) -> f32 {
     let answered = examples.iter().filter(|one| one.is_answered(weights)).count();
     100.0 * answered as f32 / examples.len().max(1) as f32
 }
@@ -258,14 +281,14 @@ fn weights_are_fitted_to_training_questions() {
         chosen.map(|(_, one)| one.clone()).collect()
     };
     let (known, held) = (part(false), part(true));
-    let trial = fit(&known);
-    let shares = [&WEIGHTS, &trial].map(|weights| share_answered(&held, weights));
+    let trial = fit(&known, &[0.0; FEATURES], PENALTY);
+    let shares = [&WEIGHTS[..], &trial].map(|weights| share_answered(&held, weights));
     eprintln!(
         "held out: {:.1} % right with the weights in use, {:.1} % with a fit to the rest",
         shares[0], shares[1]
     );
     let all: Vec<Example> = all().cloned().collect();
-    let fitted = fit(&all);
+    let fitted = fit(&all, &[0.0; FEATURES], PENALTY);
     eprintln!(
         "all: {:.1} % with the weights in use, {:.1} % with these:",
         share_answered(&all, &WEIGHTS),

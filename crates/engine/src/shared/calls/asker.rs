@@ -1,0 +1,247 @@
+//! Asking through the ledger: one task of a process submits the calls of all its callers and looks
+//! for their outcomes, so that many calls in progress are a few statements.
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use halma_core::LlmError;
+use halma_pg::{CallId, Outcome, PgError};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::MissedTickBehavior;
+
+use super::ledger::{Ledger, OTHER_KEY};
+use super::message::{Call, CallKind, Output};
+
+/// Between two looks for outcomes.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long calls wait for a database that is not reached.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// How often a call is sealed again because its key was renewed meanwhile.
+const MOST_KEYS: u32 = 5;
+
+/// An answer to a call.
+#[derive(Debug, Clone)]
+pub(super) struct Answer {
+    pub(super) output: Output,
+    /// It was in the ledger before it was asked for: a build that was interrupted has paid for it.
+    pub(super) was_there: bool,
+}
+
+type Receiver = oneshot::Sender<Result<Answer, LlmError>>;
+
+struct Request {
+    kind: CallKind,
+    call: Vec<u8>,
+    receiver: Receiver,
+}
+
+/// Where calls are handed in. The task ends when all copies of this are gone.
+#[derive(Clone)]
+pub(crate) struct Asker {
+    asked: mpsc::UnboundedSender<Request>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    waiting: AtomicUsize,
+    answered: AtomicU64,
+}
+
+impl Asker {
+    pub(crate) fn start(ledger: &Ledger) -> Self {
+        let (asked, arriving) = mpsc::unbounded_channel();
+        let counts = Arc::<Counts>::default();
+        let (ledger, own) = (ledger.clone(), Arc::clone(&counts));
+        let space = ledger.space().clone();
+        space.start(Poller { ledger, pending: HashMap::new(), counts: own }.run(arriving));
+        Self { asked, counts }
+    }
+
+    pub(super) async fn ask(&self, call: &Call) -> Result<Answer, LlmError> {
+        let (receiver, answer) = oneshot::channel();
+        let asked = Request { kind: call.kind(), call: call.write(), receiver };
+        let ended = || LlmError::transient("the connection to the shared calls has ended");
+        self.asked.send(asked).map_err(|_| ended())?;
+        answer.await.map_err(|_| ended())?
+    }
+
+    /// Calls that have no answer yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.counts.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Calls that were answered.
+    pub(super) fn answered(&self) -> u64 {
+        self.counts.answered.load(Ordering::Relaxed)
+    }
+}
+
+/// A call in the ledger, and who waits for it.
+struct Pending {
+    kind: CallKind,
+    call: Vec<u8>,
+    receivers: Vec<Receiver>,
+    is_submitted: bool,
+    keys: u32,
+}
+
+struct Poller {
+    ledger: Ledger,
+    pending: HashMap<CallId, Pending>,
+    counts: Arc<Counts>,
+}
+
+impl Poller {
+    async fn run(mut self, mut arriving: mpsc::UnboundedReceiver<Request>) {
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut broken = None;
+        loop {
+            let mut asked = vec![];
+            if self.pending.is_empty() {
+                let Some(first) = arriving.recv().await else { return };
+                asked.push(first);
+            } else {
+                ticks.tick().await;
+            }
+            while let Ok(next) = arriving.try_recv() {
+                asked.push(next);
+            }
+            for asked in asked {
+                self.enter(asked);
+            }
+            self.drop_unwanted().await;
+            match self.step().await {
+                Ok(()) => broken = None,
+                Err(error)
+                    if error.is_transient()
+                        && broken.get_or_insert_with(Instant::now).elapsed() < PATIENCE =>
+                {
+                    tracing::warn!("calls wait for the database: {error}");
+                }
+                Err(error) => self.fail_all(&LlmError::transient(error.to_string())),
+            }
+            self.counts.waiting.store(self.pending.len(), Ordering::Relaxed);
+        }
+    }
+
+    fn enter(&mut self, asked: Request) {
+        let Request { kind, call, receiver } = asked;
+        let id = self.ledger.seal_call(kind, &call).id;
+        let receivers = vec![];
+        let new = || Pending { kind, call, receivers, is_submitted: false, keys: 0 };
+        self.pending.entry(id).or_insert_with(new).receivers.push(receiver);
+    }
+
+    /// Takes calls back that no one waits for any more, such as those of a build that has ended.
+    async fn drop_unwanted(&mut self) {
+        let unwanted = |(_, call): &(&CallId, &mut Pending)| {
+            call.receivers.iter().all(oneshot::Sender::is_closed)
+        };
+        let gone: Vec<(CallId, Pending)> =
+            self.pending.extract_if(|id, call| unwanted(&(id, call))).collect();
+        let submitted = gone.iter().filter(|(_, call)| call.is_submitted);
+        let ids: Vec<CallId> = submitted.map(|(id, _)| *id).collect();
+        if let Err(error) = self.ledger.calls().forget(&ids).await {
+            tracing::debug!(%error, "calls that are not needed stay in the ledger");
+        }
+    }
+
+    /// Looks for outcomes, and submits what has none and is not there.
+    async fn step(&mut self) -> Result<(), PgError> {
+        let ids: Vec<CallId> = self.pending.keys().copied().collect();
+        let outcomes = self.ledger.calls().outcomes(&ids).await?;
+        let (mut to_submit, mut to_forget) = (vec![], vec![]);
+        for (id, outcome) in ids.into_iter().zip(outcomes) {
+            let Some(call) = self.pending.get_mut(&id) else { continue };
+            match outcome {
+                Outcome::Done(output) => match self.ledger.open_sealed(&output) {
+                    Ok(Some(bytes)) => self.answer(id, &bytes),
+                    Ok(None) => to_forget.push(id),
+                    Err(error) => self.finish(id, &Err(LlmError::transient(error.to_string()))),
+                },
+                Outcome::Failed(reason) if !call.is_submitted || reason == OTHER_KEY => {
+                    // It is opened again, or, after a new key, sealed again.
+                    let list = if reason == OTHER_KEY { &mut to_forget } else { &mut to_submit };
+                    list.push(id);
+                }
+                Outcome::Failed(reason) => {
+                    let error = self.ledger.open_error(&reason);
+                    self.finish(id, &Err(error));
+                }
+                Outcome::Unknown => to_submit.push(id),
+                Outcome::Open | Outcome::Taken => call.is_submitted = true,
+            }
+        }
+        self.ledger.calls().forget(&to_forget).await?;
+        to_submit.extend(self.seal_again(to_forget));
+        self.submit(to_submit).await
+    }
+
+    async fn submit(&mut self, ids: Vec<CallId>) -> Result<(), PgError> {
+        let mut new = vec![];
+        for id in ids {
+            let Some(mut call) = self.pending.remove(&id) else { continue };
+            call.is_submitted = true;
+            let sealed = self.ledger.seal_call(call.kind, &call.call);
+            self.pending.insert(sealed.id, call);
+            new.push(sealed);
+        }
+        self.ledger.calls().submit(&new).await.map(drop)
+    }
+
+    /// Calls whose key was renewed meanwhile, to be submitted under the new one.
+    fn seal_again(&mut self, ids: Vec<CallId>) -> Vec<CallId> {
+        if ids.is_empty() {
+            return ids;
+        }
+        if let Err(error) = self.ledger.read_key() {
+            tracing::warn!("{error}");
+        }
+        let mut again = vec![];
+        for id in ids {
+            let Some(call) = self.pending.get_mut(&id) else { continue };
+            call.keys += 1;
+            if call.keys < MOST_KEYS {
+                again.push(id);
+            } else {
+                let reason = "a worker has another folder of keys than this machine; name the one \
+                              folder as `keys` in the address on every machine";
+                self.finish(id, &Err(LlmError::transient(reason)));
+            }
+        }
+        again
+    }
+
+    fn answer(&mut self, id: CallId, bytes: &[u8]) {
+        let was_there = self.pending.get(&id).is_some_and(|call| !call.is_submitted);
+        let answer = Output::read(bytes).map(|output| Answer { output, was_there });
+        let unreadable = || LlmError::transient("a worker of another version has answered");
+        self.finish(id, &answer.ok_or_else(unreadable));
+    }
+
+    fn finish(&mut self, id: CallId, answer: &Result<Answer, LlmError>) {
+        let Some(call) = self.pending.remove(&id) else { return };
+        self.counts.answered.fetch_add(1, Ordering::Relaxed);
+        // One of several equal calls is paid for; the others are answered by it.
+        let mut answer = answer.clone();
+        for receiver in call.receivers {
+            // Who waits no longer needs no answer.
+            let _ = receiver.send(answer.clone());
+            if let Ok(answer) = &mut answer {
+                answer.was_there = true;
+            }
+        }
+    }
+
+    fn fail_all(&mut self, error: &LlmError) {
+        let ids: Vec<CallId> = self.pending.keys().copied().collect();
+        for id in ids {
+            self.finish(id, &Err(error.clone()));
+        }
+    }
+}

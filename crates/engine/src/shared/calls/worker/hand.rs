@@ -1,0 +1,115 @@
+//! The calls that are with a worker, and what it says of them.
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use halma_pg::{CallId, Calls, Done, PgError, TakenCall};
+use tokio::sync::{mpsc, oneshot};
+
+use super::lane::{CallResult, Common};
+
+/// Between two heartbeats; calls are given to others a minute after the last.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// Attempts to store results, of about ten seconds each.
+const ATTEMPTS: u32 = 30;
+
+/// The calls that are with a worker, with their fences.
+#[derive(Default)]
+pub(super) struct Hand {
+    calls: Mutex<HashMap<CallId, u64>>,
+    pub(super) done: AtomicU64,
+}
+
+impl Hand {
+    fn locked(&self) -> MutexGuard<'_, HashMap<CallId, u64>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn add(&self, taken: &[TakenCall]) {
+        self.locked().extend(taken.iter().map(|call| (call.id, call.fence)));
+    }
+
+    fn remove(&self, ids: impl IntoIterator<Item = CallId>) {
+        let mut calls = self.locked();
+        for id in ids {
+            calls.remove(&id);
+        }
+    }
+
+    fn all(&self) -> Vec<(CallId, u64)> {
+        self.locked().iter().map(|(id, fence)| (*id, *fence)).collect()
+    }
+}
+
+/// Says every few seconds that the worker lives, until `lives` is gone. It is never given up in the
+/// middle: a late heartbeat would follow the word that the worker has left.
+pub(super) async fn heartbeats(common: Arc<Common>, mut lives: oneshot::Receiver<()>) {
+    let mut ticks = tokio::time::interval(HEARTBEAT);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            _ = &mut lives => return,
+        }
+        let held = common.hand.all();
+        if let Err(error) = common.ledger.calls().heartbeat(&common.name, &held).await {
+            tracing::warn!("the database does not hear of this worker at the moment: {error}");
+        }
+    }
+}
+
+/// Passes on what the lanes say, as much at once as has come, until they have all ended.
+pub(super) async fn speak(common: Arc<Common>, mut words: mpsc::UnboundedReceiver<CallResult>) {
+    let calls = common.ledger.calls();
+    let mut batch = vec![];
+    while words.recv_many(&mut batch, 1_000).await > 0 {
+        let mut done = vec![];
+        let mut put_down = vec![];
+        for word in batch.drain(..) {
+            match word {
+                CallResult::Done(one) => done.push(one),
+                CallResult::PutDown(call) => put_down.push((call.id, call.fence)),
+                CallResult::Failed(failure) => {
+                    warn(calls.fail(&failure).await);
+                    common.hand.remove([failure.id]);
+                }
+            }
+        }
+        complete(&common, &calls, &done).await;
+        if !put_down.is_empty() {
+            warn(calls.put_down(&put_down).await);
+        }
+        common.hand.remove(done.iter().map(|done| done.id));
+        common.hand.remove(put_down.iter().map(|(id, _)| *id));
+    }
+    leave(&calls, &common.name).await;
+}
+
+/// Stores results. They were paid for, so that a database that restarts is waited for.
+async fn complete(common: &Common, calls: &Calls, done: &[Done]) {
+    for attempt in 1.. {
+        match calls.complete(done).await {
+            Ok(count) => {
+                common.hand.done.fetch_add(count as u64, Ordering::Relaxed);
+                return;
+            }
+            Err(error) if attempt == ATTEMPTS || !error.is_transient() => {
+                return warn::<()>(Err(error));
+            }
+            Err(error) => tracing::warn!("results wait for the database: {error}"),
+        }
+    }
+}
+
+async fn leave(calls: &Calls, name: &str) {
+    warn(calls.leave(name).await);
+}
+
+/// What the database does not hear is done again by another worker, when this one is silent.
+fn warn<T>(outcome: Result<T, PgError>) {
+    if let Err(error) = outcome {
+        tracing::warn!("what this worker did is not in the database: {error}");
+    }
+}

@@ -1,0 +1,210 @@
+//! Doing calls of one kind, several at a time.
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use halma_core::{Llm, LlmError};
+use halma_pg::{Done, Failure, PgError, Retry, TakenCall};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::hand::Hand;
+use super::limit::SpendingLimit;
+use super::offer::{How, Offer};
+use crate::shared::calls::ledger::{Ledger, OTHER_KEY};
+use crate::shared::calls::message::{Call, ChatCall, EmbedCall, Output};
+
+/// Between two attempts to take calls while there are none: at first, and at most.
+const SHORTEST_WAIT: Duration = Duration::from_millis(10);
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
+
+/// How long calls in progress may take after the worker was told to stop.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// What passes is tried again, by any worker, so often and so much later.
+const TRANSIENT: Retry = Retry { after: Duration::from_secs(2), most_attempts: 3 };
+/// A call of another model of the same number is left to a worker that has it.
+const NOT_OURS: Retry = Retry { after: Duration::from_secs(5), most_attempts: 100_000 };
+
+/// What is said of a call that was taken.
+#[derive(Debug)]
+pub(super) enum CallResult {
+    Done(Done),
+    Failed(Failure),
+    /// It was not done, and is another worker's.
+    PutDown(TakenCall),
+}
+
+/// What the lanes of a worker share.
+pub(super) struct Common {
+    pub(super) ledger: Ledger,
+    pub(super) name: String,
+    pub(super) hand: Hand,
+    pub(super) limit: SpendingLimit,
+    /// Told when the limit is reached.
+    pub(super) stop: watch::Sender<bool>,
+}
+
+pub(super) struct Lane {
+    pub(super) common: Arc<Common>,
+    pub(super) offer: Offer,
+    pub(super) words: mpsc::UnboundedSender<CallResult>,
+}
+
+impl Lane {
+    /// Takes and does calls until the worker stops.
+    pub(super) async fn run(self) {
+        let mut stop = self.common.stop.subscribe();
+        let mut running = JoinSet::new();
+        let mut queue = VecDeque::new();
+        let mut wait = SHORTEST_WAIT;
+        let mut next = Instant::now();
+        while !*stop.borrow() {
+            self.begin_next(&mut running, &mut queue);
+            let room = self.room(queue.len() + running.len());
+            if room > 0 && next <= Instant::now() {
+                wait = match self.take(room).await {
+                    Ok(taken) if taken.is_empty() => (wait * 2).min(LONGEST_WAIT),
+                    Ok(taken) => {
+                        queue.extend(taken);
+                        SHORTEST_WAIT
+                    }
+                    Err(error) => {
+                        tracing::warn!("no calls can be taken at the moment: {error}");
+                        LONGEST_WAIT
+                    }
+                };
+                next = Instant::now() + wait;
+                self.begin_next(&mut running, &mut queue);
+            }
+            tokio::select! {
+                _ = stop.changed() => {}
+                Some(_) = running.join_next() => {}
+                () = tokio::time::sleep_until(next), if room > 0 => {}
+            }
+            // What has ended since then has made room as well.
+            while running.try_join_next().is_some() {}
+        }
+        for call in queue {
+            self.say(CallResult::PutDown(call));
+        }
+        // Dropped after that, a call puts itself down.
+        let ended = async { while running.join_next().await.is_some() {} };
+        if tokio::time::timeout(GRACE, ended).await.is_err() {
+            tracing::warn!("calls that took too long are left to other workers");
+        }
+        running.shutdown().await;
+    }
+
+    /// How many calls are to be taken: those that can be done now, and some that are next. None
+    /// while there are enough, so that few statements take many.
+    fn room(&self, held: usize) -> usize {
+        let most = self.offer.places + self.offer.places.div_ceil(2);
+        let enough = self.offer.places.max(most - most / 4);
+        if held < enough { most - held } else { 0 }
+    }
+
+    async fn take(&self, room: usize) -> Result<Vec<TakenCall>, PgError> {
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let calls = self.common.ledger.calls();
+        let taken = calls.take(&self.common.name, &[self.offer.kind.0], room).await?;
+        self.common.hand.add(&taken);
+        Ok(taken)
+    }
+
+    /// Begins as many calls as may be in progress.
+    fn begin_next(&self, running: &mut JoinSet<()>, queue: &mut VecDeque<TakenCall>) {
+        while running.len() < self.offer.places
+            && let Some(call) = queue.pop_front()
+        {
+            self.begin(running, call);
+        }
+    }
+
+    fn begin(&self, running: &mut JoinSet<()>, call: TakenCall) {
+        let (common, offer) = (Arc::clone(&self.common), self.offer.clone());
+        let mut held = InProgress { call: Some(call), words: self.words.clone() };
+        running.spawn(async move {
+            let Some(call) = held.call.clone() else { return };
+            if let Some(word) = common.work(&offer, &call).await {
+                held.call = None;
+                // Without a receiver the worker was killed.
+                let _ = held.words.send(word);
+            }
+        });
+    }
+
+    fn say(&self, word: CallResult) {
+        let _ = self.words.send(word);
+    }
+}
+
+/// A call that is put down when its work is given up.
+struct InProgress {
+    call: Option<TakenCall>,
+    words: mpsc::UnboundedSender<CallResult>,
+}
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        if let Some(call) = self.call.take() {
+            let _ = self.words.send(CallResult::PutDown(call));
+        }
+    }
+}
+
+impl Common {
+    /// What there is to say of a call after it was tried; `None` if it was not tried.
+    async fn work(&self, offer: &Offer, taken: &TakenCall) -> Option<CallResult> {
+        let (id, fence) = (taken.id, taken.fence);
+        let failed = |error, retry| Some(CallResult::Failed(Failure { id, fence, error, retry }));
+        let opened = match self.ledger.open_sealed(&taken.input) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return failed(OTHER_KEY.to_owned(), None),
+            Err(error) => {
+                tracing::warn!("a call cannot be read: {error}");
+                return failed(self.ledger.seal_error(transient(&error)), Some(TRANSIENT));
+            }
+        };
+        let done = match (Call::read(&opened), &offer.how) {
+            (Some(Call::Chat(call)), How::Chat(llm)) if call.model == offer.name => {
+                self.chat(llm.as_ref(), call).await?
+            }
+            (Some(Call::Embed(call)), How::Embed(embedder)) if call.model == offer.name => {
+                let EmbedCall { texts, .. } = &call;
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                embedder.embed(&texts, call.role()).await.map(Output::Vectors)
+            }
+            _ => {
+                let error = LlmError::transient("a worker has taken a call that it cannot do");
+                return failed(self.ledger.seal_error(error), Some(NOT_OURS));
+            }
+        };
+        match done {
+            Ok(output) => {
+                Some(CallResult::Done(Done { id, fence, output: self.ledger.seal_output(&output) }))
+            }
+            Err(error) => {
+                let retry = matches!(error, LlmError::Transient { .. }).then_some(TRANSIENT);
+                failed(self.ledger.seal_error(error), retry)
+            }
+        }
+    }
+
+    /// `None` when the worker may not spend more.
+    async fn chat(&self, llm: &dyn Llm, call: ChatCall) -> Option<Result<Output, LlmError>> {
+        let request = call.into_request();
+        let Some(reserved) = self.limit.reserve(llm, &request) else {
+            self.stop.send_replace(true);
+            return None;
+        };
+        let reply = llm.chat(&request).await;
+        self.limit.settle(reserved, llm, reply.as_ref().ok());
+        Some(reply.map(Output::Chat))
+    }
+}
+
+fn transient(error: &halma_seal::SealError) -> LlmError {
+    LlmError::transient(error.to_string())
+}

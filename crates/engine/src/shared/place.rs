@@ -1,0 +1,84 @@
+//! Where a base is: in a folder, or in a database with a replica on this machine.
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use halma_pg::Address;
+
+use super::SharedSpace;
+use crate::error::EngineError;
+
+/// The folder of the replicas, unless this variable names one.
+const REPLICAS: &str = "HALMA_REPLICAS";
+
+/// The folder of the keys of other workspaces, below that of the first.
+const SIBLINGS: &str = "workspaces";
+
+/// Where a base is.
+#[derive(Debug, Clone)]
+pub struct Place {
+    folder: PathBuf,
+    address: Option<Arc<Address>>,
+}
+
+impl Place {
+    /// From what `--kb` says: a folder, or `postgres://user@host/db?workspace=NAME&keys=DIR`.
+    pub fn new(kb: &Path) -> Result<Self, EngineError> {
+        let text = kb.to_str().filter(|text| Address::is_postgres(text));
+        let Some(text) = text else { return Ok(Self { folder: kb.to_owned(), address: None }) };
+        let address = Address::parse(text)?;
+        let folder = replicas()?.join(address.identity());
+        Ok(Self { folder, address: Some(Arc::new(address)) })
+    }
+
+    /// The same base with its replica in this folder, for several in one program.
+    #[must_use]
+    pub fn with_replica(self, folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), ..self }
+    }
+
+    /// The workspace in the database, of a base that is shared; the base itself is not opened.
+    pub fn space(&self) -> Result<Option<SharedSpace>, EngineError> {
+        self.address.as_deref().map(SharedSpace::connect).transpose()
+    }
+
+    /// Another base in the place of one whose folder would be `dir`.
+    pub(crate) fn sibling(&self, dir: &Path) -> Self {
+        let Some(address) = &self.address else {
+            return Self { folder: dir.to_owned(), address: None };
+        };
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        let mut sibling = address.with_workspace(&format!("{}/{name}", address.workspace()));
+        // Each base numbers its keys by itself.
+        if let Some(keys) = address.keys() {
+            sibling = sibling.with_keys(keys.join(SIBLINGS).join(&*name));
+        }
+        Self { folder: dir.to_owned(), address: Some(Arc::new(sibling)) }
+    }
+
+    /// The folder of the base or of its replica on this machine.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The address, for a base that is shared.
+    pub fn address(&self) -> Option<&Address> {
+        self.address.as_deref()
+    }
+}
+
+/// [`Place::folder`] of what `--kb` says.
+pub fn base_folder(kb: &Path) -> Result<PathBuf, EngineError> {
+    Ok(Place::new(kb)?.folder)
+}
+
+/// The folder of the replicas on this machine.
+fn replicas() -> Result<PathBuf, EngineError> {
+    if let Some(folder) = std::env::var_os(REPLICAS).filter(|folder| !folder.is_empty()) {
+        return Ok(folder.into());
+    }
+    let named = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
+    let own = || Some(PathBuf::from(named("HOME")?).join(".cache"));
+    let cache = named("XDG_CACHE_HOME").map(PathBuf::from).or_else(own);
+    let cache = cache.ok_or(EngineError::NoReplicaFolder { variable: REPLICAS })?;
+    Ok(cache.join("halma/replicas"))
+}

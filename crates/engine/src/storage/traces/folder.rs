@@ -1,0 +1,186 @@
+//! Traces in the folder of a base: one small file each.
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+
+use super::{LONGEST_QUESTION, Page, StoredTrace, TraceHead, TraceStorage, is_id};
+
+/// The folder of traces in the folder of a base.
+pub(super) const FOLDER: &str = "traces";
+const EXTENSION: &str = ".jsonl";
+
+/// Several processes may use one folder. What other processes added or removed is noticed by the
+/// next listing, so that together they may exceed the limit until then.
+#[derive(Debug)]
+pub(super) struct FolderTraces {
+    dir: PathBuf,
+    limit: usize,
+    heads: Mutex<Option<Heads>>,
+    deletions: Mutex<Deletions>,
+}
+
+/// What must not be stored any more.
+#[derive(Debug, Default)]
+struct Deletions {
+    /// Documents with the time of their last deletion: a question that began before may quote them.
+    documents: HashMap<String, DateTime<Utc>>,
+    /// The base itself is removed.
+    closed: bool,
+}
+
+/// Heads by id; `None` until one is read.
+type Heads = BTreeMap<String, Option<TraceHead>>;
+
+impl Deletions {
+    fn add(&mut self, documents: &[String], at: DateTime<Utc>) {
+        self.documents.retain(|_, before| at - *before < LONGEST_QUESTION);
+        self.documents.extend(documents.iter().map(|name| (name.clone(), at)));
+    }
+
+    fn forbid(&self, head: &TraceHead) -> bool {
+        let deleted = |name: &String| self.documents.get(name).is_some_and(|at| head.at <= *at);
+        self.closed || head.documents.iter().any(deleted)
+    }
+}
+
+impl FolderTraces {
+    pub(super) fn new(base_dir: &Path, limit: usize) -> Self {
+        Self {
+            dir: base_dir.join(FOLDER),
+            limit,
+            heads: Mutex::default(),
+            deletions: Mutex::default(),
+        }
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    fn deletions(&self) -> MutexGuard<'_, Deletions> {
+        self.deletions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.dir.join(format!("{id}{EXTENSION}"))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Heads>> {
+        self.heads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The heads in memory, brought in line with the files that are there now.
+    fn refreshed<'a>(&self, heads: &'a mut Option<Heads>) -> &'a mut Heads {
+        let mut read = heads.take().unwrap_or_default();
+        let mut current = self.ids();
+        for (id, head) in &mut current {
+            *head = read.remove(id).flatten();
+        }
+        heads.insert(current)
+    }
+
+    /// The ids of the files that are there, without their heads.
+    fn ids(&self) -> Heads {
+        let files = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let id = |name: OsString| Some(name.to_str()?.strip_suffix(EXTENSION)?.to_owned());
+        let ids = files.filter_map(|file| id(file.file_name())).filter(|id| is_id(id));
+        ids.map(|id| (id, None)).collect()
+    }
+
+    /// A head, read from its file the first time. A file that cannot be read is left alone.
+    fn head(&self, id: &str, head: &mut Option<TraceHead>) -> Option<TraceHead> {
+        if head.is_none() {
+            let mut line = String::new();
+            let file = std::fs::File::open(self.path(id)).ok()?;
+            BufReader::new(file).read_line(&mut line).ok()?;
+            *head = serde_json::from_str(&line).ok();
+        }
+        head.clone()
+    }
+}
+
+impl TraceStorage for FolderTraces {
+    fn close(&self) {
+        self.deletions().closed = true;
+    }
+
+    fn store(&self, trace: &StoredTrace) -> std::io::Result<()> {
+        if self.limit == 0 {
+            return Ok(());
+        }
+        // Held to the end, so that a deletion comes before or after.
+        let deletions = self.deletions();
+        if deletions.forbid(&trace.head) {
+            return Ok(());
+        }
+        match std::fs::create_dir(&self.dir) {
+            Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(e),
+            _ => {}
+        }
+        // A serializer writes every token by itself.
+        let mut file = BufWriter::new(tempfile::NamedTempFile::new_in(&self.dir)?);
+        serde_json::to_writer(&mut file, &trace.head)?;
+        file.write_all(b"\n")?;
+        serde_json::to_writer(&mut file, &trace.body)?;
+        file.write_all(b"\n")?;
+        let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        let id = trace.head.id.clone();
+        let mut guard = self.lock();
+        let heads = guard.get_or_insert_with(|| self.ids());
+        file.persist(self.path(&id)).map_err(|e| e.error)?;
+        heads.insert(id, Some(trace.head.clone()));
+        while heads.len() > self.limit {
+            let Some((oldest, _)) = heads.pop_first() else { break };
+            remove_file(&self.path(&oldest))?;
+        }
+        Ok(())
+    }
+
+    fn list(&self, page: &Page<'_>) -> Vec<TraceHead> {
+        let mut guard = self.lock();
+        let heads = self.refreshed(&mut guard);
+        let older =
+            heads.iter_mut().rev().filter(|(id, _)| page.after.is_none_or(|at| id.as_str() < at));
+        older
+            .filter_map(|(id, head)| self.head(id, head))
+            .filter(|head| (page.filter)(head))
+            .take(page.limit)
+            .collect()
+    }
+
+    fn get(&self, id: &str) -> Option<StoredTrace> {
+        let text = std::fs::read_to_string(self.path(id)).ok()?;
+        let (head, body) = text.split_once('\n')?;
+        Some(StoredTrace {
+            head: serde_json::from_str(head).ok()?,
+            body: serde_json::from_str(body).ok()?,
+        })
+    }
+
+    fn remove(&self, id: &str) -> std::io::Result<bool> {
+        if let Some(heads) = self.lock().as_mut() {
+            heads.remove(id);
+        }
+        remove_file(&self.path(id))
+    }
+
+    fn forget(&self, documents: &[String]) -> std::io::Result<()> {
+        self.deletions().add(documents, Utc::now());
+        let quotes = |head: &TraceHead| head.documents.iter().any(|name| documents.contains(name));
+        let quoting = self.list(&Page { after: None, limit: usize::MAX, filter: &quotes });
+        quoting.iter().try_for_each(|head| self.remove(&head.id).map(drop))
+    }
+}
+
+/// Whether there was a file; another process may have removed it.
+fn remove_file(path: &Path) -> std::io::Result<bool> {
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}

@@ -1,0 +1,151 @@
+//! Traces of answered questions: each can be deleted together with the documents that it quotes.
+//! They are in the folder of the base, or, of a base that is shared, in its database.
+mod database;
+mod folder;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use halma_core::{Answer, Trace, UsageTotal};
+use serde::{Deserialize, Serialize};
+
+use self::database::DatabaseTraces;
+use self::folder::FolderTraces;
+use crate::error::EngineError;
+use crate::shared::SharedSpace;
+
+/// No question takes longer; older deletions are forgotten.
+const LONGEST_QUESTION: TimeDelta = TimeDelta::days(2);
+
+/// What a list shows of a question: the first line of its file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TraceHead {
+    pub id: String,
+    pub question: String,
+    pub strategy: String,
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
+    pub at: DateTime<Utc>,
+    /// The answer's text; empty for an abstention.
+    pub answer: Option<String>,
+    pub abstained: bool,
+    /// Why there is no answer.
+    pub error: Option<String>,
+    pub usage: UsageTotal,
+    pub hops: usize,
+    pub elapsed_ms: f64,
+    /// The id of the API key that asked; `None` without keys and on the command line.
+    pub key: Option<String>,
+    /// Names of the documents that the trace quotes.
+    pub documents: Vec<String>,
+}
+
+/// A question with everything that happened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StoredTrace {
+    pub head: TraceHead,
+    pub body: TraceBody,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TraceBody {
+    pub answer: Option<Answer>,
+    pub trace: Trace,
+}
+
+/// The traces of one knowledge base, oldest first.
+#[derive(Debug)]
+pub struct TraceStore {
+    dir: PathBuf,
+    kept: Box<dyn TraceStorage>,
+}
+
+/// Where traces are kept. A file or an entry appears whole or not at all.
+trait TraceStorage: fmt::Debug + Send + Sync {
+    fn close(&self);
+    fn store(&self, trace: &StoredTrace) -> std::io::Result<()>;
+    fn list(&self, page: &Page<'_>) -> Vec<TraceHead>;
+    fn get(&self, id: &str) -> Option<StoredTrace>;
+    fn remove(&self, id: &str) -> std::io::Result<bool>;
+    fn forget(&self, documents: &[String]) -> std::io::Result<()>;
+}
+
+/// Which heads are listed.
+struct Page<'a> {
+    after: Option<&'a str>,
+    limit: usize,
+    filter: &'a dyn Fn(&TraceHead) -> bool,
+}
+
+impl TraceStore {
+    /// The traces of the base in `base_dir`; more than `limit` are not retained. Reads nothing yet.
+    pub(crate) fn new(base_dir: &Path, limit: usize) -> Self {
+        let kept = FolderTraces::new(base_dir, limit);
+        Self { dir: kept.dir().to_owned(), kept: Box::new(kept) }
+    }
+
+    /// The traces of a base that is shared, for all its machines.
+    pub(crate) fn shared(
+        base_dir: &Path,
+        space: &SharedSpace,
+        limit: usize,
+    ) -> Result<Self, EngineError> {
+        let kept = DatabaseTraces::new(space, limit)?;
+        Ok(Self { dir: base_dir.to_owned(), kept: Box::new(kept) })
+    }
+
+    /// Stores nothing from now on, because the base is removed.
+    pub fn close(&self) {
+        self.kept.close();
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// An id for the next trace; ids sort by time.
+    pub fn next_id() -> std::io::Result<String> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random[3..]).map_err(|e| std::io::Error::other(e.to_string()))?;
+        let random = u64::from_be_bytes(random);
+        Ok(format!("{:011x}{random:010x}", Utc::now().timestamp_millis()))
+    }
+
+    /// Writes a trace and removes the oldest ones beyond the limit. A trace that quotes a document
+    /// which was deleted after the question began is not written.
+    pub(crate) fn store(&self, trace: &StoredTrace) -> std::io::Result<()> {
+        self.kept.store(trace)
+    }
+
+    /// Heads that satisfy `filter`, newest first, starting after the id `after`, at most `limit`.
+    pub fn list(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+        filter: impl Fn(&TraceHead) -> bool,
+    ) -> Vec<TraceHead> {
+        self.kept.list(&Page { after, limit, filter: &filter })
+    }
+
+    /// `None` when there is no trace of this id.
+    pub fn get(&self, id: &str) -> Option<StoredTrace> {
+        if is_id(id) { self.kept.get(id) } else { None }
+    }
+
+    /// Whether there was a trace to remove.
+    pub fn remove(&self, id: &str) -> std::io::Result<bool> {
+        if is_id(id) { self.kept.remove(id) } else { Ok(false) }
+    }
+
+    /// Removes the traces that quote any of these documents.
+    pub(crate) fn forget(&self, documents: &[String]) -> std::io::Result<()> {
+        self.kept.forget(documents)
+    }
+}
+
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.len() < 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}

@@ -1,0 +1,108 @@
+use chrono::Utc;
+
+use super::folder::FOLDER;
+use super::*;
+
+fn trace(id: &str, document: &str) -> StoredTrace {
+    let head = TraceHead {
+        id: id.into(),
+        question: "Who?".into(),
+        strategy: "naive".into(),
+        at: DateTime::UNIX_EPOCH,
+        answer: Some("Ann".into()),
+        abstained: false,
+        error: None,
+        usage: UsageTotal::default(),
+        hops: 1,
+        elapsed_ms: 1.0,
+        key: None,
+        documents: vec![document.into()],
+    };
+    StoredTrace { head, body: TraceBody { answer: None, trace: Trace::default() } }
+}
+
+fn ids(traces: &TraceStore) -> Vec<String> {
+    traces.list(None, 9, |_| true).into_iter().map(|head| head.id).collect()
+}
+
+#[test]
+fn the_newest_are_retained_and_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let traces = TraceStore::new(dir.path(), 2);
+    for id in ["a1", "a2", "a3"] {
+        traces.store(&trace(id, "x.md")).unwrap();
+    }
+    assert_eq!(ids(&traces), ["a3", "a2"]);
+    let reopened = TraceStore::new(dir.path(), 2);
+    assert_eq!(ids(&reopened), ["a3", "a2"]);
+    assert_eq!(reopened.list(Some("a3"), 9, |_| true).len(), 1);
+    assert_eq!(reopened.get("a2").unwrap().head.question, "Who?");
+    assert!(reopened.get("a1").is_none() && reopened.get("../a2").is_none());
+}
+
+#[test]
+fn two_processes_see_and_limit_the_traces_of_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (server, command) = (TraceStore::new(dir.path(), 2), TraceStore::new(dir.path(), 2));
+    server.store(&trace("a1", "x.md")).unwrap();
+    assert_eq!(ids(&server), ["a1"]);
+    command.store(&trace("a2", "x.md")).unwrap();
+    assert_eq!(ids(&server), ["a2", "a1"]);
+    command.store(&trace("a3", "y.md")).unwrap();
+    // The oldest file is gone already, which is not an error.
+    server.store(&trace("a4", "y.md")).unwrap();
+    assert_eq!(ids(&server), ["a4", "a3", "a2"]);
+    server.store(&trace("a5", "y.md")).unwrap();
+    assert_eq!(ids(&server), ["a5", "a4"]);
+    assert_eq!(ids(&command), ["a5", "a4"]);
+    server.forget(&["y.md".into()]).unwrap();
+    assert!(ids(&command).is_empty() && !command.remove("a4").unwrap());
+    // What is being written is not listed.
+    std::fs::write(dir.path().join(FOLDER).join(".tmp1"), "{").unwrap();
+    assert!(ids(&command).is_empty());
+}
+
+#[test]
+fn a_trace_that_quotes_a_document_is_deleted_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let traces = TraceStore::new(dir.path(), 9);
+    traces.store(&trace("a1", "x.md")).unwrap();
+    traces.store(&trace("a2", "y.md")).unwrap();
+    TraceStore::new(dir.path(), 9).forget(&["x.md".into()]).unwrap();
+    assert_eq!(ids(&traces), ["a2"]);
+    assert_eq!(std::fs::read_dir(dir.path().join(FOLDER)).unwrap().count(), 1);
+}
+
+#[test]
+fn ids_sort_by_time_and_differ() {
+    let (a, b) = (TraceStore::next_id().unwrap(), TraceStore::next_id().unwrap());
+    assert!(a != b && is_id(&a) && a[..11] <= b[..11]);
+}
+
+#[test]
+fn a_question_that_began_before_a_deletion_leaves_no_trace_of_the_document() {
+    let dir = tempfile::tempdir().unwrap();
+    let traces = TraceStore::new(dir.path(), 9);
+    let (before, other) = (trace("a1", "x.md"), trace("a2", "y.md"));
+    traces.forget(&["x.md".into()]).unwrap();
+    let mut after = trace("a3", "x.md");
+    after.head.at = Utc::now() + TimeDelta::seconds(1);
+    for trace in [before, other, after] {
+        traces.store(&trace).unwrap();
+    }
+    assert_eq!(ids(&traces), ["a3", "a2"], "the document may have come back since");
+}
+
+#[test]
+fn a_removed_base_does_not_come_back_and_its_name_is_free() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = dir.path().join("base");
+    std::fs::create_dir(&base).unwrap();
+    let traces = TraceStore::new(&base, 9);
+    std::fs::remove_dir(&base).unwrap();
+    assert!(traces.store(&trace("a1", "x.md")).is_err() && !base.exists());
+    traces.close();
+    std::fs::create_dir(&base).unwrap();
+    traces.store(&trace("a2", "x.md")).unwrap();
+    assert_eq!(std::fs::read_dir(&base).unwrap().count(), 0);
+}

@@ -1,0 +1,143 @@
+//! A base that several machines share, opened by its replica on this one
+//! (`crate::store::replica`).
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use halma_core::Layer;
+
+use super::{Base, store_dir};
+use crate::lock::WriterLock;
+use crate::store::{FORMAT, Pulled, RemovalListener, Replication, Store, Urgency};
+use crate::{BaseOptions, KbError, Upstream};
+
+/// How often it is looked for what others wrote.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// Where a shared base is, and where its replica is.
+pub struct SharedBase<'a> {
+    pub upstream: Arc<dyn Upstream>,
+    /// The folder of keys that all machines share.
+    pub keys: &'a Path,
+    /// The folder of the replica on this machine.
+    pub replica: &'a Path,
+    /// Whether a base that holds nothing yet is begun.
+    pub may_begin: bool,
+}
+
+impl Base {
+    /// Opens a shared base: brings the replica on this machine up to what others wrote, and keeps
+    /// it there as long as the base is open. Blocks the thread.
+    pub fn open_shared(
+        shared: &SharedBase<'_>,
+        options: BaseOptions,
+    ) -> Result<Arc<Self>, KbError> {
+        let dir = shared.replica;
+        for folder in [store_dir(dir), dir.join("bm25"), dir.join("cache")] {
+            std::fs::create_dir_all(&folder).map_err(|e| KbError::io(folder, "create", e))?;
+        }
+        let upstream = Arc::clone(&shared.upstream);
+        let replication = Arc::new(Replication::new(dir, upstream, shared.keys));
+        let store = Store::open_replica(&store_dir(dir), &replication)?;
+        let pulled = replication.pull(&store)?;
+        if pulled == Pulled::Replaced {
+            // What the indexes hold is of rows that say something else now.
+            let folder = dir.join("bm25");
+            std::fs::remove_dir_all(&folder).map_err(|e| KbError::io(folder, "remove", e))?;
+        }
+        begin(&store, shared)?;
+        replication.check_keys(&store)?;
+        let base = Self::open_with(dir, store, options)?;
+        let followed = Arc::downgrade(&base);
+        let follow = move || follow(&followed);
+        let thread = std::thread::Builder::new().name("replica".into()).spawn(follow);
+        thread.map_err(|e| KbError::io(dir, "follow", e))?;
+        Ok(base)
+    }
+
+    /// The name of the shared base that this is a replica of.
+    pub fn shared_name(&self) -> Option<&str> {
+        self.store.replication().map(|replication| replication.name())
+    }
+
+    /// Lets `listener` hear of documents that other machines remove, from when the base was opened:
+    /// what was made of them outside the base is still to be deleted here.
+    pub fn on_removed_elsewhere(&self, listener: impl Fn(&[String]) + Send + Sync + 'static) {
+        if let Some(replication) = self.store.replication() {
+            let listener: RemovalListener = Box::new(listener);
+            replication.listen(listener);
+        }
+    }
+
+    /// Takes in what others wrote; returns whether there was anything. Nothing in a base that is
+    /// not shared. Blocks the thread.
+    pub fn pull(&self) -> Result<bool, KbError> {
+        let Some(replication) = self.store.replication() else { return Ok(false) };
+        let pulled = replication.pull(&self.store)?;
+        if pulled == Pulled::Current {
+            return Ok(false);
+        }
+        let _lock = WriterLock::take(&self.dir)?;
+        if pulled == Pulled::Replaced {
+            for layer in [Layer::Chunk, Layer::Atom] {
+                self.lexical_on_disk(layer)?.start_over()?;
+            }
+        }
+        self.update_indexes()?;
+        self.store.publish_here()?;
+        self.refresh()?;
+        Ok(true)
+    }
+}
+
+/// Makes the first values of a shared base that holds nothing, or checks those that it has.
+fn begin(store: &Store, shared: &SharedBase<'_>) -> Result<(), KbError> {
+    let format = || store.read(|reader| reader.meta::<u32>("format"));
+    let name = || shared.upstream.name().to_owned();
+    let mut found = format()?;
+    if found.is_none() {
+        if !shared.may_begin {
+            return Err(KbError::NoSharedBase { name: name() });
+        }
+        let leading = store.lead(Urgency::Normal)?;
+        // Another machine may have begun it meanwhile.
+        found = format()?;
+        if found.is_none() {
+            store.write(|writer| {
+                writer.begin_base(store.dir())?;
+                writer.publish()
+            })?;
+        }
+        leading.finish(true)?;
+    }
+    match found {
+        Some(found) if found != FORMAT => {
+            Err(KbError::SharedFormat { name: name(), found, known: FORMAT })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Looks for what others wrote until the base is closed.
+fn follow(base: &Weak<Base>) {
+    let mut failed = false;
+    loop {
+        std::thread::sleep(INTERVAL);
+        let Some(base) = base.upgrade() else { return };
+        let pulled = base.pull();
+        if let Some(replication) = base.store.replication() {
+            replication.tell_removed();
+        }
+        match pulled {
+            Ok(_) if failed => {
+                tracing::warn!("`{}` is reached again", base.shared_name().unwrap_or_default());
+                failed = false;
+            }
+            Err(reason) if !failed => {
+                tracing::warn!("{reason}; what was there before is searched meanwhile");
+                failed = true;
+            }
+            _ => {}
+        }
+    }
+}

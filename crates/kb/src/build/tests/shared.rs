@@ -1,0 +1,431 @@
+//! Two machines with one shared base, in this process.
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use halma_core::{Budget, Edge, Embedder, FieldValue, Knowledge as _, Layer, Metadata, Mode};
+
+use super::common::{Bench, Words, query};
+use super::dump;
+use super::turn::Hanging;
+use crate::sample::count_bytes;
+use crate::store::replica::testing::MemoryUpstream;
+use crate::{Atoms, Base, BaseOptions, BuildContext, IndexOptions, KbError, SharedBase, Upstream};
+
+/// A shared base, its folder of keys, and an input folder.
+struct Shared {
+    bench: Bench,
+    upstream: Arc<MemoryUpstream>,
+}
+
+impl Shared {
+    fn new() -> Self {
+        let bench = Bench::new();
+        bench.write("rivers.md", "# Rivers\n\nThe Zqoder flows to the sea. The Rhine is long.\n");
+        bench.write(
+            "cities.md",
+            "# Cities\n\nBasel lies on the Rhine. Zqcity lies on the Zqoder.\n",
+        );
+        Self { bench, upstream: Arc::default() }
+    }
+
+    fn keys(&self) -> PathBuf {
+        self.bench.dir.path().join("shared keys")
+    }
+
+    fn replica(&self, name: &str) -> PathBuf {
+        self.bench.dir.path().join(name)
+    }
+
+    fn try_open(&self, name: &str, may_begin: bool) -> Result<Arc<Base>, KbError> {
+        let embedder: Arc<dyn Embedder> = Words::new();
+        let options = BaseOptions { embedder: Some(embedder), ..BaseOptions::default() };
+        let upstream: Arc<dyn Upstream> = Arc::clone(&self.upstream) as _;
+        let (keys, replica) = (self.keys(), self.replica(name));
+        let shared = SharedBase { upstream, keys: &keys, replica: &replica, may_begin };
+        Base::open_shared(&shared, options)
+    }
+
+    fn open(&self, name: &str) -> Arc<Base> {
+        self.try_open(name, true).unwrap()
+    }
+}
+
+fn numbered(number: u32) -> Metadata {
+    Metadata([("number".to_owned(), FieldValue::Number(f64::from(number)))].into())
+}
+
+/// What a base holds, with the fields of its documents.
+fn held(base: &Base) -> String {
+    let names = base.store.read(|reader| reader.document_names()).unwrap();
+    let fields = names.iter().map(|(name, _)| (name, base.metadata(name).unwrap()));
+    format!("{}\n{:?}", dump(base), fields.collect::<Vec<_>>())
+}
+
+/// Waits until a base holds what another one does.
+fn await_equal(one: &Base, other: &Base) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while held(one) != held(other) && Instant::now() < until {
+        one.pull().unwrap();
+        other.pull().unwrap();
+    }
+    assert_eq!(held(one), held(other));
+}
+
+async fn hits(base: &Arc<Base>, mode: Mode) -> Vec<(String, String, f32)> {
+    let mut hits = vec![];
+    for layer in [Layer::Chunk, Layer::Atom] {
+        let found = base.search(&query("Which river is Basel on?", layer, mode)).await.unwrap();
+        let found = found.into_iter().flatten();
+        hits.extend(found.map(|hit| (hit.id.0, hit.text, hit.score)));
+    }
+    hits
+}
+
+/// Waits until the indexes are up to date as well.
+async fn await_same_hits(one: &Arc<Base>, other: &Arc<Base>) {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let (left, right) = (hits(one, Mode::Hybrid).await, hits(other, Mode::Hybrid).await);
+        if left == right || Instant::now() > until {
+            assert_eq!(left, right);
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_machine_indexes_the_other_finds_as_in_a_folder() {
+    let shared = Shared::new();
+    let missing = shared.try_open("two", false).map(drop).unwrap_err();
+    assert!(missing.to_string().contains("no knowledge base in `memory`"), "{missing}");
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    shared.bench.index(&one).await;
+    let alone = shared.bench.open(Some(Words::new()));
+    shared.bench.index(&alone).await;
+    assert_eq!(dump(&one), dump(&alone));
+    await_equal(&two, &alone);
+    // One that comes later takes in the same from the beginning.
+    let three = shared.open("three");
+    assert_eq!(dump(&three), dump(&alone));
+    for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid, Mode::Graph] {
+        let expected = hits(&alone, mode).await;
+        assert!(!expected.is_empty());
+        for base in [&one, &two, &three] {
+            assert_eq!(hits(base, mode).await, expected, "{mode:?}");
+        }
+    }
+    for base in [&one, &two, &three] {
+        assert_eq!(base.id().unwrap(), one.id().unwrap());
+        let verified = base.inspector().verify().unwrap();
+        assert!(verified.problems.is_empty(), "{:?}", verified.problems);
+    }
+    let folder = shared.replica("two");
+    drop(two);
+    let as_folder = until_closed(&folder);
+    assert!(as_folder.contains("replica of the base in `memory`"), "{as_folder}");
+}
+
+/// Why the folder of a replica cannot be opened as a base of its own.
+fn until_closed(folder: &Path) -> String {
+    loop {
+        match Base::open(folder, BaseOptions::default()).map(drop).unwrap_err() {
+            KbError::OpenTwice { .. } => std::thread::sleep(Duration::from_millis(20)),
+            e => return e.to_string(),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_machine_deletes_is_gone_everywhere() {
+    let shared = Shared::new();
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    shared.bench.index(&one).await;
+    await_equal(&one, &two);
+    assert_eq!(count_bytes(&shared.keys(), &[0; 16]), 0, "no key is wiped");
+    let deleted = two.delete(&["cities.md".into()]).unwrap();
+    assert_eq!(deleted.names, ["cities.md"]);
+    await_equal(&one, &two);
+    assert!(!hits(&one, Mode::Bm25).await.iter().any(|(_, text, _)| text.contains("Zqcity")));
+    assert!(count_bytes(&shared.keys(), &[0; 16]) > 0, "its keys are wiped");
+    // Neither the log nor a replica holds its words in a form that can be read, nor the indexes.
+    let until = Instant::now() + Duration::from_secs(5);
+    for folder in ["one", "two"].map(|name| shared.replica(name)) {
+        while count_bytes(&folder, b"zqcity") > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(count_bytes(&folder, b"Zqcity") + count_bytes(&folder, b"zqcity"), 0);
+    }
+    let log = shared.upstream.bytes();
+    assert!(!log.windows(6).any(|word| word == b"Zqoder" || word == b"Zqcity"));
+    // Its vectors are overwritten on the machine that took the deletion in.
+    for base in [&one, &two] {
+        assert!(base.inspector().verify().unwrap().problems.is_empty());
+    }
+    let three = shared.open("three");
+    assert_eq!(dump(&three), dump(&one));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn machines_write_by_turns_and_see_each_other() {
+    let shared = Shared::new();
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    shared.bench.index(&one).await;
+    for round in 0..20_u32 {
+        let (base, other) = if round % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        let fields = numbered(round);
+        base.set_metadata("rivers.md", &fields).unwrap();
+        let until = Instant::now() + Duration::from_secs(10);
+        let seen = || other.metadata("rivers.md").unwrap().as_ref() == Some(&fields);
+        while !seen() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(seen(), "{round}");
+    }
+    // Both at once: none is lost.
+    std::thread::scope(|scope| {
+        for (base, name) in [(&one, "rivers.md"), (&two, "cities.md")] {
+            scope.spawn(move || {
+                for round in 0..20_u32 {
+                    let fields = numbered(round);
+                    base.set_metadata(name, &fields).unwrap();
+                }
+            });
+        }
+    });
+    await_equal(&one, &two);
+    let last = numbered(19);
+    for base in [&one, &two] {
+        for name in ["rivers.md", "cities.md"] {
+            assert_eq!(base.metadata(name).unwrap().as_ref(), Some(&last));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_that_fails_is_sent_again_and_one_that_arrived_is_not() {
+    let shared = Shared::new();
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    shared.bench.index(&one).await;
+    let fields = numbered;
+    shared.upstream.refuse_next_push();
+    assert!(one.set_metadata("rivers.md", &fields(1)).is_err());
+    // It is here, and goes with the next.
+    one.set_metadata("cities.md", &fields(2)).unwrap();
+    await_equal(&one, &two);
+    assert_eq!(two.metadata("rivers.md").unwrap(), Some(fields(1)));
+    shared.upstream.lose_next_answer();
+    assert!(one.set_metadata("rivers.md", &fields(3)).is_err());
+    await_equal(&one, &two);
+    assert_eq!(two.metadata("rivers.md").unwrap(), Some(fields(3)));
+    one.set_metadata("rivers.md", &fields(4)).unwrap();
+    await_equal(&one, &two);
+    // What did not arrive before another machine wrote is dropped, and the rest is read again.
+    shared.upstream.refuse_next_push();
+    assert!(one.set_metadata("rivers.md", &fields(5)).is_err());
+    two.set_metadata("cities.md", &fields(6)).unwrap();
+    await_equal(&one, &two);
+    assert_eq!(one.metadata("rivers.md").unwrap(), Some(fields(4)));
+    await_same_hits(&one, &two).await;
+    assert!(one.inspector().verify().unwrap().problems.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_base_that_is_made_anew_replaces_the_replica() {
+    let shared = Shared::new();
+    let one = shared.open("one");
+    shared.bench.index(&one).await;
+    shared.upstream.erase();
+    let two = shared.open("two");
+    shared.bench.remove("cities.md");
+    shared.bench.index(&two).await;
+    await_equal(&one, &two);
+    assert_eq!(one.id().unwrap(), two.id().unwrap());
+    await_same_hits(&one, &two).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_without_a_connection_searches_what_it_has() {
+    let shared = Shared::new();
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    shared.bench.index(&one).await;
+    await_equal(&one, &two);
+    shared.upstream.set_unreachable(true);
+    assert!(!hits(&two, Mode::Hybrid).await.is_empty());
+    let failed = two.delete(&["cities.md".into()]).unwrap_err();
+    assert!(failed.to_string().contains("unreachable"), "{failed}");
+    shared.upstream.set_unreachable(false);
+    two.delete(&["cities.md".into()]).unwrap();
+    await_equal(&one, &two);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_many_pushes_the_whole_is_sent() {
+    let shared = Shared::new();
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    shared.bench.index(&one).await;
+    for round in 0..520_u32 {
+        let fields = numbered(round);
+        one.set_metadata("rivers.md", &fields).unwrap();
+    }
+    let head = shared.upstream.head().unwrap();
+    assert!(head.first > 400 && head.generation > 520, "{head:?}");
+    await_equal(&one, &two);
+    let three = shared.open("three");
+    assert_eq!(dump(&three), dump(&one));
+    let edges = |base: &Base| {
+        let mut edges = 0;
+        let count = |reader: &crate::store::StoreReader<'_>| {
+            for row in reader.all_rows(Layer::Chunk)? {
+                edges += reader.edges_to((Layer::Chunk, row), Some(Edge::Contains))?.len();
+            }
+            Ok(edges)
+        };
+        base.store.read(count).unwrap()
+    };
+    assert_eq!(edges(&three), edges(&one));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_base_is_copied_into_a_database_and_back() {
+    let shared = Shared::new();
+    let folder = shared.bench.open(Some(Words::new()));
+    shared.bench.index(&folder).await;
+    folder.delete(&["cities.md".into()]).unwrap();
+    shared.bench.index(&folder).await;
+    folder.set_metadata("rivers.md", &numbered(7)).unwrap();
+    let one = shared.open("one");
+    let copied = one.copy_from(&folder).unwrap();
+    assert_eq!((copied.documents, copied.chunks), (2, 2));
+    let two = shared.open("two");
+    let back = shared.bench.dir.path().join("back");
+    let options = BaseOptions { embedder: Some(Words::new() as _), ..BaseOptions::default() };
+    let back = Base::create_or_open(&back, options).unwrap();
+    back.copy_from(&two).unwrap();
+    let expected = (held(&folder), hits(&folder, Mode::Hybrid).await, folder.id().unwrap());
+    for base in [&one, &two, &back] {
+        let found = (held(base), hits(base, Mode::Hybrid).await, base.id().unwrap());
+        assert_eq!(found, expected);
+        assert!(base.inspector().verify().unwrap().problems.is_empty());
+    }
+    let again = back.copy_from(&folder).unwrap_err();
+    assert!(again.to_string().contains("holds 2 documents already"), "{again}");
+    // Each goes on by itself.
+    shared.bench.write("lakes.md", "# Lakes\n\nThe lake is deep.\n");
+    shared.bench.index(&back).await;
+    shared.bench.index(&two).await;
+    await_equal(&one, &two);
+    assert_eq!(held(&back), held(&two));
+}
+
+/// The base of a machine that was switched off.
+async fn open_again(shared: &Shared, name: &str) -> Arc<Base> {
+    loop {
+        match shared.try_open(name, false) {
+            Err(KbError::OpenTwice { .. }) => tokio::time::sleep(Duration::from_millis(20)).await,
+            opened => return opened.unwrap(),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_was_off_misses_no_deletion_that_came_with_the_whole() {
+    let shared = Shared::new();
+    let one = shared.open("one");
+    shared.bench.index(&one).await;
+    let mut round = 0;
+    let is_due = || {
+        let head = shared.upstream.head().unwrap();
+        head.generation >= head.first + 500
+    };
+    while !is_due() {
+        one.set_metadata("rivers.md", &numbered(round)).unwrap();
+        round += 1;
+    }
+    let two = shared.open("two");
+    await_equal(&one, &two);
+    drop(two);
+    one.delete(&["cities.md".into()]).unwrap();
+    let head = shared.upstream.head().unwrap();
+    assert!(head.first > 500, "{head:?}");
+    let two = open_again(&shared, "two").await;
+    await_equal(&one, &two);
+    await_same_hits(&one, &two).await;
+    let folder = shared.replica("two");
+    assert_eq!(count_bytes(&folder, b"Zqcity") + count_bytes(&folder, b"zqcity"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_whose_push_was_not_answered_continues() {
+    let shared = Shared::new();
+    let one = shared.open("one");
+    shared.upstream.lose_next_answer();
+    let failed = shared.bench.try_index(&one, Budget::default()).await;
+    assert!(failed.is_err(), "{failed:?}");
+    shared.bench.index(&one).await;
+    let two = shared.open("two");
+    await_equal(&one, &two);
+    let verified = two.inspector().verify().unwrap();
+    assert!(verified.problems.is_empty(), "{:?}", verified.problems);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_does_not_arrive_leaves_nothing() {
+    let shared = Shared::new();
+    let folder = shared.bench.open(Some(Words::new()));
+    shared.bench.index(&folder).await;
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    shared.upstream.refuse_next_push();
+    assert!(one.copy_from(&folder).is_err());
+    await_equal(&one, &two);
+    assert!(one.store.read(|reader| reader.document_names()).unwrap().is_empty());
+    one.copy_from(&folder).unwrap();
+    await_equal(&two, &folder);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_made_of_a_document_that_another_machine_removed_can_be_deleted() {
+    let shared = Shared::new();
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    shared.bench.index(&one).await;
+    await_equal(&one, &two);
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let hears = Arc::clone(&heard);
+    two.on_removed_elsewhere(move |names| hears.lock().unwrap().extend_from_slice(names));
+    // A document that says something else is not removed.
+    shared.bench.write("rivers.md", "# Rivers\n\nThe Rhine is long.\n");
+    shared.bench.index(&one).await;
+    one.delete(&["cities.md".into()]).unwrap();
+    let until = Instant::now() + Duration::from_secs(10);
+    while heard.lock().unwrap().is_empty() && Instant::now() < until {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(*heard.lock().unwrap(), ["cities.md"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_makes_room_for_what_another_machine_writes() {
+    let mut shared = Shared::new();
+    shared.bench.settings.atoms = Atoms::Questions;
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    let model = Arc::new(Hanging::default());
+    let context = BuildContext::new(&one, &shared.bench.settings, &model.setup());
+    let (inputs, options) = ([shared.bench.input()], IndexOptions::default());
+    let build = crate::index(context, &inputs, &options);
+    let write = async {
+        model.asked.notified().await;
+        let base = Arc::clone(&two);
+        let write = move || base.delete(&["cities.md".into()]).map(|deleted| deleted.names);
+        let deleted = tokio::task::spawn_blocking(write).await.unwrap();
+        let base = Arc::clone(&two);
+        let write = move || base.set_metadata("rivers.md", &numbered(1));
+        (deleted, tokio::task::spawn_blocking(write).await.unwrap())
+    };
+    let (report, (deleted, written)) = tokio::join!(build, write);
+    assert_eq!(deleted.unwrap(), ["cities.md"]);
+    assert_eq!(written.unwrap(), "rivers.md");
+    assert_eq!(report.unwrap().pending_units, 0);
+    await_equal(&one, &two);
+    assert_eq!(one.metadata("rivers.md").unwrap(), Some(numbered(1)));
+}

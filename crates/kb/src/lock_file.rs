@@ -1,0 +1,28 @@
+//! Files that processes on one machine lock; the system gives a lock back when a process dies.
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use crate::KbError;
+
+/// Locked, together with others, by those whom a build makes room for.
+pub(crate) const URGENT: &str = "urgent.lock";
+
+/// Opens a file to be locked; it is made where there is none.
+pub(crate) fn open(dir: &Path, name: &str) -> Result<File, KbError> {
+    let path = dir.join(name);
+    let opened = File::options().create(true).truncate(false).write(true).open(&path);
+    opened.map_err(|e| match e.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            KbError::ReadOnly { dir: dir.to_owned() }
+        }
+        _ => KbError::io(path, "open", e),
+    })
+}
+
+/// Lets a build make room, as long as the file lives.
+pub(crate) fn ask_for_room(dir: &Path) -> Result<File, KbError> {
+    let urgent = open(dir, URGENT)?;
+    urgent.lock_shared().map_err(|e| KbError::io(dir.join(URGENT), "lock", e))?;
+    Ok(urgent)
+}

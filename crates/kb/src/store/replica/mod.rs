@@ -1,0 +1,31 @@
+//! Bases that several machines share: the truth is a log of segments in a database, and each machine
+//! has a replica of it, a folder like any other base. Searches read the replica. A write takes the
+//! lease, takes in what others wrote, writes here, and sends what it wrote
+//! (docs/adr/0027-postgresql.md).
+//!
+//! What each replica has of its own is the log of changes, the numbers that say what searches have
+//! seen, and the lexical indexes.
+mod incoming;
+mod leading;
+mod outgoing;
+mod replication;
+mod segment;
+mod state;
+#[cfg(test)]
+pub(crate) mod testing;
+mod upstream;
+
+pub(crate) use incoming::Extent;
+pub(crate) use leading::{Leading, Urgency};
+pub(crate) use outgoing::Outgoing;
+pub(crate) use replication::{Pulled, RemovalListener, Replication};
+pub(crate) use state::{PendingPush, ReplicaState};
+pub use upstream::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
+
+/// Values of the base as a whole that each replica has of its own.
+const OWN: [&str; 3] = ["generation", "changes", "vector_doubt"];
+
+/// Whether a value of the base as a whole is shared by its replicas.
+pub(super) fn is_shared_value(key: &str) -> bool {
+    !OWN.contains(&key)
+}

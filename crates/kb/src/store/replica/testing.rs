@@ -1,0 +1,155 @@
+//! For tests: a shared base in this process.
+use std::sync::{Arc, Condvar, Mutex};
+
+use super::leading::lock;
+use super::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
+use crate::KbError;
+
+/// A log of segments in memory.
+#[derive(Default)]
+pub(crate) struct MemoryUpstream {
+    log: Arc<Log>,
+}
+
+#[derive(Default)]
+struct Log {
+    state: Mutex<State>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    head: Head,
+    segments: Vec<(u64, Vec<u8>)>,
+    fence: u64,
+    is_leased: bool,
+    urgent: usize,
+    next_push: NextPush,
+    unreachable: bool,
+}
+
+/// What becomes of the next push.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum NextPush {
+    #[default]
+    IsWritten,
+    /// It is written, and the answer is lost.
+    LosesAnswer,
+    IsRefused,
+}
+
+struct MemoryLease {
+    log: Arc<Log>,
+    fence: u64,
+}
+
+impl MemoryUpstream {
+    pub(crate) fn lose_next_answer(&self) {
+        lock(&self.log.state).next_push = NextPush::LosesAnswer;
+    }
+
+    pub(crate) fn refuse_next_push(&self) {
+        lock(&self.log.state).next_push = NextPush::IsRefused;
+    }
+
+    pub(crate) fn set_unreachable(&self, unreachable: bool) {
+        lock(&self.log.state).unreachable = unreachable;
+    }
+
+    /// Every byte of the log.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        lock(&self.log.state).segments.iter().flat_map(|(_, bytes)| bytes.clone()).collect()
+    }
+
+    /// Forgets everything, as if another base were made in its place.
+    pub(crate) fn erase(&self) {
+        let mut state = lock(&self.log.state);
+        state.head = Head::default();
+        state.segments.clear();
+    }
+}
+
+fn failed(message: &str) -> UpstreamError {
+    UpstreamError::Failed { message: message.into() }
+}
+
+impl Upstream for MemoryUpstream {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn head(&self) -> Result<Head, UpstreamError> {
+        let state = lock(&self.log.state);
+        if state.unreachable { Err(failed("unreachable")) } else { Ok(state.head.clone()) }
+    }
+
+    fn segments(
+        &self,
+        after: u64,
+        to: u64,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), KbError>,
+    ) -> Result<(), KbError> {
+        let segments = lock(&self.log.state).segments.clone();
+        let wanted =
+            segments.iter().filter(|(generation, _)| (after + 1..=to).contains(generation));
+        wanted.into_iter().try_for_each(|(_, bytes)| each(bytes))
+    }
+
+    fn lease(&self, is_urgent: bool) -> Result<Box<dyn Lease>, UpstreamError> {
+        let mut state = lock(&self.log.state);
+        state.urgent += usize::from(is_urgent);
+        while state.is_leased {
+            state = self.log.freed.wait(state).map_err(|_| failed("poisoned"))?;
+        }
+        state.urgent -= usize::from(is_urgent);
+        state.is_leased = true;
+        state.fence += 1;
+        Ok(Box::new(MemoryLease { log: Arc::clone(&self.log), fence: state.fence }))
+    }
+}
+
+impl Lease for MemoryLease {
+    fn fence(&self) -> u64 {
+        self.fence
+    }
+
+    fn is_wanted(&self) -> Result<bool, UpstreamError> {
+        Ok(lock(&self.log.state).urgent > 0)
+    }
+
+    fn push(&self, push: &Push, next: &mut NextSegment<'_>) -> Result<u64, UpstreamError> {
+        let mut segments = vec![];
+        while let Some(segment) = next()? {
+            segments.push(segment);
+        }
+        let mut state = lock(&self.log.state);
+        let fate = std::mem::take(&mut state.next_push);
+        if fate == NextPush::IsRefused {
+            return Err(failed("refused"));
+        }
+        if state.fence != self.fence || state.head.generation != push.expected {
+            return Err(UpstreamError::LeaseLost { name: "memory".into() });
+        }
+        state.head.generation += 1;
+        let generation = state.head.generation;
+        if push.is_whole {
+            state.segments.clear();
+            state.head.first = generation;
+        }
+        state.head.first = state.head.first.max(1);
+        state.head.push = Some(push.id);
+        state.head.base = Some(push.base);
+        state.segments.extend(segments.into_iter().map(|segment| (generation, segment)));
+        if fate == NextPush::LosesAnswer {
+            return Err(failed("the connection was cut"));
+        }
+        Ok(generation)
+    }
+}
+
+impl Drop for MemoryLease {
+    fn drop(&mut self) {
+        lock(&self.log.state).is_leased = false;
+        self.log.freed.notify_all();
+    }
+}

@@ -1,0 +1,176 @@
+//! Where the builds of a workspace are stored: a file each in its folder, or, of one that is shared,
+//! entries of its database, which all servers see and change.
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use halma_engine::{EngineError, SealedEntries, SharedSpace};
+
+use super::{Build, BuildState};
+
+/// The kind of the entries, and the folder of their keys.
+const KIND: &str = "build";
+const KEYS: &str = "builds";
+
+/// After so long without a word of it a server counts as gone, and its build is done by another.
+const SILENCE: Duration = Duration::from_secs(15);
+
+pub(super) type All = BTreeMap<String, Build>;
+
+/// What another server did with a build; `None`: it removed it.
+pub(super) struct Changed {
+    pub(super) id: String,
+    pub(super) build: Option<Build>,
+}
+
+pub(super) enum Storage {
+    Folder(PathBuf),
+    Database(SharedQueue),
+}
+
+/// Builds in a database.
+pub(super) struct SharedQueue {
+    entries: SealedEntries,
+    /// The name of this server among those that share the base.
+    server: String,
+    seen: Mutex<KnownEntries>,
+}
+
+/// What was read, and when each entry was last changed, by the clock of this machine.
+#[derive(Default)]
+struct KnownEntries {
+    version: u64,
+    entries: HashMap<String, Change>,
+}
+
+struct Change {
+    version: u64,
+    at: Instant,
+}
+
+impl Storage {
+    pub(super) fn database(space: &SharedSpace, server: String) -> Result<Self, EngineError> {
+        let entries = SealedEntries::new(space, KIND, KEYS)?;
+        Ok(Self::Database(SharedQueue { entries, server, seen: Mutex::default() }))
+    }
+
+    /// The name of this server, of a base that is shared.
+    pub(super) fn server(&self) -> Option<&str> {
+        match self {
+            Self::Folder(_) => None,
+            Self::Database(queue) => Some(&queue.server),
+        }
+    }
+
+    /// All builds. What this server was running when it stopped waits again.
+    pub(super) fn read(&self) -> std::io::Result<All> {
+        match self {
+            Self::Folder(dir) => Ok(read_folder(dir)),
+            Self::Database(queue) => {
+                let mut all = All::new();
+                for Changed { id, build } in queue.changes()? {
+                    let Some(mut build) = build else { continue };
+                    let is_own = build.server.as_deref() == Some(&queue.server);
+                    if build.state == BuildState::Running && is_own {
+                        build.wait();
+                        queue.put(&build)?;
+                    }
+                    all.insert(id, build);
+                }
+                Ok(all)
+            }
+        }
+    }
+
+    /// What other servers have changed since the last time.
+    pub(super) fn changes(&self) -> std::io::Result<Vec<Changed>> {
+        match self {
+            Self::Folder(_) => Ok(vec![]),
+            Self::Database(queue) => queue.changes(),
+        }
+    }
+
+    /// Stores a build; `false` if another server has changed it since it was read.
+    pub(super) fn put(&self, build: &Build) -> std::io::Result<bool> {
+        match self {
+            Self::Folder(dir) => {
+                let mut file = tempfile::NamedTempFile::new_in(dir)?;
+                serde_json::to_writer(&mut file, build)?;
+                file.as_file().sync_all()?;
+                file.persist(path(dir, &build.id)).map_err(|e| e.error)?;
+                Ok(true)
+            }
+            Self::Database(queue) => queue.put(build),
+        }
+    }
+
+    /// A build that cannot be removed is removed later.
+    pub(super) fn remove(&self, id: &str) {
+        match self {
+            Self::Folder(dir) => drop(std::fs::remove_file(path(dir, id))),
+            Self::Database(queue) => drop(queue.entries.remove(id)),
+        }
+    }
+
+    /// Whether nothing was heard for long of a build that another server runs.
+    pub(super) fn is_orphan(&self, id: &str) -> bool {
+        let Self::Database(queue) = self else { return false };
+        queue.seen().entries.get(id).is_some_and(|change| change.at.elapsed() > SILENCE)
+    }
+}
+
+impl SharedQueue {
+    fn seen(&self) -> MutexGuard<'_, KnownEntries> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changes(&self) -> std::io::Result<Vec<Changed>> {
+        let mut seen = self.seen();
+        let changed = match seen.version {
+            0 => self.entries.list()?,
+            version => self.entries.changed_since(version)?,
+        };
+        let mut all = vec![];
+        for entry in changed {
+            seen.version = seen.version.max(entry.version);
+            let known = seen.entries.get(&entry.id);
+            if known.is_some_and(|change| change.version >= entry.version) {
+                // It was changed here.
+                continue;
+            }
+            let build = entry.bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+            let change = Change { version: entry.version, at: Instant::now() };
+            seen.entries.insert(entry.id.clone(), change);
+            all.push(Changed { id: entry.id, build });
+        }
+        Ok(all)
+    }
+
+    fn put(&self, build: &Build) -> std::io::Result<bool> {
+        let mut seen = self.seen();
+        let expected = seen.entries.get(&build.id).map_or(0, |change| change.version);
+        let put = self.entries.put(&build.id, expected, &serde_json::to_vec(build)?)?;
+        if let Some(version) = put {
+            seen.entries.insert(build.id.clone(), Change { version, at: Instant::now() });
+        }
+        Ok(put.is_some())
+    }
+}
+
+/// The builds in a folder. What was running when the server stopped waits again.
+pub(super) fn read_folder(dir: &Path) -> All {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let read = |path: PathBuf| {
+        let mut build: Build = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        if build.state == BuildState::Running {
+            build.wait();
+        }
+        Some((build.id.clone(), build))
+    };
+    files.filter_map(|file| read(file.path())).collect()
+}
+
+fn path(dir: &Path, id: &str) -> PathBuf {
+    dir.join(format!("{id}.json"))
+}

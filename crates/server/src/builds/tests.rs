@@ -1,0 +1,39 @@
+//! What happens at the same time.
+use super::*;
+
+#[test]
+fn what_was_decided_meanwhile_is_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let builds = Builds::open(dir.path()).unwrap();
+    let build = builds.start(None, None).unwrap();
+    // The worker has looked it up, and then it is cancelled.
+    let next = builds.next().unwrap();
+    builds.set_state(&build.id, BuildState::Cancelled).unwrap();
+    assert_eq!(builds.begin(&next.id).unwrap_err().status, 409);
+    let second = builds.start(None, None).unwrap();
+    builds.begin(&second.id).unwrap();
+    builds.set_state(&second.id, BuildState::Paused).unwrap();
+    // The worker ends the build at the same time.
+    let done = |build: &mut Build| build.state = BuildState::Done;
+    assert!(builds.move_on(&second.id, BuildState::Running, done).is_err());
+    let reopened = Builds::open(dir.path()).unwrap();
+    let states: Vec<_> = reopened.list().iter().map(|build| build.state).collect();
+    assert_eq!(states, [BuildState::Paused, BuildState::Cancelled]);
+}
+
+#[test]
+fn of_many_changes_at_once_none_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let builds = Arc::new(Builds::open(dir.path()).unwrap());
+    for _ in 0..20 {
+        let build = builds.start(None, None).unwrap();
+        let (cancelled, begun) = std::thread::scope(|scope| {
+            let cancel = scope.spawn(|| builds.set_state(&build.id, BuildState::Cancelled));
+            let begin = scope.spawn(|| builds.begin(&build.id));
+            (cancel.join().unwrap(), begin.join().unwrap())
+        });
+        // Either may come first, and a cancelled build never runs.
+        assert!(cancelled.is_ok(), "{begun:?}");
+        assert_eq!(builds.get(&build.id).unwrap().state, BuildState::Cancelled);
+    }
+}

@@ -1,0 +1,143 @@
+//! Where the keys of a base are: in a file of its folder, or, of a base that is shared, in its
+//! database, where all servers find them.
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use halma_engine::SharedSpace;
+
+use super::KeysError;
+
+/// The entry in the database.
+const KIND: &str = "keys";
+const ID: &str = "all";
+
+#[derive(Clone)]
+pub(super) enum Storage {
+    File(PathBuf),
+    Database(SharedSpace),
+}
+
+/// Which contents these are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stamp {
+    /// Time of the last change, and size.
+    File(SystemTime, u64),
+    Version(u64),
+}
+
+/// Contents with their stamp.
+pub(super) struct Stamped {
+    pub(super) stamp: Stamp,
+    pub(super) text: Vec<u8>,
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl Storage {
+    /// As it is called in messages.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Database(space) => space.name().to_owned(),
+        }
+    }
+
+    pub(super) fn exists(&self) -> Result<bool, KeysError> {
+        match self {
+            Self::File(path) => Ok(path.exists()),
+            Self::Database(_) => Ok(self.read()?.is_some()),
+        }
+    }
+
+    /// The contents; `None` where there never was a key.
+    pub(super) fn read(&self) -> Result<Option<Vec<u8>>, KeysError> {
+        match self {
+            Self::File(path) => match std::fs::read(path) {
+                Ok(text) => Ok(Some(text)),
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+                Err(source) => Err(KeysError::File { path: path.clone(), source }),
+            },
+            Self::Database(space) => Ok(read_entry(space)?.map(|stamped| stamped.text)),
+        }
+    }
+
+    /// The stamp of the file; `None` where there is none.
+    pub(super) fn file_stamp(path: &Path) -> Option<Stamp> {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(Stamp::File(metadata.modified().ok()?, metadata.len()))
+    }
+
+    /// Puts other contents in the place of those that `change` is given; one change happens at a
+    /// time. It may be asked again where others change them as well.
+    pub(super) fn change(
+        &self,
+        change: impl Fn(Option<Vec<u8>>) -> Result<Vec<u8>, KeysError>,
+    ) -> Result<(), KeysError> {
+        match self {
+            Self::File(path) => change_file(path, || change(self.read()?)),
+            Self::Database(space) => loop {
+                let (version, former) = match read_entry(space)? {
+                    Some(Stamped { stamp: Stamp::Version(version), text }) => (version, Some(text)),
+                    _ => (0, None),
+                };
+                let text = change(former)?;
+                let states = space.home().states();
+                let put = async move { states.put(KIND, ID, version, &text).await };
+                if space.wait(put)?.is_some() {
+                    return Ok(());
+                }
+            },
+        }
+    }
+}
+
+/// What has changed in the database since these contents: one short question.
+pub(super) fn newer(
+    space: &SharedSpace,
+    known: Option<Stamp>,
+) -> Result<Option<Stamped>, KeysError> {
+    let version = match known {
+        Some(Stamp::Version(version)) => version,
+        _ => 0,
+    };
+    let states = space.home().states();
+    let changed = space.wait(async move { states.changed_since(KIND, version).await })?;
+    let last = changed.into_iter().next_back();
+    Ok(last.map(|entry| Stamped {
+        stamp: Stamp::Version(entry.version),
+        text: entry.bytes.unwrap_or_default(),
+    }))
+}
+
+fn read_entry(space: &SharedSpace) -> Result<Option<Stamped>, KeysError> {
+    let states = space.home().states();
+    let entry = space.wait(async move { states.get(KIND, ID).await })?;
+    Ok(entry.map(|entry| Stamped {
+        stamp: Stamp::Version(entry.version),
+        text: entry.bytes.unwrap_or_default(),
+    }))
+}
+
+fn change_file(
+    path: &Path,
+    change: impl FnOnce() -> Result<Vec<u8>, KeysError>,
+) -> Result<(), KeysError> {
+    use std::io::Write as _;
+    let failed = |source| KeysError::File { path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    // The server and a command may change the file at the same time.
+    let lock = std::fs::File::create(path.with_extension("lock")).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    let text = change()?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(&text).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|e| failed(e.error))?;
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Two servers with a replica each, over a database of their own.
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use halma_engine::{Config, Engine, Place};
+use halma_server::KeyFile;
+use halma_testkit::Postgres;
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::world::{World, config, good, index_library};
+
+/// The server of this program. It ends with it.
+static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
+
+/// A database with a workspace, and the folder of its keys.
+pub(crate) struct Space {
+    keys: TempDir,
+    database: String,
+    config: Config,
+}
+
+impl Space {
+    /// With a small base in it; `None` where there is no server for it.
+    pub(crate) async fn with(config: Config) -> Option<Self> {
+        let database = SERVER.get_or_init(Postgres::find).as_ref()?.database();
+        let space = Self { keys: tempfile::tempdir().unwrap(), database, config };
+        let replica = tempfile::tempdir().unwrap();
+        let engine = space.engine(replica.path()).await;
+        index_library(&engine).await;
+        drop(engine);
+        Some(space)
+    }
+
+    pub(crate) async fn new() -> Option<Self> {
+        Self::with(config()).await
+    }
+
+    fn place(&self, replica: &Path) -> Place {
+        let separator = if self.database.contains('?') { '&' } else { '?' };
+        let keys = self.keys.path().display();
+        let address = format!("{}{separator}workspace=test&keys={keys}", self.database);
+        Place::new(Path::new(&address)).unwrap().with_replica(replica)
+    }
+
+    async fn engine(&self, replica: &Path) -> Engine {
+        let (config, place) = (self.config.clone(), self.place(replica));
+        let open = move || Engine::create_or_open_at(config, &place).unwrap();
+        tokio::task::spawn_blocking(open).await.unwrap()
+    }
+
+    /// A server with an empty replica.
+    pub(crate) async fn serve(&self) -> World {
+        let replica = tempfile::tempdir().unwrap();
+        let engine = self.engine(replica.path()).await;
+        World::serving(replica, engine, self.config.clone()).await
+    }
+
+    /// The keys as the command line sees them.
+    pub(crate) fn keys(&self) -> KeyFile {
+        KeyFile::at(&self.place(Path::new("unused"))).unwrap()
+    }
+
+    /// Everything in the tables of state, as text.
+    pub(crate) fn dump(&self) -> String {
+        let name = self.database.split('?').next().unwrap().rsplit('/').next().unwrap();
+        let server = SERVER.get().unwrap().as_ref().unwrap();
+        server.psql(name, "select kind, id, encode(bytes, 'escape') from halma.state")
+    }
+}
+
+pub(crate) async fn ask(world: &World, key: &str, question: &str) -> Response {
+    let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(key);
+    request.json(&json!({"question": question})).send().await.unwrap()
+}
+
+pub(crate) async fn get(world: &World, key: &str, path: &str) -> Value {
+    good(world.request(Method::GET, path).bearer_auth(key).send().await.unwrap()).await
+}
+
+pub(crate) async fn status(world: &World, key: &str, path: &str) -> u16 {
+    let request = world.request(Method::GET, path).bearer_auth(key);
+    request.send().await.unwrap().status().as_u16()
+}
+
+/// Waits until a request is answered with a status, and returns how long that took.
+pub(crate) async fn until_status(world: &World, key: &str, wanted: u16) -> Duration {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(10) {
+        if status(world, key, "/api/v1/me").await == wanted {
+            return began.elapsed();
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("the server does not answer {wanted}");
+}

@@ -391,8 +391,8 @@ async fn what_was_made_of_a_document_that_another_machine_removed_can_be_deleted
     shared.bench.index(&one).await;
     await_equal(&one, &two);
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
-    let hears = Arc::clone(&heard);
-    two.on_removed_elsewhere(move |names| hears.lock().unwrap().extend_from_slice(names));
+    let listener = Arc::clone(&heard);
+    two.on_removed_elsewhere(move |names| listener.lock().unwrap().extend_from_slice(names));
     // A document that says something else is not removed.
     shared.bench.write("rivers.md", "# Rivers\n\nThe Rhine is long.\n");
     shared.bench.index(&one).await;

@@ -11,6 +11,8 @@ mod incremental;
 #[cfg(test)]
 mod metadata;
 #[cfg(test)]
+mod other_machines;
+#[cfg(test)]
 mod scale;
 #[cfg(test)]
 mod shared;

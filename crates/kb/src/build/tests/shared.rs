@@ -1,6 +1,6 @@
 //! Two machines with one shared base, in this process.
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use halma_core::{Budget, Edge, Embedder, FieldValue, Knowledge as _, Layer, Metadata, Mode};
@@ -13,13 +13,13 @@ use crate::store::replica::testing::MemoryUpstream;
 use crate::{Atoms, Base, BaseOptions, BuildContext, IndexOptions, KbError, SharedBase, Upstream};
 
 /// A shared base, its folder of keys, and an input folder.
-struct Shared {
-    bench: Bench,
-    upstream: Arc<MemoryUpstream>,
+pub(super) struct Shared {
+    pub(super) bench: Bench,
+    pub(super) upstream: Arc<MemoryUpstream>,
 }
 
 impl Shared {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let bench = Bench::new();
         bench.write("rivers.md", "# Rivers\n\nThe Zqoder flows to the sea. The Rhine is long.\n");
         bench.write(
@@ -33,7 +33,7 @@ impl Shared {
         self.bench.dir.path().join("shared keys")
     }
 
-    fn replica(&self, name: &str) -> PathBuf {
+    pub(super) fn replica(&self, name: &str) -> PathBuf {
         self.bench.dir.path().join(name)
     }
 
@@ -46,24 +46,24 @@ impl Shared {
         Base::open_shared(&shared, options)
     }
 
-    fn open(&self, name: &str) -> Arc<Base> {
+    pub(super) fn open(&self, name: &str) -> Arc<Base> {
         self.try_open(name, true).unwrap()
     }
 }
 
-fn numbered(number: u32) -> Metadata {
+pub(super) fn numbered(number: u32) -> Metadata {
     Metadata([("number".to_owned(), FieldValue::Number(f64::from(number)))].into())
 }
 
 /// What a base holds, with the fields of its documents.
-fn held(base: &Base) -> String {
+pub(super) fn held(base: &Base) -> String {
     let names = base.store.read(|reader| reader.document_names()).unwrap();
     let fields = names.iter().map(|(name, _)| (name, base.metadata(name).unwrap()));
     format!("{}\n{:?}", dump(base), fields.collect::<Vec<_>>())
 }
 
 /// Waits until a base holds what another one does.
-fn await_equal(one: &Base, other: &Base) {
+pub(super) fn await_equal(one: &Base, other: &Base) {
     let until = Instant::now() + Duration::from_secs(10);
     while held(one) != held(other) && Instant::now() < until {
         one.pull().unwrap();
@@ -72,7 +72,7 @@ fn await_equal(one: &Base, other: &Base) {
     assert_eq!(held(one), held(other));
 }
 
-async fn hits(base: &Arc<Base>, mode: Mode) -> Vec<(String, String, f32)> {
+pub(super) async fn hits(base: &Arc<Base>, mode: Mode) -> Vec<(String, String, f32)> {
     let mut hits = vec![];
     for layer in [Layer::Chunk, Layer::Atom] {
         let found = base.search(&query("Which river is Basel on?", layer, mode)).await.unwrap();
@@ -320,7 +320,7 @@ async fn a_base_is_copied_into_a_database_and_back() {
 }
 
 /// The base of a machine that was switched off.
-async fn open_again(shared: &Shared, name: &str) -> Arc<Base> {
+pub(super) async fn open_again(shared: &Shared, name: &str) -> Arc<Base> {
     loop {
         match shared.try_open(name, false) {
             Err(KbError::OpenTwice { .. }) => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -368,40 +368,6 @@ async fn a_build_whose_push_was_not_answered_continues() {
     await_equal(&one, &two);
     let verified = two.inspector().verify().unwrap();
     assert!(verified.problems.is_empty(), "{:?}", verified.problems);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_copy_that_does_not_arrive_leaves_nothing() {
-    let shared = Shared::new();
-    let folder = shared.bench.open(Some(Words::new()));
-    shared.bench.index(&folder).await;
-    let (one, two) = (shared.open("one"), shared.open("two"));
-    shared.upstream.refuse_next_push();
-    assert!(one.copy_from(&folder).is_err());
-    await_equal(&one, &two);
-    assert!(one.store.read(|reader| reader.document_names()).unwrap().is_empty());
-    one.copy_from(&folder).unwrap();
-    await_equal(&two, &folder);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_made_of_a_document_that_another_machine_removed_can_be_deleted() {
-    let shared = Shared::new();
-    let (one, two) = (shared.open("one"), shared.open("two"));
-    shared.bench.index(&one).await;
-    await_equal(&one, &two);
-    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
-    let hears = Arc::clone(&heard);
-    two.on_removed_elsewhere(move |names| hears.lock().unwrap().extend_from_slice(names));
-    // A document that says something else is not removed.
-    shared.bench.write("rivers.md", "# Rivers\n\nThe Rhine is long.\n");
-    shared.bench.index(&one).await;
-    one.delete(&["cities.md".into()]).unwrap();
-    let until = Instant::now() + Duration::from_secs(10);
-    while heard.lock().unwrap().is_empty() && Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!(*heard.lock().unwrap(), ["cities.md"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

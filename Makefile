@@ -78,6 +78,7 @@ attack: ## attacks on a running server, kills, and random input: docs/attacks.md
 soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
 	cargo test -p halma-pg --test all -- --ignored --nocapture --test-threads 1
+	cargo test -p halma-engine --test workers -- --ignored --nocapture
 	HALMA_SCALE=1000000 cargo bench -p halma-kb --profile dev --config profile.dev.opt-level=2 --bench scale
 
 # Our crates with optimisation; the dependencies are those of the tests.

@@ -17,6 +17,8 @@ pub enum EngineError {
     Shared(#[from] halma_pg::PgError),
     #[error("the key of calls that workers do: {0}; all machines of this base need that folder")]
     CallsKey(#[source] halma_seal::SealError),
+    #[error("the keys of a workspace: {0}; all machines of this base need that folder")]
+    Keys(#[source] halma_seal::SealError),
     #[error("no thread can be started for the connections to the database: {0}; try again")]
     Runtime(#[source] std::io::Error),
     #[error("there is no folder for the replica of a shared base; name one in {variable}")]
@@ -72,6 +74,7 @@ impl EngineError {
             | Self::Shared(_)
             | Self::Runtime(_)
             | Self::CallsKey(_)
+            | Self::Keys(_)
             | Self::Stored(_)
             | Self::NoRun { .. }
             | Self::Run(_) => false,

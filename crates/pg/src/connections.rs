@@ -18,6 +18,9 @@ pub(crate) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// How long a statement is repeated while the server restarts or connections are cut.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same for someone who waits for the answer, and how long they wait for a server that is silent.
+const SHORT_PATIENCE: Duration = Duration::from_secs(2);
+const SHORT_SILENCE: Duration = Duration::from_millis(2_500);
 const FIRST_PAUSE: Duration = Duration::from_millis(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// Without an answer for so long, a connection counts as broken.
@@ -130,7 +133,23 @@ impl Connections {
         sql: &str,
         params: &[Param<'_>],
     ) -> Result<Vec<Row>, PgError> {
-        self.repeat(&opening(home), sql, params).await
+        self.repeat(&opening(home), (sql, params), Waits::new()).await
+    }
+
+    /// [`Connections::query`] that gives up soon while the server is not reached.
+    pub(crate) async fn query_soon(
+        &self,
+        home: i64,
+        sql: &str,
+        params: &[Param<'_>],
+    ) -> Result<Vec<Row>, PgError> {
+        let opening = opening(home);
+        let asking = self.repeat(&opening, (sql, params), Waits::lasting(SHORT_PATIENCE));
+        let answered = tokio::time::timeout(SHORT_SILENCE, asking).await;
+        answered.unwrap_or_else(|_silent| {
+            let reason = format!("no answer within {} ms", SHORT_SILENCE.as_millis());
+            Err(PgError::Unreachable { database: self.shown.to_string(), reason })
+        })
     }
 
     /// The same, without waiting for the disk: if the server dies, the statement may be undone.
@@ -141,16 +160,15 @@ impl Connections {
         params: &[Param<'_>],
     ) -> Result<Vec<Row>, PgError> {
         let opening = format!("{}, set_config('synchronous_commit', 'off', true)", opening(home));
-        self.repeat(&opening, sql, params).await
+        self.repeat(&opening, (sql, params), Waits::new()).await
     }
 
     async fn repeat(
         &self,
         opening: &str,
-        sql: &str,
-        params: &[Param<'_>],
+        (sql, params): (&str, &[Param<'_>]),
+        mut waits: Waits,
     ) -> Result<Vec<Row>, PgError> {
-        let mut waits = Waits::new();
         loop {
             match self.statement(opening, sql, params).await {
                 Err(error) if error.is_transient() && waits.again().await => {
@@ -176,7 +194,7 @@ fn opening(home: i64) -> String {
     )
 }
 
-/// Growing pauses between attempts, for at most [`PATIENCE`].
+/// Growing pauses between attempts, for a while.
 pub(crate) struct Waits {
     until: Instant,
     pause: Duration,
@@ -184,7 +202,11 @@ pub(crate) struct Waits {
 
 impl Waits {
     pub(crate) fn new() -> Self {
-        Self { until: Instant::now() + PATIENCE, pause: FIRST_PAUSE }
+        Self::lasting(PATIENCE)
+    }
+
+    pub(crate) fn lasting(patience: Duration) -> Self {
+        Self { until: Instant::now() + patience, pause: FIRST_PAUSE }
     }
 
     /// Waits; `false` if it has been tried for long enough.

@@ -5,6 +5,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
 
 use crate::connections::{Connections, Param, Transaction};
+use crate::database::migrations::newer;
 use crate::error::PgError;
 
 /// The rows of one workspace. Clones share their connections.
@@ -47,6 +48,15 @@ impl Tables {
         self.inner.connections.query(self.inner.home, sql, &self.parameters(rest)).await
     }
 
+    /// The same, for someone who waits for the answer: it gives up soon while the server is away.
+    pub(crate) async fn query_soon(
+        &self,
+        sql: &str,
+        rest: &[Param<'_>],
+    ) -> Result<Vec<Row>, PgError> {
+        self.inner.connections.query_soon(self.inner.home, sql, &self.parameters(rest)).await
+    }
+
     /// The same, for what may also be undone if the server dies in the next moment.
     pub(crate) async fn query_without_flush(
         &self,
@@ -76,6 +86,11 @@ impl Tables {
     /// A number that is never negative.
     pub(crate) fn number(&self, row: &Row, at: usize) -> Result<u64, PgError> {
         self.value::<i64>(row, at).map(i64::cast_unsigned)
+    }
+
+    /// The tables are of a newer version.
+    pub(crate) fn newer(&self, found: i32) -> PgError {
+        newer(&self.inner.connections, found)
     }
 
     pub(crate) fn erased(&self) -> PgError {

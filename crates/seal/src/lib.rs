@@ -8,6 +8,7 @@ mod key_file;
 mod key_folder;
 mod key_store;
 mod keys;
+mod wipe;
 
 pub use cipher::{DamagedValue, seal, unseal, unseal_part, value_len};
 pub use environment::{
@@ -16,3 +17,4 @@ pub use environment::{
 pub use key_folder::KeyFolder;
 pub use key_store::KeyStore;
 pub use keys::{Key, Keys, SealError, Slot};
+pub use wipe::wipe_folder;

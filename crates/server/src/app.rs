@@ -2,7 +2,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use halma_engine::{Engine, Loaded, ServeConfig};
+use halma_engine::{Config, Engine, Loaded, ServeConfig};
 use tokio::sync::{Semaphore, watch};
 
 use crate::builds::BuildAccounts;
@@ -13,6 +13,7 @@ use crate::limits::rate_limit::RateLimit;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::routes::EvaluationRuns;
+use crate::settings::SharedSettings;
 use crate::workspace::Workspaces;
 
 pub(crate) type Shared = Arc<App>;
@@ -28,8 +29,12 @@ pub(crate) struct App {
     pub(crate) workspaces: Workspaces,
     /// Limits how many questions run at a time.
     pub(crate) asks: Arc<Semaphore>,
-    /// The folder of prompts that are changed over HTTP.
+    /// The folder of prompts that are changed over HTTP, of a base that is not shared.
     pub(crate) prompts_dir: PathBuf,
+    /// What is changed over HTTP for all servers, of a base that is shared.
+    pub(crate) settings: Option<Arc<SharedSettings>>,
+    /// What these settings are applied to.
+    pub(crate) applied: Mutex<AppliedSettings>,
     pub(crate) evaluation_runs: EvaluationRuns,
     /// Held while roles are assigned, so that no assignment is lost.
     pub(crate) role_changes: Mutex<()>,
@@ -41,6 +46,13 @@ pub(crate) struct App {
     pub(crate) stop: watch::Sender<Stop>,
     /// Of the store of the default workspace and its disk.
     pub(crate) condition: watch::Sender<Condition>,
+}
+
+/// The configuration without what was changed over HTTP, and the version of the settings that it is
+/// used with.
+pub(crate) struct AppliedSettings {
+    pub(crate) configured: Config,
+    pub(crate) version: u64,
 }
 
 /// How far the server is in shutting down.
@@ -72,15 +84,21 @@ impl App {
         let metrics = Arc::new(Metrics::default());
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
         let condition = watch::Sender::new(Condition::look(&engine, dir));
-        Ok(Self {
+        let settings = engine.shared().map(SharedSettings::open).transpose()?.map(Arc::new);
+        let configured = engine.config().clone();
+        let engine = match &settings {
+            Some(_) => engine,
+            None => crate::roles::restore(engine, dir)?,
+        };
+        let accounts =
+            BuildAccounts { allowance: Arc::clone(&allowance), metrics: Arc::clone(&metrics) };
+        let app = Self {
             condition,
             rate_limit: RateLimit::new(config.requests_per_minute),
             asks: Arc::new(Semaphore::new(config.concurrent_asks)),
-            workspaces: Workspaces::new(
-                dir,
-                crate::roles::restore(engine, dir)?,
-                BuildAccounts { allowance: Arc::clone(&allowance), metrics: Arc::clone(&metrics) },
-            )?,
+            workspaces: Workspaces::new(dir, engine, (accounts, settings.clone()))?,
+            settings,
+            applied: Mutex::new(AppliedSettings { configured, version: 0 }),
             metrics,
             evaluation_runs: EvaluationRuns::default(),
             role_changes: Mutex::default(),
@@ -93,7 +111,9 @@ impl App {
             prompts_dir,
             demo,
             loopback,
-        })
+        };
+        app.apply_settings();
+        Ok(app)
     }
 
     /// Returns when the shutdown has reached this stage.

@@ -17,6 +17,7 @@ mod roles;
 mod routes;
 mod security;
 mod serve;
+mod settings;
 mod sse;
 mod usage;
 mod workspace;

@@ -94,6 +94,7 @@ impl From<EngineError> for Problem {
             | EngineError::Cache(_)
             | EngineError::Runtime(_)
             | EngineError::CallsKey(_)
+            | EngineError::Keys(_)
             | EngineError::NoReplicaFolder { .. }
             | EngineError::File { .. } => Self::internal(&error),
             EngineError::Shared(error) => error.into(),

@@ -22,6 +22,7 @@ use crate::keys::{KeyFile, KeysError};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::routes;
+use crate::settings::follow_settings;
 
 /// Bytes of the request line and headers at most.
 const MAX_HEAD: usize = 64 * 1024;
@@ -109,6 +110,7 @@ impl Server {
                 Condition::watch(root, &app.condition).await;
             }
         });
+        let following = tokio::spawn(follow_settings(Arc::clone(&app)));
         let resuming = tokio::spawn({
             let app = Arc::clone(&app);
             async move { app.workspaces.resume().await }
@@ -141,6 +143,7 @@ impl Server {
         }
         key_watcher.abort();
         condition_watcher.abort();
+        following.abort();
         resuming.abort();
     }
 }
@@ -158,7 +161,7 @@ impl Reloader {
         let app = Arc::clone(&self.app);
         let reload = run_blocking(move || {
             let _changing = app.role_changes.lock().unwrap_or_else(PoisonError::into_inner);
-            app.workspaces.reconfigure(&config)
+            app.configure(config)
         });
         reload.await.map_err(|problem| ServeError::Start(problem.detail))
     }

@@ -25,7 +25,7 @@ pub use check::{Check, check};
 pub use facts::ToyFacts;
 pub use mischief::{DRAFT, Mischief, Mischievous, Remedy, Spoiler, leak};
 #[cfg(unix)]
-pub use postgres::Postgres;
+pub use postgres::{Postgres, SmallDisk};
 pub use script::Script;
 pub use source::ToySource;
 pub use timed::{ROUND_TRIP, Timed, round_trips};

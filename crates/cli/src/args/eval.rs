@@ -97,7 +97,7 @@ pub(crate) struct EvalHow {
     #[command(flatten)]
     pub(crate) chosen: ChosenQuestions,
     /// Folder of the knowledge base [default: one made of the file's own passages in
-    /// .halma/eval/NAME; .halma if the file has none]
+    /// .halma/eval/NAME; kb.url of the configuration or .halma if the file has none]
     #[arg(long, value_name = "DIR")]
     pub(crate) kb: Option<PathBuf>,
     /// Search nothing, for strategies that answer from memory (direct, cot)

@@ -7,16 +7,17 @@ mod feedback;
 mod index;
 mod kb;
 mod kg;
+pub(crate) mod place;
 mod plan;
 mod search;
 mod serve;
 mod train;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use halma_core::{AnswerStyle, ConfigError};
-use halma_engine::{EngineError, LogFormat, Place, WorkerKind};
+use halma_core::AnswerStyle;
+use halma_engine::{LogFormat, WorkerKind};
 
 pub(crate) use backup::{Backup, Restore};
 pub(crate) use data::{Data, DataCommand};
@@ -33,6 +34,7 @@ pub(crate) use kb::{
     KbShow, KbSql, KbStats, KbTables, KbTimeline, KbVerify,
 };
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
+pub(crate) use place::KbDir;
 pub(crate) use plan::{Plan, PlanCommand};
 pub(crate) use search::{Search, Where};
 pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, Serve};
@@ -147,9 +149,8 @@ pub(crate) struct Man {
 
 #[derive(clap::Args)]
 pub(crate) struct Worker {
-    /// Address of the shared base, as `halma index` has it
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) kb: PathBuf,
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
     /// Stop before this worker has spent more US dollars, by the prices in the configuration
     /// [default: none]
     #[arg(long, value_name = "USD")]
@@ -171,46 +172,6 @@ pub(crate) struct Init {
     /// File to write
     #[arg(default_value = "halma.toml")]
     pub(crate) file: PathBuf,
-}
-
-/// Where the knowledge base is.
-#[derive(clap::Args)]
-pub(crate) struct KbDir {
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = ".halma",
-        help = "Folder of the knowledge base, or postgres://USER@HOST/DB?workspace=NAME&keys=DIR"
-    )]
-    pub(crate) kb: PathBuf,
-}
-
-impl KbDir {
-    /// The folder, or that of the replica on this machine for a base at an address.
-    pub(crate) fn folder(&self) -> Result<PathBuf, EngineError> {
-        halma_engine::base_folder(&self.kb)
-    }
-
-    /// As it is shown in messages and in commands to run next, without a password.
-    pub(crate) fn shown(&self) -> Result<String, EngineError> {
-        let place = Place::new(&self.kb)?;
-        let address = place.address().map(ToString::to_string);
-        Ok(address.unwrap_or_else(|| self.kb.display().to_string()))
-    }
-
-    /// Refuses an address for what only concerns folders.
-    pub(crate) fn only_folder(&self, command: &str, hint: &str) -> Result<&Path, ConfigError> {
-        let is_address = self.kb.to_str().is_some_and(|text| text.contains("://"));
-        if !is_address {
-            return Ok(&self.kb);
-        }
-        Err(ConfigError {
-            file: "--kb".into(),
-            key: command.into(),
-            reason: "it works on folders, and this is the address of a shared base".into(),
-            hint: hint.into(),
-        })
-    }
 }
 
 /// Hard limits; a run that reaches one ends with what was found so far.

@@ -46,7 +46,7 @@ pub(crate) struct TrainQuestions {
     #[command(flatten)]
     pub(crate) chosen: ChosenQuestions,
     /// Folder of the knowledge base [default: one made of the file's own passages in
-    /// .halma/eval/NAME; .halma if the file has none]
+    /// .halma/eval/NAME; kb.url of the configuration or .halma if the file has none]
     #[arg(long, value_name = "DIR")]
     pub(crate) kb: Option<PathBuf>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use halma_core::{Answer, Filter};
 use halma_engine::{AskRequest, AskResult, EngineError};
 use serde_json::json;
 
-use super::setup::{budget_flags, load_config, open, set_flags};
+use super::setup::{budget_flags, load_config, open_chosen, set_flags};
 use crate::args::{Ask, Common};
 use crate::view::{self, progress};
 
@@ -20,7 +20,7 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
         text => text.to_owned(),
     };
     let metadata = args.fields.filter()?;
-    let engine = Arc::new(open(config, &args.kb.kb)?);
+    let engine = Arc::new(open_chosen(config, &args.kb)?);
     let feedback = args.no_feedback.then_some(false);
     let engine = engine.filtered(&Filter { metadata, feedback, ..Filter::default() })?;
     let (line, watcher) = progress::question();

@@ -15,7 +15,7 @@ pub(crate) async fn run(args: Feedback, common: &Common) -> anyhow::Result<()> {
         FeedbackCommand::Add(own) => add(own, common),
         FeedbackCommand::List(own) => list(own, common),
         FeedbackCommand::Show(own) => {
-            let shown = open_base(&own.kb.kb, common)?.base().feedback(&own.id)?;
+            let shown = open_base(&own.kb, common)?.base().feedback(&own.id)?;
             print(&shown, own.json)
         }
         FeedbackCommand::Accept(own) => accept(own, common).await,
@@ -28,14 +28,14 @@ pub(crate) async fn run(args: Feedback, common: &Common) -> anyhow::Result<()> {
             print(&engine.base().undo_feedback(&own.id, &decision)?, own.json)
         }
         FeedbackCommand::Delete(own) => {
-            open_base(&own.kb.kb, common)?.base().delete_feedback(&own.id)?;
+            open_base(&own.kb, common)?.base().delete_feedback(&own.id)?;
             view::print(&format!("Deleted feedback {} with what was accepted of it.", own.id))
         }
     }
 }
 
 fn add(args: FeedbackAdd, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let FeedbackAdd { run, verdict, correction, note, json, .. } = args;
     let run = if run == LAST { latest(&engine)? } else { run };
     let request = FeedbackRequest { run, verdict, correction, note, key: None };
@@ -48,7 +48,7 @@ fn latest(engine: &Engine) -> Result<String, EngineError> {
 }
 
 fn list(args: FeedbackList, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let listed = engine.base().list_feedback(&FeedbackQuery {
         after: args.after,
         limit: args.top as usize,
@@ -98,7 +98,7 @@ fn decision(
     args: &FeedbackDecide,
     common: &Common,
 ) -> anyhow::Result<(Engine, halma_engine::Decision)> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let decision = engine.decision(args.candidate.clone(), None);
     Ok((engine, decision))
 }

@@ -6,11 +6,11 @@ use console::style;
 use halma_core::ConfigError;
 use halma_engine::{
     CallSharing, Config, Engine, EngineError, Flags, IndexOptions, IndexReport, IndexRun, KbError,
-    Place, Watch, Workforce,
+    Place, Watch, Workforce, base_folder,
 };
 use toml::Value;
 
-use super::setup::{budget_flags, create_or_open, load_config, metadata_of, open};
+use super::setup::{budget_flags, create_or_open, load_config, metadata_of, open_chosen};
 use crate::args::{Common, Index};
 use crate::view::{self, duration, plural, progress, thousands};
 
@@ -18,9 +18,6 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
     // Checked before anything is created on disk: a misspelled path must not create an empty base.
     if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
         return Err(no_such_path(missing).into());
-    }
-    if args.only_workers && Place::new(&args.kb.kb)?.address().is_none() {
-        return Err(no_workers(&args.kb.kb).into());
     }
     let mut flags: Flags = budget_flags(&args.budget, "index");
     let settings = [
@@ -35,6 +32,10 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
         }
     }
     let config = load_config(common, flags)?.config;
+    let kb = args.kb.chosen(&config);
+    if args.only_workers && Place::new(&kb)?.address().is_none() {
+        return Err(no_workers(&kb).into());
+    }
     let options = IndexOptions {
         format: args.format,
         include: args.include.clone(),
@@ -47,7 +48,7 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
     if args.estimate {
         return estimate(&args, &options, config).await;
     }
-    let engine = create_or_open(config, &args.kb.kb)?;
+    let engine = create_or_open(config, &kb)?;
     let done = once(&engine, &args, &options).await;
     if !args.watch {
         return done;
@@ -68,7 +69,7 @@ async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::
     } else if report.documents_new + report.documents_unchanged + report.documents_replaced > 0
         || !report.refused.is_empty()
     {
-        view::print(&summary(&report, &args.kb.shown()?))?;
+        view::print(&summary(&report, &args.kb.shown(engine.config())?))?;
         if !options.rebuild.is_empty() && report.failed_units + report.pending_units == 0 {
             let parts: Vec<&str> = options.rebuild.iter().map(|part| part.name()).collect();
             view::print(&format!("Rebuilt as configured: {}.", parts.join(", ")))?;
@@ -98,7 +99,7 @@ fn sharing(args: &Index) -> CallSharing {
 
 /// Indexes the folders again whenever a file changes, until the program is stopped.
 async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
-    let mut watch = Watch::new(&args.paths, &args.kb.folder()?)?;
+    let mut watch = Watch::new(&args.paths, &base_folder(&args.kb.chosen(engine.config()))?)?;
     view::note("Watching for changes; stop with Ctrl-C.");
     loop {
         for failure in watch.changed().await.failures {
@@ -114,7 +115,7 @@ async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow:
 /// nothing is left behind.
 async fn estimate(args: &Index, options: &IndexOptions, config: Config) -> anyhow::Result<()> {
     let fresh = tempfile::tempdir()?;
-    let engine = match open(config.clone(), &args.kb.kb) {
+    let engine = match open_chosen(config.clone(), &args.kb) {
         Err(error) if is_no_base(&error) => create_or_open(config, fresh.path())?,
         opened => opened?,
     };

@@ -6,28 +6,30 @@ use halma_engine::Place;
 use halma_server::{Key, KeyFile, NewKey};
 use serde_json::json;
 
-use crate::args::{KbDir, Keys, KeysCommand, KeysCreate};
+use super::setup::load_config;
+use crate::args::{Common, KbDir, Keys, KeysCommand, KeysCreate};
 use crate::view::{self, table::table};
 
 const DAY: Duration = Duration::from_hours(24);
 
-pub(crate) fn run(args: Keys) -> anyhow::Result<()> {
+pub(crate) fn run(args: Keys, common: &Common) -> anyhow::Result<()> {
     match args.command {
-        KeysCommand::Create(own) => create(own),
-        KeysCommand::List { kb, json } => list(&file(&kb)?.list()?, json),
+        KeysCommand::Create(own) => create(own, common),
+        KeysCommand::List { kb, json } => list(&file(&kb, common)?.list()?, json),
         KeysCommand::Revoke { id, kb } => {
-            file(&kb)?.revoke(&id)?;
+            file(&kb, common)?.revoke(&id)?;
             view::print(&format!("Revoked {id}."))
         }
     }
 }
 
 /// The keys of a base, which are in its folder or in its database.
-fn file(kb: &KbDir) -> anyhow::Result<KeyFile> {
-    Ok(KeyFile::at(&Place::new(&kb.kb)?)?)
+fn file(kb: &KbDir, common: &Common) -> anyhow::Result<KeyFile> {
+    let config = load_config(common, vec![])?.config;
+    Ok(KeyFile::at(&Place::new(&kb.chosen(&config))?)?)
 }
 
-fn create(args: KeysCreate) -> anyhow::Result<()> {
+fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {
     let documents = args.fields.filter()?;
     let new = NewKey {
         documents: (!documents.is_empty()).then_some(documents),
@@ -38,7 +40,7 @@ fn create(args: KeysCreate) -> anyhow::Result<()> {
         budget_per_day_usd: args.usd_per_day,
         calls_per_day: args.calls_per_day,
     };
-    let file = file(&args.kb)?;
+    let file = file(&args.kb, common)?;
     if args.unless_any && file.exists()? {
         view::note("There is a key already; none is created.");
         return Ok(());

@@ -1,4 +1,5 @@
 //! `halma mcp`: serves a knowledge base to the agent that started this program.
+use halma_engine::base_folder;
 use halma_server::{ServeOptions, serve_stdio};
 
 use super::serve::with_prompts;
@@ -7,9 +8,10 @@ use crate::args::{Common, Mcp};
 
 pub(crate) async fn run(args: Mcp, common: &Common) -> anyhow::Result<()> {
     let mut loaded = load_config(common, vec![])?;
-    let dir = args.kb.folder()?;
+    let kb = args.kb.chosen(&loaded.config);
+    let dir = base_folder(&kb)?;
     with_prompts(&mut loaded, &dir);
-    let engine = open(loaded.config.clone(), &args.kb.kb)?;
+    let engine = open(loaded.config.clone(), &kb)?;
     let (demo, insecure) = (false, false);
     let options = ServeOptions { loaded, engine, dir, demo, insecure };
     Ok(Box::pin(serve_stdio(options)).await?)

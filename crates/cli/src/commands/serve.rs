@@ -1,5 +1,5 @@
 //! `halma serve`: serves a knowledge base over HTTP and MCP.
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded, base_folder};
@@ -18,10 +18,9 @@ use crate::view::{self, progress};
 const DEMO_BASE: &str = ".halma/demo/base";
 
 pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
-    let default = args.kb.kb == Path::new(".halma");
-    let dir: PathBuf = if args.demo && default { DEMO_BASE.into() } else { args.kb.kb.clone() };
     let mut loaded = load_config(common, flags(&args, common)?)?;
-    let kb = dir;
+    let is_demo = args.demo && args.kb.given().is_none();
+    let kb = if is_demo { DEMO_BASE.into() } else { args.kb.chosen(&loaded.config) };
     let dir = base_folder(&kb)?;
     with_prompts(&mut loaded, &dir);
     let engine = create_or_open(loaded.config.clone(), &kb)?;

@@ -5,14 +5,21 @@ use halma_core::{ConfigError, FieldValue, Metadata};
 use halma_engine::{Config, Engine, Flags, Loaded, flag_value, load};
 use toml::Value;
 
-use crate::args::{BudgetArgs, Common};
+use crate::args::{BudgetArgs, Common, KbDir};
 use crate::view;
+
+/// Names the base where `--kb` does not, before the configuration file does.
+const BASE_VARIABLE: &str = "HALMA_KB";
 
 /// Loads the configuration and applies the common flags and those of a command.
 pub(crate) fn load_config(common: &Common, mut flags: Flags) -> Result<Loaded, ConfigError> {
     if let Some(dir) = &common.prompts {
         let dir = Value::String(dir.display().to_string());
         flags.push(("prompts_dir".into(), dir, "--prompts".into()));
+    }
+    if let Some(base) = std::env::var_os(BASE_VARIABLE).filter(|base| !base.is_empty()) {
+        let base = Value::String(base.to_string_lossy().into_owned());
+        flags.push(("kb.url".into(), base, BASE_VARIABLE.into()));
     }
     let mut loaded = load(common.config.as_deref(), flags)?;
     loaded.config.worker = own_program();
@@ -106,9 +113,15 @@ pub(crate) fn open(config: Config, dir: &Path) -> anyhow::Result<Engine> {
     Ok(engine)
 }
 
-/// Opens the base in `dir` with the configuration of the common flags.
-pub(crate) fn open_base(dir: &Path, common: &Common) -> anyhow::Result<Engine> {
-    open(load_config(common, vec![])?.config, dir)
+/// Opens the base that `--kb` or the configuration names.
+pub(crate) fn open_chosen(config: Config, kb: &KbDir) -> anyhow::Result<Engine> {
+    let kb = kb.chosen(&config);
+    open(config, &kb)
+}
+
+/// [`open_chosen`] with the configuration of the common flags.
+pub(crate) fn open_base(kb: &KbDir, common: &Common) -> anyhow::Result<Engine> {
+    open_chosen(load_config(common, vec![])?.config, kb)
 }
 
 /// Opens a base, or creates one.

@@ -2,7 +2,7 @@
 
 use crate::program::{Program, write_library};
 use halma_testkit::double::{Behaviour, Double};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
@@ -185,4 +185,60 @@ fn a_closed_pipe_ends_the_program_quietly() {
     let mut child = program.start(&["config", "show"]);
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn the_configuration_names_the_base_where_no_flag_does() {
+    const BASE: &str = "[embedder]\nkind = \"none\"\n[kb]\natoms = \"sentences\"\n";
+    let program = Program::configured(&format!("{BASE}url = \"configured\"\n"));
+    write_library(&program);
+    let documents = |stats: &Value| stats["documents"].as_u64().unwrap();
+    program.run(&["index", "library"]).succeeds();
+    assert!(program.path("configured").is_dir() && !program.path(".halma").exists());
+    let count = documents(&program.stats());
+    assert!(count > 0);
+    // The variable wins over the file, and the flag over both.
+    let other = |args: &[&str]| program.command(args).env("HALMA_KB", "other").output().unwrap();
+    let missing = other(&["kb", "stats"]);
+    assert!(
+        !missing.status.success() && String::from_utf8_lossy(&missing.stderr).contains("other")
+    );
+    let flag = other(&["kb", "stats", "--json", "--kb", "configured"]);
+    assert_eq!(documents(&serde_json::from_slice(&flag.stdout).unwrap()), count);
+    let shown = other(&["config", "show", "--json"]);
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let url = shown.as_array().unwrap().iter().find(|value| value["key"] == "kb.url").unwrap();
+    assert_eq!((&url["value"], &url["origin"]), (&json!("other"), &json!("HALMA_KB")));
+
+    let address = "postgres://halma:pelican@127.0.0.1:1/halma?workspace=law&keys=keys";
+    program.write("halma.toml", format!("{BASE}url = \"{address}\"\n"));
+    let shown = program.run(&["config", "show"]);
+    assert!(
+        shown.out.contains("postgres://halma@127.0.0.1:1/halma?workspace=law"),
+        "{}",
+        shown.out
+    );
+    // Every command goes there, and none says the password.
+    let commands: [&[&str]; 9] = [
+        &["kb", "stats"],
+        &["ask", "Who?"],
+        &["search", "who"],
+        &["index", "library"],
+        &["serve", "--port", "0"],
+        &["worker"],
+        &["keys", "list"],
+        &["backup", "to"],
+        &["kb", "migrate"],
+    ];
+    for args in commands {
+        let ran = program.run(args);
+        assert!(ran.code != 0 && !ran.err.contains("pelican"), "{args:?}: {}", ran.err);
+        assert!(
+            ran.err.contains("127.0.0.1:1") || ran.err.contains("kb.url"),
+            "{args:?}: {}",
+            ran.err
+        );
+    }
+    assert!(!program.path(".halma").exists());
+    assert!(!shown.out.contains("pelican"));
 }

@@ -1,5 +1,6 @@
 //! `halma config show`: every value with its origin.
 use halma_core::ConfigError;
+use halma_kb::BaseUrl;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -35,6 +36,14 @@ pub fn show(loaded: &Loaded) -> Result<Vec<ShownValue>, ConfigError> {
     Ok(shown)
 }
 
+/// The address of a base may hold a password; addresses of models have keys of their own.
+fn without_password(key: &str, value: &Value) -> Value {
+    match value.as_str().filter(|_| key == "kb.url") {
+        Some(url) => Value::String(BaseUrl::from(url).shown()),
+        None => value.clone(),
+    }
+}
+
 fn flatten(prefix: &str, table: &Value, loaded: &Loaded, out: &mut Vec<ShownValue>) {
     for (key, value) in table.as_object().into_iter().flatten() {
         let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
@@ -42,7 +51,7 @@ fn flatten(prefix: &str, table: &Value, loaded: &Loaded, out: &mut Vec<ShownValu
             flatten(&key, value, loaded, out);
         } else {
             let origin = loaded.origins.get(&key).map_or("default", String::as_str).to_owned();
-            out.push(ShownValue { key, value: value.clone(), origin });
+            out.push(ShownValue { value: without_password(&key, value), key, origin });
         }
     }
 }

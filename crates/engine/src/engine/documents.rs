@@ -205,8 +205,10 @@ pub(super) fn forget_what_others_remove(base: &Base, cache: Option<&Arc<Cache>>)
         if let Some(cache) = &cache {
             cache.refuse(documents);
         }
-        if let Err(e) = forget_replies_about(documents, &dir, cache.as_ref()) {
-            tracing::error!("cached replies that quote removed documents are left: {e}");
+        let forgotten = forget_replies_about(documents, &dir, cache.as_ref());
+        if let Err(e) = &forgotten {
+            tracing::error!("cached replies that quote removed documents are left for now: {e}");
         }
+        forgotten.is_ok()
     });
 }

@@ -78,6 +78,12 @@ impl Engine {
         Self::with_resources(config, resources, &self.place.sibling(dir), Opening::Any)
     }
 
+    /// Removes what [`Engine::open_sibling`] of this folder has in the database, and overwrites its
+    /// keys. Nothing if this base is not shared. Blocks the thread.
+    pub fn erase_sibling(&self, dir: &Path) -> Result<(), EngineError> {
+        self.place.sibling(dir).erase()
+    }
+
     fn assemble(mut config: Config, place: &Place, opening: Opening) -> Result<Self, EngineError> {
         // Figures are described when a model is named for it.
         config.kb.describe_figures |= config.roles.contains_key("vision");

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use halma_pg::Address;
+use halma_seal::wipe_folder;
 
 use super::SharedSpace;
 use crate::error::EngineError;
@@ -53,6 +54,16 @@ impl Place {
             sibling = sibling.with_keys(keys.join(SIBLINGS).join(&*name));
         }
         Self { folder: dir.to_owned(), address: Some(Arc::new(sibling)) }
+    }
+
+    /// Removes everything of a workspace from its database, and its folder of keys. First the keys,
+    /// without which the rest cannot be read.
+    pub(crate) fn erase(&self) -> Result<(), EngineError> {
+        let Some(address) = &self.address else { return Ok(()) };
+        let space = SharedSpace::connect(address)?;
+        wipe_folder(super::keys_of(address)?).map_err(EngineError::Keys)?;
+        let home = space.home().clone();
+        Ok(space.wait(async move { home.erase(home.workspace()).await })?)
     }
 
     /// The folder of the base or of its replica on this machine.

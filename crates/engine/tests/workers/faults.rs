@@ -1,4 +1,5 @@
 //! Workers that are killed, and servers that ask for fewer calls.
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -50,17 +51,46 @@ async fn a_worker_for_the_other_tests() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_workers_lose_nothing() {
-    const KILLS: usize = 8;
-    let Some(test) = Test::new(60, Duration::from_millis(60)) else { return };
+    // At another moment each time: in the first calls, and in the middle of some.
+    kill_workers((8, 60), |kill| (1 + kill % 4, Duration::from_millis(13 * kill as u64))).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "minutes; `make soak` runs it"]
+#[expect(clippy::print_stdout, reason = "with it the moments can be had again")]
+async fn workers_that_are_killed_at_fifty_random_moments_lose_nothing() {
+    let given = std::env::var("HALMA_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed: u64 = given.unwrap_or_else(|| RandomState::new().hash_one(0));
+    println!("HALMA_SEED={seed}");
+    let random = |kill: usize, most: u64| {
+        let hash = blake3::hash(format!("{seed} {kill} {most}").as_bytes());
+        u64::from_le_bytes(hash.as_bytes()[..8].try_into().unwrap()) % most
+    };
+    // From before its first call until some fifty calls later.
+    let moment = |kill| (usize::try_from(random(kill, 3)).unwrap(), random(kill, 800));
+    kill_workers((50, 1_500), |kill| {
+        let (calls, millis) = moment(kill);
+        (calls, Duration::from_millis(millis))
+    })
+    .await;
+}
+
+/// Kills so many workers while so many documents are indexed, each after a number of calls and then
+/// a time.
+async fn kill_workers(
+    (kills, documents): (usize, usize),
+    moment: impl Fn(usize) -> (usize, Duration),
+) {
+    let Some(test) = Test::new(documents, Duration::from_millis(60)) else { return };
     let (expected, _, calls) = test.alone().await;
     let engine = test.engine(test.config());
     let killing = async {
-        for kill in 0..KILLS {
+        for kill in 0..kills {
+            let (first, time) = moment(kill);
             let before = test.model.chat_calls();
             let process = Process::start(&test);
-            // At another moment each time: in the first calls, and in the middle of some.
-            until(|| test.model.chat_calls() > before + kill % 4 || before >= calls).await;
-            tokio::time::sleep(Duration::from_millis(13 * kill as u64)).await;
+            until(|| test.model.chat_calls() >= before + first || before >= calls).await;
+            tokio::time::sleep(time).await;
             process.kill(&test);
         }
         test.workers(2)
@@ -70,7 +100,7 @@ async fn killed_workers_lose_nothing() {
     assert_eq!((report.failed_units, report.pending_units), (0, 0), "{:?}", report.failure);
     assert_eq!(lines(&engine), expected);
     // Only what was in progress when a worker was killed is done again.
-    let most = calls + KILLS * 4;
+    let most = calls + kills * 4;
     assert!((calls..=most).contains(&test.model.chat_calls()), "{}", test.model.chat_calls());
 }
 

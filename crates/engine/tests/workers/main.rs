@@ -3,5 +3,6 @@
 #![cfg(unix)]
 mod bench;
 mod builds;
+mod disk;
 mod faults;
 mod support;

@@ -7,8 +7,8 @@ use halma_engine::{
     CallSharing, CallWorker, Config, Engine, EngineError, ExportFormat, IndexOptions, IndexReport,
     IndexRun, Progress, base_folder,
 };
-use halma_testkit::Postgres;
 use halma_testkit::double::{Behaviour, Double, atomizer};
+use halma_testkit::{Postgres, SmallDisk};
 use tempfile::TempDir;
 
 /// The server of this program. It ends with it.
@@ -106,6 +106,12 @@ impl Test {
         let engine = Engine::create_or_open(Self::config_of(&model.url()), &folder).unwrap();
         let report = self.index(&engine, true).await.unwrap();
         (lines(&engine), report, model.chat_calls())
+    }
+
+    /// A disk that can be filled, for tables of the server; `None` where there is none.
+    pub(crate) fn small_disk() -> Option<SmallDisk> {
+        let server = SERVER.get()?.as_ref().filter(|server| server.is_own())?;
+        server.small_disk(8)
     }
 
     /// What a statement of the superuser answers.

@@ -60,9 +60,13 @@ impl Base {
         self.store.replication().map(|replication| replication.name())
     }
 
-    /// Lets `listener` hear of documents that other machines remove, from when the base was opened:
-    /// what was made of them outside the base is still to be deleted here.
-    pub fn on_removed_elsewhere(&self, listener: impl Fn(&[String]) + Send + Sync + 'static) {
+    /// Lets `listener` hear of documents that other machines have removed: what was made of them
+    /// outside the base is still to be deleted here. It returns whether that is done; it hears of
+    /// them again, from this or a later program, until it is.
+    pub fn on_removed_elsewhere(
+        &self,
+        listener: impl Fn(&[String]) -> bool + Send + Sync + 'static,
+    ) {
         if let Some(replication) = self.store.replication() {
             let listener: RemovalListener = Box::new(listener);
             replication.listen(listener);
@@ -125,8 +129,10 @@ fn follow(base: &Weak<Base>) {
         std::thread::sleep(INTERVAL);
         let Some(base) = base.upgrade() else { return };
         let pulled = base.pull();
-        if let Some(replication) = base.store.replication() {
-            replication.tell_removed();
+        if let Some(replication) = base.store.replication()
+            && let Err(reason) = replication.tell_removed(&base.store)
+        {
+            tracing::warn!("{reason}; what quotes removed documents is deleted later");
         }
         match pulled {
             Ok(_) if failed => {

@@ -28,7 +28,7 @@ pub(crate) async fn run(connections: &Connections) -> Result<(), PgError> {
 }
 
 /// The version that this program knows.
-fn newest() -> i32 {
+pub(crate) fn newest() -> i32 {
     i32::try_from(FILES.len()).expect("there are few migrations")
 }
 
@@ -75,7 +75,7 @@ async fn version(connections: &Connections, client: &Client) -> Result<Option<i3
     Ok(Some(found))
 }
 
-fn newer(connections: &Connections, found: i32) -> PgError {
+pub(crate) fn newer(connections: &Connections, found: i32) -> PgError {
     PgError::NewerSchema { database: connections.shown().to_owned(), found, known: newest() }
 }
 

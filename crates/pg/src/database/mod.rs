@@ -1,5 +1,5 @@
 //! A database in which the tables of Halma are.
-mod migrations;
+pub(crate) mod migrations;
 
 use crate::address::Address;
 use crate::connections::Connections;

@@ -5,6 +5,7 @@ use tokio_postgres::types::Type;
 
 use super::renewal::Renewal;
 use super::{Lease, SILENT};
+use crate::database::migrations::newest;
 use crate::error::PgError;
 use crate::tables::Tables;
 
@@ -46,7 +47,10 @@ impl Request<'_> {
         let id = id.as_slice();
         let mut told: Option<Instant> = None;
         loop {
-            let standing = stand(tables, id).await?;
+            // Someone waits for an urgent one, and should hear soon that the server is away. Once it
+            // has answered, the one who writes is waited for.
+            let is_impatient = self.urgent && told.is_none();
+            let standing = stand(tables, id, is_impatient).await?;
             if standing.free
                 && standing.first
                 && let Some(lease) = self.take(tables, id).await?
@@ -91,15 +95,25 @@ pub(super) fn random<const BYTES: usize>() -> [u8; BYTES] {
     bytes
 }
 
-async fn stand(tables: &Tables, id: &[u8]) -> Result<Standing, PgError> {
+async fn stand(tables: &Tables, id: &[u8], is_impatient: bool) -> Result<Standing, PgError> {
     let sql = format!(
         "select h.lease_until is null or h.lease_until <= clock_timestamp(),
             (select w.id from halma.waiter w where w.home = $1 and w.seen > clock_timestamp() - {SILENT}
-             order by w.place, w.id limit 1)
+             order by w.place, w.id limit 1),
+            (select version from halma.schema_version where one = 1)
          from halma.home h where h.home = $1"
     );
-    let rows = tables.query(&sql, &[]).await?;
+    let rows = if is_impatient {
+        tables.query_soon(&sql, &[]).await?
+    } else {
+        tables.query(&sql, &[]).await?
+    };
     let row = rows.first().ok_or_else(|| tables.erased())?;
+    // A program that was there before the tables were converted does not write to them.
+    let version = tables.value(row, 2)?;
+    if version > newest() {
+        return Err(tables.newer(version));
+    }
     let longest: Option<&[u8]> = tables.value(row, 1)?;
     Ok(Standing { free: tables.value(row, 0)?, first: longest.is_none_or(|first| first == id) })
 }

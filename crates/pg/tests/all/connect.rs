@@ -50,6 +50,20 @@ async fn tables_of_a_later_version_are_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_runs_while_a_newer_one_converts_the_tables_reads_and_writes_no_more() {
+    let Some(test) = Test::new().await else { return };
+    let server = server().unwrap();
+    let lease = crate::support::lease(&test.home).await;
+    lease.push(&crate::support::push(1, 0, &[b"one"])).await.unwrap();
+    lease.release().await;
+    server.psql(test.database(), "update halma.schema_version set version = 99");
+    let refused = test.home.lease("older", false).await.err().unwrap();
+    assert!(matches!(refused, PgError::NewerSchema { found: 99, .. }), "{refused}");
+    assert!(!refused.is_transient());
+    assert_eq!(crate::support::texts(&test.home, 0).await, [(1, 0, "one".into())]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn tables_that_were_made_halfway_are_finished() {
     let Some(server) = server() else { return };
     let address = server.database();

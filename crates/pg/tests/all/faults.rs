@@ -95,3 +95,26 @@ async fn a_call_that_is_dropped_halfway_leaves_no_open_transaction() {
     lease(&test.home).await.push(&push(1, 0, &[b"one"])).await.unwrap();
     assert_eq!(test.another().await.head().await.unwrap().generation, 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_urgent_request_hears_soon_that_the_server_is_away_and_waits_for_another_writer() {
+    let Some(server) = Postgres::find_own() else { return };
+    let test = Test::on(&server).await;
+    let first = lease(&test.home).await;
+    let home = test.home.clone();
+    let waiting = tokio::spawn(async move { home.lease("waits", true).await });
+    while !first.is_wanted().await.unwrap() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // One that waits already outlasts a restart that takes longer than the patience of a new one.
+    server.kill();
+    let began = std::time::Instant::now();
+    let refused = test.home.lease("new", true).await.err().unwrap();
+    let elapsed = began.elapsed();
+    assert!(refused.is_transient(), "{refused}");
+    assert!(elapsed < Duration::from_secs(3), "{elapsed:?}");
+    tokio::task::block_in_place(|| server.restart());
+    assert!(!waiting.is_finished());
+    first.release().await;
+    waiting.await.unwrap().unwrap().release().await;
+}

@@ -5,6 +5,7 @@
 
 mod calls;
 mod connect;
+mod disk;
 mod faults;
 mod lease;
 mod log;

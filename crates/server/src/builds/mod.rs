@@ -335,7 +335,7 @@ impl Builds {
 }
 
 /// The database is not reached, or something is wrong here.
-fn unstored(error: std::io::Error) -> Problem {
+pub(crate) fn unstored(error: std::io::Error) -> Problem {
     match error.downcast::<halma_pg::PgError>() {
         Ok(error) => error.into(),
         Err(error) => Problem::internal(&error),

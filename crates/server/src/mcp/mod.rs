@@ -19,6 +19,7 @@ use crate::app::{App, AppSetup, Shared};
 use crate::keys::Scope;
 use crate::problem::Problem;
 use crate::serve::{ServeError, ServeOptions};
+use crate::settings::follow_settings;
 
 /// The route `/mcp`. Every request is served on its own, in the workspace of its key; there are no
 /// sessions.
@@ -55,10 +56,13 @@ pub async fn serve_stdio(options: ServeOptions) -> Result<(), ServeError> {
     let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback: true };
     let app = Arc::new(App::new(setup)?);
     let workspace = Arc::clone(app.workspaces.root());
+    let following = tokio::spawn(follow_settings(Arc::clone(&app)));
     let tools = Tools::for_caller(app, Caller { key: None, workspace, trace_parent: None });
     let failed = |e: &dyn std::fmt::Display| {
         ServeError::Start(format!("the connection to the agent failed: {e}"))
     };
     let running = tools.serve(rmcp::transport::stdio()).await.map_err(|e| failed(&e))?;
-    running.waiting().await.map_err(|e| failed(&e)).map(drop)
+    let ended = running.waiting().await.map_err(|e| failed(&e)).map(drop);
+    following.abort();
+    ended
 }

@@ -7,10 +7,12 @@ use axum::http::StatusCode;
 use halma_engine::{Config, Engine};
 use tokio::sync::OnceCell;
 
+use super::shared::HeardOf;
 use super::{Workspace, is_name};
 use crate::builds::{BuildAccounts, run_worker};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
+use crate::settings::SharedSettings;
 
 /// The default workspace: the base that `halma index` and `halma ask` use as well.
 pub(crate) const DEFAULT: &str = "default";
@@ -24,17 +26,21 @@ const REMOVED: &str = ".removed-";
 type WorkspaceCell = Arc<OnceCell<Arc<Workspace>>>;
 
 pub(crate) struct Workspaces {
-    dir: PathBuf,
-    root: Arc<Workspace>,
-    others: Mutex<HashMap<String, WorkspaceCell>>,
+    pub(super) dir: PathBuf,
+    pub(super) root: Arc<Workspace>,
+    /// By folder.
+    others: Mutex<HashMap<PathBuf, WorkspaceCell>>,
     accounts: BuildAccounts,
+    /// Which workspaces there are, of a base that is shared. Others are what folders there are.
+    pub(super) shared: Option<Arc<SharedSettings>>,
+    pub(super) heard_of: HeardOf,
 }
 
 impl Workspaces {
     pub(crate) fn new(
         dir: &Path,
         engine: Engine,
-        accounts: BuildAccounts,
+        (accounts, shared): (BuildAccounts, Option<Arc<SharedSettings>>),
     ) -> Result<Self, Problem> {
         let root = Arc::new(Workspace::open(DEFAULT, dir, engine)?);
         start_worker(&root, &accounts);
@@ -44,7 +50,8 @@ impl Workspaces {
                 std::fs::remove_dir_all(leftover.path()).map_err(|e| Problem::internal(&e))?;
             }
         }
-        Ok(Self { dir, root, others, accounts })
+        let heard_of = HeardOf::default();
+        Ok(Self { dir, root, others, accounts, shared, heard_of })
     }
 
     pub(crate) fn root(&self) -> &Arc<Workspace> {
@@ -56,13 +63,17 @@ impl Workspaces {
         if name == DEFAULT {
             return Ok(Arc::clone(&self.root));
         }
-        let dir = self.dir_of(name).filter(|dir| dir.is_dir());
-        let dir = dir.ok_or_else(|| Problem::not_found("such workspace"))?;
-        let cell = Arc::clone(self.others().entry(name.to_owned()).or_default());
+        let missing = || Problem::not_found("such workspace");
+        let dir = self.existing(name).ok_or_else(missing)?;
+        let cell = Arc::clone(self.others().entry(dir.clone()).or_default());
         let open = || async {
-            let (engine, name) = (self.root.engine(), name.to_owned());
+            let (engine, name, dir) = (self.root.engine(), name.to_owned(), dir.clone());
+            let is_shared = self.shared.is_some();
             let keys = self.accounts.allowance.keys().file().clone();
             let open = move || {
+                if is_shared {
+                    std::fs::create_dir_all(&dir).map_err(|e| Problem::internal(&e))?;
+                }
                 let workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?)?;
                 keys.bind(&name, &workspace.id)?;
                 Ok(workspace)
@@ -71,15 +82,35 @@ impl Workspaces {
             start_worker(&workspace, &self.accounts);
             Ok::<_, Problem>(workspace)
         };
-        cell.get_or_try_init(open).await.map(Arc::clone)
+        let workspace = cell.get_or_try_init(open).await.map(Arc::clone)?;
+        if self.shared.is_some() && self.existing(name).as_ref() != Some(&dir) {
+            // Removed by another server while it was opened.
+            self.close(&dir).await?;
+            return Err(missing());
+        }
+        Ok(workspace)
+    }
+
+    /// The folder of a workspace that there is.
+    fn existing(&self, name: &str) -> Option<PathBuf> {
+        match &self.shared {
+            Some(shared) => {
+                let settings = shared.known().settings;
+                settings.workspaces.get(name).map(|folder| self.dir.join(folder))
+            }
+            None => self.dir_of(name).filter(|dir| dir.is_dir()),
+        }
     }
 
     /// Names, in order, the default one first.
     pub(crate) fn names(&self) -> Vec<String> {
-        let folders = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let names = folders.filter(|entry| entry.path().is_dir());
-        let mut names: Vec<String> =
-            names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let mut names: Vec<String> = if let Some(shared) = &self.shared {
+            shared.known().settings.workspaces.keys().cloned().collect()
+        } else {
+            let folders = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
+            let names = folders.filter(|entry| entry.path().is_dir());
+            names.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+        };
         names.retain(|name| is_name(name));
         names.sort();
         names.insert(0, DEFAULT.to_owned());
@@ -91,9 +122,15 @@ impl Workspaces {
             Problem::unfit(format!("`{name}` is not a valid name for a workspace"))
                 .hint("use at most 64 characters: a-z, 0-9, - and _")
         })?;
-        if name == DEFAULT || dir.exists() {
+        let is_there = name == DEFAULT || (self.shared.is_none() && dir.exists());
+        if is_there {
             let detail = format!("the workspace `{name}` already exists");
             return Err(Problem::new(StatusCode::CONFLICT, detail));
+        }
+        if let Some(shared) = self.shared.clone() {
+            let added = name.to_owned();
+            run_blocking(move || shared.change(|settings| settings.add(&added))).await?;
+            return self.get(name).await;
         }
         std::fs::create_dir_all(&dir).map_err(|e| Problem::internal(&e))?;
         self.get(name).await
@@ -105,25 +142,39 @@ impl Workspaces {
             return Err(Problem::unfit("the default workspace cannot be removed")
                 .hint("delete its documents, or stop the server and delete its folder"));
         }
-        let workspace = self.get(name).await?;
-        self.others().remove(name);
-        workspace.builds.close().await;
-        // Whatever still runs for it must not write into a folder of this name, which may be
-        // another workspace's soon.
-        let closed = Arc::clone(&workspace);
-        run_blocking(move || {
-            closed.close();
-            Ok(())
-        })
-        .await?;
-        let failed = |e: std::io::Error| Problem::internal(&e);
-        let id = halma_engine::TraceStore::next_id().map_err(failed)?;
-        let removed = self.dir.join(format!("{REMOVED}{name}-{id}"));
-        std::fs::rename(&workspace.dir, &removed).map_err(failed)?;
-        drop(workspace);
+        let dir = self.existing(name).ok_or_else(|| Problem::not_found("such workspace"))?;
+        if let Some(shared) = self.shared.clone() {
+            let removed = name.to_owned();
+            run_blocking(move || shared.change(|settings| settings.remove(&removed))).await?;
+        }
+        self.close(&dir).await?;
         let file = self.accounts.allowance.keys().file().clone();
         let revoked = name.to_owned();
         run_blocking(move || Ok(file.revoke_all_of(&revoked)?)).await?;
+        if self.shared.is_some() { self.erase(&dir).await } else { Ok(()) }
+    }
+
+    /// Closes the workspace in a folder, if it is open, and removes the folder.
+    pub(super) async fn close(&self, dir: &Path) -> Result<(), Problem> {
+        let cell = self.others().remove(dir);
+        if let Some(workspace) = cell.and_then(|cell| cell.get().map(Arc::clone)) {
+            workspace.builds.close().await;
+            // Whatever still runs for it must not write into a folder of this name, which may be
+            // another workspace's soon.
+            run_blocking(move || {
+                workspace.close();
+                Ok(())
+            })
+            .await?;
+        }
+        let failed = |e: std::io::Error| Problem::internal(&e);
+        let id = halma_engine::TraceStore::next_id().map_err(failed)?;
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        let removed = self.dir.join(format!("{REMOVED}{name}-{id}"));
+        match std::fs::rename(dir, &removed) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            renamed => renamed.map_err(failed)?,
+        }
         run_blocking(move || std::fs::remove_dir_all(removed).map_err(failed)).await
     }
 
@@ -156,7 +207,7 @@ impl Workspaces {
         is_name(name).then(|| self.dir.join(name))
     }
 
-    fn others(&self) -> MutexGuard<'_, HashMap<String, WorkspaceCell>> {
+    pub(super) fn others(&self) -> MutexGuard<'_, HashMap<PathBuf, WorkspaceCell>> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,6 @@
 //! A workspace: one tenant with a base, its originals, builds, traces and usage.
 mod all;
+mod shared;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};

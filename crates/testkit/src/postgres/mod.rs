@@ -1,5 +1,6 @@
 //! A PostgreSQL server for tests. It listens on a socket in a temporary folder, and ends with the
 //! process that started it, however that ends.
+mod disk;
 mod programs;
 
 use std::io::Write;
@@ -10,6 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+pub use disk::SmallDisk;
 use programs::{NOBODY, Programs, run};
 
 /// The variable without whose value tests that find no server are skipped.

@@ -13,6 +13,7 @@ use indicatif::ProgressBar;
 
 use super::base::EvaluationBase;
 use super::{assessing, retrieval, systems};
+use crate::args::place::configured;
 use crate::args::{Common, EvalHow, EvalRun, ProtocolArg};
 use crate::commands::setup::{budget_flags, load_config, set_flags};
 use crate::view::{self, progress};
@@ -119,7 +120,12 @@ impl Session {
             fingerprint(std::iter::once(Selection::name(&selected)).chain(config))
         });
         let pool = if own.is_some() { &selected } else { &data };
-        let base = EvaluationBase::choose((file, how), pool, (&home, own.as_deref()))?;
+        let base = EvaluationBase::choose(
+            (file, how),
+            pool,
+            (&home, own.as_deref()),
+            configured(&config),
+        )?;
         let (engine, mut origin) = base.open(config, file, pool).await?;
         let engine = Arc::new(engine);
         (origin.sample, origin.selected) = (sample, selection.describe());

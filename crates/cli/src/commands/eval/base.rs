@@ -24,11 +24,13 @@ pub(super) enum EvaluationBase {
 
 impl EvaluationBase {
     /// `home` is where a base of the file's own passages lies; `own` distinguishes one that holds
-    /// only those of `data`, or is made otherwise, from the one of the whole file.
+    /// only those of `data`, or is made otherwise, from the one of the whole file. `configured` is the
+    /// base that the configuration names.
     pub(super) fn choose(
         (file, args): (&Path, &EvalHow),
         data: &DataSet,
         (home, own_base): (&Path, Option<&str>),
+        configured: Option<PathBuf>,
     ) -> Result<Self, ConfigError> {
         let name = own_base.map_or("base".to_owned(), |own| format!("base-{own}"));
         let (own, pool) = (home.join(name), &data.format.entry().searched);
@@ -43,10 +45,12 @@ impl EvaluationBase {
             Some(kb) if brings && !by_hand(kb) => pooled(kb.clone()),
             Some(kb) => Self::Given(kb.clone()),
             None if *pool == Pool::Nothing => Self::Nothing(own),
-            None if data.format == Format::OWN && Path::new(USUAL).is_dir() => {
-                Self::Given(USUAL.into())
-            }
             None => {
+                let usual = || Path::new(USUAL).is_dir().then(|| USUAL.into());
+                let own = data.format == Format::OWN;
+                if let Some(kb) = configured.or_else(usual).filter(|_| own) {
+                    return Ok(Self::Given(kb));
+                }
                 return Err(ConfigError {
                     file: file.display().to_string(),
                     key: "--kb".into(),

@@ -4,7 +4,7 @@ use crate::commands::setup::open_base;
 use crate::view::{self, plural};
 
 pub(super) fn run(args: &KbDelete, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let deleted = engine.delete(&args.documents)?;
     if args.json {
         return view::print_json(&deleted);
@@ -14,7 +14,7 @@ pub(super) fn run(args: &KbDelete, common: &Common) -> anyhow::Result<()> {
         "Deleted {} with {} from {}.",
         plural(deleted.names.len() as u64, "document", "documents"),
         plural(nodes, "node", "nodes"),
-        args.kb.shown()?,
+        args.kb.shown(engine.config())?,
     )];
     lines.extend(deleted.names.iter().map(|name| format!("  {name}")));
     for name in &deleted.kept {

@@ -9,7 +9,7 @@ use crate::commands::setup::open_base;
 use crate::view;
 
 pub(super) fn run(args: &KbExport, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let Some(path) = &args.file else {
         let mut out = BufWriter::new(std::io::stdout().lock());
         engine.base().inspector().export(args.format, &mut out)?;

@@ -8,13 +8,13 @@ use halma_core::ConfigError;
 use halma_engine::{TagLearning, TagSample};
 
 use crate::args::{Common, KbLearnTags};
-use crate::commands::setup::{budget_flags, load_config, open};
+use crate::commands::setup::{budget_flags, load_config, open_chosen};
 use crate::view::{self, plural, progress, shorten, thousands};
 
 pub(super) async fn run(args: &KbLearnTags, common: &Common) -> anyhow::Result<()> {
     let samples = read(&args.file)?;
     let config = load_config(common, budget_flags(&args.budget, "index"))?.config;
-    let engine = open(config, &args.kb.kb)?;
+    let engine = open_chosen(config, &args.kb)?;
     if args.estimate {
         let estimate = engine.estimate_learning(&samples).await?;
         return if args.json {

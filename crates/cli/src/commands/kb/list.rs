@@ -10,7 +10,7 @@ use crate::commands::setup::open_base;
 use crate::view::{self, plural, shorten, table::table};
 
 pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let query = ListQuery {
         layer: args.layer,
         document: args.document.clone(),

@@ -9,7 +9,7 @@ use crate::commands::setup::open_base;
 use crate::view::{self, shorten};
 
 pub(super) fn run(args: &KbMerges, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     if let Some(id) = &args.undo {
         engine.base().undo_merge(id)?;
         return view::print(&format!("Undid the merge {id} permanently."));

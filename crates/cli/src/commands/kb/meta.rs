@@ -7,7 +7,7 @@ use crate::commands::setup::{metadata_of, open_base};
 use crate::view;
 
 pub(super) fn run(args: &KbMeta, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let mut metadata = fields(&engine, &args.document)?;
     if !args.set.is_empty() || !args.unset.is_empty() {
         metadata.0.retain(|name, _| !args.unset.contains(name));

@@ -4,15 +4,17 @@ use std::time::{Duration, Instant};
 
 use halma_engine::convert_base;
 
-use crate::args::KbMigrate;
+use crate::args::{Common, KbMigrate};
+use crate::commands::setup::load_config;
 use crate::view::{self, plural};
 
 /// How often the progress is printed.
 const STEP: Duration = Duration::from_secs(2);
 
-pub(super) fn run(args: &KbMigrate) -> anyhow::Result<()> {
+pub(super) fn run(args: &KbMigrate, common: &Common) -> anyhow::Result<()> {
+    let config = load_config(common, vec![])?.config;
     let hint = "a shared base is converted by the first command of a newer version";
-    let dir = args.kb.only_folder("kb migrate", hint)?;
+    let dir = &args.kb.only_folder(&config, "kb migrate", hint)?;
     let printed = Cell::new(Instant::now());
     let progress = |values: u64| {
         if printed.get().elapsed() >= STEP {

@@ -22,7 +22,7 @@ pub(crate) async fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Show(own) => show::run(&own, common),
         KbCommand::Export(own) => export::run(&own, common),
         KbCommand::Verify(own) => verify::run(&own, common),
-        KbCommand::Migrate(own) => migrate::run(&own),
+        KbCommand::Migrate(own) => migrate::run(&own, common),
         KbCommand::Copy(own) => copy::run(&own, common),
         KbCommand::Delete(own) => delete::run(&own, common),
         KbCommand::Meta(own) => meta::run(&own, common),

@@ -8,7 +8,7 @@ use crate::commands::setup::open_base;
 use crate::view::{self, shorten, table::table};
 
 pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let shown = engine.base().inspector().show(&node(&engine, &args.node)?)?;
     if args.json {
         return view::print_json(&shown);

@@ -11,7 +11,7 @@ use crate::commands::setup::open_base;
 use crate::view::{self, plural, shorten, table::table};
 
 pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
-    let tables = open_base(&args.kb.kb, common)?.base().tables()?;
+    let tables = open_base(&args.kb, common)?.base().tables()?;
     if args.json {
         return view::print_json(&tables);
     }
@@ -37,7 +37,7 @@ pub(super) fn run(args: &KbSql, common: &Common) -> anyhow::Result<()> {
         anyhow::anyhow!("--seconds {} is not a valid duration; write, for example, 5", args.seconds)
     })?;
     let limits = SqlLimits { time, rows: args.rows as usize, bytes: 64_000_000 };
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let query = match &args.run {
         Some(run) => with_series(&engine, run, &args.query)?,
         None => args.query.clone(),

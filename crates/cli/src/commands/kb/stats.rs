@@ -6,7 +6,7 @@ use crate::commands::setup::open_base;
 use crate::view::{self, table::table, thousands};
 
 pub(super) fn run(args: &KbStats, common: &Common) -> anyhow::Result<()> {
-    let stats = open_base(&args.kb.kb, common)?.base().inspector().stats()?;
+    let stats = open_base(&args.kb, common)?.base().inspector().stats()?;
     if args.json {
         return view::print_json(&stats);
     }

@@ -10,7 +10,7 @@ use crate::view::{self, plural, shorten, table::table};
 const SHOWN: usize = 110;
 
 pub(super) fn run(args: &KbTimeline, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let timeline = engine.base().inspector().timeline(&args.entity, args.top as usize)?;
     if args.json {
         return view::print_json(&timeline);

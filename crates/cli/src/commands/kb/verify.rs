@@ -4,7 +4,7 @@ use crate::commands::setup::open_base;
 use crate::view::{self, plural};
 
 pub(super) fn run(args: &KbVerify, common: &Common) -> anyhow::Result<()> {
-    let verified = open_base(&args.kb.kb, common)?.base().inspector().verify()?;
+    let verified = open_base(&args.kb, common)?.base().inspector().verify()?;
     if args.json {
         view::print_json(&verified)?;
     } else {

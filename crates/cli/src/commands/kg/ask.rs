@@ -11,7 +11,7 @@ use crate::view::{self, shorten, table::table};
 const MAX_SAME_NAME: usize = 10;
 
 pub(super) async fn find(args: &KgFind, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let descriptor = args.descriptor.as_deref();
     let graph = engine.knowledge_graph()?;
     let found = graph.find(&args.name, descriptor, args.top as usize).await.map_err(failed)?;
@@ -34,7 +34,7 @@ pub(super) async fn find(args: &KgFind, common: &Common) -> anyhow::Result<()> {
 }
 
 pub(super) async fn relate(args: &KgRelate, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let graph = engine.knowledge_graph()?;
     let entities = best(graph, &args.name, args.descriptor.as_deref()).await?;
     let others = match &args.to {
@@ -63,7 +63,7 @@ pub(super) async fn relate(args: &KgRelate, common: &Common) -> anyhow::Result<(
 }
 
 pub(super) async fn filter(args: &KgFilter, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let graph = engine.knowledge_graph()?;
     let mut ids = vec![];
     for name in &args.names {

@@ -7,7 +7,9 @@ use crate::view::{self, plural};
 
 /// Loads each file on its own: files before an invalid one stay loaded and are reported.
 pub(super) fn load(args: &KgLoadArgs, common: &Common) -> anyhow::Result<()> {
-    let engine = Engine::create_or_open(load_config(common, vec![])?.config, &args.kb.kb)?;
+    let config = load_config(common, vec![])?.config;
+    let kb = args.kb.chosen(&config);
+    let engine = Engine::create_or_open(config, &kb)?;
     if engine.shared().is_some() {
         view::warn("graphs are not shared: these are loaded for this machine only");
     }
@@ -54,7 +56,7 @@ fn summary(loaded: &KgLoaded) -> String {
 }
 
 pub(super) fn unload(args: &KgUnload, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb.kb, common)?;
+    let engine = open_base(&args.kb, common)?;
     let removed = engine.unload_kg(args.graph.as_deref())?;
     if args.json {
         return view::print_json(&removed);

@@ -6,7 +6,7 @@ use crate::commands::setup::open_base;
 use crate::view::{self, plural, table::table, thousands};
 
 pub(super) fn run(args: &KgShow, common: &Common) -> anyhow::Result<()> {
-    let shown = open_base(&args.kb.kb, common)?.show_kg()?;
+    let shown = open_base(&args.kb, common)?.show_kg()?;
     if args.json {
         return view::print_json(&shown);
     }

@@ -1,13 +1,15 @@
 //! `halma backup` and `halma restore`.
 use halma_engine::{RestoreOptions, backup, restore};
 
-use crate::args::{Backup, Restore};
+use crate::args::{Backup, Common, Restore};
+use crate::commands::setup::load_config;
 use crate::view::{self, plural};
 
-pub(crate) fn run(args: &Backup) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Backup, common: &Common) -> anyhow::Result<()> {
+    let config = load_config(common, vec![])?.config;
     let hint = "copy the base into a folder with `halma kb copy ADDRESS FOLDER`, and back that up";
-    let kb = args.kb.only_folder("backup", hint)?;
-    let report = backup(kb, &args.to)?;
+    let kb = args.kb.only_folder(&config, "backup", hint)?;
+    let report = backup(&kb, &args.to)?;
     if args.json {
         return view::print_json(&report);
     }
@@ -24,11 +26,12 @@ pub(crate) fn run(args: &Backup) -> anyhow::Result<()> {
     ))
 }
 
-pub(crate) fn run_restore(args: &Restore) -> anyhow::Result<()> {
+pub(crate) fn run_restore(args: &Restore, common: &Common) -> anyhow::Result<()> {
+    let config = load_config(common, vec![])?.config;
     let options = RestoreOptions { replace: args.replace, unverified: args.unverified };
     let hint = "restore into a folder, and copy that with `halma kb copy FOLDER ADDRESS`";
-    let kb = args.kb.only_folder("restore", hint)?;
-    let report = restore(&args.backup, kb, options)?;
+    let kb = args.kb.only_folder(&config, "restore", hint)?;
+    let report = restore(&args.backup, &kb, options)?;
     if !report.complete {
         view::warn(
             "the backup was interrupted while it was brought up to date: its records are whole, \

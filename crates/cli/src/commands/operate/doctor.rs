@@ -12,7 +12,7 @@ pub(crate) async fn run(args: &Doctor, common: &Common) -> anyhow::Result<()> {
         note(&format!("The weights of the local embedder are in {}.", dir.display()));
     }
     let config = load_config(common, vec![])?.config;
-    let findings = Box::pin(examine(&config, &args.kb.kb)).await;
+    let findings = Box::pin(examine(&config, &args.kb.chosen(&config))).await;
     if args.json {
         view::print_json(&findings)?;
     } else {

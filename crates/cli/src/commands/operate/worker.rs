@@ -8,7 +8,7 @@ use crate::view::{self, plural};
 
 pub(crate) async fn run(args: Worker, common: &Common) -> anyhow::Result<()> {
     let config = load_config(common, vec![])?.config;
-    let mut worker = CallWorker::start(&config, &args.kb, args.max_usd)?;
+    let mut worker = CallWorker::start(&config, &args.kb.chosen(&config), args.max_usd)?;
     view::note(&format!("Doing calls of {}; stop with Ctrl-C.", worker.models().join(", ")));
     let report = tokio::select! {
         report = worker.ended() => {

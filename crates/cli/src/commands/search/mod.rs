@@ -9,13 +9,13 @@ use halma_engine::SearchQuery;
 use serde_json::json;
 
 use self::explain::Explanation;
-use super::setup::{load_config, open};
+use super::setup::{load_config, open_chosen};
 use crate::args::{Common, Search};
 use crate::view::{self, shorten};
 
 pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     let config = load_config(common, vec![])?.config;
-    let engine = open(config, &args.kb.kb)?;
+    let engine = open_chosen(config, &args.kb)?;
     let Some(text) = args.query.filter(|_| !args.kept) else {
         let searches = engine.web_searches()?;
         let lines = searches.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;

@@ -12,7 +12,7 @@ use crate::store::databases::table::{EDGES_PART, META_PART, Table, VECTORS_PART,
 use crate::store::nodes::searched;
 use crate::store::schema::{decode, edge_key, edge_of_key, number, of_row_key, row_key, row_of};
 use crate::store::sealed::broken;
-use crate::store::{DocumentRecord, Store, StoreWriter};
+use crate::store::{DocumentRecord, FORMAT, Store, StoreWriter};
 
 /// Where the keys of what is taken in are: those of the slots in a range.
 pub(crate) type KeySource<'a> = dyn Fn(Range<Slot>) -> Result<Vec<Option<Key>>, SealError> + 'a;
@@ -24,7 +24,7 @@ pub(crate) struct Received {
     /// have come to it.
     pub(crate) wiped: Vec<Slot>,
     /// Names that documents had and have no longer.
-    pub(crate) removed: Vec<String>,
+    removed: Vec<String>,
 }
 
 impl Received {
@@ -71,9 +71,20 @@ impl Store {
             };
             match each(&mut take) {
                 Ok(mut state) => {
+                    if let Some(found) =
+                        writer.meta::<u32>("format")?.filter(|found| *found != FORMAT)
+                    {
+                        // A newer program has converted the base while this one runs.
+                        failure =
+                            Some(KbError::SharedFormat { name: state.name, found, known: FORMAT });
+                        return Err(heed::Error::Encoding("of another format".into()));
+                    }
                     writer.wipe_vectors_not_listed(&former)?;
                     received.removed.extend(names.into_iter().map(|(name, _)| name));
                     received.keep_removed(writer)?;
+                    if let Some(replication) = &self.replication {
+                        replication.removals().note(writer, &received.removed)?;
+                    }
                     state.slots = writer.meta("slots")?.unwrap_or_default();
                     writer.set_replica_state(&state)?;
                     writer.bump_generation()?;

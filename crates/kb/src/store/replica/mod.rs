@@ -8,6 +8,7 @@
 mod incoming;
 mod leading;
 mod outgoing;
+mod removals;
 mod replication;
 mod segment;
 mod state;

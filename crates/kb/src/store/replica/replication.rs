@@ -3,10 +3,12 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use halma_seal::KeyStore;
 
 use super::leading::lock;
+use super::removals::Removals;
 use super::{Head, Lease, Push, Upstream, UpstreamError, Urgency};
 use crate::KbError;
 use crate::lock_file;
@@ -17,6 +19,9 @@ const LOCK: &str = "replica.lock";
 
 /// Pushes after which the whole is sent, so that a new replica does not repeat each of them.
 const PUSHES: u64 = 500;
+
+/// When what a listener could not do is tried again.
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// Segments that were read and are not sent yet, at most.
 const QUEUED: usize = 8;
@@ -30,12 +35,14 @@ pub(crate) struct Replication {
     held: Mutex<Held>,
     /// One push at a time.
     sending: Mutex<()>,
-    removed: Mutex<Vec<String>>,
+    removals: Removals,
     listener: OnceLock<RemovalListener>,
+    /// When a listener that left something to do is asked again.
+    told_again: Mutex<Option<Instant>>,
 }
 
-/// Hears of documents that other machines have removed.
-pub(crate) type RemovalListener = Box<dyn Fn(&[String]) + Send + Sync>;
+/// Hears of documents that other machines have removed; returns whether nothing is left to be done.
+pub(crate) type RemovalListener = Box<dyn Fn(&[String]) -> bool + Send + Sync>;
 
 /// What the writes of this process share.
 #[derive(Default)]
@@ -63,8 +70,9 @@ impl Replication {
             dir: dir.to_owned(),
             held: Mutex::default(),
             sending: Mutex::default(),
-            removed: Mutex::default(),
+            removals: Removals::new(dir),
             listener: OnceLock::new(),
+            told_again: Mutex::default(),
         }
     }
 
@@ -73,13 +81,24 @@ impl Replication {
         self.listener.get_or_init(|| listener);
     }
 
-    /// Tells the listener, if there is one yet, of documents that others have removed.
-    pub(crate) fn tell_removed(&self) {
-        let Some(listener) = self.listener.get() else { return };
-        let removed = std::mem::take(&mut *lock(&self.removed));
-        if !removed.is_empty() {
-            listener(&removed);
+    /// Tells the listener, if there is one yet, of documents that others have removed, also of those
+    /// that a program took in which ended before it had told of them.
+    pub(crate) fn tell_removed(&self, store: &Store) -> Result<(), KbError> {
+        let Some(listener) = self.listener.get() else { return Ok(()) };
+        if lock(&self.told_again).is_some_and(|at| Instant::now() < at) {
+            return Ok(());
         }
+        // Also if it fails.
+        *lock(&self.told_again) = Some(Instant::now() + AGAIN);
+        if self.removals.tell(store, listener)? {
+            *lock(&self.told_again) = None;
+        }
+        Ok(())
+    }
+
+    /// What is noted of removals in this replica.
+    pub(super) fn removals(&self) -> &Removals {
+        &self.removals
     }
 
     fn keys_of(&self, base: u64) -> KeyStore {
@@ -216,6 +235,11 @@ impl Replication {
             Ok(held) if held.writers == 0 => {}
             _ => return Ok(Pulled::Current),
         }
+        // Without the lock: while the database is away, a write must not wait for this question.
+        let head = self.upstream.head()?;
+        if store.replica_state()?.generation == head.generation && !is_other(store, &head)? {
+            return Ok(Pulled::Current);
+        }
         let file = lock_file::open(&self.dir, LOCK)?;
         match file.try_lock() {
             Ok(()) => self.take_in(store),
@@ -245,7 +269,6 @@ impl Replication {
             let (name, generation) = (self.name().to_owned(), head.generation);
             Ok(ReplicaState { name, generation, ..ReplicaState::default() })
         })?;
-        lock(&self.removed).extend(received.removed);
         shared.wipe(&received.wiped)?;
         Ok(if extent == Extent::Whole { Pulled::Replaced } else { Pulled::Changed })
     }

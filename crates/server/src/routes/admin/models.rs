@@ -65,7 +65,8 @@ pub(crate) struct RoleAssignment {
     roles: BTreeMap<String, String>,
 }
 
-/// Assign roles to models, in all workspaces, from the next question on.
+/// Assign roles to models, in all workspaces, from the next question on. Of a shared base this holds
+/// for all its servers.
 #[utoipa::path(put, path = "/api/v1/models/roles", tag = "models", request_body = RoleAssignment,
     responses((status = 200, body = Models), (status = 422, body = Problem)))]
 pub(crate) async fn assign(
@@ -77,6 +78,13 @@ pub(crate) async fn assign(
         let _changing = app.role_changes.lock().unwrap_or_else(PoisonError::into_inner);
         let root = app.workspaces.root();
         let config = roles::assign(root.engine().config(), &new.roles)?;
+        if let Some(shared) = &app.settings {
+            app.change_settings(shared, |settings| {
+                settings.roles.extend(new.roles.clone());
+                Ok(())
+            })?;
+            return Ok(Json(lines(root.engine().config())));
+        }
         app.workspaces.reconfigure(&config)?;
         roles::store(&root.dir, &new.roles)?;
         Ok(Json(lines(&config)))

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use axum::Json;
 use axum::extract::State;
 use halma_core::PromptInfo;
-use halma_engine::{Config, Engine, list_prompts, shipped_prompts};
+use halma_engine::{Config, list_prompts, shipped_prompts};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -16,6 +16,7 @@ use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
+use crate::workspace::Workspace;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PromptLine {
@@ -60,7 +61,9 @@ fn shipped(name: &str) -> Option<&'static str> {
     files.find(|file| file.name == name).map(|file| file.text)
 }
 
-fn detail(engine: &Engine, name: &str) -> Result<PromptDetail, Problem> {
+fn detail((app, workspace): (&App, &Workspace), name: &str) -> Result<PromptDetail, Problem> {
+    let _unchanged = app.applied();
+    let engine = workspace.engine();
     let info = engine.prompts().list().into_iter().find(|info| info.name == name);
     let missing = || Problem::not_found("such prompt");
     let (info, shipped_text) = (info.ok_or_else(missing)?, shipped(name).ok_or_else(missing)?);
@@ -77,10 +80,11 @@ fn detail(engine: &Engine, name: &str) -> Result<PromptDetail, Problem> {
     params(("name" = String, Path, description = "As in `kar3/select`")),
     responses((status = 200, body = PromptDetail), (status = 404, body = Problem)))]
 pub(crate) async fn get(
+    State(app): State<Shared>,
     MayAsk(caller): MayAsk,
     Part(name): Part<String>,
 ) -> Result<Json<PromptDetail>, Problem> {
-    run_blocking(move || detail(&caller.workspace.engine(), &name).map(Json)).await
+    run_blocking(move || detail((&app, &caller.workspace), &name).map(Json)).await
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -89,7 +93,8 @@ pub(crate) struct PromptText {
     text: String,
 }
 
-/// Replace a prompt's text in all workspaces. A text that is not a valid template is refused.
+/// Replace a prompt's text in all workspaces, of a shared base on all its servers. A text that is not
+/// a valid template is refused.
 #[utoipa::path(put, path = "/api/v1/prompts/{*name}", tag = "prompts", request_body = PromptText,
     params(("name" = String, Path)),
     responses((status = 200, body = PromptDetail), (status = 422, body = Problem)))]
@@ -102,11 +107,18 @@ pub(crate) async fn put(
     run_blocking(move || {
         let path = path(&app, &name)?;
         let _turn = app.prompt_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shared) = &app.settings {
+            app.change_settings(shared, |settings| {
+                settings.prompts.insert(name.clone(), new.text.clone());
+                app.check_prompts(settings)
+            })?;
+            return detail((&app, &caller.workspace), &name).map(Json);
+        }
         check(&app, &name, &new.text)?;
         write(&path, new.text.as_bytes())?;
         let config = config(&app);
         app.workspaces.reconfigure(&config)?;
-        detail(&caller.workspace.engine(), &name).map(Json)
+        detail((&app, &caller.workspace), &name).map(Json)
     })
     .await
 }
@@ -123,11 +135,16 @@ pub(crate) async fn delete(
     run_blocking(move || {
         let path = path(&app, &name)?;
         let _turn = app.prompt_changes.lock().unwrap_or_else(PoisonError::into_inner);
-        if path.exists() {
+        if let Some(shared) = &app.settings {
+            app.change_settings(shared, |settings| {
+                settings.prompts.remove(&name);
+                Ok(())
+            })?;
+        } else if path.exists() {
             std::fs::remove_file(&path).map_err(|e| Problem::internal(&e))?;
             app.workspaces.reconfigure(&config(&app))?;
         }
-        detail(&caller.workspace.engine(), &name).map(Json)
+        detail((&app, &caller.workspace), &name).map(Json)
     })
     .await
 }

@@ -1,22 +1,24 @@
 //! Two servers with a replica each, over a database of their own.
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use halma_engine::{Config, Engine, Place};
-use halma_server::KeyFile;
+use halma_server::{KeyFile, Scope};
 use halma_testkit::Postgres;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::world::{World, config, good, index_library};
+use crate::world::{World, config, good, index_library, new_key};
 
 /// The server of this program. It ends with it.
 static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
 
 /// A database with a workspace, and the folder of its keys.
 pub(crate) struct Space {
+    /// The server of its own, of a test that kills it.
+    own: Option<Postgres>,
     keys: TempDir,
     database: String,
     config: Config,
@@ -26,12 +28,23 @@ impl Space {
     /// With a small base in it; `None` where there is no server for it.
     pub(crate) async fn with(config: Config) -> Option<Self> {
         let database = SERVER.get_or_init(Postgres::find).as_ref()?.database();
-        let space = Self { keys: tempfile::tempdir().unwrap(), database, config };
+        Some(Self::filled(None, database, config).await)
+    }
+
+    /// On a server of its own.
+    pub(crate) async fn apart() -> Option<Self> {
+        let own = Postgres::find_own()?;
+        let database = own.database();
+        Some(Self::filled(Some(own), database, config()).await)
+    }
+
+    async fn filled(own: Option<Postgres>, database: String, config: Config) -> Self {
+        let space = Self { own, keys: tempfile::tempdir().unwrap(), database, config };
         let replica = tempfile::tempdir().unwrap();
         let engine = space.engine(replica.path()).await;
         index_library(&engine).await;
         drop(engine);
-        Some(space)
+        space
     }
 
     pub(crate) async fn new() -> Option<Self> {
@@ -63,11 +76,40 @@ impl Space {
         KeyFile::at(&self.place(Path::new("unused"))).unwrap()
     }
 
+    /// A key with every right in a workspace.
+    pub(crate) fn key_for(&self, workspace: &str) -> String {
+        self.keys().create(new_key(&[Scope::Ask, Scope::Write, Scope::Admin], workspace)).unwrap().1
+    }
+
+    /// How many rows the database has of workspaces besides the first.
+    pub(crate) fn rows_of_others(&self) -> u64 {
+        const TABLES: [&str; 9] =
+            ["home", "segment", "push", "waiter", "call", "worker", "clock", "state", "usage"];
+        let others = "home <> (select home from halma.home where workspace = 'test')";
+        let count = |table: &str| {
+            let rows = self.psql(&format!("select count(*) from halma.{table} where {others}"));
+            rows.trim().parse::<u64>().unwrap()
+        };
+        TABLES.into_iter().map(count).sum()
+    }
+
+    /// The folder of the keys of a workspace besides the first.
+    pub(crate) fn keys_of(&self, workspace: &str) -> PathBuf {
+        self.keys.path().join("workspaces").join(workspace)
+    }
+
     /// Everything in the tables of state, as text.
     pub(crate) fn dump(&self) -> String {
+        self.psql("select kind, id, encode(bytes, 'escape') from halma.state")
+    }
+
+    fn psql(&self, sql: &str) -> String {
         let name = self.database.split('?').next().unwrap().rsplit('/').next().unwrap();
-        let server = SERVER.get().unwrap().as_ref().unwrap();
-        server.psql(name, "select kind, id, encode(bytes, 'escape') from halma.state")
+        self.server().psql(name, sql)
+    }
+
+    pub(crate) fn server(&self) -> &Postgres {
+        self.own.as_ref().unwrap_or_else(|| SERVER.get().unwrap().as_ref().unwrap())
     }
 }
 

@@ -1,10 +1,8 @@
 //! Pushes that fail or are not answered, machines that were away, and copies that do not arrive.
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use halma_core::{Budget, Mode};
 
-use super::super::common::Words;
 use super::super::turn::Hanging;
 use super::{Shared, await_equal, await_same_hits, hits, numbered, open_again};
 use crate::sample::count_bytes;
@@ -92,40 +90,6 @@ async fn a_build_whose_push_was_not_answered_continues() {
     await_equal(&one, &two);
     let verified = two.inspector().verify().unwrap();
     assert!(verified.problems.is_empty(), "{:?}", verified.problems);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_copy_that_does_not_arrive_leaves_nothing() {
-    let shared = Shared::new();
-    let folder = shared.bench.open(Some(Words::new()));
-    shared.bench.index(&folder).await;
-    let (one, two) = (shared.open("one"), shared.open("two"));
-    shared.upstream.refuse_next_push();
-    assert!(one.copy_from(&folder).is_err());
-    await_equal(&one, &two);
-    assert!(one.store.read(|reader| reader.document_names()).unwrap().is_empty());
-    one.copy_from(&folder).unwrap();
-    await_equal(&two, &folder);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_made_of_a_document_that_another_machine_removed_can_be_deleted() {
-    let shared = Shared::new();
-    let (one, two) = (shared.open("one"), shared.open("two"));
-    shared.bench.index(&one).await;
-    await_equal(&one, &two);
-    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
-    let listener = Arc::clone(&heard);
-    two.on_removed_elsewhere(move |names| listener.lock().unwrap().extend_from_slice(names));
-    // A document that says something else is not removed.
-    shared.bench.write("rivers.md", "# Rivers\n\nThe Rhine is long.\n");
-    shared.bench.index(&one).await;
-    one.delete(&["cities.md".into()]).unwrap();
-    let until = Instant::now() + Duration::from_secs(10);
-    while heard.lock().unwrap().is_empty() && Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!(*heard.lock().unwrap(), ["cities.md"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

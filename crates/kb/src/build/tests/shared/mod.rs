@@ -13,6 +13,8 @@ use crate::{Base, BaseOptions, KbError, SharedBase, Upstream};
 
 #[cfg(test)]
 mod failures;
+#[cfg(test)]
+mod other_machines;
 
 /// A shared base, its folder of keys, and an input folder.
 struct Shared {

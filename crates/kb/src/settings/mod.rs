@@ -1,4 +1,6 @@
 //! How a base is built and opened.
+mod url;
+
 use std::sync::Arc;
 
 use halma_core::Embedder;
@@ -7,11 +9,16 @@ use serde::{Deserialize, Serialize};
 use crate::kept::Calibration;
 use crate::{FeedbackSettings, GraphSettings, SearchSettings, TableOf, VectorLayers};
 
+pub use self::url::BaseUrl;
+
 /// The `[kb]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the configuration")]
 pub struct KbSettings {
+    /// The base where `--kb` names none; means nothing here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<BaseUrl>,
     /// The level of PIKE-RAG that a base is made for, from 0 to 4: it gives defaults to the other
     /// keys (`halma_engine`'s configuration), and means nothing here.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,6 +70,7 @@ pub struct KbSettings {
 impl Default for KbSettings {
     fn default() -> Self {
         Self {
+            url: None,
             level: None,
             atoms: Atoms::Questions,
             chunks: Chunks::Structure,

@@ -1,0 +1,103 @@
+//! What is changed over HTTP and holds for all servers of a shared base: prompts, roles of models,
+//! and workspaces besides the default one. One sealed entry in the database of the base.
+mod apply;
+mod content;
+mod prompts;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use halma_engine::{Config, SealedEntries, SealedEntry, SharedSpace};
+
+pub(crate) use self::apply::follow_settings;
+pub(crate) use self::content::Settings;
+use self::prompts::write_prompts;
+use crate::builds::unstored;
+use crate::problem::Problem;
+use crate::roles;
+
+/// The kind of the entry, which is also the folder of its key, and its id.
+const KIND: &str = "settings";
+const ID: &str = "all";
+
+pub(crate) struct SharedSettings {
+    entries: SealedEntries,
+    known: RwLock<KnownSettings>,
+}
+
+/// What was read last.
+#[derive(Clone, Default)]
+pub(crate) struct KnownSettings {
+    /// 0 where nothing was ever changed.
+    pub(crate) version: u64,
+    pub(crate) settings: Arc<Settings>,
+}
+
+impl SharedSettings {
+    pub(crate) fn open(space: &SharedSpace) -> Result<Self, Problem> {
+        let entries = SealedEntries::new(space, KIND, KIND)?;
+        let settings = Self { entries, known: RwLock::default() };
+        settings.refresh()?;
+        Ok(settings)
+    }
+
+    /// As they were read last.
+    pub(crate) fn known(&self) -> KnownSettings {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads what other servers have changed. Waits for the database.
+    pub(crate) fn refresh(&self) -> Result<(), Problem> {
+        let changed = self.entries.changed_since(self.known().version).map_err(unstored)?;
+        let Some(SealedEntry { version, bytes, .. }) = changed.into_iter().next_back() else {
+            return Ok(());
+        };
+        let read = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
+        let settings = read.map_err(|e| Problem::internal(&e))?.unwrap_or_default();
+        self.remember(version, settings);
+        Ok(())
+    }
+
+    fn remember(&self, version: u64, settings: Settings) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if version > known.version {
+            *known = KnownSettings { version, settings: Arc::new(settings) };
+        }
+    }
+
+    /// Changes the settings as they are now, unless `change` refuses. It is asked again where
+    /// another server was faster. Waits for the database.
+    pub(crate) fn change<T>(
+        &self,
+        mut change: impl FnMut(&mut Settings) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        loop {
+            self.refresh()?;
+            let KnownSettings { version, settings: former } = self.known();
+            let mut settings = Settings::clone(&former);
+            let changed = change(&mut settings)?;
+            if settings == *former {
+                return Ok(changed);
+            }
+            let bytes = serde_json::to_vec(&settings).map_err(|e| Problem::internal(&e))?;
+            if let Some(version) = self.entries.put(ID, version, &bytes).map_err(unstored)? {
+                self.remember(version, settings);
+                return Ok(changed);
+            }
+        }
+    }
+}
+
+/// The configuration with the roles that were assigned over HTTP. Roles of models that this server
+/// does not have are left out.
+fn with_roles(configured: &Config, settings: &Settings) -> Config {
+    let mut config = configured.clone();
+    for (role, model) in &settings.roles {
+        match roles::assign(&config, &[(role.clone(), model.clone())].into()) {
+            Ok(assigned) => config = assigned,
+            Err(problem) => {
+                tracing::warn!("{role} = {model} is ignored on this server: {}", problem.detail);
+            }
+        }
+    }
+    config
+}

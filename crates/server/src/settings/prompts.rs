@@ -1,0 +1,70 @@
+//! The prompts that were changed over HTTP, as files for the engine, which reads them from a folder.
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::problem::Problem;
+
+/// Writes these prompts to a folder of their own, with those of the `configured` folder that they
+/// do not replace. Returns which folder is to be read.
+pub(crate) fn write_prompts(
+    own: &Path,
+    configured: Option<&Path>,
+    prompts: &BTreeMap<String, String>,
+) -> Result<Option<PathBuf>, Problem> {
+    let failed = |e: io::Error| Problem::internal(&e);
+    match fs::remove_dir_all(own) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
+        _ => {}
+    }
+    if prompts.is_empty() {
+        return Ok(configured.map(Path::to_owned));
+    }
+    if let Some(configured) = configured {
+        copy(configured, own).map_err(failed)?;
+    }
+    for (name, text) in prompts {
+        let path = own.join(format!("{name}.md"));
+        fs::create_dir_all(path.parent().unwrap_or(own)).map_err(failed)?;
+        fs::write(path, text).map_err(failed)?;
+    }
+    Ok(Some(own.to_owned()))
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &to)?;
+        } else {
+            fs::copy(&path, &to)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_are_those_of_the_configured_folder_but_for_the_changed_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, configured) = (dir.path().join("own"), dir.path().join("configured"));
+        fs::create_dir_all(configured.join("a")).unwrap();
+        fs::write(configured.join("a/x.md"), "x").unwrap();
+        fs::write(configured.join("a/y.md"), "y").unwrap();
+        let changed = BTreeMap::from([("a/y".to_owned(), "changed".to_owned())]);
+        let read = |name: &str| fs::read_to_string(own.join(name)).unwrap();
+        let used = write_prompts(&own, Some(&configured), &changed).unwrap();
+        assert_eq!(used.as_deref(), Some(own.as_path()));
+        assert_eq!((read("a/x.md"), read("a/y.md")), ("x".to_owned(), "changed".to_owned()));
+        let used = write_prompts(&own, Some(&configured), &BTreeMap::new()).unwrap();
+        assert_eq!(used.as_deref(), Some(configured.as_path()));
+        assert!(!own.exists());
+        assert_eq!(write_prompts(&own, None, &BTreeMap::new()).unwrap(), None);
+    }
+}

@@ -24,9 +24,9 @@ from bert import fail, passage_text
 from keywords import Pool, labelled
 from multihop import from_rules, hard, hops, joined, sub_questions, whole
 from sources import MULTI, SINGLE, Passage, held_aside, multi, single
-from text import left_out, normal, pair, places, share, window
+from text import HELD_MULTI, left_out, normal, pair, places, share, window
 
-HELD_MULTI, HELD_SINGLE = 0.2, 0.04
+HELD_SINGLE = 0.04
 WORDS = 80
 # Of these, less is taken: they are far from an encyclopedia.
 MOST = ["squadshifts_amazon=800", "squadshifts_reddit=800", "policyqa=300"]

@@ -23,6 +23,10 @@ def content(text):
     return {word for word in normal(text).split() if word not in STOP}
 
 
+# The share of the multi-hop questions that is held out of the training.
+HELD_MULTI = 0.2
+
+
 def share(key):
     """A number in 0..1 that depends on the key alone, so that a split stays as it is."""
     return int(hashlib.sha256(key.encode()).hexdigest()[:8], 16) / 16**8

@@ -12,6 +12,7 @@ use super::{BudgetArgs, Set};
 const EXAMPLES: &str = "Examples:
   halma train collect questions.jsonl --kb .halma --out runs.jsonl --estimate
   halma train collect questions.jsonl --kb .halma --out runs.jsonl --max-usd 20
+  halma train collect --from-feedback --consent --kb .halma --out runs.jsonl
   halma train pairs runs.jsonl --format trl --kind sft --held-out test.jsonl --out pairs
   halma train keywords hotpotqa_train.json --sample 1000 --out keywords
 
@@ -37,9 +38,6 @@ pub(crate) enum TrainCommand {
 /// Which questions, over which base.
 #[derive(clap::Args)]
 pub(crate) struct TrainQuestions {
-    /// Question file: your own (JSON lines with `question` and `answers`) or a data set in its
-    /// official format (`halma data list`)
-    pub(crate) file: PathBuf,
     /// Format of the data set [default: recognised by the keys of the records]
     #[arg(long, value_name = "SET", value_parser = super::eval::format, help_heading = "Questions")]
     pub(crate) data_format: Option<Format>,
@@ -85,6 +83,16 @@ impl TrainQuestions {
 
 #[derive(clap::Args)]
 pub(crate) struct TrainCollect {
+    /// Question file: your own (JSON lines with `question` and `answers`) or a data set in its
+    /// official format (`halma data list`)
+    #[arg(required_unless_present = "from_feedback", conflicts_with = "from_feedback")]
+    pub(crate) file: Option<PathBuf>,
+    /// Take the questions from the base's feedback: answers that were marked right, and corrections
+    #[arg(long, requires = "consent", help_heading = "Questions")]
+    pub(crate) from_feedback: bool,
+    /// Confirm that the people who asked and gave the feedback agreed to training with it
+    #[arg(long, requires = "from_feedback", help_heading = "Questions")]
+    pub(crate) consent: bool,
     #[command(flatten)]
     pub(crate) questions: TrainQuestions,
     /// File for the rounds, JSON lines; their traces go to FILE.traces. A second run continues it
@@ -146,6 +154,9 @@ pub(crate) struct TrainPairs {
 
 #[derive(clap::Args)]
 pub(crate) struct TrainKeywords {
+    /// Question file: your own (JSON lines with `question` and `answers`) or a data set in its
+    /// official format (`halma data list`)
+    pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) questions: TrainQuestions,
     /// Folder for train.jsonl, heldout.jsonl, statistics.json and what was collected; a second run

@@ -62,6 +62,37 @@ fn questions_become_rounds_and_rounds_become_pairs() {
 }
 
 #[test]
+fn feedback_becomes_questions_where_people_agreed() {
+    let program = Program::new();
+    write_library(&program);
+    program.run(&["index", "library"]).succeeds();
+    let collect = |more: &[&str]| {
+        let args = ["train", "collect", "--from-feedback", "--out", "runs.jsonl", "--rounds", "1"];
+        program.run(&[&args[..], more].concat())
+    };
+    collect(&[]).fails(2, &["--consent"]);
+    collect(&["--consent"]).fails(2, &["no question with a right answer", "halma feedback add"]);
+    let mark = |question: &str, verdict: &[&str]| {
+        program.run(&["ask", question, "--answer-style", "short"]).succeeds();
+        program.run(&[&["feedback", "add", "last", "--verdict"], verdict].concat()).succeeds();
+    };
+    mark("In which year was Orrin Light first lit?", &["right"]);
+    mark("Where was Maud Tarrant born?", &["wrong", "--correction", "Velby"]);
+    mark("What colour is the sea around Sken?", &["wrong"]);
+    let ran = collect(&["--consent"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("2 questions from feedback"), "{}", ran.err);
+    assert!(ran.err.contains("1 without a correction of the answer"), "{}", ran.err);
+    let questions = lines(&program, "runs.jsonl.questions.jsonl");
+    assert_eq!(questions[0]["answers"][0], "1871");
+    assert_eq!(questions[1]["answers"][0], "Velby");
+    let rounds = lines(&program, "runs.jsonl");
+    assert!(rounds.iter().any(|line| line.to_string().contains("Maud Tarrant born")), "{rounds:?}");
+    let file = ["train", "collect", "questions.jsonl", "--from-feedback", "--consent"];
+    program.run(&[&file[..], &["--out", "x"]].concat()).fails(2, &["--from-feedback"]);
+}
+
+#[test]
 fn a_base_that_changed_and_a_server_that_is_gone_are_reported() {
     let program = library();
     assert_eq!(collect(&program, &["--limit", "2"]).code, 0);

@@ -2,6 +2,7 @@
 //!
 //! The innermost description of something unnamed (`the director of X`) is asked for first and is
 //! replaced by `#1`, and so on until only the question's own target is left.
+mod clauses;
 pub(crate) mod follow_up;
 mod grammar;
 mod phrases;
@@ -88,6 +89,8 @@ fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
             phrases::role_of(tokens, at, lexicon),
             phrases::owned(tokens, at),
             phrases::named_for(tokens, at, lexicon),
+            clauses::relative(tokens, at, lexicon),
+            clauses::stated(tokens, at, lexicon),
         ];
         for found in found.into_iter().flatten() {
             let shorter = best.as_ref().is_none_or(|best| found.words.len() < best.words.len());

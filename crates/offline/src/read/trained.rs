@@ -16,7 +16,7 @@ pub(crate) type TrainedFeatures = [f32; TRAINED];
 
 /// Passages that are read one by one, at most; and their characters, as long as it is more than one
 /// passage. Reading takes some 7 ms a passage of 500 characters and processor.
-const MAX_PASSAGES: usize = 4;
+const MAX_PASSAGES: usize = 5;
 const MAX_CHARS: usize = 4_000;
 
 /// Passages that are read together, and their characters: what fits one window.

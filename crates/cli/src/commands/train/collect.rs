@@ -7,6 +7,7 @@ use halma_engine::Engine;
 use halma_eval::train::{CollectionSummary, Collector, Stopped};
 use halma_eval::{SystemUnderTest, forecast_table, recognise, would_exceed};
 
+use super::from_feedback;
 use crate::args::{Common, TrainCollect};
 use crate::commands::eval::asking::{Questions, Session, bars, default_folder};
 use crate::view;
@@ -15,15 +16,18 @@ use crate::view;
 const HOPS: &str = "10";
 
 pub(super) async fn run(args: TrainCollect, common: &Common) -> anyhow::Result<()> {
-    let TrainCollect { questions, out, rounds, right, judge, estimate, probe } = args;
-    let file = questions.file.clone();
+    let TrainCollect { file, questions, out, rounds, right, judge, estimate, probe, .. } = args;
+    make_parent(&out)?;
+    let file = match file {
+        Some(file) => file,
+        None => from_feedback::write_questions(questions.kb.as_deref(), &out, common)?,
+    };
     let format = questions.data_format.map_or_else(|| recognise(&file), Ok)?;
     let seed = questions.chosen.seed;
     let how = questions.into_how(judge);
     let session =
         Session::open(Questions::new(&file, format), &how, common, default_folder).await?;
     let Session { engine, data, runner, bench, .. } = &session;
-    make_parent(&out)?;
     let collector = Collector {
         rounds: systems(engine, useful(engine, rounds), seed)?,
         bench: bench.clone(),

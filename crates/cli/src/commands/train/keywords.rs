@@ -14,10 +14,9 @@ use crate::commands::setup::load_config;
 use crate::view;
 
 pub(super) async fn run(args: TrainKeywords, common: &Common) -> anyhow::Result<()> {
-    let TrainKeywords { questions, out, most_passages, files } = args;
+    let TrainKeywords { file, questions, out, most_passages, files } = args;
     let held_out = held_out(&files.held_out)?;
     let prompts = configured_prompts(&load_config(common, vec![])?.config)?;
-    let file = questions.file.clone();
     let format = questions.data_format.map_or_else(|| recognise(&file), Ok)?;
     let how = questions.into_how(None);
     let session =

@@ -1,5 +1,6 @@
 //! `halma train`: training data for small models, from questions over a base.
 mod collect;
+mod from_feedback;
 mod keywords;
 mod pairs;
 

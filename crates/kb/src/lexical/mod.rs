@@ -4,10 +4,12 @@ mod languages;
 mod memory;
 mod merging;
 mod read_only;
+mod stems;
 mod top;
 
 pub(crate) use index::{IndexedText, LexicalIndex, LexicalQuery};
-pub(crate) use languages::{Languages, has_stemmer};
+pub(crate) use languages::{Languages, TermHashes, has_stemmer};
+use stems::Stems;
 
 use std::str::CharIndices;
 
@@ -28,7 +30,7 @@ const LONGEST: usize = 64;
 pub(crate) fn analyzer() -> TextAnalyzer {
     TextAnalyzer::builder(WordTokenizer::default())
         .filter(AsciiFoldingFilter)
-        .filter(Stemmer::new(Language::English))
+        .filter(Stems::new(Language::English))
         .build()
 }
 

@@ -183,7 +183,9 @@ fn measured(passages: usize) -> Vec<Figure> {
     figures.push(figure("index-cpu", (all_cpu_ms() - busy) * 1e3 / count));
     drop(base);
     figures.push(figure("disk", disk(&base_dir) / count / 1e3));
-    figures.iter().for_each(|figure| println!("{}", figure.line()));
+    for figure in &figures {
+        println!("{}", figure.line());
+    }
     let mut searching = Command::new(std::env::current_exe().unwrap())
         .arg("measure")
         .arg(dir.path())

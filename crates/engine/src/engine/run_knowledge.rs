@@ -71,3 +71,66 @@ impl Knowledge for RunKnowledge {
         self.base.catalog().await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use halma_core::{Filter, Layer, MinScore, Mode};
+    use halma_testkit::Toy;
+
+    use super::*;
+
+    /// A base that is only searched.
+    struct SearchOnly(Arc<Toy>);
+
+    #[async_trait]
+    impl Knowledge for SearchOnly {
+        async fn search(&self, query: &Query) -> Result<Vec<Vec<Hit>>, BoxError> {
+            self.0.search(query).await
+        }
+
+        async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
+            Err(format!("`{id}` is read").into())
+        }
+
+        async fn neighbours(
+            &self,
+            id: &NodeId,
+            edge: Option<Edge>,
+        ) -> Result<Vec<(Edge, Hit)>, BoxError> {
+            self.0.neighbours(id, edge).await
+        }
+
+        async fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
+            self.0.run_sql(sql).await
+        }
+
+        async fn catalog(&self) -> Result<Catalog, BoxError> {
+            self.0.catalog().await
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_found_is_as_if_it_were_read() {
+        let base = Toy::new(&[
+            ("c1", "Ada", "Ada wrote notes.", &[]),
+            ("c2", "Bob", "Bob wrote letters.", &[]),
+        ]);
+        let run = RunKnowledge::new(Arc::new(SearchOnly(Arc::clone(&base))));
+        let query = Query {
+            texts: vec!["Who wrote notes?".to_owned()],
+            layer: Layer::Chunk,
+            mode: Mode::Bm25,
+            limit: 1,
+            min_score: MinScore::Any,
+            exclude: vec![],
+            filter: Filter::default(),
+        };
+        let hit = run.search(&query).await.unwrap().remove(0).remove(0);
+        let found = run.get(&hit.id).await.unwrap();
+        let read = base.get(&hit.id).await.unwrap();
+        assert_eq!((&found.text, &found.title, found.span), (&read.text, &read.title, read.span));
+        assert_eq!((found.score, found.cosine, found.parts.len()), (0.0, None, 0));
+        let other = if hit.id.0 == "c1" { "c2" } else { "c1" };
+        assert!(run.get(&NodeId(other.to_owned())).await.is_err(), "this one was not found");
+    }
+}

@@ -8,7 +8,7 @@ use tantivy::tokenizer::{
     TextAnalyzer, Token,
 };
 
-use super::{QUERY_TERMS, WordTokenizer, analyzer, query_terms, term_hash};
+use super::{QUERY_TERMS, WordTokenizer, analyzer, query_analyzer, query_terms, term_hash};
 
 /// Languages with a stemmer, by their codes (ISO 639-1). Texts of others are stemmed as English,
 /// which leaves words of other scripts as they are.
@@ -132,12 +132,12 @@ impl Languages {
         let is_stop = |at: usize| !of_query.is_empty() && of_query.iter().all(|stops| stops[at]);
         let meant: Vec<usize> = (0..words.len()).filter(|at| !is_stop(*at)).collect();
         let meant = if meant.is_empty() { (0..words.len()).collect() } else { meant };
-        let mut groups: Vec<Vec<String>> = vec![];
+        let (mut english, mut groups) = (query_analyzer(), Vec::<Vec<String>>::new());
         for at in meant.into_iter().take(QUERY_TERMS) {
             let mut terms: Vec<String> = vec![];
-            analyzer()
-                .token_stream(&words[at])
-                .process(&mut |token| terms.push(token.text.clone()));
+            let mut stream = english.token_stream(&words[at]);
+            stream.process(&mut |token| terms.push(token.text.clone()));
+            drop(stream);
             terms.truncate(1);
             terms.extend(languages.iter_mut().map(|language| language.stem(&words[at])));
             terms.sort();

@@ -1,6 +1,6 @@
 //! The base as strategies and searches see it: everything that computes or reads the disk runs on
 //! the blocking threads, a few at a time, so that the runtime's own threads always have time for
-//! requests.
+//! requests. A search goes there by itself, after a few looks into the store.
 use std::sync::Arc;
 
 use async_trait::async_trait;

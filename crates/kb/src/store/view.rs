@@ -12,7 +12,7 @@ use super::replica::is_shared_value;
 use super::restriction::Visibility;
 use super::schema::{FORMAT, decode, encode, hash};
 use super::sealed::Removals;
-use super::vectors::OpenVectorFile;
+use super::vectors::files::OpenVectorFile;
 use super::{Id, Store};
 
 /// One consistent view of the store.

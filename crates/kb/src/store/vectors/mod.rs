@@ -2,7 +2,7 @@
 //! vectors themselves are in files (`file.rs`).
 mod doubt;
 mod file;
-mod files;
+pub(super) mod files;
 mod layers;
 mod mapped;
 mod positioned;
@@ -22,9 +22,6 @@ use super::changes::Changed;
 use super::nodes::searched;
 use super::schema::{row_key, row_of, row_prefix};
 use super::{At, EmbedderRecord, Row, StoreReader, StoreWriter, Task, UnitKey};
-
-/// A file that vectors are written into, with which it is.
-pub(super) type OpenVectorFile = (VectorKey, Arc<VectorFile>);
 
 impl StoreReader<'_> {
     /// The embedders the base has known, in the order of their numbers.

@@ -1,17 +1,20 @@
 //! Searching at size: for each number of passages a base with a vector of 384 dimensions for every
 //! passage and sentence, searched by a fresh process in every mode. Prints times, memory, disk and
-//! how long it takes until a document that is added is found, each with the ratio to the code
-//! before format 7.
+//! how long it takes until a document that is added is found; at the end all of it as a table, with
+//! the ratio to the code before format 7 (`scale_before.txt`).
 //!
 //! `HALMA_SCALE=1000,10000` chooses the numbers of passages; `make soak` adds a million.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may stop")]
 mod common;
 
 use std::hint::black_box;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use common::table::{Figure, table};
 use common::{Centres, Quick, Random, named_passages};
 use halma_core::{
     Embedder, Filter, Knowledge, Layer, MinScore, Mode, Models, Prompts, Query, Setup,
@@ -26,9 +29,6 @@ const MODES: [(&str, Mode); 4] = [
     ("hybrid", Mode::Hybrid),
     ("graph", Mode::Graph),
 ];
-
-/// Measured with this bench before format 7, on the machine of docs/performance.md.
-const BEFORE: &str = include_str!("scale_before.txt");
 
 fn query(text: &str, mode: Mode) -> Query {
     Query {
@@ -60,15 +60,9 @@ fn index(runtime: &Runtime, base: &Arc<Base>, file: PathBuf) {
     indexed.unwrap();
 }
 
-/// Prints a figure with its ratio to the one before.
-fn report(passages: usize, name: &str, value: f64, unit: &str) {
-    let line = format!("{passages} {name} ");
-    let before = BEFORE.lines().find_map(|known| known.strip_prefix(&line));
-    let before: Option<f64> = before.and_then(|rest| rest.split(' ').next()?.parse().ok());
-    let compared = before.map_or(String::new(), |before| {
-        format!("   before {before:.3}, ratio {:.2}", value / before)
-    });
-    println!("{line}{value:.3} {unit}{compared}");
+/// Prints a figure, from which `main` makes the table.
+fn report(passages: usize, name: &str, value: f64) {
+    println!("{}", Figure { passages, name: name.to_owned(), value }.line());
 }
 
 fn ms(time: Duration) -> f64 {
@@ -83,6 +77,15 @@ fn cpu_ms() -> f64 {
         spent.split(' ').next()?.parse::<f64>().ok()
     });
     spent.sum::<f64>() / 1e6
+}
+
+/// Milliseconds of processor that this process has used, with those of threads that have ended; to
+/// hundredths of a second.
+fn all_cpu_ms() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields =
+        stat.rsplit_once(") ").map_or("", |(_, fields)| fields).split(' ').skip(11).take(2);
+    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() * 10.0
 }
 
 /// Megabytes that this process has resident: its own, and pages of files.
@@ -110,7 +113,7 @@ fn measure(dir: &Path, passages: usize) {
     let runtime = Runtime::new().unwrap();
     let began = Instant::now();
     let base = open(&dir.join("base"));
-    report(passages, "open", ms(began.elapsed()), "ms");
+    report(passages, "open", ms(began.elapsed()));
     let mut random = Random(11);
     let texts: Vec<String> =
         (0..300).map(|_| format!("{} {}", random.passage(6).trim(), random.name())).collect();
@@ -120,7 +123,7 @@ fn measure(dir: &Path, passages: usize) {
     }
     let began = Instant::now();
     runtime.block_on(base.search(&query(&texts[0], Mode::Graph))).unwrap();
-    report(passages, "first-graph", ms(began.elapsed()), "ms");
+    report(passages, "first-graph", ms(began.elapsed()));
     for (name, mode) in MODES {
         let time = |text: &String| {
             let began = Instant::now();
@@ -130,12 +133,12 @@ fn measure(dir: &Path, passages: usize) {
         let mut cold: Vec<Duration> = texts.iter().map(time).collect();
         let busy = cpu_ms();
         let mut warm: Vec<Duration> = texts.iter().map(time).collect();
-        report(passages, &format!("{name}-cpu"), (cpu_ms() - busy) / 300.0, "ms");
+        report(passages, &format!("{name}-cpu"), (cpu_ms() - busy) / 300.0);
         cold.sort_unstable();
         warm.sort_unstable();
-        report(passages, &format!("{name}-cold-p50"), ms(cold[150]), "ms");
-        report(passages, &format!("{name}-p50"), ms(warm[150]), "ms");
-        report(passages, &format!("{name}-p95"), ms(warm[285]), "ms");
+        report(passages, &format!("{name}-cold-p50"), ms(cold[150]));
+        report(passages, &format!("{name}-p50"), ms(warm[150]));
+        report(passages, &format!("{name}-p95"), ms(warm[285]));
     }
     let mut batch = query("", Mode::Graph);
     batch.texts = texts[..9].to_vec();
@@ -143,10 +146,10 @@ fn measure(dir: &Path, passages: usize) {
     for _ in 0..10 {
         black_box(runtime.block_on(base.search(&batch)).unwrap());
     }
-    report(passages, "graph-9-texts", ms(began.elapsed()) / 10.0, "ms");
+    report(passages, "graph-9-texts", ms(began.elapsed()) / 10.0);
     let (own, files) = resident();
-    report(passages, "resident-own", own, "MB");
-    report(passages, "resident-files", files, "MB");
+    report(passages, "resident-own", own);
+    report(passages, "resident-files", files);
     for (name, mode) in MODES {
         std::fs::write(
             dir.join("one.jsonl"),
@@ -157,11 +160,46 @@ fn measure(dir: &Path, passages: usize) {
         let began = Instant::now();
         let asked = format!("Who drew the Zanzibar Quokka {name}?");
         let hits = runtime.block_on(base.search(&query(&asked, mode))).unwrap().remove(0);
-        report(passages, &format!("{name}-after-publish"), ms(began.elapsed()), "ms");
+        report(passages, &format!("{name}-after-publish"), ms(began.elapsed()));
         let found = hits.iter().any(|hit| hit.document == format!("one {name}"));
         // The vectors stand around centres by chance, so that only words and names find it.
         assert!(found || mode == Mode::Dense, "{name}: {hits:?}");
     }
+}
+
+/// Makes a base of so many passages and measures searches of it in a process of its own.
+fn measured(passages: usize) -> Vec<Figure> {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, base_dir) = (dir.path().join("passages.jsonl"), dir.path().join("base"));
+    named_passages(&file, passages);
+    let runtime = Runtime::new().unwrap();
+    let base = open(&base_dir);
+    let (began, busy) = (Instant::now(), all_cpu_ms());
+    index(&runtime, &base, file);
+    #[expect(clippy::cast_precision_loss, reason = "passages, for a rate")]
+    let count = passages as f64;
+    let figure = |name: &str, value: f64| Figure { passages, name: name.to_owned(), value };
+    let mut figures = vec![figure("index", count / began.elapsed().as_secs_f64())];
+    figures.push(figure("index-cpu", (all_cpu_ms() - busy) * 1e3 / count));
+    drop(base);
+    figures.push(figure("disk", disk(&base_dir) / count / 1e3));
+    for figure in &figures {
+        println!("{}", figure.line());
+    }
+    let mut searching = Command::new(std::env::current_exe().unwrap())
+        .arg("measure")
+        .arg(dir.path())
+        .arg(passages.to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    for line in BufReader::new(searching.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        println!("{line}");
+        figures.extend(Figure::parse(&line));
+    }
+    assert!(searching.wait().unwrap().success());
+    figures
 }
 
 fn main() {
@@ -171,25 +209,7 @@ fn main() {
         return measure(&dir, arguments.next().unwrap().parse().unwrap());
     }
     let sizes = std::env::var("HALMA_SCALE").unwrap_or_else(|_| "1000,10000,100000".to_owned());
-    for passages in sizes.split(',').map(|size| size.trim().parse::<usize>().unwrap()) {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("passages.jsonl");
-        named_passages(&file, passages);
-        let runtime = Runtime::new().unwrap();
-        let base = open(&dir.path().join("base"));
-        let began = Instant::now();
-        index(&runtime, &base, file);
-        #[expect(clippy::cast_precision_loss, reason = "passages, for a rate")]
-        let count = passages as f64;
-        report(passages, "index", count / began.elapsed().as_secs_f64(), "passages/s");
-        drop(base);
-        report(passages, "disk", disk(&dir.path().join("base")) / count / 1e3, "kB/passage");
-        let measured = std::process::Command::new(std::env::current_exe().unwrap())
-            .arg("measure")
-            .arg(dir.path())
-            .arg(passages.to_string())
-            .status()
-            .unwrap();
-        assert!(measured.success());
-    }
+    let sizes: Vec<usize> = sizes.split(',').map(|size| size.trim().parse().unwrap()).collect();
+    let figures: Vec<Figure> = sizes.iter().flat_map(|size| measured(*size)).collect();
+    println!("\n{}", table(&figures, &sizes));
 }

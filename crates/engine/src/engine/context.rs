@@ -5,6 +5,7 @@ use std::sync::Arc;
 use halma_core::{Budget, Cx, Knowledge, Meter, Setup, Watcher};
 
 use super::Engine;
+use super::run_knowledge::RunKnowledge;
 use crate::document_subset::DocumentSubset;
 
 /// Limits of one run in addition to the configured ones.
@@ -39,6 +40,8 @@ impl Engine {
             Some(documents) => Arc::new(self.restricted_to(documents, &setup)),
             None => setup,
         };
+        let knowledge = Arc::new(RunKnowledge::new(Arc::clone(&setup.knowledge)));
+        let setup = Arc::new(Setup { knowledge, ..Setup::clone(&setup) });
         Cx::new(setup, Arc::new(meter), watcher)
     }
 

@@ -8,6 +8,7 @@ mod fingerprint;
 mod knowledge_graph;
 mod models;
 mod off_runtime;
+mod run_knowledge;
 mod search;
 mod size;
 mod strategy;

@@ -1,6 +1,6 @@
 //! The base as strategies and searches see it: everything that computes or reads the disk runs on
 //! the blocking threads, a few at a time, so that the runtime's own threads always have time for
-//! requests.
+//! requests. A search goes there by itself, after a few looks into the store.
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -20,6 +20,22 @@ impl OffRuntime {
     pub(crate) fn new(base: &Arc<Base>) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self { base: Arc::clone(base), searches: Arc::new(Semaphore::new(cores.max(2))) }
+    }
+
+    /// Runs work that goes to a blocking thread by itself for all but a few looks into the store, so
+    /// that another thread would only wait for that. A view looks at its documents first.
+    pub(crate) async fn run_split<T, F>(
+        &self,
+        work: impl FnOnce(Arc<Base>) -> F + Send + 'static,
+    ) -> T
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send,
+    {
+        if self.base.is_restricted() {
+            return self.run(work).await;
+        }
+        work(Arc::clone(&self.base)).await
     }
 
     /// Runs work to its end on a blocking thread. It counts until then, when no one waits any more.
@@ -49,7 +65,7 @@ impl OffRuntime {
 impl Knowledge for OffRuntime {
     async fn search(&self, query: &Query) -> Result<Vec<Vec<Hit>>, BoxError> {
         let query = query.clone();
-        self.run(|base| async move { Knowledge::search(&*base, &query).await }).await
+        self.run_split(|base| async move { Knowledge::search(&*base, &query).await }).await
     }
 
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {

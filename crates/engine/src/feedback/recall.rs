@@ -42,7 +42,7 @@ impl Recall {
             return Ok(None);
         }
         let text = question.text.clone();
-        let known = self.base.run(move |base| async move { base.known_answers(&text).await });
+        let known = self.base.run_split(move |base| async move { base.known_answers(&text).await });
         let known = match known.await {
             Ok(known) => known,
             Err(error) => {

@@ -1,5 +1,7 @@
 //! What the benches share: texts by chance, vectors around centres, a base built of them.
 #![allow(dead_code, clippy::unwrap_used, reason = "every bench uses a part of this, and may stop")]
+pub(crate) mod table;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;

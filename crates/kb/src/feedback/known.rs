@@ -40,7 +40,6 @@ impl Base {
         if !self.feedback_settings.search {
             return Ok(vec![]);
         }
-        self.refresh()?;
         let index = self.feedback_index().await?;
         let (form, terms) = (normalise_name(question), terms_of(question));
         let mut similar: HashMap<Row, (f32, bool)> = HashMap::new();

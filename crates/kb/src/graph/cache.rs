@@ -8,7 +8,7 @@ use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
 
 use super::aliases::AliasIndex;
-use crate::lexical::Languages;
+use crate::lexical::{Languages, TermHashes};
 use crate::store::{DocumentLanguages, EntityRecord, Row, StoreReader};
 use crate::walk::{Walk, chunk_terms};
 
@@ -73,7 +73,8 @@ impl GraphCache {
             };
             let mut of = DocumentLanguages::new(languages);
             let language = of.language(reader, (Layer::Chunk, row))?;
-            Ok(chunk_terms(languages, &text, language.as_deref()).into())
+            let mut terms = TermHashes::default();
+            Ok(chunk_terms(&mut terms, languages, &text, language.as_deref()).into())
         })
     }
 

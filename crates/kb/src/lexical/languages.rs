@@ -8,7 +8,7 @@ use tantivy::tokenizer::{
     TextAnalyzer, Token,
 };
 
-use super::{QUERY_TERMS, WordTokenizer, analyzer, query_terms, term_hash};
+use super::{QUERY_TERMS, WordTokenizer, analyzer, query_analyzer, query_terms, term_hash};
 
 /// Languages with a stemmer, by their codes (ISO 639-1). Texts of others are stemmed as English,
 /// which leaves words of other scripts as they are.
@@ -107,19 +107,6 @@ impl Languages {
         Some(PreTokenizedString { text: text.to_owned(), tokens })
     }
 
-    /// The hashes of the different terms of a text of this language, ascending.
-    pub(crate) fn term_hashes(&self, text: &str, code: Option<&str>) -> Vec<u32> {
-        let mut hashes = vec![];
-        if let Some(mut language) = self.get(code) {
-            plain_words(text, |token| hashes.push(term_hash(&language.stem(&token.text))));
-        } else {
-            analyzer().token_stream(text).process(&mut |token| hashes.push(term_hash(&token.text)));
-        }
-        hashes.sort_unstable();
-        hashes.dedup();
-        hashes
-    }
-
     /// The different words of a query without stop words, unless it has nothing else; each by the
     /// terms that it is in the languages of the base. Which words are stop words is decided by the
     /// language that most of them are of, since `die` is one in German and none in English.
@@ -145,12 +132,12 @@ impl Languages {
         let is_stop = |at: usize| !of_query.is_empty() && of_query.iter().all(|stops| stops[at]);
         let meant: Vec<usize> = (0..words.len()).filter(|at| !is_stop(*at)).collect();
         let meant = if meant.is_empty() { (0..words.len()).collect() } else { meant };
-        let mut groups: Vec<Vec<String>> = vec![];
+        let (mut english, mut groups) = (query_analyzer(), Vec::<Vec<String>>::new());
         for at in meant.into_iter().take(QUERY_TERMS) {
             let mut terms: Vec<String> = vec![];
-            analyzer()
-                .token_stream(&words[at])
-                .process(&mut |token| terms.push(token.text.clone()));
+            let mut stream = english.token_stream(&words[at]);
+            stream.process(&mut |token| terms.push(token.text.clone()));
+            drop(stream);
             terms.truncate(1);
             terms.extend(languages.iter_mut().map(|language| language.stem(&words[at])));
             terms.sort();
@@ -161,6 +148,38 @@ impl Languages {
             }
         }
         groups
+    }
+}
+
+/// Makes the hashes of the terms of texts; what it learns of words serves the next text.
+pub(crate) struct TermHashes {
+    english: TextAnalyzer,
+}
+
+impl Default for TermHashes {
+    fn default() -> Self {
+        Self { english: analyzer() }
+    }
+}
+
+impl TermHashes {
+    /// The hashes of the different terms of a text of a language, ascending.
+    pub(crate) fn hashes(
+        &mut self,
+        languages: &Languages,
+        text: &str,
+        code: Option<&str>,
+    ) -> Vec<u32> {
+        let mut hashes = vec![];
+        if let Some(mut language) = languages.get(code) {
+            plain_words(text, |token| hashes.push(term_hash(&language.stem(&token.text))));
+        } else {
+            let mut words = self.english.token_stream(text);
+            words.process(&mut |token| hashes.push(term_hash(&token.text)));
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
     }
 }
 
@@ -206,7 +225,7 @@ mod tests {
     #[test]
     fn a_text_has_the_terms_of_its_words_in_a_query() {
         let held = languages(&["fr"]);
-        let hashes = held.term_hashes("Les contrats résiliés", Some("fr"));
+        let hashes = TermHashes::default().hashes(&held, "Les contrats résiliés", Some("fr"));
         for group in held.query_words("contrat résilié") {
             assert!(group.iter().any(|term| hashes.contains(&term_hash(term))), "{group:?}");
         }

@@ -4,10 +4,12 @@ mod languages;
 mod memory;
 mod merging;
 mod read_only;
+mod stems;
 mod top;
 
 pub(crate) use index::{IndexedText, LexicalIndex, LexicalQuery};
-pub(crate) use languages::{Languages, has_stemmer};
+pub(crate) use languages::{Languages, TermHashes, has_stemmer};
+use stems::Stems;
 
 use std::str::CharIndices;
 
@@ -26,6 +28,14 @@ const LONGEST: usize = 64;
 /// Lower case, no accents, English stems; every CJK character is a term of its own. For texts of
 /// languages that have no stemmer, or are not known.
 pub(crate) fn analyzer() -> TextAnalyzer {
+    TextAnalyzer::builder(WordTokenizer::default())
+        .filter(AsciiFoldingFilter)
+        .filter(Stems::new(Language::English))
+        .build()
+}
+
+/// As [`analyzer`], for a few words: it remembers none, and is made in no time.
+fn query_analyzer() -> TextAnalyzer {
     TextAnalyzer::builder(WordTokenizer::default())
         .filter(AsciiFoldingFilter)
         .filter(Stemmer::new(Language::English))

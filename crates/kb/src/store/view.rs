@@ -12,6 +12,7 @@ use super::replica::is_shared_value;
 use super::restriction::Visibility;
 use super::schema::{FORMAT, decode, encode, hash};
 use super::sealed::Removals;
+use super::vectors::files::OpenVectorFile;
 use super::{Id, Store};
 
 /// One consistent view of the store.
@@ -34,6 +35,8 @@ pub(crate) struct StoreWriter<'t> {
     pub(super) changes: Changes,
     /// Whether it has put vectors into files that are not brought to the disk yet.
     pub(super) has_put_vectors: bool,
+    /// The file of vectors that it wrote to last: whether that is still the one is asked only once.
+    pub(super) vector_file: Option<OpenVectorFile>,
     pub(super) removals: Removals,
     /// Whether it takes in what another replica wrote.
     pub(super) is_receiving: bool,
@@ -102,6 +105,7 @@ impl<'t> StoreWriter<'t> {
             reader,
             changes: Changes::default(),
             has_put_vectors: false,
+            vector_file: None,
             removals: Removals::default(),
             is_receiving: false,
             has_published: false,

@@ -3,6 +3,7 @@ use halma_core::Layer;
 
 use super::record::{NameKeys, chunk_terms, names_of};
 use crate::KbError;
+use crate::lexical::TermHashes;
 use crate::progress::Progress;
 use crate::store::{DocumentLanguages, Store};
 use crate::{Phase, PhaseProgress};
@@ -14,7 +15,7 @@ const BATCH: usize = 512;
 pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
     let open = store.read(|reader| reader.without_names())?;
     let (total, mut done) = (open.len(), 0);
-    let mut keys = NameKeys::default();
+    let (mut keys, mut terms) = (NameKeys::default(), TermHashes::default());
     for rows in open.chunks(BATCH) {
         let made = store.read(|reader| {
             let languages = reader.languages()?;
@@ -23,7 +24,8 @@ pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
                 let Some(names) = names_of(reader, &mut keys, *row)? else { continue };
                 let text = reader.searched_text(Layer::Chunk, *row)?.unwrap_or_default();
                 let language = of.language(reader, (Layer::Chunk, *row))?;
-                made.push((*row, names, chunk_terms(&languages, &text, language.as_deref())));
+                let terms = chunk_terms(&mut terms, &languages, &text, language.as_deref());
+                made.push((*row, names, terms));
             }
             Ok(made)
         })?;

@@ -6,7 +6,7 @@ use halma_core::{Edge, Layer};
 use serde::{Deserialize, Serialize};
 
 use super::units::{NamedEntity, units};
-use crate::lexical::Languages;
+use crate::lexical::{Languages, TermHashes};
 use crate::store::{At, ChunkRecord, EntityRecord, Row, StoreReader};
 
 /// A chunk as graph search follows it.
@@ -46,8 +46,13 @@ impl UnitNode {
 }
 
 /// Hashes of the terms of a chunk, of 24 bits, ascending.
-pub(crate) fn chunk_terms(languages: &Languages, text: &str, code: Option<&str>) -> Vec<u32> {
-    let hashes = languages.term_hashes(text, code);
+pub(crate) fn chunk_terms(
+    terms: &mut TermHashes,
+    languages: &Languages,
+    text: &str,
+    code: Option<&str>,
+) -> Vec<u32> {
+    let hashes = terms.hashes(languages, text, code);
     let mut hashes: Vec<u32> = hashes.into_iter().map(short_hash).collect();
     hashes.sort_unstable();
     hashes.dedup();

@@ -1,7 +1,8 @@
 //! Traces in the folder of a base: one small file each.
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -94,13 +95,37 @@ impl FolderTraces {
     /// A head, read from its file the first time. A file that cannot be read is left alone.
     fn head(&self, id: &str, head: &mut Option<TraceHead>) -> Option<TraceHead> {
         if head.is_none() {
-            let mut line = String::new();
-            let file = std::fs::File::open(self.path(id)).ok()?;
-            BufReader::new(file).read_line(&mut line).ok()?;
-            *head = serde_json::from_str(&line).ok();
+            *head = serde_json::from_str(&first_line(&self.path(id)).ok()?).ok();
         }
         head.clone()
     }
+
+    /// Removes what processes that were killed have left in part, which may quote anything.
+    fn remove_fragments(&self) -> std::io::Result<()> {
+        let unread: Vec<String> = {
+            let mut guard = self.lock();
+            let heads = self.refreshed(&mut guard);
+            heads.iter().filter(|(_, head)| head.is_none()).map(|(id, _)| id.clone()).collect()
+        };
+        for id in unread {
+            if first_line(&self.path(&id)).is_ok_and(|line| !line.ends_with('\n')) {
+                self.remove(&id)?;
+            }
+        }
+        // Earlier versions gave a file its name at the end.
+        let files = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let is_unnamed =
+            |name: OsString| name.to_str().is_some_and(|name| name.starts_with(".tmp"));
+        let mut unnamed = files.filter(|file| is_unnamed(file.file_name()));
+        unnamed.try_for_each(|file| remove_file(&file.path()).map(drop))
+    }
+}
+
+/// With the end of the line, where that was written.
+fn first_line(path: &Path) -> std::io::Result<String> {
+    let mut line = String::new();
+    BufReader::new(File::open(path)?).read_line(&mut line)?;
+    Ok(line)
 }
 
 impl TraceStorage for FolderTraces {
@@ -121,17 +146,14 @@ impl TraceStorage for FolderTraces {
             Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(e),
             _ => {}
         }
-        // A serializer writes every token by itself.
-        let mut file = BufWriter::new(tempfile::NamedTempFile::new_in(&self.dir)?);
-        serde_json::to_writer(&mut file, &trace.head)?;
-        file.write_all(b"\n")?;
-        serde_json::to_writer(&mut file, &trace.body)?;
-        file.write_all(b"\n")?;
-        let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        let mut text = serde_json::to_vec(&trace.head)?;
+        text.push(b'\n');
+        serde_json::to_writer(&mut text, &trace.body)?;
+        text.push(b'\n');
         let id = trace.head.id.clone();
         let mut guard = self.lock();
         let heads = guard.get_or_insert_with(|| self.ids());
-        file.persist(self.path(&id)).map_err(|e| e.error)?;
+        create(&self.path(&id))?.write_all(&text)?;
         heads.insert(id, Some(trace.head.clone()));
         while heads.len() > self.limit {
             let Some((oldest, _)) = heads.pop_first() else { break };
@@ -172,8 +194,20 @@ impl TraceStorage for FolderTraces {
         self.deletions().add(documents, Utc::now());
         let quotes = |head: &TraceHead| head.documents.iter().any(|name| documents.contains(name));
         let quoting = self.list(&Page { after: None, limit: usize::MAX, filter: &quotes });
-        quoting.iter().try_for_each(|head| self.remove(&head.id).map(drop))
+        quoting.iter().try_for_each(|head| self.remove(&head.id).map(drop))?;
+        self.remove_fragments()
     }
+}
+
+/// A new file under its own name, written in one call: a file under another name that is renamed
+/// costs twice as much, and one that a killed process has left in part is recognised by its lack
+/// of an end.
+fn create(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Whether there was a file; another process may have removed it.

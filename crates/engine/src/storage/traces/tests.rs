@@ -106,3 +106,25 @@ fn a_removed_base_does_not_come_back_and_its_name_is_free() {
     traces.store(&trace("a2", "x.md")).unwrap();
     assert_eq!(std::fs::read_dir(&base).unwrap().count(), 0);
 }
+
+#[test]
+fn what_a_killed_process_left_goes_with_the_next_deletion() {
+    let dir = tempfile::tempdir().unwrap();
+    let traces = TraceStore::new(dir.path(), 9);
+    traces.store(&trace("a1", "x.md")).unwrap();
+    traces.store(&trace("a4", "x.md")).unwrap();
+    let file = |name: &str| dir.path().join(FOLDER).join(name);
+    let whole = std::fs::read_to_string(file("a4.jsonl")).unwrap();
+    std::fs::write(file("a2.jsonl"), &whole[..20]).unwrap();
+    std::fs::write(file(".tmp3"), &whole).unwrap();
+    // One whose end is missing is listed by its head, and one of another version left alone.
+    std::fs::write(file("a4.jsonl"), &whole[..whole.len() - 2]).unwrap();
+    std::fs::write(file("a5.jsonl"), "{\"version\": 9}\n{}\n").unwrap();
+    assert_eq!(ids(&traces).len(), 2);
+    assert!(traces.get("a2").is_none() && traces.get("a4").is_none());
+    traces.forget(&["y.md".into()]).unwrap();
+    let left = ["a1.jsonl", "a2.jsonl", ".tmp3", "a4.jsonl", "a5.jsonl"].map(|n| file(n).exists());
+    assert_eq!(left, [true, false, false, true, true]);
+    traces.forget(&["x.md".into()]).unwrap();
+    assert!(!file("a4.jsonl").exists() && file("a5.jsonl").exists());
+}

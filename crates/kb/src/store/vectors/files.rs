@@ -20,6 +20,9 @@ pub(in crate::store) struct VectorKey {
     pub(in crate::store) dimensions: usize,
 }
 
+/// A file that vectors are written into, with which it is.
+pub(in crate::store) type OpenVectorFile = (VectorKey, Arc<VectorFile>);
+
 pub(in crate::store) struct VectorFiles {
     dir: PathBuf,
     writable: bool,

@@ -2,7 +2,7 @@
 //! vectors themselves are in files (`file.rs`).
 mod doubt;
 mod file;
-mod files;
+pub(super) mod files;
 mod layers;
 mod mapped;
 mod positioned;
@@ -290,7 +290,7 @@ impl StoreWriter<'_> {
             return Ok(());
         }
         let key = VectorKey { embedder, layer, dimensions: vector.len() };
-        let file = self.store.vectors.create(key, self.precision()?)?;
+        let file = self.file_to_write(key)?;
         VectorFiles::put(&file, row, vector)?;
         let key = row_key(embedder, layer, row);
         self.store.db.wipes.delete(self.txn(), &key)?;
@@ -298,6 +298,16 @@ impl StoreWriter<'_> {
         self.changes.add(Changed::Vector, (layer, row));
         self.has_put_vectors = true;
         Ok(())
+    }
+
+    /// The file that vectors go into, which is made where there is none.
+    fn file_to_write(&mut self, key: VectorKey) -> heed::Result<Arc<VectorFile>> {
+        if let Some((_, file)) = self.vector_file.as_ref().filter(|(held, _)| *held == key) {
+            return Ok(Arc::clone(file));
+        }
+        let file = self.store.vectors.create(key, self.precision()?)?;
+        self.vector_file = Some((key, Arc::clone(&file)));
+        Ok(file)
     }
 
     /// Takes out the vectors of a node that is removed or says something else now. They are

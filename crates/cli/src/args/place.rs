@@ -5,7 +5,7 @@ use halma_core::ConfigError;
 use halma_engine::{Config, EngineError, Place};
 
 /// The base where neither `--kb` nor the configuration names one.
-const USUAL: &str = ".halma";
+pub(crate) const USUAL: &str = ".halma";
 
 /// Where the knowledge base is.
 #[derive(clap::Args)]

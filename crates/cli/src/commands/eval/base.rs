@@ -6,11 +6,9 @@ use halma_engine::{Config, Engine, IndexOptions, InputFormat, Place};
 use halma_eval::{Claim, DataSet, Format, Origin, Pool, Source, record_indexing};
 
 use crate::args::EvalHow;
+use crate::args::place::USUAL;
 use crate::commands::setup::{create_or_open, open};
 use crate::view::{self, progress};
-
-/// The default base for the user's own questions.
-const USUAL: &str = ".halma";
 
 /// What is searched.
 pub(super) enum EvaluationBase {

@@ -10,11 +10,9 @@ use halma_engine::{Engine, Feedback, Verdict};
 use serde_json::json;
 
 use crate::args::Common;
-use crate::commands::setup::open_base;
+use crate::args::place::{USUAL, configured, shown};
+use crate::commands::setup::{load_config, open};
 use crate::view;
-
-/// The base that is read where none is named.
-const USUAL: &str = ".halma";
 
 /// Writes the questions of a base's feedback next to `out` and returns their file.
 pub(super) fn write_questions(
@@ -22,15 +20,17 @@ pub(super) fn write_questions(
     out: &Path,
     common: &Common,
 ) -> anyhow::Result<PathBuf> {
-    let kb = kb.unwrap_or(Path::new(USUAL));
-    let questions = Questions::read(&open_base(kb, common)?)?;
+    let config = load_config(common, vec![])?.config;
+    let kb = kb.map(Path::to_owned).or_else(|| configured(&config));
+    let kb = kb.unwrap_or_else(|| USUAL.into());
+    let questions = JudgedQuestions::read(&open(config, &kb)?)?;
     let left_out: Vec<String> =
         questions.left_out.iter().map(|(why, count)| format!("{count} {why}")).collect();
     let left_out = left_out.join(", ");
     if questions.lines.is_empty() {
         let why = if left_out.is_empty() { "there is none".to_owned() } else { left_out };
         return Err(ConfigError {
-            file: kb.display().to_string(),
+            file: shown(&kb)?,
             key: "--from-feedback".into(),
             reason: format!("the feedback gives no question with a right answer: {why}"),
             hint: "mark answers with `halma feedback add`, with a correction where they are wrong"
@@ -55,12 +55,12 @@ pub(super) fn write_questions(
 
 /// Lines of a question file, and how much feedback was not used for which reason.
 #[derive(Default)]
-struct Questions {
+struct JudgedQuestions {
     lines: Vec<String>,
     left_out: BTreeMap<&'static str, usize>,
 }
 
-impl Questions {
+impl JudgedQuestions {
     /// The oldest first, so that new feedback comes after what was collected before.
     fn read(engine: &Engine) -> anyhow::Result<Self> {
         let all: Vec<Feedback> = engine.feedback().collect::<Result<_, _>>()?;

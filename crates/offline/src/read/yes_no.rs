@@ -5,12 +5,34 @@ use super::Answer;
 use super::score::Query;
 use super::sides::{Side, compared, country};
 use super::text::{Line, Text};
-use crate::decompose::sides::ComparisonKind;
+use crate::decompose::sides::{ComparisonKind, comparison};
 use crate::lexicon::Lexicon;
 use crate::weights::covered;
+use crate::words::Sentence;
 
 /// The share of the statement that the passages of every side must hold for a yes.
 const MIN_COVERED: f32 = 0.5;
+
+/// Where one sentence says it: with the title of its passage it names both things, and it has the
+/// `same` of the question with the word after it, with or without a `not`.
+pub(crate) fn is_stated(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Answer> {
+    let compared = comparison(query.text, lexicon).filter(|c| c.kind == ComparisonKind::Both)?;
+    let named: Vec<String> =
+        compared.things.iter().flat_map(|thing| lexicon.content(thing)).collect();
+    let same = |sentence: &Sentence| -> HashSet<String> {
+        let after = (1..sentence.words.len()).filter(|&at| sentence.word(at - 1) == "same");
+        after.map(|at| sentence.words[at].stem.clone()).collect()
+    };
+    let asked = same(&query.sentence);
+    let line = text.lines.iter().find(|line| {
+        let stems = text.titled_stems(line);
+        !same(&line.sentence).is_disjoint(&asked) && named.iter().all(|stem| stems.contains(stem))
+    })?;
+    Some(found(
+        denies(&line.sentence) == denies(&query.sentence),
+        format!("“{}”", line.sentence.text),
+    ))
+}
 
 pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer {
     let sides: Vec<Side> =
@@ -51,15 +73,18 @@ fn is_in_one_sentence(query: &Query<'_>, text: &Text) -> Answer {
         let held = text.titled_stems(line);
         let share = covered(&query.mass, &held);
         if share > best.0 {
-            let denies = (0..line.sentence.words.len())
-                .any(|i| ["not", "never", "no"].contains(&line.sentence.word(i)));
-            best = (share, line.sentence.text.clone(), denies);
+            best = (share, line.sentence.text.clone(), denies(&line.sentence));
         }
     }
-    let (share, line, denies) = best;
-    let asks_not = (0..query.sentence.words.len())
-        .any(|i| ["not", "never", "no"].contains(&query.sentence.word(i)));
-    found(share >= MIN_COVERED && denies == asks_not, format!("The nearest sentence is “{line}”"))
+    let (share, line, is_denied) = best;
+    found(
+        share >= MIN_COVERED && is_denied == denies(&query.sentence),
+        format!("The nearest sentence is “{line}”"),
+    )
+}
+
+fn denies(sentence: &Sentence) -> bool {
+    (0..sentence.words.len()).any(|i| ["not", "never", "no"].contains(&sentence.word(i)))
 }
 
 fn found(yes: bool, rationale: String) -> Answer {

@@ -44,7 +44,9 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
     let name = file.map_or_else(|| "halma.toml".into(), |file| file.display().to_string());
     check(&config, &name)?;
     config.file = name;
-    Ok(Loaded { config, origins, file: file.map(Path::to_owned) })
+    let loaded = Loaded { config, origins, file: file.map(Path::to_owned) };
+    check_servers(&loaded)?;
+    Ok(loaded)
 }
 
 fn read(file: &Path) -> Result<String, ConfigError> {
@@ -144,6 +146,23 @@ fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// Refuses the address of a server that is not asked because no `kind` says so: it is easily forgotten,
+/// and something else would be used without a word.
+fn check_servers(loaded: &Loaded) -> Result<(), ConfigError> {
+    let Config { embedder, reranker, .. } = &loaded.config;
+    for (table, url) in [("embedder", &embedder.url), ("reranker", &reranker.url)] {
+        if !url.is_empty() && !loaded.origins.contains_key(&format!("{table}.kind")) {
+            return Err(ConfigError {
+                file: loaded.config.file.clone(),
+                key: format!("{table}.url"),
+                reason: format!("no `kind` under [{table}] says that this server is used"),
+                hint: "add `kind = \"endpoint\"`".into(),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// The value of a flag as TOML, or as a string when it is not valid TOML.
 pub fn flag_value(text: &str) -> Value {
     toml::from_str::<Table>(&format!("v = {text}"))
@@ -176,6 +195,19 @@ mod tests {
         let error = load_text("[roles]\nreader = \"big\"\n").err().unwrap();
         assert_eq!(error.key, "roles.reader");
         assert!(error.hint.contains("[models.big]"), "{}", error.hint);
+    }
+
+    #[test]
+    fn a_server_that_would_not_be_asked_is_refused() {
+        let url = "url = \"http://127.0.0.1:1/v1\"\n";
+        let endpoint = format!("[embedder]\nkind = \"endpoint\"\n{url}");
+        assert!(load_text(&endpoint).is_ok());
+        assert!(load_text(&endpoint.replace("endpoint", "none")).is_ok());
+        for table in ["embedder", "reranker"] {
+            let error = load_text(&format!("[{table}]\n{url}")).err().unwrap();
+            assert_eq!(error.key, format!("{table}.url"));
+            assert!(error.hint.contains("kind = \"endpoint\""), "{error}");
+        }
     }
 
     #[test]

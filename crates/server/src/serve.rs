@@ -1,5 +1,5 @@
 //! The server: binds, accepts connections, shuts down in order.
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -12,7 +12,7 @@ use halma_engine::{Config, Engine, Loaded, ServeConfig};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt as _;
 
@@ -27,6 +27,11 @@ use crate::settings::follow_settings;
 /// Bytes of the request line and headers at most.
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
+
+/// Connections that wait to be accepted, at most; the system may allow fewer (`net.core.somaxconn`).
+/// Those of the usual 128 were full when hundreds of people asked at once: then connecting takes
+/// seconds, or fails.
+const BACKLOG: u32 = 4096;
 
 /// Options of a server.
 pub struct ServeOptions {
@@ -47,7 +52,7 @@ pub enum ServeError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("cannot listen on {addr}: {source}; choose another address with --addr or --port")]
-    Bind { addr: String, source: std::io::Error },
+    Bind { addr: String, source: io::Error },
     #[error("another server serves the base in {dir}; stop it, or serve another base with --kb")]
     InUse { dir: String },
     #[error(transparent)]
@@ -74,7 +79,7 @@ impl Server {
         check(&serve)?;
         let lock = lock(&dir)?;
         let bind = |source| ServeError::Bind { addr: serve.addr.clone(), source };
-        let listener = TcpListener::bind(&serve.addr).await.map_err(bind)?;
+        let listener = listen(&serve.addr).await.map_err(bind)?;
         let addr = listener.local_addr().map_err(bind)?;
         let loopback = addr.ip().is_loopback();
         if !loopback && !insecure && !KeyFile::of(&engine, &dir).exists()? {
@@ -189,6 +194,27 @@ pub fn reload_signals() -> mpsc::UnboundedReceiver<()> {
     received
 }
 
+/// Listens on the first address of `addr` (`HOST:PORT`) that can be bound.
+async fn listen(addr: &str) -> io::Result<TcpListener> {
+    let mut last = None;
+    for addr in lookup_host(addr).await? {
+        match listen_on(addr) {
+            Ok(listener) => return Ok(listener),
+            Err(e) => last = Some(e),
+        }
+    }
+    Err(last.unwrap_or_else(|| io::Error::other("there is no such address")))
+}
+
+fn listen_on(addr: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if addr.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A server that is started again need not wait for the connections of the former one.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(addr)?;
+    socket.listen(BACKLOG)
+}
+
 /// A client's connection, with the slot that it takes.
 struct Connection {
     stream: TcpStream,
@@ -260,7 +286,7 @@ fn check(serve: &ServeConfig) -> Result<(), ConfigError> {
 
 /// The lock of the one server of a base.
 fn lock(dir: &Path) -> Result<std::fs::File, ServeError> {
-    let failed = |e: std::io::Error| ServeError::Start(format!("{}: {e}", dir.display()));
+    let failed = |e: io::Error| ServeError::Start(format!("{}: {e}", dir.display()));
     let file = std::fs::File::create(dir.join("serve.lock")).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -285,8 +311,8 @@ fn needs_keys(ip: IpAddr, engine: &Engine, dir: &Path) -> ConfigError {
 }
 
 /// Prints the server's address, for people and for programs that started it.
-pub fn announce(addr: SocketAddr) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+pub fn announce(addr: SocketAddr) -> io::Result<()> {
+    let mut out = io::stdout().lock();
     writeln!(out, "listening on http://{addr}")?;
     out.flush()
 }
@@ -315,5 +341,23 @@ pub async fn stop_signal() {
 impl From<Problem> for ServeError {
     fn from(problem: Problem) -> Self {
         Self::Start(problem.detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn hundreds_of_connections_wait_to_be_accepted() {
+        let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
+        if !allowed.trim().parse().is_ok_and(|allowed: u32| allowed >= 512) {
+            return;
+        }
+        let listener = listen("localhost:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let connect = || std::net::TcpStream::connect_timeout(&addr, Duration::from_millis(900));
+        let connected: Result<Vec<_>, _> = (0..400).map(|_| connect()).collect();
+        assert_eq!(connected.unwrap().len(), 400);
     }
 }

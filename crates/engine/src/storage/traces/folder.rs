@@ -153,7 +153,7 @@ impl TraceStorage for FolderTraces {
         let id = trace.head.id.clone();
         let mut guard = self.lock();
         let heads = guard.get_or_insert_with(|| self.ids());
-        create(&self.path(&id))?.write_all(&text)?;
+        write_new(&self.path(&id), &text)?;
         heads.insert(id, Some(trace.head.clone()));
         while heads.len() > self.limit {
             let Some((oldest, _)) = heads.pop_first() else { break };
@@ -199,15 +199,16 @@ impl TraceStorage for FolderTraces {
     }
 }
 
-/// A new file under its own name, written in one call: a file under another name that is renamed
-/// costs twice as much, and one that a killed process has left in part is recognised by its lack
-/// of an end.
-fn create(path: &Path) -> std::io::Result<File> {
+/// Writes a new file under its own name in one call: a file under another name that is renamed costs
+/// twice as much, and one that a killed process has left in part is recognised by its lack of an
+/// end. Nothing is left where the disk is full.
+fn write_new(path: &Path, text: &[u8]) -> std::io::Result<()> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    let mut file = options.open(path)?;
+    file.write_all(text).inspect_err(|_| drop(remove_file(path)))
 }
 
 /// Whether there was a file; another process may have removed it.

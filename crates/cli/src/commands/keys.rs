@@ -25,8 +25,12 @@ pub(crate) fn run(args: Keys, common: &Common) -> anyhow::Result<()> {
 
 /// The keys of a base, which are in its folder or in its database.
 fn file(kb: &KbDir, common: &Common) -> anyhow::Result<KeyFile> {
-    let config = load_config(common, vec![])?.config;
-    Ok(KeyFile::at(&Place::new(&kb.chosen(&config))?)?)
+    // A key must be revocable while the configuration is broken.
+    let kb = match kb.given() {
+        Some(kb) => kb.to_owned(),
+        None => kb.chosen(&load_config(common, vec![])?.config),
+    };
+    Ok(KeyFile::at(&Place::new(&kb)?)?)
 }
 
 fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {

@@ -1,20 +1,20 @@
 //! Which sentences of some passages support an answer or a claim. Rules over words, names and
 //! numbers; claim and passages must be in one language, names and numbers aside.
-use std::collections::{HashMap, HashSet};
+mod lines;
+mod terms;
+
+use std::collections::HashSet;
 use std::ops::Range;
 
-use unicode_segmentation::UnicodeSegmentation;
-
-use crate::{is_stop_word, sentences, stem, words};
+use self::lines::{Line, Weights};
+use self::terms::{Kind, Terms, Vocabulary, each_term};
+use crate::{sentences, words};
 
 /// The most sentences that explain one answer.
 const MOST_SENTENCES: usize = 5;
 
 /// The share of the weight of question and reason that a further sentence must add.
 const LEAST_GAIN: f32 = 0.1;
-
-/// What a word of the reason weighs, compared with one of the question.
-const REASON_WEIGHT: f32 = 0.5;
 
 /// The share of a claim's names, and of its other words, that its source must contain. Numbers must
 /// all be there.
@@ -53,15 +53,19 @@ pub fn is_supported(claim: &str, sources: &[TitledText<'_>]) -> bool {
         held.extend(source.text);
     }
     let (mut names, mut others) = (vec![], vec![]);
-    for (at, term) in terms(claim).enumerate() {
-        let found = held.contains(&term.stem);
-        match term.kind {
-            Kind::Number if !found => return false,
+    let (mut at, mut is_number_missing) = (0, false);
+    each_term(claim, |stem, kind| {
+        let found = held.contains(stem);
+        match kind {
+            Kind::Number => is_number_missing |= !found,
             // The first word has a capital wherever it comes from.
             Kind::Name if at > 0 => names.push(found),
-            Kind::Number => {}
             _ => others.push(found),
         }
+        at += 1;
+    });
+    if is_number_missing {
+        return false;
     }
     let enough = |found: &[bool], least| found.is_empty() || share(found) >= least;
     !sources.is_empty() && enough(&names, LEAST_NAMES) && enough(&others, LEAST_WORDS)
@@ -69,41 +73,50 @@ pub fn is_supported(claim: &str, sources: &[TitledText<'_>]) -> bool {
 
 /// The sentence of `text` that shares most with a claim, in bytes.
 pub fn nearest_sentence(claim: &str, text: &str) -> Option<Range<usize>> {
-    let claim: HashSet<String> = terms(claim).map(|term| term.stem).collect();
-    let shared = |range: &Range<usize>| {
-        let own: HashSet<String> = terms(&text[range.clone()]).map(|term| term.stem).collect();
-        own.intersection(&claim).count()
+    let mut claimed = Terms::default();
+    claimed.extend(claim);
+    let shared = |range: Range<usize>| {
+        let mut own = HashSet::new();
+        each_term(&text[range.clone()], |stem, _| own.extend(claimed.0.get(stem)));
+        (own.len(), range)
     };
-    let found = prose(text).rev().max_by_key(shared)?; // the first of equals
-    (shared(&found) > 0).then_some(found)
+    // The first of equals.
+    let (shared, found) = prose(text).rev().map(shared).max_by_key(|(shared, _)| *shared)?;
+    (shared > 0).then_some(found)
 }
 
 /// The sentences that lead from a question to its answer, in the order of the passages: the one
 /// that holds the answer, those that hold what else the question and the reader's reason name, and
 /// one that links them. Empty where no passage has anything to do with the question.
 pub fn explain(explained: Explained<'_>, passages: &[TitledText<'_>]) -> Vec<Sentence> {
-    let answer = explained.answer;
-    let lines = Line::read_all(passages);
-    let weights = Weights::new(explained, &lines);
-    let wanted = words_of(answer);
+    let mut vocabulary = Vocabulary::default();
+    let lines = Line::read_all(passages, &mut vocabulary);
+    let weights = Weights::new(explained, &lines, &mut vocabulary);
+    let wanted = words_of(explained.answer);
     let judgement = wanted.is_empty() || wanted == ["yes"] || wanted == ["no"];
     let mut chosen: Vec<usize> = vec![];
     let mut missing = weights.of.clone();
     if !judgement {
-        let holding = (0..lines.len()).filter(|&at| lines[at].holds(&wanted, passages)).rev();
-        let best =
-            holding.max_by(|&a, &b| lines[a].gain(&missing).total_cmp(&lines[b].gain(&missing)));
+        let stems: Vec<usize> =
+            vocabulary.terms(explained.answer).into_iter().map(|(stem, _)| stem).collect();
+        // Reading its words again is the dear part.
+        let may_hold = |at: &usize| stems.iter().all(|stem| lines[*at].has(*stem));
+        let holding =
+            (0..lines.len()).filter(may_hold).filter(|&at| lines[at].holds(&wanted, passages));
+        let best = holding
+            .rev()
+            .max_by(|&a, &b| lines[a].gain(&missing).total_cmp(&lines[b].gain(&missing)));
         chosen.extend(best);
     }
     loop {
         for &at in &chosen {
-            missing.retain(|stem, _| !lines[at].stems.contains(stem));
+            missing.retain(|(stem, _)| !lines[at].has(*stem));
         }
         let free = (0..lines.len()).filter(|at| !chosen.contains(at)).rev();
         let gains = free.map(|at| (at, lines[at].gain(&missing)));
         let Some((at, gain)) = gains.max_by(|a, b| a.1.total_cmp(&b.1)) else { break };
         let named =
-            missing.keys().any(|s| weights.named.contains(s) && lines[at].stems.contains(s));
+            missing.iter().any(|(stem, _)| weights.named.contains(stem) && lines[at].has(*stem));
         let enough = gain >= LEAST_GAIN * weights.total && (named || chosen.is_empty());
         if chosen.len() >= MOST_SENTENCES || !enough {
             break;
@@ -119,7 +132,8 @@ pub fn explain(explained: Explained<'_>, passages: &[TitledText<'_>]) -> Vec<Sen
 /// share none themselves.
 fn link(lines: &[Line], chosen: &[usize]) -> Option<usize> {
     let (&first, others) = chosen.split_first().filter(|(_, others)| !others.is_empty())?;
-    let near = |a: usize, b: usize| lines[a].names.intersection(&lines[b].names).count();
+    let named = |line: usize, stem: &usize| lines[line].names.binary_search(stem).is_ok();
+    let near = |a: usize, b: usize| lines[a].names.iter().filter(|stem| named(b, stem)).count();
     if others.iter().any(|&other| near(first, other) > 0) {
         return None;
     }
@@ -222,50 +236,6 @@ fn without_links(line: &str) -> String {
     out + rest
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Number,
-    Name,
-    Other,
-}
-
-struct Term {
-    stem: String,
-    kind: Kind,
-}
-
-fn terms(text: &str) -> impl Iterator<Item = Term> {
-    text.unicode_words().filter_map(|word| {
-        let lower = word.to_lowercase();
-        let kind = match word.chars().next() {
-            Some(c) if c.is_ascii_digit() => Kind::Number,
-            _ if is_stop_word(&lower) => return None,
-            Some(c) if c.is_uppercase() => Kind::Name,
-            _ => Kind::Other,
-        };
-        let bare = lower.strip_suffix("'s").or_else(|| lower.strip_suffix("’s")).unwrap_or(&lower);
-        let stem = match kind {
-            Kind::Number => bare.replace(',', ""),
-            _ => stem(bare).to_owned(),
-        };
-        Some(Term { stem, kind })
-    })
-}
-
-/// The stems of some texts.
-#[derive(Default)]
-struct Terms(HashSet<String>);
-
-impl Terms {
-    fn extend(&mut self, text: &str) {
-        self.0.extend(terms(text).map(|term| term.stem));
-    }
-
-    fn contains(&self, stem: &str) -> bool {
-        self.0.contains(stem)
-    }
-}
-
 #[expect(clippy::cast_precision_loss, reason = "a claim has few words")]
 fn share(found: &[bool]) -> f32 {
     found.iter().filter(|found| **found).count() as f32 / found.len() as f32
@@ -281,78 +251,5 @@ fn prose(text: &str) -> impl DoubleEndedIterator<Item = Range<usize>> {
     sentences(text).into_iter().filter(move |range| !heading(range))
 }
 
-struct Line {
-    sentence: Sentence,
-    stems: HashSet<String>,
-    /// Capitalised words and numbers, those of the title included.
-    names: HashSet<String>,
-}
-
-impl Line {
-    fn read_all(passages: &[TitledText<'_>]) -> Vec<Self> {
-        let mut lines = vec![];
-        for (passage, TitledText { title, text }) in passages.iter().enumerate() {
-            for range in prose(text) {
-                let own = format!("{title} {}", &text[range.clone()]);
-                let terms: Vec<Term> = terms(&own).collect();
-                let names = terms.iter().filter(|term| term.kind != Kind::Other);
-                lines.push(Self {
-                    names: names.map(|term| term.stem.clone()).collect(),
-                    stems: terms.iter().map(|term| term.stem.clone()).collect(),
-                    sentence: Sentence { passage, range },
-                });
-            }
-        }
-        lines
-    }
-
-    fn gain(&self, missing: &HashMap<String, f32>) -> f32 {
-        missing.iter().filter(|(stem, _)| self.stems.contains(*stem)).map(|(_, w)| w).sum()
-    }
-
-    fn holds(&self, wanted: &[String], passages: &[TitledText<'_>]) -> bool {
-        let TitledText { text, .. } = passages[self.sentence.passage];
-        let own = words_of(&text[self.sentence.range.clone()]);
-        own.windows(wanted.len()).any(|run| run == wanted)
-    }
-}
-
-/// What the words of a question and of a reason weigh: more the fewer sentences have them, names
-/// twice.
-struct Weights {
-    of: HashMap<String, f32>,
-    total: f32,
-    /// The names and numbers among them.
-    named: HashSet<String>,
-}
-
-impl Weights {
-    fn new(explained: Explained<'_>, lines: &[Line]) -> Self {
-        let mut weights = Self { of: HashMap::new(), total: 0.0, named: HashSet::new() };
-        weights.add(explained.question, 1.0, lines);
-        weights.add(explained.reason, REASON_WEIGHT, lines);
-        weights.total = weights.of.values().sum();
-        weights
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "there are few sentences")]
-    fn add(&mut self, text: &str, weight: f32, lines: &[Line]) {
-        for (at, Term { stem, kind }) in terms(text).enumerate() {
-            // A short number may be that of a passage.
-            if self.of.contains_key(&stem) || (kind == Kind::Number && stem.len() < 3) {
-                continue;
-            }
-            let having = lines.iter().filter(|line| line.stems.contains(&stem)).count();
-            let rare = (1.0 + lines.len() as f32 / (1.0 + having as f32)).ln();
-            let name = kind != Kind::Other && at > 0;
-            if name {
-                self.named.insert(stem.clone());
-            }
-            self.of.insert(stem, if name { 2.0 } else { 1.0 } * rare * weight);
-        }
-    }
-}
-
 #[cfg(test)]
-#[path = "support_tests.rs"]
 mod tests;

@@ -1,0 +1,104 @@
+//! The sentences of passages, and what the words of a question weigh among them.
+use std::collections::HashSet;
+
+use super::terms::{Kind, Vocabulary, each_term};
+use super::{Explained, Sentence, TitledText, prose, words_of};
+
+/// What a word of the reason weighs, compared with one of the question.
+const REASON_WEIGHT: f32 = 0.5;
+
+pub(super) struct Line {
+    pub(super) sentence: Sentence,
+    /// Ascending, those of the title included.
+    pub(super) stems: Vec<usize>,
+    /// Capitalised words and numbers among them.
+    pub(super) names: Vec<usize>,
+}
+
+impl Line {
+    pub(super) fn read_all(passages: &[TitledText<'_>], vocabulary: &mut Vocabulary) -> Vec<Self> {
+        let mut lines = vec![];
+        for (passage, TitledText { title, text }) in passages.iter().enumerate() {
+            let title = vocabulary.terms(title);
+            for range in prose(text) {
+                let mut terms = vocabulary.terms(&text[range.clone()]);
+                terms.extend(&title);
+                let names = terms.iter().filter(|(_, kind)| *kind != Kind::Other);
+                lines.push(Self {
+                    names: ascending(names.map(|(stem, _)| *stem)),
+                    stems: ascending(terms.iter().map(|(stem, _)| *stem)),
+                    sentence: Sentence { passage, range },
+                });
+            }
+        }
+        lines
+    }
+
+    pub(super) fn has(&self, stem: usize) -> bool {
+        self.stems.binary_search(&stem).is_ok()
+    }
+
+    pub(super) fn gain(&self, missing: &[(usize, f32)]) -> f32 {
+        missing.iter().filter(|(stem, _)| self.has(*stem)).map(|(_, weight)| weight).sum()
+    }
+
+    pub(super) fn holds(&self, wanted: &[String], passages: &[TitledText<'_>]) -> bool {
+        let TitledText { text, .. } = passages[self.sentence.passage];
+        let own = words_of(&text[self.sentence.range.clone()]);
+        own.windows(wanted.len()).any(|run| run == wanted)
+    }
+}
+
+fn ascending(stems: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut stems: Vec<usize> = stems.collect();
+    stems.sort_unstable();
+    stems.dedup();
+    stems
+}
+
+/// What the words of a question and of a reason weigh: more the fewer sentences have them, names
+/// twice.
+pub(super) struct Weights {
+    /// In the order of the texts.
+    pub(super) of: Vec<(usize, f32)>,
+    pub(super) total: f32,
+    /// The names and numbers among them.
+    pub(super) named: HashSet<usize>,
+}
+
+impl Weights {
+    pub(super) fn new(
+        explained: Explained<'_>,
+        lines: &[Line],
+        vocabulary: &mut Vocabulary,
+    ) -> Self {
+        let mut weights = Self { of: vec![], total: 0.0, named: HashSet::new() };
+        for (text, weight) in [(explained.question, 1.0), (explained.reason, REASON_WEIGHT)] {
+            weights.add(text, weight, lines, vocabulary);
+        }
+        weights.total = weights.of.iter().map(|(_, weight)| weight).sum();
+        weights
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "there are few sentences")]
+    fn add(&mut self, text: &str, weight: f32, lines: &[Line], vocabulary: &mut Vocabulary) {
+        let mut at = 0;
+        each_term(text, |stem, kind| {
+            let number = vocabulary.number(stem);
+            let is_first = at == 0;
+            at += 1;
+            // A short number may be that of a passage.
+            let is_short = kind == Kind::Number && stem.len() < 3;
+            if is_short || self.of.iter().any(|(known, _)| *known == number) {
+                return;
+            }
+            let having = lines.iter().filter(|line| line.has(number)).count();
+            let rare = (1.0 + lines.len() as f32 / (1.0 + having as f32)).ln();
+            let is_name = kind != Kind::Other && !is_first;
+            if is_name {
+                self.named.insert(number);
+            }
+            self.of.push((number, if is_name { 2.0 } else { 1.0 } * rare * weight));
+        });
+    }
+}

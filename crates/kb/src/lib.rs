@@ -28,6 +28,7 @@ mod lock_file;
 mod maintain;
 mod metadata;
 mod names;
+mod parallel;
 mod progress;
 mod read;
 mod report;

@@ -1,10 +1,11 @@
 //! From the input files to the store: files are read on a thread of their own, figures described and
-//! documents chunked by models, and whole batches of them inserted.
+//! documents chunked by models, and whole batches of them inserted while the next one is read.
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use super::ingest::{Cuts, Ingest, IngestItem, ReadyDocument};
 use super::prune;
@@ -14,7 +15,7 @@ use super::turn::Turn;
 use crate::error::run_blocking;
 use crate::read::InputFile;
 use crate::stages::{BuildContext, Chunk, Describe, Driver, FigureRequest, insert_description};
-use crate::{IndexOptions, IndexReport, KbError, Phase, PhaseProgress};
+use crate::{IndexOptions, IndexReport, KbError, Phase, PhaseProgress, Refused};
 
 /// Documents are written this many at a time, or this many bytes of them. Ids are hashes, so every
 /// transaction touches pages all over a large base: few large ones write far less than many small.
@@ -40,6 +41,10 @@ pub(super) struct Intake {
     chunk: Driver<Chunk>,
     batch: Vec<Waiting>,
     batch_bytes: usize,
+    /// The batch before, which is stored while this one is read.
+    storing: Option<JoinHandle<Result<(), KbError>>>,
+    /// What was refused since then.
+    refused: Vec<Refused>,
 }
 
 impl Intake {
@@ -61,6 +66,8 @@ impl Intake {
             chunk: Driver::new(Chunk::new(context)),
             batch: vec![],
             batch_bytes: 0,
+            storing: None,
+            refused: vec![],
         })
     }
 
@@ -87,17 +94,26 @@ impl Intake {
     }
 
     /// Work on what is ingested, on a thread where it may block.
-    async fn blocking<T: Send + 'static>(
+    fn blocking<T: Send + 'static>(
         &self,
         doing: &'static str,
         work: impl FnOnce(&mut Ingest) -> Result<T, KbError> + Send + 'static,
-    ) -> Result<T, KbError> {
+    ) -> impl Future<Output = Result<T, KbError>> + Send + 'static {
         let (ingest, lock) = (Arc::clone(&self.ingest), Arc::clone(&self.turn.lock));
         run_blocking(doing, move || {
             let _lock = lock;
             work(&mut ingest.lock().unwrap_or_else(PoisonError::into_inner))
         })
-        .await
+    }
+
+    /// Waits until the batch before is stored. Only then is `ingest` free for others.
+    async fn stored(&mut self) -> Result<(), KbError> {
+        if let Some(storing) = self.storing.take() {
+            storing.await.map_err(|e| KbError::worker_panicked("storing", &e))??;
+        }
+        let refused = std::mem::take(&mut self.refused);
+        self.ingest().report.refused.extend(refused);
+        Ok(())
     }
 
     /// Reads files and inserts what is in them.
@@ -133,14 +149,15 @@ impl Intake {
                     self.batch.push(Waiting::Unchanged(known));
                     self.flush_if_full().await?;
                 }
-                Input::Refused(refused) => self.ingest().report.refused.extend(refused),
+                Input::Refused(refused) => self.refused.extend(refused),
                 Input::FileDone(bytes) => {
                     done += bytes;
                     (self.context.progress)(PhaseProgress { stage: Phase::READ, done, total });
                 }
             }
         }
-        self.flush().await
+        self.flush().await?;
+        self.stored().await
     }
 
     async fn enqueue(&mut self, mut document: Box<InputDocument>) -> Result<(), KbError> {
@@ -165,6 +182,7 @@ impl Intake {
     }
 
     async fn flush(&mut self) -> Result<(), KbError> {
+        self.stored().await?;
         let mut batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         if batch.is_empty() {
@@ -176,7 +194,9 @@ impl Intake {
             batch.into_iter().enumerate().map(ready).filter(|item| self.is_wanted(item)).collect(),
         );
         let cuts = self.chunk(&batch).await?;
-        self.blocking("storing", move |ingest| ingest.insert_all(&batch, cuts)).await
+        let storing = self.blocking("storing", move |ingest| ingest.insert_all(&batch, cuts));
+        self.storing = Some(tokio::spawn(storing));
+        Ok(())
     }
 
     /// Whether an item was not deleted since the build began.

@@ -8,6 +8,7 @@ use halma_core::text::{NameKind, count_name, is_stop_word, names, normalise_name
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
+use crate::parallel::in_order;
 use crate::stages::BuildContext;
 use crate::store::{
     At, ChunkRecord, DocumentRecord, EntityRecord, Id, Link, Row, SectionRecord, Store,
@@ -41,27 +42,35 @@ pub(super) async fn run(context: &Arc<BuildContext>) -> Result<(), KbError> {
 }
 
 fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {
-    let (mut from, next) =
-        store.read(|reader| Ok((reader.linked_to(VERSION)?, reader.next_row(Layer::Chunk)?)))?;
-    let (total, mut known) = (next.saturating_sub(from) as usize, HashMap::new());
-    let mut done = 0;
-    while from < next {
-        let (found, rows) = store.read(|reader| {
-            let rows = reader.rows(Layer::Chunk, from, BATCH)?;
-            let found = rows.iter().map(|row| found_in(reader, *row));
-            Ok((found.collect::<heed::Result<Vec<_>>>()?.concat(), rows))
-        })?;
-        from = rows.last().map_or(next, |last| last + 1);
-        done += rows.len();
-        store.write(|writer| {
-            for (at, named) in &found {
-                write(writer, (*at, named), &mut known)?;
-            }
-            writer.set_linked_to(VERSION, from)
-        })?;
-        progress(PhaseProgress { stage: Phase::LINK, done, total: total.max(done) });
+    let (rows, next) = store.read(|reader| {
+        let (from, next) = (reader.linked_to(VERSION)?, reader.next_row(Layer::Chunk)?);
+        Ok((if from < next { reader.rows(Layer::Chunk, from, usize::MAX)? } else { vec![] }, next))
+    })?;
+    if rows.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let batches: Vec<&[Row]> = rows.chunks(BATCH).collect();
+    let (mut known, mut done) = (HashMap::new(), 0);
+    in_order(
+        &batches,
+        |(): &mut (), rows| {
+            let found =
+                |reader: &StoreReader<'_>| rows.iter().map(|row| found_in(reader, *row)).collect();
+            Ok((store.read(found)?, *rows))
+        },
+        |(found, linked): (Vec<BatchMentions>, &[Row])| {
+            store.write(|writer| {
+                for (at, named) in found.iter().flatten() {
+                    write(writer, (*at, named), &mut known)?;
+                }
+                writer.set_linked_to(VERSION, linked.last().map_or(next, |last| last + 1))
+            })?;
+            done += linked.len();
+            progress(PhaseProgress { stage: Phase::LINK, done, total: rows.len() });
+            Ok(())
+        },
+    )?;
+    store.write(|writer| writer.set_linked_to(VERSION, next))
 }
 
 /// The names in a chunk; with the first chunk of a document or section the one in its title.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use halma_core::{Edge, Layer};
 
 use crate::error::run_blocking;
+use crate::parallel::in_order;
 use crate::store::{
-    At, DocumentRecord, Link, LinkTarget, Row, StoreReader, StoreWriter, Task, UnitKey,
+    At, DocumentRecord, Link, LinkTarget, Row, Store, StoreReader, StoreWriter, Task, UnitKey,
 };
 use crate::{Base, KbError};
 
@@ -22,49 +23,68 @@ const COMMON: usize = 2_000;
 pub(super) async fn run(base: &Arc<Base>) -> Result<(), KbError> {
     let base = Arc::clone(base);
     run_blocking("linking documents", move || {
-        let store = &base.store;
-        let (mut from, next) =
-            store.read(|reader| Ok((reader.referred_to()?, reader.next_row(Layer::Document)?)))?;
-        while from < next {
-            let rows = store.read(|reader| reader.rows(Layer::Document, from, BATCH))?;
-            from = rows.last().map_or(next, |last| last + 1);
-            store.write(|writer| {
-                for row in &rows {
-                    name_each_other(writer, *row)?;
-                    follow(writer, *row)?;
-                }
-                writer.set_referred_to(from)
-            })?;
-        }
-        let renamed = store.read(|reader| reader.open_rows(Task::Links, Layer::Document))?;
-        for rows in renamed.chunks(BATCH) {
-            store.write(|writer| {
-                rows.iter().try_for_each(|row| {
-                    follow(writer, *row)?;
-                    writer.forget_unit(UnitKey::of(Task::Links, (Layer::Document, *row)))
-                })
-            })?;
-        }
-        Ok(())
+        refer_new(&base.store)?;
+        follow_renamed(&base.store)
     })
     .await
 }
 
+fn refer_new(store: &Store) -> Result<(), KbError> {
+    let rows = store.read(|reader| {
+        let (from, next) = (reader.referred_to()?, reader.next_row(Layer::Document)?);
+        if from < next { reader.rows(Layer::Document, from, usize::MAX) } else { Ok(vec![]) }
+    })?;
+    let batches: Vec<&[Row]> = rows.chunks(BATCH).collect();
+    in_order(
+        &batches,
+        |(): &mut (), rows| {
+            let found = |reader: &StoreReader<'_>| {
+                rows.iter()
+                    .map(|row| name_each_other(reader, *row))
+                    .collect::<heed::Result<Vec<_>>>()
+            };
+            Ok((store.read(found)?, *rows))
+        },
+        |(found, rows)| {
+            store.write(|writer| {
+                for link in found.into_iter().flatten() {
+                    writer.put_edge(link)?;
+                }
+                rows.iter().try_for_each(|row| follow(writer, *row))?;
+                rows.last().map_or(Ok(()), |last| writer.set_referred_to(last + 1))
+            })
+        },
+    )
+}
+
+fn follow_renamed(store: &Store) -> Result<(), KbError> {
+    let renamed = store.read(|reader| reader.open_rows(Task::Links, Layer::Document))?;
+    for rows in renamed.chunks(BATCH) {
+        store.write(|writer| {
+            rows.iter().try_for_each(|row| {
+                follow(writer, *row)?;
+                writer.forget_unit(UnitKey::of(Task::Links, (Layer::Document, *row)))
+            })
+        })?;
+    }
+    Ok(())
+}
+
 /// Edges between a new document and those whose titles it names, and those that name its title.
-fn name_each_other(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
+fn name_each_other(reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
     let mut found: BTreeMap<(Row, Row), f32> = BTreeMap::new();
-    let record: DocumentRecord = writer.linked(row)?;
+    let record: DocumentRecord = reader.linked(row)?;
     for chunk in record.chunks.0..record.chunks.1 {
-        for named in writer.edges_from((Layer::Chunk, chunk), Some(Edge::Mentions))? {
-            for titled in titled(writer, named.to)? {
+        for named in reader.edges_from((Layer::Chunk, chunk), Some(Edge::Mentions))? {
+            for titled in titled(reader, named.to)? {
                 if titled != row {
                     *found.entry((row, titled)).or_default() += named.weight;
                 }
             }
         }
     }
-    for title in writer.edges_from((Layer::Document, row), Some(Edge::Mentions))? {
-        let naming = writer.first_edges_to(title.to, Edge::Mentions, COMMON)?;
+    for title in reader.edges_from((Layer::Document, row), Some(Edge::Mentions))? {
+        let naming = reader.first_edges_to(title.to, Edge::Mentions, COMMON)?;
         if naming.len() >= COMMON {
             continue;
         }
@@ -72,18 +92,18 @@ fn name_each_other(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
             if layer != Layer::Chunk {
                 continue;
             }
-            let of: crate::store::ChunkRecord = writer.linked(chunk)?;
+            let of: crate::store::ChunkRecord = reader.linked(chunk)?;
             // Those that are new themselves are counted from their own side.
             if of.document < row {
                 *found.entry((of.document, row)).or_default() += 1.0;
             }
         }
     }
-    for ((from, to), weight) in found {
+    let link = |((from, to), weight)| {
         let (from, to) = ((Layer::Document, from), (Layer::Document, to));
-        writer.put_edge(Link { from, edge: Edge::RefersTo, to, weight })?;
-    }
-    Ok(())
+        Link { from, edge: Edge::RefersTo, to, weight }
+    };
+    Ok(found.into_iter().map(link).collect())
 }
 
 /// The documents that have this entity as their title.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use halma_core::{ConfigError, Embedder, Llm, Models, PassageReader, Price, Reranker, Tagging};
 use halma_kb::Thresholds;
-use halma_models::embed::minilm::{self, MiniLm};
+use halma_models::embed::minilm::{self, LocalOptions, MiniLm};
 use halma_models::{
     Cache, EmbedderUse, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder,
 };
@@ -165,8 +165,9 @@ pub(crate) fn used(embedder: Arc<dyn Embedder>, config: &EmbedderConfig) -> Arc<
 /// right.
 fn local(config: &EmbedderConfig) -> Result<Opened<Option<MiniLm>>, ConfigError> {
     let path = config.path.as_deref();
-    let opened =
-        minilm::locate(path).and_then(|dir| MiniLm::open_pooled(&dir, None, config.pooling));
+    let (pooling, precision) = (config.pooling, config.precision);
+    let options = LocalOptions { pooling, precision, ..LocalOptions::default() };
+    let opened = minilm::locate(path).and_then(|dir| MiniLm::open_with(&dir, options));
     match opened {
         Ok(embedder) => Ok(Opened { value: Some(embedder), warning: None }),
         Err(e) if path.is_some() => Err(ConfigError {
@@ -248,7 +249,7 @@ pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> Thresh
     let (chunk, atom) = match model {
         // The paper's 0.2 and 0.5 are relevance scores of this embedder's store; as cosines:
         Some(name) if name.contains("ada-002") => (Some(0.434), Some(0.646)),
-        Some("all-MiniLM-L6-v2") => (Some(0.15), Some(0.25)),
+        Some("all-MiniLM-L6-v2" | "all-MiniLM-L6-v2-int8") => (Some(0.15), Some(0.25)),
         // Of others each base is measured when it is built.
         _ => (None, None),
     };

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use halma_core::{AnswerStyle, Budget, ConfigError, Price};
 use halma_kb::{FeedbackSettings, KbSettings};
 use halma_kg::KgSettings;
+use halma_models::embed::minilm::Precision;
 use halma_models::{Pooling, RerankerSettings, TaggerSettings};
 use halma_net::JsonMode;
 use halma_web::WebSettings;
@@ -144,6 +145,8 @@ pub struct EmbedderConfig {
     /// `local`: the tokens that a vector is made of; by default those of the model's family.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pooling: Option<Pooling>,
+    /// `local`: what its weights are. Vectors of another precision are those of another embedder.
+    pub precision: Precision,
     /// The cosine from which a chunk counts as near; by default that of the embedder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_threshold: Option<f32>,

@@ -51,6 +51,19 @@ impl InferencePool {
         self.run_each(&runs, lengths.len(), run)
     }
 
+    /// [`InferencePool::run_batched`] with each text by itself: `run` is given which one.
+    pub(crate) fn run_singly<T: Send>(
+        &self,
+        lengths: &[usize],
+        run: impl Fn(usize, &Arc<ThreadPool>) -> Result<T, String> + Sync,
+    ) -> Result<Vec<T>, String> {
+        let order = longest_first(lengths);
+        let runs: Vec<&[usize]> = order.chunks(1).collect();
+        self.run_each(&runs, lengths.len(), |texts, pool| {
+            texts.iter().map(|text| run(*text, pool)).collect()
+        })
+    }
+
     fn run_each<T: Send>(
         &self,
         runs: &[&[usize]],

@@ -8,6 +8,7 @@ use rten_tensor::{NdTensor, NdTensorView};
 
 use halma_core::Vector;
 
+use super::Precision;
 use super::export::{ATTENTION_MASK, EXPORT_VERSION, INPUT_IDS, PRODUCER, WEIGHTS_SUM, WORD};
 use super::weights::{GraphInMemory, WeightsError};
 use crate::embed::Pooling;
@@ -24,13 +25,16 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    pub(super) fn open(path: &Path) -> Result<Self, WeightsError> {
-        let model = load_mapped(&options(), path);
+    pub(super) fn open(path: &Path, precision: Precision) -> Result<Self, WeightsError> {
+        let model = load_mapped(&options(precision), path);
         Self::new(model.map_err(|error| wrong(path, &error))?, path)
     }
 
-    pub(super) fn from_memory(graph: GraphInMemory, path: &Path) -> Result<Self, WeightsError> {
-        let model = options().external_data(graph.data_file, graph.data).load(graph.graph);
+    pub(super) fn from_memory(
+        graph: GraphInMemory,
+        (path, precision): (&Path, Precision),
+    ) -> Result<Self, WeightsError> {
+        let model = options(precision).external_data(graph.data_file, graph.data).load(graph.graph);
         Self::new(model.map_err(|error| wrong(path, &error))?, path)
     }
 
@@ -58,18 +62,18 @@ impl Encoder {
         self.model.metadata().get(WEIGHTS_SUM)
     }
 
-    /// The words' own vectors, `[batch, sequence, hidden]`; only our own graph has them.
-    pub(super) fn words(
-        &self,
-        ids: NdTensor<i32, 2>,
-        pool: &Arc<ThreadPool>,
-    ) -> Result<NdTensor<f32, 3>, String> {
+    /// The own vectors of a text's words, `[tokens, hidden]`; only our own graph has them.
+    pub(super) fn words(&self, ids: &[u32], pool: &Arc<ThreadPool>) -> Result<Vec<f32>, String> {
+        let ids: Result<Vec<i32>, _> = ids.iter().map(|id| i32::try_from(*id)).collect();
+        let ids = ids.map_err(|error| error.to_string())?;
+        let ids = NdTensor::from_data([1, ids.len()], ids);
         let word = self.model.node_id(WORD).map_err(|error| error.to_string())?;
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(pool)));
         let found = self.model.run(vec![(self.ids, ids.into())], &[word], Some(options));
         let found = found.map_err(|error| error.to_string())?.into_iter().next();
         let found = found.ok_or("the graph gave no output")?;
-        found.try_into().map_err(|_| "the vectors of words have another form".to_owned())
+        let found: Result<NdTensor<f32, 3>, _> = found.try_into();
+        Ok(found.map_err(|_| "the vectors of words have another form")?.into_data())
     }
 
     /// One vector of length one for each text of token ids, which are at most `length` each.
@@ -100,9 +104,9 @@ impl Encoder {
 }
 
 /// Weights are packed for the processor once, at opening: 30 ms and 42 MB that make a query a
-/// quarter faster.
-pub(super) fn options() -> ModelOptions {
-    ModelOptions::with_all_ops().prepack_weights(true).clone()
+/// quarter faster. With weights of bytes, only the words' vectors of the graph are used.
+fn options(precision: Precision) -> ModelOptions {
+    ModelOptions::with_all_ops().prepack_weights(precision == Precision::F32).clone()
 }
 
 fn wrong(path: &Path, error: &dyn std::error::Error) -> WeightsError {
@@ -123,19 +127,25 @@ fn vectors(
     let texts = states.axis_iter(0).zip(mask.axis_iter(0));
     Ok(texts
         .map(|(tokens, mask)| {
-            let mut sum = vec![0.0; tokens.size(1)];
             let held = mask.iter().filter(|kept| **kept != 0).count();
-            let pooled = match pooling {
-                Pooling::Mean => 0..held,
-                Pooling::First => 0..held.min(1),
-                Pooling::Last => held.saturating_sub(1)..held,
-            };
-            for token in tokens.axis_iter(0).take(pooled.end).skip(pooled.start) {
-                sum.iter_mut().zip(token.iter()).for_each(|(sum, value)| *sum += value);
-            }
-            unit(sum)
+            pooled(&tokens.slice(..held).to_vec(), tokens.size(1), pooling)
         })
         .collect())
+}
+
+/// The vector of a text from the states of its tokens, `[tokens, hidden]`.
+pub(super) fn pooled(states: &[f32], hidden: usize, pooling: Pooling) -> Vector {
+    let count = states.len() / hidden;
+    let pooled = match pooling {
+        Pooling::Mean => 0..count,
+        Pooling::First => 0..count.min(1),
+        Pooling::Last => count.saturating_sub(1)..count,
+    };
+    let mut sum = vec![0.0; hidden];
+    for token in states[pooled.start * hidden..pooled.end * hidden].chunks_exact(hidden) {
+        sum.iter_mut().zip(token).for_each(|(sum, value)| *sum += value);
+    }
+    unit(sum)
 }
 
 fn unit(mut vector: Vector) -> Vector {

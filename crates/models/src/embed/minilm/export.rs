@@ -73,22 +73,22 @@ pub(super) fn export(
 }
 
 /// What a graph takes and gives.
-pub(super) struct GraphSignature {
-    pub(super) name: &'static str,
-    pub(super) inputs: Vec<ValueInfo>,
-    pub(super) output: ValueInfo,
-    pub(super) metadata: Vec<KeyValue>,
+struct GraphSignature {
+    name: &'static str,
+    inputs: Vec<ValueInfo>,
+    output: ValueInfo,
+    metadata: Vec<KeyValue>,
 }
 
 /// The axes of token ids.
-pub(super) fn tokens() -> Vec<Dim> {
+fn tokens() -> Vec<Dim> {
     vec![Dim::named("batch"), Dim::named("sequence")]
 }
 
 /// Collects the nodes of a graph and writes its tensors.
-pub(super) struct Exporter<'a> {
-    pub(super) config: &'a BertConfig,
-    pub(super) weights: Checkpoint<'a>,
+struct Exporter<'a> {
+    config: &'a BertConfig,
+    weights: Checkpoint<'a>,
     data: &'a mut dyn Write,
     data_file: &'a str,
     /// Bytes written to `data`.
@@ -99,7 +99,7 @@ pub(super) struct Exporter<'a> {
 
 impl<'a> Exporter<'a> {
     /// `data_file`: the name that `data` will have.
-    pub(super) fn new(
+    fn new(
         config: &'a BertConfig,
         weights: Checkpoint<'a>,
         (data, data_file): (&'a mut dyn Write, &'a str),
@@ -136,7 +136,7 @@ impl<'a> Exporter<'a> {
     }
 
     /// `position`: the first rows of `positions`, as many as `input` has tokens.
-    pub(super) fn positions(&mut self, input: &str) {
+    fn positions(&mut self, input: &str) {
         self.tensors.push(Tensor::ints("zero", &[0]));
         let sequence = vec![Attribute::int("start", 1), Attribute::int("end", 2)];
         self.node("Shape", &[input], "sequence", sequence);
@@ -144,7 +144,7 @@ impl<'a> Exporter<'a> {
     }
 
     /// All layers over the embeddings; returns the name of the last one's output.
-    pub(super) fn layers(&mut self) -> Result<String, ExportError> {
+    fn layers(&mut self) -> Result<String, ExportError> {
         let mut hidden = "embeddings".to_owned();
         for layer in 0..self.config.num_hidden_layers {
             hidden = self.layer(layer, &hidden)?;
@@ -240,7 +240,7 @@ impl<'a> Exporter<'a> {
     }
 
     /// `output = input · output.weight + output.bias`; rten fuses the two nodes.
-    pub(super) fn product(&mut self, input: &str, output: &str) {
+    fn product(&mut self, input: &str, output: &str) {
         let product = format!("{output}.product");
         self.node("MatMul", &[input, &format!("{output}.weight")], &product, vec![]);
         self.node("Add", &[&product, &format!("{output}.bias")], output, vec![]);
@@ -254,12 +254,7 @@ impl<'a> Exporter<'a> {
         Ok(output)
     }
 
-    pub(super) fn normalise(
-        &mut self,
-        input: &str,
-        at: &str,
-        output: &str,
-    ) -> Result<(), ExportError> {
+    fn normalise(&mut self, input: &str, at: &str, output: &str) -> Result<(), ExportError> {
         let hidden = self.config.hidden_size;
         let (scale, bias) = (format!("{output}.scale"), format!("{output}.bias"));
         let values = self.weights.values(&format!("{at}.weight"), &[hidden])?;
@@ -287,13 +282,7 @@ impl<'a> Exporter<'a> {
         self.node("LpNormalization", &["pooled"], OUTPUT, settings);
     }
 
-    pub(super) fn node(
-        &mut self,
-        op: &str,
-        inputs: &[&str],
-        output: &str,
-        attribute: Vec<Attribute>,
-    ) {
+    fn node(&mut self, op: &str, inputs: &[&str], output: &str, attribute: Vec<Attribute>) {
         let domain = if op == "MultiHeadAttention" { CONTRIB } else { "" };
         self.nodes.push(OnnxNode {
             input: inputs.iter().map(|&name| name.to_owned()).collect(),
@@ -306,12 +295,7 @@ impl<'a> Exporter<'a> {
     }
 
     /// Writes a tensor to the data file and declares it.
-    pub(super) fn tensor(
-        &mut self,
-        name: &str,
-        shape: &[usize],
-        values: &[f32],
-    ) -> Result<(), ExportError> {
+    fn tensor(&mut self, name: &str, shape: &[usize], values: &[f32]) -> Result<(), ExportError> {
         let start = self.offset.next_multiple_of(ALIGNMENT);
         let mut bytes = vec![0; start - self.offset];
         bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
@@ -327,7 +311,7 @@ impl<'a> Exporter<'a> {
         Ok(())
     }
 
-    pub(super) fn model(self, signature: GraphSignature) -> Model {
+    fn model(self, signature: GraphSignature) -> Model {
         let set = |domain: &str, version| OperatorSet { domain: domain.to_owned(), version };
         Model {
             ir_version: IR_VERSION,
@@ -347,6 +331,6 @@ impl<'a> Exporter<'a> {
 }
 
 /// ONNX counts in 64-bit signed integers.
-pub(super) fn int(size: usize) -> i64 {
+fn int(size: usize) -> i64 {
     i64::try_from(size).expect("sizes of a model in memory fit 63 bits")
 }

@@ -1,12 +1,12 @@
 //! The embedder as a whole: on a tiny random BERT always, on the real weights where they are.
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use halma_core::{EmbedRole, Embedder, Vector};
 
 use super::tiny::{POSITIONS, Tiny};
 use super::tokens::Tokens;
-use super::{MiniLm, NAME, WeightsError, locate};
+use super::{LocalOptions, MiniLm, NAME, Precision, WeightsError, locate};
 
 fn close(found: &[f32], expected: &[f32]) -> bool {
     found.len() == expected.len()
@@ -58,6 +58,33 @@ async fn a_text_has_the_same_vector_in_every_company() {
         assert!((vector.iter().map(|value| value * value).sum::<f32>() - 1.0).abs() < 1e-5);
     }
     assert!(embed(&model, &[]).await.is_empty());
+}
+
+fn in_bytes(folder: &Path, threads: usize) -> MiniLm {
+    let (threads, precision) = (Some(threads), Precision::Int8);
+    MiniLm::open_with(folder, LocalOptions { threads, precision, ..Default::default() }).unwrap()
+}
+
+#[tokio::test]
+async fn weights_of_bytes_give_nearly_the_same_vectors_in_every_company() {
+    let (folder, tiny, tokens) = tiny(3);
+    let model = in_bytes(folder.path(), 3);
+    assert!(model.model().ends_with("-int8"));
+    let long = "salt river bridges . ".repeat(20);
+    let texts = ["salt", "rivers", &long, "bridge . bridge", "", "rivers", "river . salt"];
+    let together = embed(&model, &texts).await;
+    let alone = in_bytes(folder.path(), 1);
+    for (text, vector) in texts.iter().zip(&together) {
+        assert_eq!(vector, &embed(&alone, &[text]).await[0], "{text}");
+        let expected = tiny.embed(&tokens.ids(text).unwrap());
+        let cosine: f32 = vector.iter().zip(&expected).map(|(a, b)| a * b).sum();
+        assert!(cosine > 0.999, "{text}: {cosine}");
+    }
+    // A graph of others has no weights that could be rounded.
+    let graph = folder.path().join("model.onnx");
+    let options = LocalOptions { precision: Precision::Int8, ..Default::default() };
+    let error = MiniLm::open_with(&graph, options).err().unwrap().to_string();
+    assert!(error.contains("precision = \"f32\""), "{error}");
 }
 
 #[tokio::test]

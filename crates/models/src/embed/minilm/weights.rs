@@ -43,6 +43,11 @@ pub enum WeightsError {
     Export(#[from] ExportError),
     #[error("cannot load the graph `{path}`: {reason}; delete it to have it exported again")]
     Graph { path: PathBuf, reason: String },
+    #[error(
+        "`{path}` has no `model.safetensors` with its `config.json`, of which weights of 8 bits are \
+         made; put them there, or write `precision = \"f32\"` under [embedder]"
+    )]
+    NotQuantizable { path: PathBuf },
     #[error("cannot load the tokenizer `{path}`: {reason}; fetch the model again")]
     Tokenizer { path: PathBuf, reason: String },
     #[error(
@@ -228,12 +233,18 @@ pub(super) fn graph_in_memory(folder: &Path) -> Result<GraphInMemory, WeightsErr
     Ok(GraphInMemory { graph, data, data_file: GRAPH_DATA })
 }
 
-fn make_graph(folder: &Path, data: &mut dyn Write) -> Result<Vec<u8>, WeightsError> {
+/// What a folder's `config.json` says, and the content of its `model.safetensors`.
+pub(super) fn open_weights(folder: &Path) -> Result<(BertConfig, Vec<u8>), WeightsError> {
     let path = folder.join(CONFIG);
     let config = fs::read_to_string(&path).map_err(WeightsError::io("read", &path))?;
     let config = BertConfig::parse(&config)?;
     let path = folder.join(WEIGHTS);
     let weights = fs::read(&path).map_err(WeightsError::io("read", &path))?;
+    Ok((config, weights))
+}
+
+fn make_graph(folder: &Path, data: &mut dyn Write) -> Result<Vec<u8>, WeightsError> {
+    let (config, weights) = open_weights(folder)?;
     let weights_sum = hex(&Sha256::digest(&weights));
     let source = WeightSource {
         config: &config,

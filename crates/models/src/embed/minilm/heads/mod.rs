@@ -1,7 +1,7 @@
 //! Small heads on the embedder's encoder, trained to read: where a passage answers a question, in
 //! what form, and which words of a question matter. `train/heads` makes their file.
 mod file;
-mod graph;
+mod matrix;
 mod pairs;
 #[cfg(test)]
 mod tests;
@@ -13,25 +13,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use halma_core::{KindScores, LlmError, PassageReader, Reading, ReadingWindow, TokenScore};
 use lru::LruCache;
-use prost::Message as _;
-use rten::{Model, NodeId, RunOptions, ThreadPool};
-use rten_tensor::NdTensor;
-use rten_tensor::prelude::*;
+use rten::ThreadPool;
 
 pub use file::HeadsFile;
-use graph::{GraphSource, LOGITS, Places, TYPES, graph};
+use matrix::HeadsMatrix;
 use pairs::{Pair, Pairs};
 
-use super::checkpoint::ExportError;
-use super::config::BertConfig;
-use super::encoder::options;
-use super::export::{ATTENTION_MASK, WORD};
-use super::weights::{CONFIG, WEIGHTS};
+use super::checkpoint::{Checkpoint, ExportError};
+use super::quantized::QuantizedEncoder;
+use super::weights::open_weights;
 use super::{MiniLm, WeightsError};
 use crate::onnx::{InferencePool, threads};
-
-/// Name under which the graph refers to its tensors; they are never in a file of this name.
-const DATA: &str = "heads.data";
 
 /// Readings that are cached: some 6 kB each.
 const CACHED: NonZero<usize> = NonZero::new(512).expect("it is not zero");
@@ -54,7 +46,7 @@ pub enum HeadsError {
     #[error(transparent)]
     Weights(#[from] WeightsError),
     #[error("the heads `{name}` cannot be run: {reason}")]
-    Graph { name: String, reason: String },
+    Run { name: String, reason: String },
 }
 
 /// Trained heads, ready to be loaded when they are first used. Cheap to clone.
@@ -86,10 +78,8 @@ impl ReadingKey {
 
 struct Loaded {
     pairs: Pairs,
-    model: Model,
-    inputs: [NodeId; 3],
-    output: NodeId,
-    places: Places,
+    encoder: QuantizedEncoder,
+    matrix: HeadsMatrix,
     pool: InferencePool,
 }
 
@@ -114,7 +104,7 @@ impl Heads {
 
     /// Reads the weights now; some 0.1 s the first time.
     pub fn load(&self) -> Result<(), HeadsError> {
-        let failed = |reason: &String| HeadsError::Graph {
+        let failed = |reason: &String| HeadsError::Run {
             name: self.0.file.name.clone(),
             reason: reason.clone(),
         };
@@ -154,69 +144,33 @@ impl Inner {
 impl Loaded {
     fn open(inner: &Inner) -> Result<Self, HeadsError> {
         let (name, folder) = (&inner.file.name, &inner.folder);
-        let wrong = |reason: String| HeadsError::Graph { name: name.clone(), reason };
-        let path = folder.join(CONFIG);
-        let config = std::fs::read_to_string(&path).map_err(WeightsError::io("read", &path))?;
-        let config = BertConfig::parse(&config)?;
+        let wrong = |reason: String| HeadsError::Run { name: name.clone(), reason };
+        let (config, base) = open_weights(folder)?;
         let (most, positions) = (inner.file.info.max_length, config.max_position_embeddings);
         if most > positions {
             return Err(wrong(format!("they read {most} tokens, and the weights {positions}")));
         }
-        let path = folder.join(WEIGHTS);
-        let base = std::fs::read(&path).map_err(WeightsError::io("read", &path))?;
-        let mut data = vec![];
-        let heads = &inner.file;
-        let source = GraphSource { config: &config, base: &base, heads, data_file: DATA };
-        let (graph, places) = graph(&source, &mut data)?;
-        drop(base);
-        let model = options().external_data(DATA, data).load(graph.encode_to_vec());
-        let model = model.map_err(|e| wrong(e.to_string()))?;
-        let node = |name: &str| model.node_id(name).map_err(|e| wrong(e.to_string()));
-        let inputs = [node(WORD)?, node(TYPES)?, node(ATTENTION_MASK)?];
-        let output = node(LOGITS)?;
-        let pairs = Pairs::new(inner.base.0.tokens.tokenizer(), &heads.info).map_err(wrong)?;
+        let tensors = |source| HeadsError::Tensors { name: name.clone(), source };
+        let weights = Checkpoint::open(&base).map_err(tensors)?;
+        let weights = weights.with_trained(inner.file.tensors()?);
+        let encoder = QuantizedEncoder::new(&config, &weights).map_err(tensors)?;
+        let matrix = HeadsMatrix::new(&inner.file, config.hidden_size).map_err(tensors)?;
+        let tokenizer = inner.base.0.tokens.tokenizer();
+        let pairs = Pairs::new(tokenizer, &inner.file.info).map_err(wrong)?;
         let pool = InferencePool::new(threads(None));
-        Ok(Self { pairs, model, inputs, output, places, pool })
+        Ok(Self { pairs, encoder, matrix, pool })
     }
 
     /// The logits of every token of every pair.
     fn run(&self, base: &MiniLm, pairs: &[Pair]) -> Result<Vec<Logits>, String> {
-        let lengths: Vec<usize> =
-            pairs.iter().map(|pair| base.0.tokens.padded(pair.ids.len())).collect();
-        let run = |run: &[usize], pool: &Arc<ThreadPool>| {
-            let pairs: Vec<&Pair> = run.iter().map(|&index| &pairs[index]).collect();
-            let length = run.first().map_or(0, |&index| lengths[index]);
-            self.run_alike(base, (&pairs, length), pool)
+        let lengths: Vec<usize> = pairs.iter().map(|pair| pair.ids.len()).collect();
+        let run = |at: usize, pool: &Arc<ThreadPool>| {
+            let words = base.0.encoder.words(&pairs[at].ids, pool)?;
+            let states = pool.run(|| self.encoder.states(words, pairs[at].first));
+            let width = self.matrix.places.width;
+            Ok(Logits { width, values: self.matrix.logits(&states) })
         };
-        self.pool.run_alike(&lengths, run)
-    }
-
-    fn run_alike(
-        &self,
-        base: &MiniLm,
-        (pairs, length): (&[&Pair], usize),
-        pool: &Arc<ThreadPool>,
-    ) -> Result<Vec<Logits>, String> {
-        let shape = [pairs.len(), length];
-        let [mut ids, mut types, mut mask] = [(); 3].map(|()| NdTensor::<i32, 2>::zeros(shape));
-        for (row, pair) in pairs.iter().enumerate() {
-            for (column, id) in pair.ids.iter().enumerate() {
-                ids[[row, column]] = i32::try_from(*id).map_err(|e| e.to_string())?;
-                types[[row, column]] = i32::from(column >= pair.first);
-                mask[[row, column]] = 1;
-            }
-        }
-        let words = base.0.encoder.words(ids, pool)?;
-        let [word, kinds, masked] = self.inputs;
-        let inputs = vec![(word, words.into()), (kinds, types.into()), (masked, mask.into())];
-        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(pool)));
-        let outputs = self.model.run(inputs, &[self.output], Some(options));
-        let output = outputs.map_err(|e| e.to_string())?.into_iter().next();
-        let output = output.ok_or("the graph gave no output")?;
-        let logits: NdTensor<f32, 3> =
-            output.try_into().map_err(|_| "the graph's output is odd")?;
-        let rows = logits.axis_iter(0);
-        Ok(rows.map(|row| Logits { width: row.size(1), values: row.to_vec() }).collect())
+        self.pool.run_singly(&lengths, run)
     }
 
     /// What the logits of a window say.
@@ -227,12 +181,12 @@ impl Loaded {
             Some(TokenScore { range: place.clone()?, start, end })
         };
         let tokens = pair.places.iter().enumerate().skip(pair.first);
-        let [span, yes, no, none] = kinds.map(|kind| whole[self.places.kinds + kind]);
+        let [span, yes, no, none] = kinds.map(|kind| whole[self.matrix.places.kinds + kind]);
         ReadingWindow {
             none: whole[0] + whole[1],
             tokens: tokens.filter_map(token).collect(),
             kinds: KindScores { span, yes, no, none },
-            relevance: self.places.relevance.map(|at| whole[at]),
+            relevance: self.matrix.places.relevance.map(|at| whole[at]),
         }
     }
 }
@@ -283,7 +237,7 @@ impl PassageReader for Heads {
         let loaded = inner.loaded().map_err(|reason| inner.refused(reason))?;
         let pair = loaded.pairs.question(question).map_err(refused)?;
         let logits = loaded.run(&inner.base, std::slice::from_ref(&pair)).map_err(refused)?;
-        let (Some(at), [logits]) = (loaded.places.keyword, logits.as_slice()) else {
+        let (Some(at), [logits]) = (loaded.matrix.places.keyword, logits.as_slice()) else {
             return Ok(None);
         };
         let least = inner.file.info.keyword_threshold;

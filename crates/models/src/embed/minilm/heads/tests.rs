@@ -97,6 +97,10 @@ fn base() -> (tempfile::TempDir, MiniLm, String) {
     (folder, base, hash)
 }
 
+/// By how much logits may differ from those in floats, as weights and activations are bytes. They
+/// are between -5 and 5; swapped segments, kinds or heads make differences above 1.
+const ROUNDED: f32 = 0.3;
+
 /// What a token's row should be, with the base's embeddings below the trained layers.
 fn expected(heads: &TinyHeads, pair: &Pair) -> Vec<Vec<f32>> {
     let mut model = Tiny::new(2);
@@ -114,7 +118,7 @@ fn expected(heads: &TinyHeads, pair: &Pair) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn the_graph_computes_what_the_trained_layers_mean() {
+fn logits_are_what_the_trained_layers_mean_but_for_rounding() {
     let (_folder, base, hash) = base();
     for heads in [TinyHeads::new(&hash), TinyHeads::new(&hash).in_bytes()] {
         let model = Heads::new(heads.parsed().unwrap(), &base).unwrap();
@@ -125,7 +129,7 @@ fn the_graph_computes_what_the_trained_layers_mean() {
         for (pair, logits) in pairs.iter().zip(&found) {
             for (at, expected) in expected(&heads, pair).iter().enumerate() {
                 let close =
-                    logits.token(at).iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4);
+                    logits.token(at).iter().zip(expected).all(|(a, b)| (a - b).abs() < ROUNDED);
                 assert!(close, "{:?}, but {expected:?}", logits.token(at));
             }
         }
@@ -133,10 +137,10 @@ fn the_graph_computes_what_the_trained_layers_mean() {
         let reading = model.read("Salt rivers?", &["bridge . salt"]).unwrap().remove(0);
         let row = &expected(&heads, &pairs[0])[0];
         let window = &reading.windows[0];
-        assert!((window.none - row[0] - row[1]).abs() < 1e-4);
-        assert!((window.kinds.none - row[2]).abs() < 1e-4);
-        assert!((window.kinds.no - row[5]).abs() < 1e-4);
-        assert!((window.relevance.unwrap() - row[6]).abs() < 1e-4);
+        assert!((window.none - row[0] - row[1]).abs() < ROUNDED);
+        assert!((window.kinds.none - row[2]).abs() < ROUNDED);
+        assert!((window.kinds.no - row[5]).abs() < ROUNDED);
+        assert!((window.relevance.unwrap() - row[6]).abs() < ROUNDED);
     }
 }
 
@@ -248,9 +252,10 @@ fn real() -> Option<(Heads, Vec<Value>)> {
     Some((Heads::new(file, &base).unwrap(), serde_json::from_str(&reference).unwrap()))
 }
 
+/// How much a logit differs from what `PyTorch` computes in floats.
 #[expect(clippy::cast_possible_truncation, reason = "logits")]
-fn close(found: f32, expected: &Value) -> bool {
-    (found - expected.as_f64().unwrap() as f32).abs() < 2e-3
+fn difference(found: f32, expected: &Value) -> f32 {
+    (found - expected.as_f64().unwrap() as f32).abs()
 }
 
 /// What `PyTorch` computes from the same file (`train/heads/export.py --reference`).
@@ -272,19 +277,28 @@ fn known_pairs_have_their_known_logits() {
         let ids: Vec<u32> = serde_json::from_value(case["ids"].clone()).unwrap();
         assert_eq!(pair.ids, ids);
         let logits = loaded.run(&heads.0.base, std::slice::from_ref(&pair)).unwrap().remove(0);
+        let places = loaded.matrix.places;
+        let whole = logits.token(0);
+        let mut differences = vec![];
         for (at, span) in case["span"].as_array().unwrap().iter().enumerate() {
             let token = logits.token(at);
-            assert!(close(token[0], &span[0]) && close(token[1], &span[1]), "{at}: {token:?}");
+            differences.extend([difference(token[0], &span[0]), difference(token[1], &span[1])]);
         }
         for (at, kind) in case["kind"].as_array().unwrap().iter().enumerate() {
-            assert!(close(logits.token(0)[loaded.places.kinds + at], kind), "kind {at}");
+            differences.push(difference(whole[places.kinds + at], kind));
         }
-        if let Some(place) = loaded.places.relevance.filter(|_| !case["relevance"].is_null()) {
-            assert!(close(logits.token(0)[place], &case["relevance"]));
+        if let Some(place) = places.relevance.filter(|_| !case["relevance"].is_null()) {
+            differences.push(difference(whole[place], &case["relevance"]));
         }
         let keywords = case["keyword"].as_array().into_iter().flatten().enumerate();
-        for (at, keyword) in keywords.filter(|_| loaded.places.keyword.is_some()) {
-            assert!(close(logits.token(at)[loaded.places.keyword.unwrap()], keyword));
+        if let Some(place) = places.keyword {
+            differences.extend(keywords.map(|(at, k)| difference(logits.token(at)[place], k)));
         }
+        let most = differences.iter().copied().fold(0.0, f32::max);
+        let mean =
+            differences.iter().sum::<f32>() / f32::from(u16::try_from(differences.len()).unwrap());
+        // Of 630 pairs of the training files the mean is 0.02, the most 0.7; the best span is
+        // the same in 98 % of those with an answer.
+        assert!(mean < 0.1 && most < 1.0, "{question}: {mean} on average, at most {most}");
     }
 }

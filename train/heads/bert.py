@@ -41,20 +41,25 @@ class SelfAttention(nn.Module):
             part(states).view(batch, length, ATTENTION_HEADS, -1).transpose(1, 2)
             for part in (self.query, self.key, self.value)
         )
-        read = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        # Not scaled_dot_product_attention: on a CPU its backward pass in bfloat16 is slow.
+        scores = query @ key.transpose(2, 3) / query.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -1e4)
+        read = scores.softmax(-1).to(value.dtype) @ value
         return read.transpose(1, 2).reshape(batch, length, HIDDEN)
 
 
 class Output(nn.Module):
-    """A dense layer, the sum with what went in before, and the norm."""
+    """A dense layer, the sum with what went in before, and the norm. Training sets `dropout`."""
 
     def __init__(self, width):
         super().__init__()
         self.dense = nn.Linear(width, HIDDEN)
+        self.dropout = nn.Dropout(0.0)
         self.LayerNorm = nn.LayerNorm(HIDDEN, eps=1e-12)
 
     def forward(self, states, before):
-        return self.LayerNorm(self.dense(states) + before)
+        return self.LayerNorm(self.dropout(self.dense(states)) + before)
 
 
 class Layer(nn.Module):

@@ -29,9 +29,9 @@ from text import HELD_MULTI, left_out, normal, pair, places, share, window
 HELD_SINGLE = 0.04
 WORDS = 80
 # Of these, less is taken: they are far from an encyclopedia.
-MOST = ["squadshifts_amazon=800", "squadshifts_reddit=800", "policyqa=300"]
+MOST = ["squadshifts_amazon=2000", "squadshifts_reddit=2000", "policyqa=300"]
 # How often a multi-hop set is gone through, with other negatives and wordings each time.
-ROUNDS = {"hotpotqa": 3, "2wiki": 2, "musique": 3}
+ROUNDS = {"hotpotqa": 6, "2wiki": 3, "musique": 6}
 
 
 def single_pairs(folder, most, excluded):

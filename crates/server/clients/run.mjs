@@ -1,43 +1,55 @@
-// Starts `halma serve --demo` and runs the tests of every client against it. Python clients are skipped
-// unless HALMA_PYTHON names an interpreter that has the packages.
+// Starts `halma serve --demo` and runs the tests of every client against it. With HALMA_BASE=shared two
+// servers and three workers share a base in PostgreSQL, behind a proxy. Python clients are skipped unless
+// HALMA_PYTHON names an interpreter that has the packages.
 import { spawn } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { folder, halma, serve } from "./servers.mjs";
+import { missingPostgres, startPostgres } from "../harness/postgres.mjs";
+import { OFFER } from "../harness/shared.mjs";
+import { folder, isShared, newBase } from "./servers.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const python = process.env.HALMA_PYTHON;
 // The same requests in each run; another seed generates others.
 const SEED = process.env.HALMA_SEED ?? "7";
-const EXAMPLES = process.env.HALMA_EXAMPLES ?? "15";
+const EXAMPLES = process.env.HALMA_EXAMPLES ?? (isShared ? "5" : "15");
+// Of nothing else is it to be seen whether several servers act as one.
+const SHARED_ONLY = "kills.test.mjs";
 
+const missing = isShared && missingPostgres();
+if (missing) {
+  console.error(`warning: clients of several servers are not tested: ${missing}`);
+  process.exit(0);
+}
+const postgres = isShared ? await startPostgres() : undefined;
+if (postgres) process.env.HALMA_TEST_POSTGRES = postgres.address;
 const work = folder();
-writeFileSync(join(work.path, "halma.toml"), "[serve]\nrequests_per_minute = 0\n");
-const server = await serve(work.path, "--demo");
-const base = join(work.path, ".halma", "demo", "base");
+writeFileSync(join(work.path, "halma.toml"), `${isShared ? OFFER : ""}\n[serve]\nrequests_per_minute = 0\n`);
+const base = newBase(work.path);
+const server = await base.serve("--demo");
 
 const failed = [];
 /** Asynchronous, because the server blocks unless its log is read in the meantime. */
 async function run(name, program, args, cwd = here) {
   console.log(`\n— ${name}`);
-  const env = { ...process.env, HALMA_URL: server.url, HALMA_KB: base };
+  const env = { ...process.env, ...base.env, HALMA_URL: server.url, HALMA_KB: base.kb };
   const child = spawn(program, args, { cwd, env, stdio: "inherit" });
   const ended = await new Promise((done) => child.once("error", done).once("exit", done));
   if (ended !== 0) failed.push(`${name} (${ended})`);
 }
 
 try {
-  const tests = readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.mjs"));
+  const tests = readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.mjs") && (isShared || name !== SHARED_ONLY));
   await run("Node clients", process.execPath, ["--test", "--test-timeout=180000", "--test-force-exit", ...tests.map((name) => join("tests", name))]);
   if (python) {
     await run("OpenAI's Python client", python, ["-m", "unittest", "discover", "--start-directory", "tests", "--pattern", "*_test.py"]);
     // With the packages of LangChain and LlamaIndex themselves, typed as mypy reads it.
     const client = join(here, "..", "..", "..", "python");
     await run("the Python package", python, ["-m", "unittest", "discover", "--start-directory", join(client, "tests")], client);
-    await run("types of the Python package", python, ["-m", "mypy", "halma"], client);
+    if (!isShared) await run("types of the Python package", python, ["-m", "mypy", "halma"], client);
     // Last: from the first key on every request needs one.
-    const key = halma(work.path, "keys", "create", "--name", "fuzz", "--scope", "ask", "--scope", "write", "--scope", "admin", "--kb", base);
+    const key = base.halma("keys", "create", "--name", "fuzz", "--scope", "ask", "--scope", "write", "--scope", "admin");
     const headers = { authorization: `Bearer ${key}` };
     await run("schemathesis", python, [
       "-m", "schemathesis.cli", "--config-file", join(here, "schemathesis.toml"),
@@ -50,6 +62,7 @@ try {
   }
 } finally {
   await server.stop().catch((error) => failed.push(error.message));
+  await postgres?.stop();
   work.remove();
 }
 if (failed.length) {

@@ -1,5 +1,7 @@
-// Two servers and three workers over one database, each of which is killed and started again while a client
-// uploads, builds, asks, follows and deletes through the proxy. Nothing is lost and nothing is there twice.
+// Two servers and three workers over one database are killed and started again while a client uploads,
+// builds, asks, follows and deletes through the proxy. Nothing is lost and nothing is there twice. It waits
+// much: calls of a worker that was killed are given to others after a minute, and the right to write of a
+// server after half of one.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -171,12 +173,10 @@ test("what is killed loses nothing and answers go on", { timeout: 280_000 }, asy
       const chat = await openai.chat.completions.create({ model: "halma", messages: [{ role: "user", content: question(number) }] });
       assert.match(chat.choices[0].message.content, new RegExp(builder(number)));
       answered += 2;
-      await sleep(100);
+      await sleep(300);
     }
   });
 
-  const began = Date.now();
-  const log = (what) => console.error(`${((Date.now() - began) / 1000).toFixed(1)} s: ${what}`);
   const kill = async (place) => {
     await place.kill();
     await sleep(1_000);
@@ -206,7 +206,6 @@ test("what is killed loses nothing and answers go on", { timeout: 280_000 }, asy
     await kill(servers[0]);
     await remove(4);
 
-    log("deleted");
     await client.upload(many);
     let build = await buildBusily();
     // Whichever server builds is among them.
@@ -214,20 +213,17 @@ test("what is killed loses nothing and answers go on", { timeout: 280_000 }, asy
       await kill(workers[at]);
       await kill(servers[at]);
     }
-    log("killed");
     await client.upload([5]);
     assert.equal((await client.follow(build)).state, "done");
     // A call is done again only where a program was killed that had it.
     repeated = calls() - model.calls.size;
     assert.ok(repeated <= 4 * CONCURRENCY, `${repeated} calls were paid for again`);
 
-    log("built");
     // A deletion interrupts a build, wherever that goes on then.
     await client.upload(few);
     build = await buildBusily();
     const killing = kill(servers[1]);
     await remove(3);
-    log("deleted");
     await killing;
     const { state, error } = await client.follow(build);
     assert.deepEqual([state, error], ["done", undefined]);

@@ -11,7 +11,7 @@ export { HALMA };
 if (!HALMA) throw new Error("HALMA_BIN is not set; `make test-ui` sets it");
 
 /** Whether the tests run over a base that servers share, in the PostgreSQL that HALMA_TEST_POSTGRES names. */
-export const isShared = process.env.HALMA_BASE === "shared";
+const isShared = process.env.HALMA_BASE === "shared";
 
 /** A temporary folder. */
 export function folder() {
@@ -23,8 +23,8 @@ export function folder() {
  * A new base, whose configuration is in the folder `cwd`: what `--kb` names it by, the variables that a
  * program needs to open it, commands on it, and a server whose `url` may have several behind it.
  */
-export function newBase(cwd) {
-  if (isShared) return sharedBase(cwd, process.env.HALMA_TEST_POSTGRES);
+export function newBase(cwd, shared = isShared) {
+  if (shared) return sharedBase(cwd, process.env.HALMA_TEST_POSTGRES);
   const kb = join(cwd, "base");
   const run = (...words) => halma({ cwd }, ...words, "--kb", kb);
   return { kb, env: {}, halma: run, serve: (...words) => serve({ cwd }, "--kb", kb, ...words) };

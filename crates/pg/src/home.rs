@@ -1,4 +1,5 @@
 //! A workspace in a database: its head, its segments, and who may write to it.
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::Stream;
@@ -32,6 +33,17 @@ pub struct Head {
     pub uid: Option<u64>,
 }
 
+/// How far a workspace is: they change with everything that is written to it, except usage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Of the log.
+    pub generation: u64,
+    /// Of each kind of entries that was ever written.
+    pub versions: BTreeMap<String, u64>,
+}
+
+const MARKS: &str = "select home.generation, clock.kind, clock.version
+    from halma.home left join halma.clock on clock.home = home.home where home.home = $1";
 const HEAD: &str = "select generation, first, push, uid, workspace from halma.home where home = $1";
 // Fences begin with the time, so that a workspace that was erased and made again never repeats one.
 const MAKE: &str = "insert into halma.home (home, workspace, fence)
@@ -68,6 +80,21 @@ impl Home {
             push: push.and_then(|id| id.try_into().ok()),
             uid: self.tables.value::<Option<i64>>(row, 3)?.map(i64::cast_unsigned),
         })
+    }
+
+    /// How far log and entries are, in one short statement. For someone who waits for the answer: it
+    /// gives up soon while the server is away.
+    pub async fn marks(&self) -> Result<Marks, PgError> {
+        let rows = self.tables.query_soon(MARKS, &[]).await?;
+        let first = rows.first().ok_or_else(|| self.tables.erased())?;
+        let mut marks =
+            Marks { generation: self.tables.number(first, 0)?, versions: BTreeMap::new() };
+        for row in &rows {
+            if let Some(kind) = self.tables.value(row, 1)? {
+                marks.versions.insert(kind, self.tables.number(row, 2)?);
+            }
+        }
+        Ok(marks)
     }
 
     /// The segments of the generations after `after`, up to and with `upto`, in order, a few at a

@@ -1,12 +1,17 @@
-// Starts what the tests need: `halma serve` in a temporary folder, and a mock of a model server.
-import { spawn, spawnSync } from "node:child_process";
+// What the tests need: a base in a folder with `halma serve`, or one in PostgreSQL with two servers, three
+// workers and a proxy, as HALMA_BASE says; and a mock of a model server.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HALMA, halma, serve } from "../harness/program.mjs";
+import { sharedBase } from "../harness/shared.mjs";
 
-export const HALMA = process.env.HALMA_BIN;
+export { HALMA };
 if (!HALMA) throw new Error("HALMA_BIN is not set; `make test-ui` sets it");
+
+/** Whether the tests run over a base that servers share, in the PostgreSQL that HALMA_TEST_POSTGRES names. */
+const isShared = process.env.HALMA_BASE === "shared";
 
 /** A temporary folder. */
 export function folder() {
@@ -14,44 +19,15 @@ export function folder() {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Runs the program in a folder; returns its output. */
-export function halma(cwd, ...words) {
-  const { status, stdout, stderr, error } = spawnSync(HALMA, words, { cwd, encoding: "utf8" });
-  if (status !== 0) throw new Error(`halma ${words[0]} failed (${error ?? status}):\n${stderr}`);
-  return stdout.trim();
-}
-
 /**
- * A server on a free port; `words` are arguments of `serve`. `stop` fails if the server exits with an
- * error or has panicked.
+ * A new base, whose configuration is in the folder `cwd`: what `--kb` names it by, the variables that a
+ * program needs to open it, commands on it, and a server whose `url` may have several behind it.
  */
-export async function serve(cwd, ...words) {
-  const child = spawn(HALMA, ["serve", ...words, "--port", "0"], { cwd, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  const ended = new Promise((done) => child.once("exit", done));
-  const url = await new Promise((found, failed) => {
-    const timer = setTimeout(() => {
-      child.kill("SIGKILL");
-      failed(new Error(`the server printed no address:\n${output}`));
-    }, 300_000);
-    const read = (piece) => {
-      output += piece;
-      const address = /^listening on (http:\S+)\n/m.exec(output);
-      if (address) {
-        clearTimeout(timer);
-        found(address[1]);
-      }
-    };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
-    ended.then((code) => failed(new Error(`the server ended with ${code}:\n${output}`)));
-  });
-  const stop = async () => {
-    child.kill("SIGTERM");
-    const code = await ended;
-    if (code !== 0 || output.includes("panicked")) throw new Error(`the server ended with ${code}:\n${output.slice(-4000)}`);
-  };
-  return { url, stop };
+export function newBase(cwd, shared = isShared) {
+  if (shared) return sharedBase(cwd, process.env.HALMA_TEST_POSTGRES);
+  const kb = join(cwd, "base");
+  const run = (...words) => halma({ cwd }, ...words, "--kb", kb);
+  return { kb, env: {}, halma: run, serve: (...words) => serve({ cwd }, "--kb", kb, ...words) };
 }
 
 /** The usage that the mock reports for each call. */

@@ -43,12 +43,12 @@ pub(crate) struct Caller {
 impl Caller {
     /// Resolves the headers of a request. With `None` any key will do, whatever its scopes.
     pub(crate) async fn resolve(
-        app: &App,
+        app: &Shared,
         headers: &HeaderMap,
         scope: Option<Scope>,
         reach: Reach,
     ) -> Result<Self, Problem> {
-        let key = if app.keys.are_required() { Some(key(app, headers)?) } else { None };
+        let key = current_key(app, headers).await?;
         if let Some(key) = &key {
             app.rate_limit.check(&key.id)?;
             if let Some(scope) = scope.filter(|scope| !key.may(*scope)) {
@@ -78,6 +78,9 @@ impl Caller {
             None => own,
         };
         let mut workspace = app.workspaces.get(name).await?;
+        if name != DEFAULT {
+            app.catch_up(&workspace).await;
+        }
         if let Some(key) = &key {
             check_binding(app, key, &workspace).await?;
         }
@@ -155,6 +158,18 @@ async fn check_binding(app: &App, key: &Key, workspace: &Arc<Workspace>) -> Resu
 fn refused(detail: &str) -> Problem {
     Problem::new(StatusCode::UNAUTHORIZED, detail)
         .hint("send the header `authorization: Bearer halma_…`")
+}
+
+/// The key of a request, also one that another server has just created, and not one that another
+/// server has just revoked; `None` while no keys are required.
+async fn current_key(app: &Shared, headers: &HeaderMap) -> Result<Option<Arc<Key>>, Problem> {
+    let find = || app.keys.are_required().then(|| key(app, headers)).transpose();
+    match find() {
+        Ok(_) => app.catch_up(app.workspaces.root()).await,
+        // Requests without a valid key must not keep the database busy.
+        Err(_) => app.keys.look_again().await,
+    }
+    find()
 }
 
 fn key(app: &App, headers: &HeaderMap) -> Result<Arc<Key>, Problem> {

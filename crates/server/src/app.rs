@@ -3,18 +3,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use halma_engine::{Config, Engine, Loaded, ServeConfig};
+use halma_pg::Marks;
 use tokio::sync::{Semaphore, watch};
 
-use crate::builds::BuildAccounts;
+use crate::builds::{BUILD_ENTRIES, BuildAccounts};
 use crate::condition::Condition;
-use crate::keys::{KeyFile, Keys};
+use crate::keys::{KEY_ENTRIES, KeyFile, Keys};
 use crate::limits::allowance::Allowance;
 use crate::limits::rate_limit::RateLimit;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
-use crate::routes::EvaluationRuns;
-use crate::settings::SharedSettings;
-use crate::workspace::Workspaces;
+use crate::settings::{SETTINGS_ENTRIES, SharedSettings};
+use crate::workspace::{DEFAULT, Workspace, Workspaces, has_changed};
 
 pub(crate) type Shared = Arc<App>;
 
@@ -35,7 +35,6 @@ pub(crate) struct App {
     pub(crate) settings: Option<Arc<SharedSettings>>,
     /// What these settings are applied to.
     pub(crate) applied: Mutex<AppliedSettings>,
-    pub(crate) evaluation_runs: EvaluationRuns,
     /// Held while roles are assigned, so that no assignment is lost.
     pub(crate) role_changes: Mutex<()>,
     /// Held while a prompt is checked and replaced.
@@ -100,7 +99,6 @@ impl App {
             settings,
             applied: Mutex::new(AppliedSettings { configured, version: 0 }),
             metrics,
-            evaluation_runs: EvaluationRuns::default(),
             role_changes: Mutex::default(),
             prompt_changes: Mutex::default(),
             stop: watch::Sender::new(Stop::No),
@@ -114,6 +112,35 @@ impl App {
         };
         app.apply_settings();
         Ok(app)
+    }
+
+    /// Brings what this server has of a workspace up to what other servers have answered. Nothing
+    /// while the database is not reached, and where the base is not shared.
+    pub(crate) async fn catch_up(self: &Arc<Self>, workspace: &Arc<Workspace>) {
+        let Some(freshness) = &workspace.freshness else { return };
+        if self.keys.database() == Some(false) {
+            return;
+        }
+        let (app, own) = (Arc::clone(self), Arc::clone(workspace));
+        let take_in = move |now: &Marks, before: &Marks| {
+            if now.generation != before.generation {
+                own.engine().base().pull().map_err(|e| Problem::internal(&e))?;
+            }
+            if has_changed(BUILD_ENTRIES, now, before) {
+                own.builds.refresh()?;
+            }
+            if own.name == DEFAULT && has_changed(KEY_ENTRIES, now, before) {
+                app.keys.reload();
+            }
+            if let Some(settings) = app.settings.as_ref().filter(|_| own.name == DEFAULT)
+                && has_changed(SETTINGS_ENTRIES, now, before)
+            {
+                settings.refresh()?;
+                app.apply_settings();
+            }
+            Ok(())
+        };
+        freshness.catch_up(take_in).await;
     }
 
     /// Returns when the shutdown has reached this stage.

@@ -103,7 +103,7 @@ impl Asking {
         let parent = app.allowance.admit(caller.key.as_deref(), usage).await?;
         let permit = Arc::clone(&app.asks).try_acquire_owned().map_err(|_| {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
-                .hint("try again in a moment; `serve.concurrent_asks` is the limit")
+                .hint("try again in a moment; `serve.concurrent_asks` is the limit of each server")
         })?;
         let settings =
             ask.settings.iter().map(|(key, value)| (key.clone(), bounds::flag_text(value)));

@@ -5,6 +5,7 @@ mod asking;
 mod builds;
 mod condition;
 mod documents;
+mod evaluation_runs;
 mod json;
 mod keys;
 mod limits;

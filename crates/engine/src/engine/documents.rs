@@ -150,21 +150,29 @@ impl Engine {
     }
 
     /// Deletes documents (by name, id or glob) with everything that quotes them: cached replies,
-    /// traces of questions and uploaded originals included.
+    /// traces of questions and uploaded originals included. One that was cut off is completed by
+    /// repeating it: the documents themselves, by which all the rest is found, go last.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
+        let names = self.base.names_to_delete(documents)?;
+        if let Some(space) = &self.shared {
+            // Nothing is deleted, and soon refused, while the database is away.
+            let home = space.home().clone();
+            space.wait(async move { home.marks().await })?;
+        }
+        self.forget_quotes(&names)?;
+        // Before the documents, so that no build finds a file that is to go and adds it again.
+        let dir = self.originals.dir();
+        self.originals.remove(&names).map_err(|e| EngineError::file(dir, e))?;
         let deleted = self.base.delete(documents)?;
         if let Some(cache) = &self.cache {
             cache.refuse(&deleted.names);
         }
+        // What was asked and answered meanwhile.
         self.forget(&deleted.names)?;
-        let dir = self.originals.dir();
-        self.originals.remove(&deleted.names).map_err(|e| EngineError::file(dir, e))?;
         Ok(deleted)
     }
 
-    /// Deletes the cached replies and traces that may quote these documents, also those of models
-    /// that are not configured any more; and all replies of the web and of an endpoint, since it is
-    /// not known which of their queries were made from a document.
+    /// Deletes everything outside the base that may quote these documents.
     pub(super) fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
         if documents.is_empty() {
             return Ok(());
@@ -173,6 +181,16 @@ impl Engine {
         if let Some(ledger) = self.ledger()? {
             let space = ledger.space().clone();
             space.wait(async move { ledger.clear().await })?;
+        }
+        self.forget_quotes(documents)
+    }
+
+    /// Deletes the cached replies and traces that may quote these documents, also those of models
+    /// that are not configured any more; and all replies of the web and of an endpoint, since it is
+    /// not known which of their queries were made from a document.
+    fn forget_quotes(&self, documents: &[String]) -> Result<(), EngineError> {
+        if documents.is_empty() {
+            return Ok(());
         }
         self.traces.forget(documents).map_err(|e| EngineError::file(self.traces.dir(), e))?;
         forget_replies_about(documents, &self.base.cache_dir(), self.cache.as_ref())

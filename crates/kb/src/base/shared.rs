@@ -73,10 +73,11 @@ impl Base {
         }
     }
 
-    /// Takes in what others wrote; returns whether there was anything. Nothing in a base that is
-    /// not shared. Blocks the thread.
+    /// Takes in what others wrote before this call; returns whether it found anything. Nothing in a
+    /// base that is not shared. Blocks the thread.
     pub fn pull(&self) -> Result<bool, KbError> {
         let Some(replication) = self.store.replication() else { return Ok(false) };
+        let Some(_turn) = replication.turn() else { return Ok(false) };
         let pulled = replication.pull(&self.store)?;
         if pulled == Pulled::Current {
             return Ok(false);

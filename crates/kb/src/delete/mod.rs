@@ -97,6 +97,24 @@ impl Base {
         })
     }
 
+    /// The names that [`Base::delete`] would delete, in order.
+    pub fn names_to_delete(&self, documents: &[String]) -> Result<Vec<String>, KbError> {
+        let chosen = self.choose(documents)?;
+        let mut names = vec![];
+        self.store.read(|reader| {
+            for (row, some) in &chosen.0 {
+                if some.is_empty() {
+                    let record: DocumentRecord = reader.linked(*row)?;
+                    names.extend(record.names);
+                }
+                names.extend(some.iter().cloned());
+            }
+            Ok(())
+        })?;
+        names.sort();
+        Ok(names)
+    }
+
     fn choose(&self, documents: &[String]) -> Result<Chosen, KbError> {
         let mut chosen = Chosen::default();
         let mut unknown = vec![];

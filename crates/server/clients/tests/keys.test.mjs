@@ -8,10 +8,11 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import OpenAI from "openai";
-import { HALMA, USED, folder, halma, serve, mockModel, within } from "../servers.mjs";
+import { HALMA, USED, folder, mockModel, newBase, within } from "../servers.mjs";
 
 const LIGHT = "# Orrin Light\n\nOrrin Light is a lighthouse on Varn reef. It was designed by Ada Tarrant.\n";
 const place = folder();
+const base = newBase(place.path);
 let model;
 let server;
 const keys = {};
@@ -24,9 +25,9 @@ before(async () => {
   writeFileSync(join(place.path, "halma.toml"), config);
   mkdirSync(join(place.path, "library"));
   writeFileSync(join(place.path, "library", "orrin.md"), LIGHT);
-  halma(place.path, "index", "library", "--kb", "base");
-  for (const scope of ["ask", "write"]) keys[scope] = halma(place.path, "keys", "create", "--name", scope, "--scope", scope, "--kb", "base");
-  server = await serve(place.path, "--kb", "base");
+  base.halma("index", "library");
+  for (const scope of ["ask", "write"]) keys[scope] = base.halma("keys", "create", "--name", scope, "--scope", scope);
+  server = await base.serve();
 });
 after(async () => {
   await server?.stop();
@@ -96,7 +97,7 @@ describe("OpenAI's client", () => {
 describe("the client of MCP", () => {
   const over = {
     http: (key) => new StreamableHTTPClientTransport(new URL("/mcp", server.url), { requestInit: { headers: key ? { authorization: `Bearer ${key}` } : {} } }),
-    stdio: () => new StdioClientTransport({ command: HALMA, args: ["mcp", "--kb", "base"], cwd: place.path, stderr: "ignore" }),
+    stdio: () => new StdioClientTransport({ command: HALMA, args: ["mcp", "--kb", base.kb], cwd: place.path, env: { ...process.env, ...base.env }, stderr: "ignore" }),
   };
   const connected = async (transport, t) => {
     const client = new Client({ name: "halma-clients", version: "0" });

@@ -12,7 +12,7 @@ const QUESTION = "In which year was the company that makes Cyltezo founded?";
 const TRANSPORTS = {
   "over HTTP": () => new StreamableHTTPClientTransport(new URL("/mcp", process.env.HALMA_URL)),
   "over standard input and output": () =>
-    new StdioClientTransport({ command: HALMA, args: ["mcp", "--kb", process.env.HALMA_KB], stderr: "ignore" }),
+    new StdioClientTransport({ command: HALMA, args: ["mcp", "--kb", process.env.HALMA_KB], env: process.env, stderr: "ignore" }),
 };
 
 for (const [how, transport] of Object.entries(TRANSPORTS)) {

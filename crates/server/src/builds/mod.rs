@@ -16,6 +16,7 @@ use halma_engine::{PhaseProgress, SharedSpace, TagSample, TraceStore};
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
+pub(crate) use storage::BUILD_ENTRIES;
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 
 use self::storage::{All, Changed, Storage, read_folder};
@@ -226,7 +227,7 @@ impl Builds {
     }
 
     /// Takes in what other servers did. May wait for the database.
-    fn refresh(&self) -> Result<(), Problem> {
+    pub(crate) fn refresh(&self) -> Result<(), Problem> {
         let _exchange = self.exchange();
         let changed = self.storage.changes().map_err(unstored)?;
         if changed.is_empty() {

@@ -10,7 +10,7 @@ use halma_engine::{EngineError, SealedEntries, SharedSpace};
 use super::{Build, BuildState};
 
 /// The kind of the entries, and the folder of their keys.
-const KIND: &str = "build";
+pub(crate) const BUILD_ENTRIES: &str = "build";
 const KEYS: &str = "builds";
 
 /// After so long without a word of it a server counts as gone, and its build is done by another.
@@ -51,7 +51,7 @@ struct Change {
 
 impl Storage {
     pub(super) fn database(space: &SharedSpace, server: String) -> Result<Self, EngineError> {
-        let entries = SealedEntries::new(space, KIND, KEYS)?;
+        let entries = SealedEntries::new(space, BUILD_ENTRIES, KEYS)?;
         Ok(Self::Database(SharedQueue { entries, server, seen: Mutex::default() }))
     }
 

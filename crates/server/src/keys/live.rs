@@ -19,11 +19,16 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// For how long what was read from a database counts as what is there.
 const RECENT: Duration = Duration::from_secs(2);
 
+/// How often a database is looked at for requests whose key is not known.
+const AGAIN: Duration = Duration::from_millis(50);
+
 pub(crate) struct Keys {
     file: KeyFile,
     loaded: RwLock<LoadedKeys>,
     /// When the keys were last compared with the file.
     looked: RwLock<Instant>,
+    /// When a look for a key that is not known began last.
+    again: tokio::sync::Mutex<Option<Instant>>,
     /// Counts reloads, so that running answers check whether their key still exists.
     reloads: watch::Sender<u64>,
 }
@@ -45,7 +50,8 @@ struct LoadedKeys {
 impl Keys {
     pub(crate) fn open(file: KeyFile) -> Result<Self, KeysError> {
         let (loaded, looked) = (RwLock::default(), RwLock::new(Instant::now()));
-        let keys = Self { file, loaded, looked, reloads: watch::Sender::new(0) };
+        let (again, reloads) = (tokio::sync::Mutex::default(), watch::Sender::new(0));
+        let keys = Self { file, loaded, looked, again, reloads };
         keys.try_reload()?;
         Ok(keys)
     }
@@ -131,6 +137,25 @@ impl Keys {
         drop(loaded);
         self.reloads.send_modify(|reloads| *reloads += 1);
         Ok(())
+    }
+
+    /// Reads the keys again, where they are in a database: another server may just have created the
+    /// one that is not known. Those who ask at the same time share a look.
+    pub(crate) async fn look_again(self: &Arc<Self>) {
+        if self.database() != Some(true) {
+            return;
+        }
+        let arrived = Instant::now();
+        let mut last = self.again.lock().await;
+        if let Some(at) = *last {
+            if at > arrived {
+                return;
+            }
+            tokio::time::sleep(AGAIN.saturating_sub(at.elapsed())).await;
+        }
+        *last = Some(Instant::now());
+        let keys = Arc::clone(self);
+        let _ = tokio::task::spawn_blocking(move || keys.reload()).await;
     }
 
     /// Checks the keys regularly, so that a revoked one ends answers that are running.

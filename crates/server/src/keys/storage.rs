@@ -8,8 +8,8 @@ use halma_engine::SharedSpace;
 
 use super::KeysError;
 
-/// The entry in the database.
-const KIND: &str = "keys";
+/// The kind of the entry in the database, and its id.
+pub(crate) const KEY_ENTRIES: &str = "keys";
 const ID: &str = "all";
 
 #[derive(Clone)]
@@ -87,7 +87,7 @@ impl Storage {
                 };
                 let text = change(former)?;
                 let states = space.home().states();
-                let put = async move { states.put(KIND, ID, version, &text).await };
+                let put = async move { states.put(KEY_ENTRIES, ID, version, &text).await };
                 if space.wait(put)?.is_some() {
                     return Ok(());
                 }
@@ -106,7 +106,7 @@ pub(super) fn newer(
         _ => 0,
     };
     let states = space.home().states();
-    let changed = space.wait(async move { states.changed_since(KIND, version).await })?;
+    let changed = space.wait(async move { states.changed_since(KEY_ENTRIES, version).await })?;
     let last = changed.into_iter().next_back();
     Ok(last.map(|entry| Stamped {
         stamp: Stamp::Version(entry.version),
@@ -116,7 +116,7 @@ pub(super) fn newer(
 
 fn read_entry(space: &SharedSpace) -> Result<Option<Stamped>, KeysError> {
     let states = space.home().states();
-    let entry = space.wait(async move { states.get(KIND, ID).await })?;
+    let entry = space.wait(async move { states.get(KEY_ENTRIES, ID).await })?;
     Ok(entry.map(|entry| Stamped {
         stamp: Stamp::Version(entry.version),
         text: entry.bytes.unwrap_or_default(),

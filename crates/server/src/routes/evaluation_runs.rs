@@ -2,27 +2,25 @@
 //! by some strategies. One at a time runs in a workspace.
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use chrono::{DateTime, Utc};
+use chrono::Utc;
 use halma_core::{Meter, UsageTotal};
 use halma_engine::Engine;
 use halma_eval::{DataSet, Format, Origin, Progress, Runner, Source, SystemUnderTest, Tick, load};
-use serde::{Deserialize, Serialize};
-use tokio::sync::Notify;
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::access::{Caller, MayAdmin};
 use crate::app::{Shared, Stop};
+use crate::evaluation_runs::{EvaluationRun, EvaluationRuns, RunState};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
-use crate::workspace::EVALUATIONS;
 
 /// Questions that are asked concurrently.
 const CONCURRENCY: usize = 4;
@@ -38,84 +36,14 @@ pub(crate) struct NewEvaluation {
     strategies: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum RunState {
-    Running,
-    Done,
-    Failed,
-    Cancelled,
-}
-
-/// How far an evaluation is.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct EvaluationRun {
-    id: String,
-    name: String,
-    state: RunState,
-    /// The strategy that is being asked, or `retrieval`.
-    label: String,
-    done: usize,
-    total: usize,
-    /// Questions that failed so far.
-    failed: usize,
-    /// Why it failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    #[schema(value_type = String, format = DateTime)]
-    started: DateTime<Utc>,
-}
-
-/// The evaluations that were started since the server was.
-#[derive(Default)]
-pub(crate) struct EvaluationRuns(Mutex<Vec<StartedRun>>);
-
-struct StartedRun {
-    workspace: String,
-    run: EvaluationRun,
-    stop: Arc<Notify>,
-}
-
-impl EvaluationRuns {
-    fn list(&self, workspace: &str) -> Vec<EvaluationRun> {
-        let runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = runs.iter().rev().filter(|started| started.workspace == workspace);
-        own.map(|started| started.run.clone()).collect()
-    }
-
-    /// Adds a run, unless another one of the workspace is not finished. The result tells the run
-    /// to stop.
-    fn add(&self, workspace: &str, run: EvaluationRun) -> Result<Arc<Notify>, Problem> {
-        let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let busy = |started: &StartedRun| {
-            started.workspace == workspace && started.run.state == RunState::Running
-        };
-        if runs.iter().any(busy) {
-            return Err(Problem::new(StatusCode::CONFLICT, "an evaluation is already running")
-                .hint("wait for its end, or cancel it"));
-        }
-        let stop = Arc::new(Notify::new());
-        let workspace = workspace.to_owned();
-        runs.push(StartedRun { workspace, run, stop: Arc::clone(&stop) });
-        Ok(stop)
-    }
-
-    fn change(&self, id: &str, change: impl FnOnce(&mut StartedRun)) {
-        let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(started) = runs.iter_mut().find(|started| started.run.id == id) {
-            change(started);
-        }
-    }
-}
-
 /// List the evaluations that were started over HTTP, newest first, with their progress.
 #[utoipa::path(get, path = "/api/v1/evaluation-runs", tag = "evaluations",
     responses((status = 200, body = Items<EvaluationRun>), (status = 403, body = Problem)))]
 pub(crate) async fn list(
-    State(app): State<Shared>,
     MayAdmin(caller): MayAdmin,
-) -> Json<Items<EvaluationRun>> {
-    Json(Items::whole(app.evaluation_runs.list(&caller.workspace.name)))
+) -> Result<Json<Items<EvaluationRun>>, Problem> {
+    let runs = Arc::clone(&caller.workspace.evaluation_runs);
+    run_blocking(move || Ok(Json(Items::whole(runs.list()?)))).await
 }
 
 /// Start an evaluation: ask the strategies these questions over the documents of the workspace,
@@ -149,22 +77,21 @@ pub(crate) async fn start(
         started: Utc::now(),
     };
     let run = EvaluationRun { id: format!("{}-{}", run.id, run.started.timestamp_millis()), ..run };
-    let stop = app.evaluation_runs.add(&caller.workspace.name, run.clone())?;
-    let (id, shared) = (run.id.clone(), Arc::clone(&app));
+    let runs = Arc::clone(&caller.workspace.evaluation_runs);
+    let stop = {
+        let (runs, run) = (Arc::clone(&runs), run.clone());
+        run_blocking(move || runs.add(&run)).await?
+    };
+    let id = run.id.clone();
+    tokio::spawn(Arc::clone(&runs).follow(id.clone()));
     tokio::spawn(async move {
         let outcome = tokio::select! {
-            outcome = evaluation.run(&shared, &id) => outcome,
+            outcome = evaluation.run(&runs, &id) => outcome,
             () = stop.notified() => Ok(()),
-            () = shared.stopping(Stop::Soon) => Err("the server was stopped".to_owned()),
+            () = app.stopping(Stop::Soon) => Err("the server was stopped".to_owned()),
         };
         evaluation.count_usage(&caller);
-        shared.evaluation_runs.change(&id, |started| match outcome {
-            _ if started.run.state == RunState::Cancelled => {}
-            Ok(()) => started.run.state = RunState::Done,
-            Err(reason) => {
-                (started.run.state, started.run.error) = (RunState::Failed, Some(reason));
-            }
-        });
+        runs.end(&id, outcome).await;
     });
     Ok(Json(run))
 }
@@ -174,24 +101,12 @@ pub(crate) async fn start(
     params(("id" = String, Path)),
     responses((status = 200, body = EvaluationRun), (status = 404, body = Problem)))]
 pub(crate) async fn cancel(
-    State(app): State<Shared>,
     MayAdmin(caller): MayAdmin,
     Part(id): Part<String>,
 ) -> Result<Json<EvaluationRun>, Problem> {
-    let own = |run: &EvaluationRun| run.id == id;
-    let known = app.evaluation_runs.list(&caller.workspace.name).into_iter().any(|run| own(&run));
-    if known {
-        app.evaluation_runs.change(&id, |started| {
-            if started.run.state == RunState::Running {
-                started.run.state = RunState::Cancelled;
-                started.stop.notify_one();
-            }
-        });
-    }
-    let found = app.evaluation_runs.list(&caller.workspace.name).into_iter().find(own);
-    found.map(Json).ok_or_else(|| Problem::not_found("such evaluation"))
+    let runs = Arc::clone(&caller.workspace.evaluation_runs);
+    run_blocking(move || runs.cancel(&id).map(Json)).await
 }
-
 /// What an evaluation is run with.
 struct Evaluation {
     engine: Arc<Engine>,
@@ -214,7 +129,7 @@ impl Evaluation {
             return Err(Problem::unfit("the name is not valid")
                 .hint("use at most 64 letters, digits, `-` and `_`"));
         }
-        let folder = caller.workspace.dir.join(EVALUATIONS).join(&new.name);
+        let folder = caller.workspace.evaluations().join(&new.name);
         let failed = |e: std::io::Error| Problem::internal(&e);
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let file = folder.join(format!("{}.jsonl", new.name));
@@ -234,7 +149,7 @@ impl Evaluation {
     }
 
     /// Asks and writes the report; the error says what went wrong.
-    async fn run(&self, app: &Shared, id: &str) -> Result<(), String> {
+    async fn run(&self, runs: &Arc<EvaluationRuns>, id: &str) -> Result<(), String> {
         let file = self.folder.join(format!("{}.jsonl", self.data.name));
         let source = Source::read(&file).map_err(|e| e.to_string())?;
         let runner = Runner {
@@ -244,10 +159,9 @@ impl Evaluation {
             origin: Origin { source: Some(source), ..Origin::default() },
         };
         let progress: Progress = {
-            let (app, id) = (Arc::clone(app), id.to_owned());
+            let (runs, id) = (Arc::clone(runs), id.to_owned());
             Arc::new(move |tick: &Tick| {
-                app.evaluation_runs.change(&id, |started| {
-                    let run = &mut started.run;
+                runs.update(&id, |run| {
                     run.label.clone_from(&tick.label);
                     (run.done, run.total, run.failed) = (tick.done, tick.total, tick.failed);
                 });

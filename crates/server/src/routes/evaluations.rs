@@ -19,7 +19,6 @@ use crate::json::{Params, Part};
 use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
-use crate::workspace::EVALUATIONS;
 
 /// How deep folders are searched.
 const DEEPEST: usize = 4;
@@ -62,7 +61,7 @@ fn evaluations(app: &Shared) -> Vec<Evaluation> {
         collect(root, DEEPEST, &mut folders);
     }
     for workspace in app.workspaces.open() {
-        collect(&workspace.dir.join(EVALUATIONS), DEEPEST, &mut folders);
+        collect(&workspace.evaluations(), DEEPEST, &mut folders);
     }
     folders.sort();
     folders.dedup();

@@ -34,7 +34,6 @@ use utoipa_axum::routes;
 
 use self::admin::{health, keys, metrics, models, prompts, usage, workspaces};
 use self::documents::{file, uploads};
-pub(crate) use self::evaluation_runs::EvaluationRuns;
 use crate::app::Shared;
 use crate::{mcp, openai, security};
 

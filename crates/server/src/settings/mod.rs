@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::roles;
 
 /// The kind of the entry, which is also the folder of its key, and its id.
-const KIND: &str = "settings";
+pub(crate) const SETTINGS_ENTRIES: &str = "settings";
 const ID: &str = "all";
 
 pub(crate) struct SharedSettings {
@@ -34,7 +34,7 @@ pub(crate) struct KnownSettings {
 
 impl SharedSettings {
     pub(crate) fn open(space: &SharedSpace) -> Result<Self, Problem> {
-        let entries = SealedEntries::new(space, KIND, KIND)?;
+        let entries = SealedEntries::new(space, SETTINGS_ENTRIES, SETTINGS_ENTRIES)?;
         let settings = Self { entries, known: RwLock::default() };
         settings.refresh()?;
         Ok(settings)

@@ -1,5 +1,6 @@
 //! A workspace: one tenant with a base, its originals, builds, traces and usage.
 mod all;
+mod freshness;
 mod shared;
 
 use std::path::{Path, PathBuf};
@@ -9,8 +10,10 @@ use halma_core::MetadataFilter;
 use halma_engine::Engine;
 
 pub(crate) use all::{DEFAULT, Workspaces};
+pub(crate) use freshness::{Freshness, has_changed};
 
 use crate::builds::Builds;
+use crate::evaluation_runs::EvaluationRuns;
 use crate::limits::blocking::Lane;
 use crate::problem::Problem;
 use crate::usage::Usage;
@@ -27,10 +30,13 @@ pub(crate) struct Workspace {
     closed: Arc<RwLock<bool>>,
     pub(crate) builds: Arc<Builds>,
     pub(crate) usage: Arc<Usage>,
+    pub(crate) evaluation_runs: Arc<EvaluationRuns>,
     /// Work of its requests.
     pub(crate) lane: Lane,
     /// Estimates of builds, each of which reads files.
     pub(crate) estimates: Lane,
+    /// Of a base that is shared.
+    pub(crate) freshness: Option<Arc<Freshness>>,
 }
 
 impl Workspace {
@@ -52,10 +58,14 @@ impl Workspace {
             Some(space) => Builds::shared(space, server)?,
             None => Builds::open(dir).map_err(failed)?,
         };
+        let evaluation_runs = Arc::new(EvaluationRuns::open(engine.shared())?);
         let usage = Usage::open(dir, engine.shared()).map_err(failed)?;
         let id = engine.base().id().map_err(|e| Problem::internal(&e))?;
+        let freshness = engine.shared().map(|space| Arc::new(Freshness::new(space)));
         Ok(Self {
             id,
+            freshness,
+            evaluation_runs,
             name: name.to_owned(),
             dir: dir.to_owned(),
             uploads,
@@ -79,8 +89,10 @@ impl Workspace {
             closed: Arc::clone(&self.closed),
             builds: Arc::clone(&self.builds),
             usage: Arc::clone(&self.usage),
+            evaluation_runs: Arc::clone(&self.evaluation_runs),
             lane: self.lane.clone(),
             estimates: self.estimates.clone(),
+            freshness: self.freshness.clone(),
         })
     }
 
@@ -107,6 +119,12 @@ impl Workspace {
         Arc::clone(&self.engine.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The folder of evaluations that were started over HTTP, next to that of uploaded files: of a
+    /// base that is shared, all its servers read it.
+    pub(crate) fn evaluations(&self) -> PathBuf {
+        self.engine().originals().dir().with_file_name(EVALUATIONS)
+    }
+
     pub(crate) fn set_engine(&self, engine: Engine) {
         *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(engine);
     }
@@ -114,8 +132,7 @@ impl Workspace {
 
 const UPLOADS: &str = "uploads";
 
-/// The folder of evaluations that were started over HTTP, below that of the workspace.
-pub(crate) const EVALUATIONS: &str = "evaluations";
+const EVALUATIONS: &str = "evaluations";
 
 /// The name of this server among those that share a base: that of its machine and of the folder of
 /// its replica, of which there is one server at a time.

@@ -197,3 +197,24 @@ pub(crate) fn is_closed(stream: &mut std::net::TcpStream) -> bool {
     let mut rest = vec![];
     stream.read_to_end(&mut rest).is_ok()
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_that_was_cut_off_is_completed_by_repeating_it() {
+    let world = World::start().await;
+    world.upload(&[("skell.md", b"# Skell Light\n\nSkell Light was first lit in 1902.\n")]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    let delete = || world.request(Method::DELETE, "/api/v1/documents/skell.md").send();
+    // The base cannot be written to when everything else is deleted.
+    let lock = world.dir.path().join("index.lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    assert_eq!(delete().await.unwrap().status(), 500);
+    assert!(!world.dir.path().join("files/skell.md").exists(), "a build would add it again");
+    std::fs::remove_dir(&lock).unwrap();
+    assert_eq!(delete().await.unwrap().status(), 200);
+    assert_eq!(delete().await.unwrap().status(), 404);
+    let listed = world.get_json("/api/v1/documents?query=skell").await;
+    assert_eq!(names(&listed).len(), 0);
+    world.stop().await;
+}

@@ -1,22 +1,46 @@
 // Finds a browser and a server for the end-to-end tests: a running server at HALMA_URL, or else the
-// binary HALMA_BIN, which is started with the demo library on a free port.
+// binary HALMA_BIN, which is started with the demo library on a free port. With HALMA_BASE=shared two
+// servers and three workers are started over a PostgreSQL, and the browser speaks to a proxy.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { chromium } from "playwright-core";
+import { missingPostgres, startPostgres } from "../../harness/postgres.mjs";
+import { OFFER, sharedBase } from "../../harness/shared.mjs";
 
 const BROWSERS = [process.env.HALMA_BROWSER, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 export const browserPath = BROWSERS.find((path) => path && existsSync(path));
+
+const isShared = process.env.HALMA_BASE === "shared";
 
 /** Why the tests cannot run here; `undefined` if they can. */
 export function missing() {
   if (!browserPath) return "no Chromium is installed (HALMA_BROWSER can name one)";
   if (!process.env.HALMA_URL && !process.env.HALMA_BIN) return "neither HALMA_URL nor HALMA_BIN is set";
-  return undefined;
+  return isShared ? missingPostgres() : undefined;
+}
+
+/** Two servers over one database, behind a proxy that gives each request to the next one. */
+async function startShared() {
+  const folder = mkdtempSync(join(tmpdir(), "halma-walk-"));
+  const postgres = await startPostgres();
+  const clear = async () => {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    writeFileSync(join(folder, "halma.toml"), `${OFFER}\n[serve]\nrequests_per_minute = 0\n`);
+    const { url, stop } = await sharedBase(folder, postgres.address).serve("--demo");
+    return { url, stop: () => stop().finally(clear) };
+  } catch (error) {
+    await clear();
+    throw error;
+  }
 }
 
 export async function startServer() {
+  if (isShared) return startShared();
   if (process.env.HALMA_URL) return { url: process.env.HALMA_URL.replace(/\/$/, ""), stop: async () => {} };
   const command = process.env.HALMA_BIN.split(" ");
   const more = (process.env.HALMA_ARGS ?? "serve --demo --port 0").split(" ").filter(Boolean);

@@ -2,7 +2,7 @@
 //! written here.
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use halma_seal::KeyStore;
@@ -35,6 +35,8 @@ pub(crate) struct Replication {
     held: Mutex<Held>,
     /// One push at a time.
     sending: Mutex<()>,
+    /// Held while what others wrote is taken in, until searches find it.
+    taking_in: Mutex<()>,
     removals: Removals,
     listener: OnceLock<RemovalListener>,
     /// When a listener that left something to do is asked again.
@@ -70,6 +72,7 @@ impl Replication {
             dir: dir.to_owned(),
             held: Mutex::default(),
             sending: Mutex::default(),
+            taking_in: Mutex::default(),
             removals: Removals::new(dir),
             listener: OnceLock::new(),
             told_again: Mutex::default(),
@@ -226,6 +229,13 @@ impl Replication {
             let name = self.name().to_owned();
             writer.set_replica_state(&ReplicaState { name, generation, slots, pending: None })
         })
+    }
+
+    /// For taking in; `None` while this process leads, which has everything already. Waits for
+    /// another thread that takes in.
+    pub(crate) fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        let leads = !self.held.try_lock().is_ok_and(|held| held.writers == 0);
+        (!leads).then(|| lock(&self.taking_in))
     }
 
     /// Takes in what others wrote, unless this process or another one on this machine leads, which

@@ -13,7 +13,7 @@ use crate::problem::Problem;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Read the metrics of the server, in the format of Prometheus: requests, questions, model calls,
+/// Read the metrics of the server that answers, of which a base in a database may have several, in the format of Prometheus: requests, questions, model calls,
 /// tokens, costs, latencies, queues, sizes of bases.
 #[utoipa::path(get, path = "/metrics", tag = "server",
     responses(

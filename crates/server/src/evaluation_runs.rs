@@ -1,0 +1,298 @@
+//! Evaluations that were started over HTTP and how far each is. In memory; of a base that is shared,
+//! in an entry of its database, so that all its servers show and cancel them.
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use chrono::{DateTime, Utc};
+use halma_engine::{SealedEntries, SharedSpace};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+use utoipa::ToSchema;
+
+use crate::builds::unstored;
+use crate::limits::blocking::run_blocking;
+use crate::problem::Problem;
+
+/// The kind of the entry, which is also the folder of its key, and its id.
+const KIND: &str = "evaluation";
+const ID: &str = "all";
+
+/// Stored at most; the oldest go.
+const MOST: usize = 50;
+
+/// How often a server reports what it runs.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// After so long without a report the server that runs an evaluation counts as gone.
+const SILENCE: Duration = Duration::from_secs(15);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RunState {
+    Running,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+/// How far an evaluation is.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub(crate) struct EvaluationRun {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) state: RunState,
+    /// The strategy that is being asked, or `retrieval`.
+    pub(crate) label: String,
+    pub(crate) done: usize,
+    pub(crate) total: usize,
+    /// Questions that failed so far.
+    pub(crate) failed: usize,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) started: DateTime<Utc>,
+}
+
+/// The evaluations of one workspace that were started over HTTP.
+pub(crate) struct EvaluationRuns {
+    storage: Storage,
+    /// Those that this server runs, with their latest progress.
+    own: Mutex<HashMap<String, OwnRun>>,
+    /// When the last report of each one of others was read first.
+    heard: Mutex<HashMap<String, (u64, Instant)>>,
+}
+
+enum Storage {
+    Memory(Mutex<Vec<StoredRun>>),
+    Database(SealedEntries),
+}
+
+/// The oldest first.
+#[derive(Clone, Serialize, Deserialize)]
+struct StoredRun {
+    run: EvaluationRun,
+    /// Counts the reports of the server that runs it.
+    reports: u64,
+}
+
+struct OwnRun {
+    run: EvaluationRun,
+    stop: Arc<Notify>,
+}
+
+impl EvaluationRuns {
+    pub(crate) fn open(space: Option<&SharedSpace>) -> Result<Self, Problem> {
+        let storage = match space {
+            Some(space) => Storage::Database(SealedEntries::new(space, KIND, KIND)?),
+            None => Storage::Memory(Mutex::default()),
+        };
+        Ok(Self { storage, own: Mutex::default(), heard: Mutex::default() })
+    }
+
+    /// Newest first. May wait for the database, as all of the following.
+    pub(crate) fn list(&self) -> Result<Vec<EvaluationRun>, Problem> {
+        let mut stored = self.storage.read()?.1;
+        let gone = self.gone(&stored);
+        if !gone.is_empty() {
+            stored = self.storage.change(|stored| {
+                for StoredRun { run, .. } in stored.iter_mut() {
+                    if run.state == RunState::Running && gone.contains(&run.id) {
+                        run.state = RunState::Failed;
+                        run.error = Some("its server is gone; start it again to continue".into());
+                    }
+                }
+                Ok(stored.clone())
+            })?;
+        }
+        let own = lock(&self.own);
+        let latest = |StoredRun { run, .. }: StoredRun| match own.get(&run.id) {
+            Some(own) if run.state == RunState::Running => own.run.clone(),
+            _ => run,
+        };
+        Ok(stored.into_iter().rev().map(latest).collect())
+    }
+
+    /// Adds a run, unless another one is not finished. The result tells it to stop.
+    pub(crate) fn add(&self, run: &EvaluationRun) -> Result<Arc<Notify>, Problem> {
+        let stop = Arc::new(Notify::new());
+        let own = OwnRun { run: run.clone(), stop: Arc::clone(&stop) };
+        lock(&self.own).insert(run.id.clone(), own);
+        let added = self.storage.change(|stored| {
+            if stored.iter().any(|stored| stored.run.state == RunState::Running) {
+                let detail = "an evaluation is already running";
+                return Err(Problem::new(StatusCode::CONFLICT, detail)
+                    .hint("wait for its end, or cancel it"));
+            }
+            stored.push(StoredRun { run: run.clone(), reports: 0 });
+            let more = stored.len().saturating_sub(MOST);
+            stored.drain(..more);
+            Ok(())
+        });
+        if added.is_err() {
+            lock(&self.own).remove(&run.id);
+        }
+        added.map(|()| stop)
+    }
+
+    /// Notes how far a run of this server is. Does not wait.
+    pub(crate) fn update(&self, id: &str, update: impl FnOnce(&mut EvaluationRun)) {
+        if let Some(own) = lock(&self.own).get_mut(id) {
+            update(&mut own.run);
+        }
+    }
+
+    /// Cancels a run, whichever server runs it, if it is not finished.
+    pub(crate) fn cancel(&self, id: &str) -> Result<EvaluationRun, Problem> {
+        let cancelled = self.storage.change(|stored| {
+            let run = stored.iter_mut().map(|stored| &mut stored.run).find(|run| run.id == id);
+            let run = run.ok_or_else(|| Problem::not_found("such evaluation"))?;
+            if run.state == RunState::Running {
+                run.state = RunState::Cancelled;
+            }
+            Ok(run.clone())
+        })?;
+        if let Some(own) = lock(&self.own).get(id) {
+            own.stop.notify_one();
+        }
+        Ok(cancelled)
+    }
+
+    /// Reports a run of this server to the others until it has ended, and stops it when one of them
+    /// has cancelled it.
+    pub(crate) async fn follow(self: Arc<Self>, id: String) {
+        if matches!(self.storage, Storage::Memory(_)) {
+            return;
+        }
+        loop {
+            tokio::time::sleep(INTERVAL).await;
+            let (runs, id) = (Arc::clone(&self), id.clone());
+            match run_blocking(move || runs.report(&id)).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(problem) => {
+                    tracing::debug!("an evaluation cannot be reported: {}", problem.detail);
+                }
+            }
+        }
+    }
+
+    /// Whether it still runs here.
+    fn report(&self, id: &str) -> Result<bool, Problem> {
+        let Some(latest) = lock(&self.own).get(id).map(|own| own.run.clone()) else {
+            return Ok(false);
+        };
+        let state = self.storage.change(|stored| {
+            let found = stored.iter_mut().find(|stored| stored.run.id == id);
+            let Some(stored) = found else { return Ok(RunState::Cancelled) };
+            if stored.run.state == RunState::Running {
+                stored.run = latest.clone();
+                stored.reports += 1;
+            }
+            Ok(stored.run.state)
+        })?;
+        if state != RunState::Running
+            && let Some(own) = lock(&self.own).get(id)
+        {
+            own.stop.notify_one();
+        }
+        Ok(true)
+    }
+
+    /// Stores how a run of this server ended, unless it was cancelled. Tries again while the database
+    /// is not reached.
+    pub(crate) async fn end(self: Arc<Self>, id: &str, outcome: Result<(), String>) {
+        self.update(id, |run| match outcome {
+            Ok(()) => run.state = RunState::Done,
+            Err(reason) => (run.state, run.error) = (RunState::Failed, Some(reason)),
+        });
+        loop {
+            let (runs, id) = (Arc::clone(&self), id.to_owned());
+            match run_blocking(move || runs.store_end(&id)).await {
+                Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
+                    tokio::time::sleep(INTERVAL).await;
+                }
+                Err(problem) => return tracing::warn!("{}", problem.detail),
+                Ok(()) => return,
+            }
+        }
+    }
+
+    fn store_end(&self, id: &str) -> Result<(), Problem> {
+        let Some(ended) = lock(&self.own).get(id).map(|own| own.run.clone()) else {
+            return Ok(());
+        };
+        self.storage.change(|stored| {
+            let found = stored.iter_mut().map(|stored| &mut stored.run).find(|run| run.id == id);
+            if let Some(run) = found
+                && run.state == RunState::Running
+            {
+                *run = ended.clone();
+            }
+            Ok(())
+        })?;
+        lock(&self.own).remove(id);
+        Ok(())
+    }
+
+    /// Those of other servers of which nothing was heard for long.
+    fn gone(&self, stored: &[StoredRun]) -> Vec<String> {
+        let own = lock(&self.own);
+        let mut heard = lock(&self.heard);
+        let running = |stored: &&StoredRun| stored.run.state == RunState::Running;
+        let mut gone = vec![];
+        for StoredRun { run, reports } in stored.iter().filter(running) {
+            if own.contains_key(&run.id) {
+                continue;
+            }
+            let (last, at) = *heard.entry(run.id.clone()).or_insert((*reports, Instant::now()));
+            if last != *reports {
+                heard.insert(run.id.clone(), (*reports, Instant::now()));
+            } else if at.elapsed() > SILENCE {
+                gone.push(run.id.clone());
+            }
+        }
+        heard.retain(|id, _| stored.iter().any(|stored| stored.run.id == *id));
+        gone
+    }
+}
+
+impl Storage {
+    /// The runs, and the version of the entry.
+    fn read(&self) -> Result<(u64, Vec<StoredRun>), Problem> {
+        let entries = match self {
+            Self::Memory(runs) => return Ok((0, lock(runs).clone())),
+            Self::Database(entries) => entries,
+        };
+        let Some(entry) = entries.get(ID).map_err(unstored)? else { return Ok((0, vec![])) };
+        let bytes = entry.bytes.unwrap_or_default();
+        let runs = serde_json::from_slice(&bytes).map_err(|e| Problem::internal(&e))?;
+        Ok((entry.version, runs))
+    }
+
+    /// Changes the runs as they are now, unless `change` refuses. It is asked again where another
+    /// server was faster.
+    fn change<T>(
+        &self,
+        mut change: impl FnMut(&mut Vec<StoredRun>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let entries = match self {
+            Self::Memory(runs) => return change(&mut lock(runs)),
+            Self::Database(entries) => entries,
+        };
+        loop {
+            let (version, mut runs) = self.read()?;
+            let changed = change(&mut runs)?;
+            let bytes = serde_json::to_vec(&runs).map_err(|e| Problem::internal(&e))?;
+            if entries.put(ID, version, &bytes).map_err(unstored)?.is_some() {
+                return Ok(changed);
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

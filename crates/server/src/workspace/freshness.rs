@@ -1,0 +1,91 @@
+//! Any server of a shared base knows what any other one has answered: before it acts on a request, it
+//! looks whether something was written since it looked last, and takes it in.
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex as Lock, PoisonError};
+use std::time::{Duration, Instant};
+
+use halma_engine::SharedSpace;
+use halma_pg::Marks;
+use tokio::sync::Mutex;
+
+use crate::limits::blocking::run_blocking;
+use crate::problem::Problem;
+
+/// How long a request waits at most. What takes longer is taken in by those who follow the database.
+const LONGEST: Duration = Duration::from_millis(500);
+
+/// After a look that took too long, for so long none is made.
+const REST: Duration = Duration::from_secs(1);
+
+pub(crate) struct Freshness {
+    space: SharedSpace,
+    /// How many looks have begun.
+    begun: AtomicU64,
+    last: Mutex<LastLook>,
+    late: Lock<Option<Instant>>,
+}
+
+#[derive(Default)]
+struct LastLook {
+    number: u64,
+    marks: Marks,
+}
+
+impl Freshness {
+    pub(crate) fn new(space: &SharedSpace) -> Self {
+        let (begun, last, late) = (AtomicU64::new(0), Mutex::default(), Lock::default());
+        Self { space: space.clone(), begun, last, late }
+    }
+
+    /// Looks, and has `take_in` take in what has changed between the marks that it is given, the
+    /// latest first. Requests at the same time share a look that began after each of them.
+    pub(crate) async fn catch_up(
+        &self,
+        take_in: impl FnOnce(&Marks, &Marks) -> Result<(), Problem> + Send + 'static,
+    ) {
+        let late = *self.late();
+        if late.is_some_and(|at| at.elapsed() < REST) {
+            return;
+        }
+        match tokio::time::timeout(LONGEST, self.look(take_in)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(problem)) => {
+                tracing::debug!("what other servers wrote is not known: {}", problem.detail);
+            }
+            Err(_) => *self.late() = Some(Instant::now()),
+        }
+    }
+
+    async fn look(
+        &self,
+        take_in: impl FnOnce(&Marks, &Marks) -> Result<(), Problem> + Send + 'static,
+    ) -> Result<(), Problem> {
+        let begun = self.begun.load(Ordering::Acquire);
+        let mut last = self.last.lock().await;
+        if last.number > begun {
+            return Ok(());
+        }
+        let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
+        let home = self.space.home().clone();
+        let marks = self.space.run(async move { home.marks().await }).await?;
+        if marks != last.marks {
+            let before = std::mem::take(&mut last.marks);
+            last.marks = run_blocking(move || {
+                take_in(&marks, &before)?;
+                Ok(marks)
+            })
+            .await?;
+        }
+        last.number = number;
+        Ok(())
+    }
+
+    fn late(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether entries of this kind were written.
+pub(crate) fn has_changed(kind: &str, now: &Marks, before: &Marks) -> bool {
+    now.versions.get(kind) != before.versions.get(kind)
+}

@@ -1,0 +1,129 @@
+//! What one server has answered is found by the next request, whichever server gets it.
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::support::{Space, ask, until_status};
+use crate::answers::asking::{slow, with_model};
+use crate::world::{World, good, question, until};
+
+const RUNS: &str = "/api/v1/evaluation-runs";
+
+/// An evaluation of one question.
+fn evaluation() -> Value {
+    let line = json!({"question": "Who designed Orrin Light?", "answers": ["x"]}).to_string();
+    json!({"name": "first", "questions": line, "strategies": ["naive"]})
+}
+
+async fn names(world: &World) -> Vec<String> {
+    let documents = world.get_json("/api/v1/documents").await;
+    let items = documents["items"].as_array().unwrap().iter();
+    items.map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn found(world: &World, text: &str) -> String {
+    world.post_json("/api/v1/search", &json!({"text": text})).await.to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_built_and_deleted_is_so_for_the_next_request_to_any_server() {
+    let Some(space) = Space::new().await else { return };
+    let (one, other) = (space.serve().await, space.serve().await);
+    for round in 0..5 {
+        let (name, text) = (format!("new-{round}.md"), format!("Pelorus{round} has a gate."));
+        one.upload(&[(&name, text.as_bytes())]).await;
+        let build = one.post_json("/api/v1/builds", &json!({"uploads": [name]})).await;
+        let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
+        let ended = one.wait_for_build(build["id"].as_str().unwrap()).await;
+        assert_eq!(ended["state"], "done", "round {round}: {ended}");
+        assert!(found(&other, &text).await.contains(&text), "round {round}");
+        assert_eq!(other.get_json(&path).await["state"], "done");
+        let delete = other.request(Method::DELETE, &format!("/api/v1/documents/{name}"));
+        good(delete.send().await.unwrap()).await;
+        assert!(!names(&one).await.contains(&name), "round {round}");
+        assert!(!found(&one, &text).await.contains(&text), "round {round}");
+    }
+    for world in [one, other] {
+        world.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn feedback_prompts_and_keys_are_known_to_the_next_request() {
+    const PROMPT: &str = "/api/v1/prompts/naive/answer";
+    let Some(space) = Space::new().await else { return };
+    let (one, other) = (space.serve().await, space.serve().await);
+    let answer = one.post_json("/api/v1/ask", &question()).await;
+    let path = format!("/api/v1/traces/{}", answer["id"].as_str().unwrap());
+    // A trace is written when the answer is on its way already.
+    while one.get(&path).await.status() != 200 {
+        tokio::task::yield_now().await;
+    }
+    let feedback = json!({"run": answer["id"], "verdict": "right"});
+    let given = other.post_json("/api/v1/feedback", &feedback).await;
+    let listed = one.get_json("/api/v1/feedback").await;
+    assert_eq!(listed["items"][0]["id"], given["id"], "{listed}");
+    let text = one.get_json(PROMPT).await["text"].as_str().unwrap().to_owned() + "\nBe brief.\n";
+    let put = one.request(Method::PUT, PROMPT).json(&json!({"text": text}));
+    good(put.send().await.unwrap()).await;
+    assert_eq!(other.get_json(PROMPT).await["text"], json!(text));
+    // From the first key on every request needs one; of that the servers hear a little later.
+    let admin = space.key_for("default");
+    for world in [&one, &other] {
+        until_status(world, "halma_none_none", 401).await;
+    }
+    for _ in 0..5 {
+        let new = json!({"name": "chat", "scopes": ["ask"]});
+        let create = one.request(Method::POST, "/api/v1/keys").bearer_auth(&admin).json(&new);
+        let made: Value = good(create.send().await.unwrap()).await;
+        let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+        assert_eq!(ask(&other, key, "Who designed Orrin Light?").await.status(), 200);
+        let revoke =
+            other.request(Method::DELETE, &format!("/api/v1/keys/{id}")).bearer_auth(&admin);
+        assert_eq!(revoke.send().await.unwrap().status(), 204);
+        assert_eq!(ask(&one, key, "Who designed Orrin Light?").await.status(), 401);
+    }
+    for world in [one, other] {
+        world.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evaluation_is_followed_and_read_on_any_server() {
+    let Some(space) = Space::new().await else { return };
+    let (one, other) = (space.serve().await, space.serve().await);
+    let run = one.post_json(RUNS, &evaluation()).await;
+    let state = async |world: &World| {
+        let runs = world.get_json(RUNS).await;
+        assert_eq!(runs["items"][0]["id"], run["id"], "{runs}");
+        runs["items"][0]["state"].as_str().unwrap().to_owned()
+    };
+    while state(&other).await == "running" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((state(&one).await, state(&other).await), ("done".into(), "done".into()));
+    let reports = other.get_json("/api/v1/evaluations").await;
+    assert_eq!(reports["items"].as_array().unwrap().len(), 1, "{reports}");
+    let path = format!("/api/v1/evaluations/{}", reports["items"][0]["id"].as_str().unwrap());
+    assert_eq!(one.get_json(&path).await, other.get_json(&path).await);
+    assert!(!space.dump().contains("Orrin"), "the state names no question");
+    for world in [one, other] {
+        world.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evaluation_is_cancelled_on_any_server_and_one_runs_at_a_time() {
+    let double = slow(60);
+    let Some(space) = Space::with(with_model(&double).config).await else { return };
+    let (one, other) = (space.serve().await, space.serve().await);
+    let run = one.post_json(RUNS, &evaluation()).await;
+    until("a call to the model", || double.in_flight() == 1).await;
+    assert_eq!(other.post(RUNS, &evaluation()).await.status(), 409);
+    let cancel = format!("{RUNS}/{}/cancel", run["id"].as_str().unwrap());
+    assert_eq!(other.post_json(&cancel, &json!({})).await["state"], "cancelled");
+    assert_eq!(one.get_json(RUNS).await["items"][0]["state"], "cancelled");
+    until("the end of the call", || double.in_flight() == 0).await;
+    for world in [one, other] {
+        world.stop().await;
+    }
+}

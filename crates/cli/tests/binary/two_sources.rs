@@ -35,7 +35,8 @@ fn a_question_of_graph_and_text_shows_its_tree_operators_sources_and_evidence() 
     let program = program(&web);
     let question = "In which church did the discoverer of Iapetus lay out a meridian line?";
     let asked = program.run(&["ask", question, "--strategy", "atomr", "--json"]).json();
-    assert_eq!(asked["answer"], "San Petronio", "{asked}");
+    // By the rules alone; trained heads take "basilica of" with it.
+    assert!(asked["answer"].as_str().unwrap().ends_with("San Petronio"), "{asked}");
 
     let notes = events(&asked, "note");
     let said =

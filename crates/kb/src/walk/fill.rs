@@ -12,9 +12,9 @@ use crate::{Phase, PhaseProgress};
 /// Chunks in one transaction.
 const BATCH: usize = 512;
 
-/// What a thread has met before.
+/// What a thread has read before.
 #[derive(Default)]
-struct Known {
+struct Caches {
     keys: NameKeys,
     terms: TermHashes,
 }
@@ -27,8 +27,8 @@ pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
     let open = store.read(|reader| reader.without_names())?;
     let (total, mut done) = (open.len(), 0);
     let batches: Vec<&[Row]> = open.chunks(BATCH).collect();
-    let make = |known: &mut Known, rows: &&[Row]| {
-        Ok((store.read(|reader| records_of(reader, known, rows))?, rows.len()))
+    let make = |caches: &mut Caches, rows: &&[Row]| {
+        Ok((store.read(|reader| records_of(reader, caches, rows))?, rows.len()))
     };
     in_order(&batches, make, |(made, count)| {
         store.write(|writer| {
@@ -40,14 +40,14 @@ pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
     })
 }
 
-fn records_of(reader: &StoreReader<'_>, known: &mut Known, rows: &[Row]) -> heed::Result<Made> {
+fn records_of(reader: &StoreReader<'_>, caches: &mut Caches, rows: &[Row]) -> heed::Result<Made> {
     let languages = reader.languages()?;
     let (mut made, mut of) = (vec![], DocumentLanguages::new(&languages));
     for row in rows {
-        let Some(names) = names_of(reader, &mut known.keys, *row)? else { continue };
+        let Some(names) = names_of(reader, &mut caches.keys, *row)? else { continue };
         let text = reader.searched_text(Layer::Chunk, *row)?.unwrap_or_default();
         let language = of.language(reader, (Layer::Chunk, *row))?;
-        let terms = chunk_terms(&mut known.terms, &languages, &text, language.as_deref());
+        let terms = chunk_terms(&mut caches.terms, &languages, &text, language.as_deref());
         made.push((*row, names, terms));
     }
     Ok(made)

@@ -1,13 +1,13 @@
 //! The sentences of passages, and what the words of a question weigh among them.
 use std::collections::HashSet;
 
-use super::terms::{Kind, Vocabulary, each_term};
+use super::terms::{TermKind, Vocabulary, each_term};
 use super::{Explained, Sentence, TitledText, prose, words_of};
 
 /// What a word of the reason weighs, compared with one of the question.
 const REASON_WEIGHT: f32 = 0.5;
 
-pub(super) struct Line {
+pub(super) struct PassageLine {
     pub(super) sentence: Sentence,
     /// Ascending, those of the title included.
     pub(super) stems: Vec<usize>,
@@ -15,7 +15,7 @@ pub(super) struct Line {
     pub(super) names: Vec<usize>,
 }
 
-impl Line {
+impl PassageLine {
     pub(super) fn read_all(passages: &[TitledText<'_>], vocabulary: &mut Vocabulary) -> Vec<Self> {
         let mut lines = vec![];
         for (passage, TitledText { title, text }) in passages.iter().enumerate() {
@@ -23,7 +23,7 @@ impl Line {
             for range in prose(text) {
                 let mut terms = vocabulary.terms(&text[range.clone()]);
                 terms.extend(&title);
-                let names = terms.iter().filter(|(_, kind)| *kind != Kind::Other);
+                let names = terms.iter().filter(|(_, kind)| *kind != TermKind::Other);
                 lines.push(Self {
                     names: ascending(names.map(|(stem, _)| *stem)),
                     stems: ascending(terms.iter().map(|(stem, _)| *stem)),
@@ -69,7 +69,7 @@ pub(super) struct Weights {
 impl Weights {
     pub(super) fn new(
         explained: Explained<'_>,
-        lines: &[Line],
+        lines: &[PassageLine],
         vocabulary: &mut Vocabulary,
     ) -> Self {
         let mut weights = Self { of: vec![], total: 0.0, named: HashSet::new() };
@@ -81,20 +81,20 @@ impl Weights {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "there are few sentences")]
-    fn add(&mut self, text: &str, weight: f32, lines: &[Line], vocabulary: &mut Vocabulary) {
+    fn add(&mut self, text: &str, weight: f32, lines: &[PassageLine], vocabulary: &mut Vocabulary) {
         let mut at = 0;
         each_term(text, |stem, kind| {
             let number = vocabulary.number(stem);
             let is_first = at == 0;
             at += 1;
             // A short number may be that of a passage.
-            let is_short = kind == Kind::Number && stem.len() < 3;
+            let is_short = kind == TermKind::Number && stem.len() < 3;
             if is_short || self.of.iter().any(|(known, _)| *known == number) {
                 return;
             }
             let having = lines.iter().filter(|line| line.has(number)).count();
             let rare = (1.0 + lines.len() as f32 / (1.0 + having as f32)).ln();
-            let is_name = kind != Kind::Other && !is_first;
+            let is_name = kind != TermKind::Other && !is_first;
             if is_name {
                 self.named.insert(number);
             }

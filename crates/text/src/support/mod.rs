@@ -6,8 +6,8 @@ mod terms;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use self::lines::{Line, Weights};
-use self::terms::{Kind, Terms, Vocabulary, each_term};
+use self::lines::{PassageLine, Weights};
+use self::terms::{TermKind, Terms, Vocabulary, each_term};
 use crate::{sentences, words};
 
 /// The most sentences that explain one answer.
@@ -57,9 +57,9 @@ pub fn is_supported(claim: &str, sources: &[TitledText<'_>]) -> bool {
     each_term(claim, |stem, kind| {
         let found = held.contains(stem);
         match kind {
-            Kind::Number => is_number_missing |= !found,
+            TermKind::Number => is_number_missing |= !found,
             // The first word has a capital wherever it comes from.
-            Kind::Name if at > 0 => names.push(found),
+            TermKind::Name if at > 0 => names.push(found),
             _ => others.push(found),
         }
         at += 1;
@@ -90,7 +90,7 @@ pub fn nearest_sentence(claim: &str, text: &str) -> Option<Range<usize>> {
 /// one that links them. Empty where no passage has anything to do with the question.
 pub fn explain(explained: Explained<'_>, passages: &[TitledText<'_>]) -> Vec<Sentence> {
     let mut vocabulary = Vocabulary::default();
-    let lines = Line::read_all(passages, &mut vocabulary);
+    let lines = PassageLine::read_all(passages, &mut vocabulary);
     let weights = Weights::new(explained, &lines, &mut vocabulary);
     let wanted = words_of(explained.answer);
     let judgement = wanted.is_empty() || wanted == ["yes"] || wanted == ["no"];
@@ -130,7 +130,7 @@ pub fn explain(explained: Explained<'_>, passages: &[TitledText<'_>]) -> Vec<Sen
 
 /// A sentence that shares a name with the first chosen sentence and one with another, where these
 /// share none themselves.
-fn link(lines: &[Line], chosen: &[usize]) -> Option<usize> {
+fn link(lines: &[PassageLine], chosen: &[usize]) -> Option<usize> {
     let (&first, others) = chosen.split_first().filter(|(_, others)| !others.is_empty())?;
     let named = |line: usize, stem: &usize| lines[line].names.binary_search(stem).is_ok();
     let near = |a: usize, b: usize| lines[a].names.iter().filter(|stem| named(b, stem)).count();

@@ -6,14 +6,14 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::{is_stop_word, stem};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TermKind {
     Number,
     Name,
     Other,
 }
 
 /// Calls `take` with the stem and the kind of each word that says something.
-pub(super) fn each_term(text: &str, mut take: impl FnMut(&str, Kind)) {
+pub(super) fn each_term(text: &str, mut take: impl FnMut(&str, TermKind)) {
     let mut lower = String::new();
     for word in text.unicode_words() {
         lower.clear();
@@ -24,15 +24,15 @@ pub(super) fn each_term(text: &str, mut take: impl FnMut(&str, Kind)) {
             lower = word.to_lowercase();
         }
         let kind = match word.chars().next() {
-            Some(c) if c.is_ascii_digit() => Kind::Number,
+            Some(c) if c.is_ascii_digit() => TermKind::Number,
             _ if is_stop_word(&lower) => continue,
-            Some(c) if c.is_uppercase() => Kind::Name,
-            _ => Kind::Other,
+            Some(c) if c.is_uppercase() => TermKind::Name,
+            _ => TermKind::Other,
         };
         let bare = lower.strip_suffix("'s").or_else(|| lower.strip_suffix("’s")).unwrap_or(&lower);
         match kind {
-            Kind::Number if bare.contains(',') => take(&bare.replace(',', ""), kind),
-            Kind::Number => take(bare, kind),
+            TermKind::Number if bare.contains(',') => take(&bare.replace(',', ""), kind),
+            TermKind::Number => take(bare, kind),
             _ => take(stem(bare), kind),
         }
     }
@@ -52,7 +52,7 @@ impl Vocabulary {
     }
 
     /// The terms of a text, in order.
-    pub(super) fn terms(&mut self, text: &str) -> Vec<(usize, Kind)> {
+    pub(super) fn terms(&mut self, text: &str) -> Vec<(usize, TermKind)> {
         let mut terms = vec![];
         each_term(text, |stem, kind| terms.push((self.number(stem), kind)));
         terms

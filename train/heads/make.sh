@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes crates/models/heads/heads.safetensors again from public data: `make heads DATA=FOLDER`.
-# Hours on one core; a killed run resumes. CARD.md says where the data is from.
+# An hour and a half on one core; a killed run resumes. CARD.md says where the data is from.
 #
 #     train/heads/make.sh DATA [MINUTES]
 #

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use halma_core::ConfigError;
 use toml::{Table, Value};
 
-use super::{Config, OFFLINE, ROLES, level};
+use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, level};
 
 /// A configuration, and the origin of each of its values by dotted key.
 pub struct Loaded {
@@ -146,10 +146,18 @@ fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Refuses the address of a server that is not asked because no `kind` says so: it is easily forgotten,
-/// and something else would be used without a word.
+/// Refuses the address of a server that is not asked because no `kind` says so, which is easily
+/// forgotten, and a precision that the server decides: something else would be used without a word.
 fn check_servers(loaded: &Loaded) -> Result<(), ConfigError> {
     let Config { embedder, reranker, .. } = &loaded.config;
+    if embedder.kind == EmbedderKind::Endpoint && embedder.precision == Precision::Int8 {
+        return Err(ConfigError {
+            file: loaded.config.file.clone(),
+            key: "embedder.precision".into(),
+            reason: "it is that of the local embedder; a server decides its own".into(),
+            hint: "delete the line, or write `kind = \"local\"`".into(),
+        });
+    }
     for (table, url) in [("embedder", &embedder.url), ("reranker", &reranker.url)] {
         if !url.is_empty() && !loaded.origins.contains_key(&format!("{table}.kind")) {
             return Err(ConfigError {
@@ -208,6 +216,14 @@ mod tests {
             assert_eq!(error.key, format!("{table}.url"));
             assert!(error.hint.contains("kind = \"endpoint\""), "{error}");
         }
+    }
+
+    #[test]
+    fn a_precision_that_the_server_decides_is_refused() {
+        let local = "[embedder]\nkind = \"local\"\nprecision = \"int8\"\n";
+        assert!(load_text(local).is_ok());
+        let error = load_text(&local.replace("local", "endpoint")).err().unwrap();
+        assert_eq!(error.key, "embedder.precision");
     }
 
     #[test]

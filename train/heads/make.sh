@@ -19,7 +19,7 @@ export TOKENIZERS_PARALLELISM=false PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$work"
 # shellcheck disable=SC2086
 [ -s "$work/data/statistics.json" ] || run data.py "$data" --out "$work/data" ${EXCLUDE:+--exclude $EXCLUDE}
-run train.py "$work/data" --base "$base" --out "$work/checkpoint.pt" ${2:+--minutes "$2"}
+run train.py "$work/data" --base "$base" --out "$work/checkpoint.pt" --epochs 2 ${2:+--minutes "$2"}
 export_heads() { run export.py --base "$base" --checkpoint "$work/checkpoint.pt" "$@"; }
 export_heads --out "$work/heads.safetensors"
 run score.py "$work/data" --base "$base" --heads "$work/heads.safetensors" --out "$work/scores.json" --few 150

@@ -10,10 +10,11 @@ fn world() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../demo/world")
 }
 
-/// The world's notes and graph, and its web results at a search engine on loopback.
+/// The world's notes and graph, and its web results at a search engine on loopback. Read by rules
+/// alone, so that answers do not depend on whether the heads' weights are on this machine.
 fn program(web: &WebDouble) -> Program {
     let program = Program::configured(&format!(
-        "[embedder]\nkind = \"none\"\n[kb]\natoms = \"sentences\"\n\
+        "[embedder]\nkind = \"none\"\n[offline]\nheads = false\n[kb]\natoms = \"sentences\"\n\
          [sources.web]\nkind = \"serpapi\"\nurl = \"{}\"\nretries = 0\n",
         web.url()
     ));
@@ -35,8 +36,7 @@ fn a_question_of_graph_and_text_shows_its_tree_operators_sources_and_evidence() 
     let program = program(&web);
     let question = "In which church did the discoverer of Iapetus lay out a meridian line?";
     let asked = program.run(&["ask", question, "--strategy", "atomr", "--json"]).json();
-    // By the rules alone; trained heads take "basilica of" with it.
-    assert!(asked["answer"].as_str().unwrap().ends_with("San Petronio"), "{asked}");
+    assert_eq!(asked["answer"], "San Petronio", "{asked}");
 
     let notes = events(&asked, "note");
     let said =

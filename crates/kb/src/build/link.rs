@@ -42,13 +42,8 @@ pub(super) async fn run(context: &Arc<BuildContext>) -> Result<(), KbError> {
 }
 
 fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {
-    let (rows, next) = store.read(|reader| {
-        let (from, next) = (reader.linked_to(VERSION)?, reader.next_row(Layer::Chunk)?);
-        Ok((if from < next { reader.rows(Layer::Chunk, from, usize::MAX)? } else { vec![] }, next))
-    })?;
-    if rows.is_empty() {
-        return Ok(());
-    }
+    let rows =
+        store.read(|reader| reader.rows(Layer::Chunk, reader.linked_to(VERSION)?, usize::MAX))?;
     let batches: Vec<&[Row]> = rows.chunks(BATCH).collect();
     let (mut known, mut done) = (HashMap::new(), 0);
     in_order(
@@ -63,14 +58,13 @@ fn link_all(store: &Store, progress: &Progress) -> Result<(), KbError> {
                 for (at, named) in found.iter().flatten() {
                     write(writer, (*at, named), &mut known)?;
                 }
-                writer.set_linked_to(VERSION, linked.last().map_or(next, |last| last + 1))
+                linked.last().map_or(Ok(()), |last| writer.set_linked_to(VERSION, last + 1))
             })?;
             done += linked.len();
             progress(PhaseProgress { stage: Phase::LINK, done, total: rows.len() });
             Ok(())
         },
-    )?;
-    store.write(|writer| writer.set_linked_to(VERSION, next))
+    )
 }
 
 /// The names in a chunk; with the first chunk of a document or section the one in its title.

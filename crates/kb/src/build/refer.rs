@@ -30,10 +30,8 @@ pub(super) async fn run(base: &Arc<Base>) -> Result<(), KbError> {
 }
 
 fn refer_new(store: &Store) -> Result<(), KbError> {
-    let rows = store.read(|reader| {
-        let (from, next) = (reader.referred_to()?, reader.next_row(Layer::Document)?);
-        if from < next { reader.rows(Layer::Document, from, usize::MAX) } else { Ok(vec![]) }
-    })?;
+    let rows =
+        store.read(|reader| reader.rows(Layer::Document, reader.referred_to()?, usize::MAX))?;
     let batches: Vec<&[Row]> = rows.chunks(BATCH).collect();
     in_order(
         &batches,

@@ -7,6 +7,7 @@ use super::{Explained, Sentence, TitledText, prose, words_of};
 /// What a word of the reason weighs, compared with one of the question.
 const REASON_WEIGHT: f32 = 0.5;
 
+/// A sentence of a passage, by the numbers of its stems in the vocabulary.
 pub(super) struct PassageLine {
     pub(super) sentence: Sentence,
     /// Ascending, those of the title included.

@@ -120,6 +120,7 @@ impl Server {
             let app = Arc::clone(&app);
             async move { app.workspaces.resume().await }
         });
+        tokio::spawn(preload(app.workspaces.root().engine()));
         let max = app.config.connections.max(1);
         let slots = Arc::new(Semaphore::new(max));
         let mut stop = std::pin::pin!(stop);
@@ -150,6 +151,15 @@ impl Server {
         condition_watcher.abort();
         following.abort();
         resuming.abort();
+    }
+}
+
+/// Loads what searches of the default workspace hold in memory, so that the first one after a start
+/// is not slow. Without it the first search does the same, and says what is wrong.
+async fn preload(engine: Arc<Engine>) {
+    let load = move || engine.base().preload().map_err(|e| Problem::internal(&e));
+    if let Err(problem) = run_blocking(load).await {
+        tracing::warn!("the base could not be loaded for searching: {}", problem.detail);
     }
 }
 

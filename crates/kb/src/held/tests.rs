@@ -130,6 +130,30 @@ async fn what_is_held_finds_what_a_base_that_was_just_opened_finds() {
     assert!(in_view > 0);
 }
 
+#[tokio::test]
+async fn what_is_preloaded_is_what_searches_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let embedder: Option<Arc<dyn halma_core::Embedder>> = Some(Arc::new(crate::graph::Hashed));
+    let options = BaseOptions { embedder, ..BaseOptions::default() };
+    let base = Base::create_or_open(&dir.path().join("base"), options).unwrap();
+    base.preload().unwrap();
+    let lines = (0..20).map(|n| {
+        let (title, text) = text(n * 31);
+        format!("{}\n", serde_json::json!({ "id": format!("n{n}"), "title": title, "text": text }))
+    });
+    std::fs::write(dir.path().join("all.jsonl"), lines.collect::<String>()).unwrap();
+    indexed(&base, &dir.path().join("all.jsonl")).await;
+    let plain = found(&base).await;
+    base.held.forget();
+    base.preload().unwrap();
+    let walk = || lock(&base.held.graph).as_ref().map(|(_, cache)| Arc::as_ptr(cache));
+    let (loaded, mut layers) = (walk(), HashSet::new());
+    layers.extend(lock(&base.held.matrices).keys().map(|(_, layer)| *layer));
+    assert!(loaded.is_some() && layers == HashSet::from([Layer::Chunk, Layer::Atom]), "{layers:?}");
+    assert_eq!(found(&base).await, plain);
+    assert_eq!(walk(), loaded, "it is not loaded a second time");
+}
+
 /// The documents of odd numbers.
 fn odd() -> Filter {
     let mut metadata = MetadataFilter::default();

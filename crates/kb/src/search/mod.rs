@@ -7,6 +7,7 @@ mod hybrid;
 mod job;
 mod lone_chunks;
 pub(crate) mod matrix;
+mod preload;
 pub(crate) mod query_vectors;
 mod ranker;
 mod settings;

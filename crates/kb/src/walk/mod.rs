@@ -14,6 +14,7 @@ pub(crate) use record::{ChunkNames, UnitNode, chunk_terms, short_hash};
 use self::record::NameKeys;
 use self::segment::{SEGMENT, WalkSegment};
 use crate::KbError;
+use crate::parallel::in_order;
 use crate::store::RowSet;
 use crate::store::{Row, Store, StoreReader};
 
@@ -114,17 +115,20 @@ impl Part {
 }
 
 impl Walk {
-    /// Reads everything; what the build has not made is made here.
+    /// Reads everything, on all cores; what the build has not made is made here. What is published
+    /// meanwhile may be in it, and [`Walk::update`] takes it in again.
     pub(crate) fn load(store: &Store) -> Result<Self, KbError> {
-        let mut walk = Self::default();
-        store.read(|reader| {
-            walk.position = reader.change_position()?;
-            let rows = reader.all_rows(halma_core::Layer::Chunk)?;
-            let mut keys = NameKeys::default();
-            for part in rows.chunks(SEGMENT) {
-                let records = records(reader, &mut keys, part)?;
-                walk.parts.push(Part::new(&records));
-            }
+        let (position, rows) = store.read(|reader| {
+            Ok((reader.change_position()?, reader.all_rows(halma_core::Layer::Chunk)?))
+        })?;
+        let mut walk = Self { position, parts: vec![] };
+        let segments: Vec<&[Row]> = rows.chunks(SEGMENT).collect();
+        let read = |keys: &mut NameKeys, rows: &&[Row]| {
+            let records = store.read(|reader| records(reader, keys, rows))?;
+            Ok(Part::new(&records))
+        };
+        in_order(&segments, read, |part| {
+            walk.parts.push(part);
             Ok(())
         })?;
         Ok(walk)

@@ -18,6 +18,7 @@ use self::scan::{Candidates, CodeSegment, SEGMENT, ScanRequest, scan};
 use self::simd::Instructions;
 use super::filter::Admitted;
 use crate::KbError;
+use crate::parallel::in_order;
 use crate::store::RowSet;
 use crate::store::{Changed, Changes, Comparand, Row, Slots, Store, StoreReader, VectorFile};
 
@@ -61,23 +62,43 @@ pub(crate) struct Near {
 }
 
 impl Matrix {
+    /// Reads all vectors of a layer, on all cores. What is published meanwhile may be in it, and
+    /// [`Matrix::update`] takes it in again.
     pub(crate) fn load(store: &Store, embedder: u8, layer: Layer) -> Result<Self, KbError> {
+        let (position, rows, file) = store.read(|reader| {
+            let rows = reader.rows_with_vector(embedder, layer)?;
+            Ok((reader.change_position()?, rows, reader.vector_file(embedder, layer)?))
+        })?;
         let mut matrix = Self {
             embedder,
             layer,
-            position: 0,
-            file: None,
+            position,
+            file,
             slots: None,
             held: RowSet::default(),
             end: 0,
             segments: vec![],
             lost: 0,
         };
-        store.read(|reader| {
-            matrix.position = reader.change_position()?;
-            let rows = reader.rows_with_vector(embedder, layer)?;
-            matrix.add(reader, &rows)
+        let parts: Vec<&[Row]> = rows.chunks(SEGMENT).collect();
+        let read = |(): &mut (), rows: &&[Row]| {
+            let mut segment = CodeSegment::default();
+            store.read(|reader| {
+                reader.each_vector_of((embedder, layer), rows, &mut |row, vector| {
+                    if let Some(vector) = vector {
+                        segment.push(row, vector);
+                    }
+                })
+            })?;
+            Ok((rows.len() - segment.rows.len(), segment))
+        };
+        in_order(&parts, read, |(lost, segment)| {
+            segment.rows.iter().for_each(|row| matrix.held.insert(*row));
+            matrix.segments.push(Arc::new(segment));
+            matrix.lost += lost;
+            Ok(())
         })?;
+        store.read(|_| matrix.reach(rows.last().copied()))?;
         matrix.report_lost(store);
         Ok(matrix)
     }
@@ -144,6 +165,12 @@ impl Matrix {
                 }
             })?;
         }
+        self.reach(Some(*last))
+    }
+
+    /// Maps the vectors up to this row.
+    fn reach(&mut self, last: Option<Row>) -> heed::Result<()> {
+        let Some(last) = last else { return Ok(()) };
         self.end = self.end.max(last + 1);
         self.slots = match &self.file {
             Some(file) => Some(file.slots(self.end - 1).map_err(heed::Error::Io)?),

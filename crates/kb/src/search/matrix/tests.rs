@@ -59,6 +59,24 @@ fn the_nearest_are_found_and_their_range() {
 }
 
 #[test]
+fn what_several_threads_read_is_in_order_and_takes_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let last = Row::try_from(2 * SEGMENT).unwrap() + 9;
+    // A part for each of two threads, and one more.
+    let store = store(dir.path(), 0..last);
+    store.write(|writer| writer.remove_vectors((Layer::Chunk, 40))).unwrap();
+    let mut matrix = Matrix::load(&store, 0, Layer::Chunk).unwrap();
+    let rows: Vec<Row> = matrix.segments.iter().flat_map(|s| s.rows.clone()).collect();
+    assert_eq!(rows, (0..last).filter(|row| *row != 40).collect::<Vec<_>>());
+    assert_eq!((matrix.end, matrix.segments.len()), (last, 3));
+    store.write(|writer| put(writer, last)).unwrap();
+    assert!(matrix.update(&store).unwrap());
+    let probe = Probe::new(&matrix, &unit(last));
+    assert!(probe.cosine(last).unwrap() > 0.99 && probe.cosine(40).is_none());
+    assert!(probe.rough(last) >= probe.rough(17));
+}
+
+#[test]
 fn what_has_changed_is_read_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path(), 0..100);

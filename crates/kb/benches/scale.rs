@@ -48,7 +48,8 @@ fn open(dir: &Path) -> Arc<Base> {
     Base::create_or_open(dir, options).unwrap()
 }
 
-fn index(runtime: &Runtime, base: &Arc<Base>, file: PathBuf) {
+/// Indexes a file or folder; returns how many passages were new.
+fn index(runtime: &Runtime, base: &Arc<Base>, file: PathBuf) -> usize {
     let settings = KbSettings { atoms: Atoms::Sentences, ..KbSettings::default() };
     let setup = Arc::new(Setup::new(
         Models::new(Arc::new(Quick)),
@@ -57,7 +58,9 @@ fn index(runtime: &Runtime, base: &Arc<Base>, file: PathBuf) {
     ));
     let context = BuildContext::new(base, &settings, &setup);
     let indexed = runtime.block_on(halma_kb::index(context, &[file], &IndexOptions::default()));
-    indexed.unwrap();
+    let report = indexed.unwrap();
+    assert!(report.refused.is_empty(), "{:?}", report.refused);
+    report.documents_new
 }
 
 /// Prints a figure, from which `main` makes the table.
@@ -175,7 +178,7 @@ fn measured(passages: usize) -> Vec<Figure> {
     let runtime = Runtime::new().unwrap();
     let base = open(&base_dir);
     let (began, busy) = (Instant::now(), all_cpu_ms());
-    index(&runtime, &base, file);
+    assert_eq!(index(&runtime, &base, file), passages);
     #[expect(clippy::cast_precision_loss, reason = "passages, for a rate")]
     let count = passages as f64;
     let figure = |name: &str, value: f64| Figure { passages, name: name.to_owned(), value };

@@ -99,7 +99,9 @@ async fn main() {
         );
     }
 
-    let search = |n: usize| post("/api/v1/search", json!({"text": question(n), "limit": 10}));
+    let search = |n: usize| {
+        post("/api/v1/search", json!({"text": question(n), "mode": "hybrid", "limit": 10}))
+    };
     let started = Instant::now();
     let workers = (0..32_usize).map(|worker| {
         let search = &search;
@@ -127,7 +129,9 @@ async fn idle(address: SocketAddr) {
         match TcpStream::connect(address).await {
             Ok(stream) => streams.push(stream),
             Err(e) => {
-                println!("the system allows no more connections: {e}");
+                println!("the system allows no more open files: {e}; `ulimit -n` raises it");
+                // Both ends are in this process: the server needs some to accept what waits.
+                streams.truncate(streams.len().saturating_sub(100));
                 break;
             }
         }

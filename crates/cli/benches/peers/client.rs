@@ -14,6 +14,16 @@ pub(crate) struct Served {
     pub(crate) cpu: f64,
 }
 
+/// How questions are answered.
+#[derive(Clone, Copy)]
+pub(crate) struct Method {
+    pub(crate) strategy: &'static str,
+    pub(crate) mode: &'static str,
+    /// `short`: the answer, which is what the peer gives; `full`: a sentence with its sources as
+    /// well, in one more call.
+    pub(crate) style: &'static str,
+}
+
 pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     address: String,
@@ -31,9 +41,11 @@ impl Client {
     }
 
     /// Asks a question; returns how many calls of a model it took.
-    pub(crate) fn ask(&mut self, question: &str, strategy: &str, mode: &str) -> u64 {
+    pub(crate) fn ask(&mut self, question: &str, method: Method) -> u64 {
+        let Method { strategy, mode, style } = method;
         let body = serde_json::json!({
             "question": question, "strategy": strategy, "settings": {"mode": mode},
+            "answer_style": style,
         });
         let (status, reply) = self.send("POST", "/api/v1/ask", &body.to_string()).unwrap();
         assert_eq!(status, 200, "{reply}");

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use client::{Client, Served};
+use client::{Client, Method, Served};
 use halma_testkit::double::{Behaviour, Double};
 use passages::{two_hops, write_passages};
 
@@ -24,6 +24,15 @@ const ASKED: usize = 1_000;
 const QUESTIONS: usize = 200;
 const TOGETHER: usize = 600;
 const AT_ONCE: usize = 16;
+
+/// Strategies, modes of search and styles of answers. The first is what the peer does.
+const ASKED_HOW: [(&str, &str, &str); 5] = [
+    ("naive", "dense", "short"),
+    ("naive", "dense", "full"),
+    ("naive", "graph", "full"),
+    ("kar3", "dense", "full"),
+    ("kar3", "graph", "full"),
+];
 
 fn main() {
     let double = Double::start(Behaviour::replying(two_hops()).unrecorded());
@@ -58,13 +67,13 @@ fn main() {
         let other = peer.as_ref().map(|python| {
             langchain(python, &double.url(), "ask", &[&[small], counts.as_slice()].concat())
         });
-        for (strategy, mode) in
-            [("naive", "dense"), ("naive", "graph"), ("kar3", "dense"), ("kar3", "graph")]
-        {
-            let Served { p50, calls, rate, cpu } = server.ask(strategy, mode, round);
-            let what = format!("`{strategy}` ({mode}), {calls:.0} calls: p50; {AT_ONCE} at once");
+        for (strategy, mode, style) in ASKED_HOW {
+            let method = Method { strategy, mode, style };
+            let Served { p50, calls, rate, cpu } = server.ask(method, round);
+            let what =
+                format!("`{strategy}` ({mode}, {style}), {calls:.0} calls: p50; {AT_ONCE} at once");
             let own = format!("{p50:.2} ms; {rate:.0}/s, {cpu:.2} ms CPU of the server each");
-            let other = other.as_ref().filter(|_| (strategy, mode) == ("naive", "dense"));
+            let other = other.as_ref().filter(|_| ASKED_HOW[0] == (strategy, mode, style));
             let other = other.map(|o| format!("{}; {}", o["p50"], o["rate"]));
             row(&what, &own, &other.unwrap_or_default());
         }
@@ -146,19 +155,22 @@ impl Server {
     }
 
     /// Questions of one strategy, one after the other and at once.
-    fn ask(&self, strategy: &str, mode: &str, round: usize) -> Served {
+    fn ask(&self, method: Method, round: usize) -> Served {
         let text = |part: &str, i: usize| {
-            format!("Where was the maker of thing number {i} of lot {part} {round} born?")
+            format!(
+                "Where was the maker of thing number {i} of lot {part} {round} {} born?",
+                method.style
+            )
         };
         let mut client = Client::new(&self.address).unwrap();
         for i in 0..10 {
-            client.ask(&text("warm", i), strategy, mode);
+            client.ask(&text("warm", i), method);
         }
         let mut times = vec![];
         let mut calls = 0;
         for i in 0..QUESTIONS {
             let began = Instant::now();
-            calls += client.ask(&text("one", i), strategy, mode);
+            calls += client.ask(&text("one", i), method);
             times.push(began.elapsed().as_secs_f64() * 1e3);
         }
         times.sort_by(f64::total_cmp);
@@ -169,7 +181,7 @@ impl Server {
                 scope.spawn(move || {
                     let mut client = Client::new(&self.address).unwrap();
                     for i in (start..TOGETHER).step_by(AT_ONCE) {
-                        client.ask(&text("many", i), strategy, mode);
+                        client.ask(&text("many", i), method);
                     }
                 });
             }

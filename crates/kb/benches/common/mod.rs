@@ -161,17 +161,26 @@ fn named(number: u64) -> String {
 }
 
 /// Passages as an encyclopaedia has them: a name as the title, some eight names in five sentences.
-pub(crate) fn named_passages(file: &Path, count: usize) {
+/// Writes a file, or a folder of files where they are more than one may hold.
+pub(crate) fn named_passages(path: &Path, count: usize) {
+    const IN_A_FILE: usize = 100_000;
     let mut random = Random(42);
-    let mut lines = String::new();
-    for i in 0..count {
-        let title = named(u64::try_from(i).unwrap());
-        let mut text = String::new();
-        for _ in 0..5 {
-            let (words, names) = (random.passage(12), [random.name(), random.name()]);
-            let _ = write!(text, "{} of {} by {title} {}. ", names[0], names[1], words.trim());
-        }
-        let _ = writeln!(lines, "{{\"id\":\"p{i}\",\"title\":\"{title}\",\"text\":\"{text}\"}}");
+    if count > IN_A_FILE {
+        std::fs::create_dir(path).unwrap();
     }
-    std::fs::write(file, lines).unwrap();
+    for start in (0..count).step_by(IN_A_FILE) {
+        let mut lines = String::new();
+        for i in start..count.min(start + IN_A_FILE) {
+            let title = named(u64::try_from(i).unwrap());
+            let mut text = String::new();
+            for _ in 0..5 {
+                let (words, names) = (random.passage(12), [random.name(), random.name()]);
+                let _ = write!(text, "{} of {} by {title} {}. ", names[0], names[1], words.trim());
+            }
+            let _ =
+                writeln!(lines, "{{\"id\":\"p{i}\",\"title\":\"{title}\",\"text\":\"{text}\"}}");
+        }
+        let part = path.join(format!("{start}.jsonl"));
+        std::fs::write(if count > IN_A_FILE { &part } else { path }, lines).unwrap();
+    }
 }

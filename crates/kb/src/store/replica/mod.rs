@@ -15,12 +15,15 @@ mod state;
 #[cfg(test)]
 pub(crate) mod testing;
 mod upstream;
+mod waiting;
 
 pub(crate) use incoming::Extent;
 pub(crate) use leading::{Leading, Urgency};
 pub(crate) use outgoing::Outgoing;
-pub(crate) use replication::{Pulled, RemovalListener, Replication};
+pub(crate) use replication::{LeadRequest, Pulled, RemovalListener, Replication};
 pub(crate) use state::{PendingPush, ReplicaState};
+pub(crate) use waiting::IndexAccess;
+
 pub use upstream::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
 
 /// Values of the base as a whole that each replica has of its own.

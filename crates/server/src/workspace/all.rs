@@ -2,6 +2,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use halma_engine::{Config, Engine};
@@ -20,6 +21,9 @@ pub(crate) const DEFAULT: &str = "default";
 
 /// The folder of the other workspaces, below the base's.
 const FOLDER: &str = "workspaces";
+
+/// When a workspace with pending builds that could not be opened is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Prefix of the folder of a workspace that is being removed; no valid name begins with it.
 const REMOVED: &str = ".removed-";
@@ -200,11 +204,26 @@ impl Workspaces {
     /// Opens the workspaces with pending builds in their folders, so that these continue. Those of a
     /// shared base have theirs in the database: [`Workspaces::continue_builds`].
     pub(crate) async fn resume(&self) {
-        for name in self.names() {
-            let pending = self.dir_of(&name).is_some_and(|dir| crate::builds::any_pending(&dir));
-            if pending && let Err(problem) = self.get(&name).await {
-                tracing::error!("cannot open the workspace `{name}`: {}", problem.detail);
+        let pending =
+            |name: &String| self.dir_of(name).is_some_and(|dir| crate::builds::any_pending(&dir));
+        let mut waiting: Vec<String> = self.names().into_iter().filter(pending).collect();
+        for attempt in 1.. {
+            let mut failed = vec![];
+            for name in waiting {
+                let opened = self.get(&name).await.map(drop);
+                let Err(problem) = opened else { continue };
+                if attempt == 1 {
+                    let detail = problem.detail;
+                    tracing::error!("builds of `{name}` wait until it can be opened: {detail}");
+                }
+                // One that was removed meanwhile is not waited for.
+                failed.extend(self.existing(&name).map(|_| name));
             }
+            if failed.is_empty() {
+                return;
+            }
+            waiting = failed;
+            tokio::time::sleep(AGAIN).await;
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Workspaces, server_name};
+use super::{Workspace, Workspaces, server_name};
 use crate::app::Shared;
 use crate::builds::{Marks, SeenMark, unstored};
 use crate::limits::blocking::run_blocking;
@@ -16,6 +16,9 @@ const SILENCE: Duration = Duration::from_secs(15);
 
 /// How often a server says that it is opening a workspace.
 const RENEWAL: Duration = Duration::from_secs(5);
+
+/// The folders of the workspaces that are open on this server, and whether they have builds to do.
+type Open = HashMap<String, bool>;
 
 /// What this server knows of the marks of workspaces with builds to do.
 pub(super) struct Continuing {
@@ -44,24 +47,23 @@ impl KnownMarks {
         for SeenMark { folder, version, server } in changed {
             self.version = self.version.max(version);
             match server {
-                Some(server) => {
-                    drop(self.marks.insert(folder, KnownMark { version, server, at: now }))
-                }
-                None => drop(self.marks.remove(&folder)),
-            }
+                Some(server) => self.marks.insert(folder, KnownMark { version, server, at: now }),
+                None => self.marks.remove(&folder),
+            };
         }
     }
 
-    /// The folders whose builds no one does, with the versions of their marks; and those that this
-    /// server is opening and should say so again. `own` is the name of this server in a workspace.
-    fn due(&self, own: impl Fn(&str) -> String, now: Instant) -> Vec<(String, u64)> {
+    /// The folders whose builds no one does, with the versions of their marks, and those of which this
+    /// server should say again that it does them. `own` is the name of this server in a workspace.
+    fn due(&self, own: impl Fn(&str) -> String, open: &Open, now: Instant) -> Vec<(String, u64)> {
         let is_due = |folder: &str, mark: &KnownMark| {
             let age = now.saturating_duration_since(mark.at);
-            if self.opening.contains(folder) {
-                return age > RENEWAL;
+            match open.get(folder) {
+                Some(is_pending) => *is_pending && mark.server == own(folder) && age > RENEWAL,
+                None if self.opening.contains(folder) => age > RENEWAL,
+                // One of its own is from before it was started.
+                None => mark.server.is_empty() || mark.server == own(folder) || age > SILENCE,
             }
-            // One of its own is from before it was started.
-            mark.server.is_empty() || mark.server == own(folder) || age > SILENCE
         };
         let due = self.marks.iter().filter(|(folder, mark)| is_due(folder, mark));
         due.map(|(folder, mark)| (folder.clone(), mark.version)).collect()
@@ -79,16 +81,15 @@ impl Continuing {
 
     /// Asks the database, and claims the marks of workspaces below `dir` that are not `open` and whose
     /// builds no one does. Returns the folders that this server is to open.
-    fn look(&self, dir: &Path, open: &[String]) -> Result<Vec<String>, Problem> {
+    fn look(&self, dir: &Path, open: &Open) -> Result<Vec<String>, Problem> {
         let since = self.known().version;
         let changed = self.marks.changed_since(since).map_err(unstored)?;
         let own = |folder: &str| server_name(&dir.join(folder));
-        let mut due = {
+        let due = {
             let mut known = self.known();
             known.take_in(changed, Instant::now());
-            known.due(own, Instant::now())
+            known.due(own, open, Instant::now())
         };
-        due.retain(|(folder, _)| !open.contains(folder));
         let mut claimed = vec![];
         for (folder, version) in due {
             let server = own(&folder);
@@ -96,7 +97,7 @@ impl Continuing {
             let mut known = self.known();
             if let (Some(version), Some(mark)) = (won, known.marks.get_mut(&folder)) {
                 *mark = KnownMark { version, server, at: Instant::now() };
-                if known.opening.insert(folder.clone()) {
+                if !open.contains_key(&folder) && known.opening.insert(folder.clone()) {
                     claimed.push(folder);
                 }
             }
@@ -124,7 +125,7 @@ impl Workspaces {
     /// none.
     pub(crate) async fn continue_builds(&self, app: &Shared) -> Result<(), Problem> {
         let Some(continuing) = self.continuing.clone() else { return Ok(()) };
-        let (dir, open) = (self.dir.clone(), self.open_folders());
+        let (dir, open) = (self.dir.clone(), self.open_and_pending());
         let looking = Arc::clone(&continuing);
         let claimed = run_blocking(move || looking.look(&dir, &open)).await?;
         for folder in claimed {
@@ -159,10 +160,13 @@ impl Workspaces {
         all.find(|(_, own)| *own == folder).map(|(name, _)| name.clone())
     }
 
-    fn open_folders(&self) -> Vec<String> {
-        let open = self.open();
-        let others = open.iter().skip(1);
-        others.filter_map(|own| Some(own.dir.file_name()?.to_string_lossy().into_owned())).collect()
+    fn open_and_pending(&self) -> Open {
+        let others = self.open().into_iter().skip(1);
+        let pending = |own: Arc<Workspace>| {
+            let folder = own.dir.file_name()?.to_string_lossy().into_owned();
+            Some((folder, own.builds.is_pending()))
+        };
+        others.filter_map(pending).collect()
     }
 
     /// Stops all builds. Those of a shared base are left to its other servers.
@@ -194,8 +198,9 @@ mod tests {
         let own = |_: &str| "this".to_owned();
         let began = Instant::now();
         let after = |seconds| began + Duration::from_secs(seconds);
-        let due = |known: &KnownMarks, now| {
-            let mut due = known.due(own, now);
+        let mut open = Open::default();
+        let due = |known: &KnownMarks, open: &Open, now| {
+            let mut due = known.due(own, open, now);
             due.sort();
             due.into_iter().map(|(folder, _)| folder).collect::<Vec<_>>()
         };
@@ -209,15 +214,22 @@ mod tests {
         );
         assert_eq!(known.version, 5);
         // What it did before it was started, and what another one has left.
-        assert_eq!(due(&known, after(1)), ["art", "tax"]);
+        assert_eq!(due(&known, &open, after(1)), ["art", "tax"]);
         known.take_in(vec![mark("tax", 6, None), mark("art", 7, Some("other"))], after(10));
-        assert!(due(&known, after(14)).is_empty());
+        assert!(due(&known, &open, after(14)).is_empty());
         known.take_in(vec![mark("law", 8, Some("other"))], after(14));
-        assert_eq!(due(&known, after(26)), ["art"], "the other one was heard of `law`");
+        assert_eq!(due(&known, &open, after(26)), ["art"], "the other one was heard of `law`");
         // While it opens one it says so from time to time.
         known.opening.insert("art".into());
         known.take_in(vec![mark("art", 9, Some("this"))], after(26));
-        assert!(due(&known, after(27)).is_empty());
-        assert_eq!(due(&known, after(33)), ["art", "law"]);
+        assert!(due(&known, &open, after(27)).is_empty());
+        assert_eq!(due(&known, &open, after(33)), ["art", "law"]);
+        // And also when it has opened it, as long as something is to be done there.
+        known.opening.clear();
+        open.extend([("art".to_owned(), true), ("law".to_owned(), true)]);
+        assert!(due(&known, &open, after(30)).is_empty());
+        assert_eq!(due(&known, &open, after(33)), ["art"]);
+        open.insert("art".into(), false);
+        assert!(due(&known, &open, after(60)).is_empty());
     }
 }

@@ -13,7 +13,7 @@ use crate::world::{World, config, form, good, until};
 const DOCUMENTS: usize = 40;
 
 /// A configuration whose builds ask this model once for each document.
-fn building_with(double: &Double) -> Config {
+pub(crate) fn building_with(double: &Double) -> Config {
     let mut config = config();
     let model = json!({"url": double.url(), "model": "writer", "retries": 0, "concurrency": 4});
     let model: ModelConfig = serde_json::from_value(model).unwrap();
@@ -22,7 +22,7 @@ fn building_with(double: &Double) -> Config {
 }
 
 /// Starts a build of documents in a workspace, and returns its id when some of it is done.
-async fn begin_build(world: &World, key: &str, double: &Double) -> String {
+pub(crate) async fn begin_build(world: &World, key: &str, double: &Double) -> String {
     let text = |n| format!("# Light {n}\n\nLight {n} was lit in {}.\n", 1800 + n);
     let files: Vec<_> = (0..DOCUMENTS).map(|n| (format!("{n:02}.md"), text(n))).collect();
     let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
@@ -38,7 +38,7 @@ async fn begin_build(world: &World, key: &str, double: &Double) -> String {
 }
 
 /// Waits until all documents were asked about, without any request to a server.
-async fn until_asked(double: &Double, before: usize) {
+pub(crate) async fn until_asked(double: &Double, before: usize) {
     for _ in 0..1200 {
         if double.chat_calls() >= before + DOCUMENTS {
             return;
@@ -48,7 +48,7 @@ async fn until_asked(double: &Double, before: usize) {
     panic!("no server continues the build: {} calls", double.chat_calls());
 }
 
-async fn until_done(world: &World, key: &str, id: &str) {
+pub(crate) async fn until_done(world: &World, key: &str, id: &str) {
     for _ in 0..400 {
         let request = world.request(Method::GET, &format!("/api/v1/builds/{id}"));
         let build = good(request.bearer_auth(key).send().await.unwrap()).await;

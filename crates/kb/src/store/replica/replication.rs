@@ -10,7 +10,7 @@ use halma_seal::KeyStore;
 use super::leading::lock;
 use super::removals::Removals;
 use super::waiting::Waiting;
-use super::{Head, Lease, Push, Upstream, UpstreamError, Urgency};
+use super::{Head, Lease, NextEach, Push, Upstream, UpstreamError, Urgency};
 use crate::KbError;
 use crate::lock_file;
 use crate::store::{Extent, Outgoing, PendingPush, ReplicaState, Store};
@@ -300,7 +300,9 @@ impl Replication {
         let received = store.receive(&keys, extent, |take| {
             let is_new = extent == Extent::Whole || state.generation == 0;
             let after = if is_new { head.first.saturating_sub(1) } else { state.generation };
-            self.upstream.segments(after, head.generation, take)?;
+            let fetch =
+                |each: &mut NextEach<'_>| self.upstream.segments(after, head.generation, each);
+            store.unpack_ahead(fetch, take)?;
             let (name, generation) = (self.name().to_owned(), head.generation);
             Ok(ReplicaState { name, generation, ..ReplicaState::default() })
         })?;

@@ -183,6 +183,17 @@ pub trait Embedder: Send + Sync {
 
     /// One unit vector for each text, in order, all of the same length.
     async fn embed(&self, texts: &[&str], role: EmbedRole) -> Result<Vec<Vector>, LlmError>;
+
+    /// [`Embedder::embed`] of texts of these documents, for an embedder that keeps something of a call,
+    /// so that it can be forgotten with them. Where there are none it is not known whose texts they are.
+    async fn embed_about(
+        &self,
+        texts: &[&str],
+        role: EmbedRole,
+        _about: &[String],
+    ) -> Result<Vec<Vector>, LlmError> {
+        self.embed(texts, role).await
+    }
 }
 
 /// Which model plays which role.

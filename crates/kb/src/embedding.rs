@@ -12,8 +12,17 @@ pub(crate) async fn embed_once(
     texts: &[&str],
     role: EmbedRole,
 ) -> Result<Vec<Vector>, KbError> {
+    embed_once_about(embedder, (texts, role), &[]).await
+}
+
+/// [`embed_once`] of texts of these documents, if they are known.
+pub(crate) async fn embed_once_about(
+    embedder: &dyn Embedder,
+    (texts, role): (&[&str], EmbedRole),
+    about: &[String],
+) -> Result<Vec<Vector>, KbError> {
     let model = || embedder.model().to_owned();
-    let vectors = embedder.embed(texts, role).await;
+    let vectors = embedder.embed_about(texts, role, about).await;
     let vectors = vectors.map_err(|source| KbError::Embed { model: model(), source })?;
     let length = vectors.first().map_or(0, Vec::len);
     let sound = |v: &Vector| v.len() == length && v.iter().all(|x| x.is_finite());

@@ -6,8 +6,9 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::call_keys;
 use crate::key_file::{KeyFile, SlotState};
-use crate::{Key, Keys, SealError, Slot};
+use crate::{CallKeys, Key, Keys, SealError, Slot};
 
 /// The keys themselves.
 const FILE: &str = "keys";
@@ -20,6 +21,9 @@ const FENCE: &str = "keys.fence";
 
 /// The key of what machines ask each other to do, which lives as long as that.
 const CALLS: &str = "calls.key";
+
+/// The keys of the documents that this quotes.
+const DOCUMENTS: &str = "calls.keys";
 
 /// A shared folder of keys.
 #[derive(Debug, Clone)]
@@ -100,8 +104,29 @@ impl KeyStore {
         wipe().map_err(|source| self.failed("wipe", source))
     }
 
-    /// The key that seals calls on their way between machines. It is made by the first who asks.
-    pub fn calls_key(&self) -> Result<Key, SealError> {
+    /// The keys that seal calls on their way between machines. They are made by the first who asks.
+    pub fn call_keys(&self) -> Result<CallKeys, SealError> {
+        let documents = self.dir.join(DOCUMENTS);
+        let read = || {
+            let _lock = self.lock()?;
+            call_keys::read_or_make(&documents)
+        };
+        let file = read().map_err(|source| failed_at(&documents, source))?;
+        Ok(CallKeys::new(self.calls_key()?, file))
+    }
+
+    /// Puts other keys in the place of some of [`KeyStore::call_keys`]; what was sealed with the former
+    /// ones is destroyed when this returns.
+    pub fn renew_document_keys(&self, numbers: &[i32]) -> Result<(), SealError> {
+        let path = self.dir.join(DOCUMENTS);
+        let renew = || {
+            let _lock = self.lock()?;
+            call_keys::renew(&path, numbers)
+        };
+        renew().map_err(|source| failed_at(&path, source))
+    }
+
+    fn calls_key(&self) -> Result<Key, SealError> {
         self.call_key_file(|mut file| {
             let mut key = Key::default();
             if file.metadata()?.len() == key.len() as u64 {
@@ -112,10 +137,9 @@ impl KeyStore {
         })
     }
 
-    /// Puts another key in the place of [`KeyStore::calls_key`]; what was sealed with the former
-    /// one is destroyed when this returns.
-    pub fn renew_calls_key(&self) -> Result<Key, SealError> {
-        self.call_key_file(|mut file| renew(&mut file))
+    /// Destroys what was sealed with any of [`KeyStore::call_keys`].
+    pub fn renew_calls_key(&self) -> Result<(), SealError> {
+        self.call_key_file(|mut file| renew(&mut file)).map(drop)
     }
 
     fn call_key_file(&self, then: impl Fn(File) -> io::Result<Key>) -> Result<Key, SealError> {
@@ -125,7 +149,7 @@ impl KeyStore {
             let mut options = File::options();
             then(options.read(true).write(true).create(true).truncate(false).open(&path)?)
         };
-        work().map_err(|source| SealError { path: path.clone(), doing: "open", source })
+        work().map_err(|source| failed_at(&path, source))
     }
 
     fn path(&self) -> PathBuf {
@@ -148,6 +172,10 @@ impl KeyStore {
     fn failed(&self, doing: &'static str, source: io::Error) -> SealError {
         SealError { path: self.path(), doing, source }
     }
+}
+
+fn failed_at(path: &Path, source: io::Error) -> SealError {
+    SealError { path: path.to_owned(), doing: "open", source }
 }
 
 /// Overwrites a key in place.
@@ -214,9 +242,9 @@ mod tests {
         let [one, other] = [(), ()].map(|()| KeyStore::new(&dir.path().join("shared"), 1));
         let key = one.calls_key().unwrap();
         assert_eq!(other.calls_key().unwrap(), key);
-        let renewed = other.renew_calls_key().unwrap();
+        other.renew_calls_key().unwrap();
+        let renewed = one.calls_key().unwrap();
         assert_ne!(renewed, key);
-        assert_eq!(one.calls_key().unwrap(), renewed);
         assert_eq!(
             fs::read(dir.path().join("shared/0000000000000001/calls.key")).unwrap(),
             renewed

@@ -1,6 +1,7 @@
 //! Values that can be destroyed: each is stored enciphered, its key is in a small file next to
 //! the store, and wiping the key's sixteen bytes destroys every copy that the store ever made of
 //! the value (docs/adr/0010-sealed-records.md).
+mod call_keys;
 mod cipher;
 mod environment;
 pub mod former;
@@ -10,6 +11,7 @@ mod key_store;
 mod keys;
 mod wipe;
 
+pub use call_keys::CallKeys;
 pub use cipher::{DamagedValue, seal, unseal, unseal_part, value_len};
 pub use environment::{
     CopyCounts, CopyError, copy_environment, copy_open_environment, is_environment,

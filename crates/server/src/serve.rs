@@ -144,9 +144,7 @@ impl Server {
             // Running answers end at once and record their usage.
             let _ = tokio::time::timeout(Duration::from_secs(2), slots.acquire_many(all)).await;
         }
-        for workspace in app.workspaces.open() {
-            workspace.builds.close().await;
-        }
+        app.workspaces.stop_builds().await;
         key_watcher.abort();
         condition_watcher.abort();
         following.abort();

@@ -177,10 +177,10 @@ impl Engine {
         if documents.is_empty() {
             return Ok(());
         }
-        // Calls of an unfinished build may quote them. Those that it still needs are submitted again.
+        // Calls of an unfinished build may quote them. All others stay, as they are paid for.
         if let Some(ledger) = self.ledger()? {
-            let space = ledger.space().clone();
-            space.wait(async move { ledger.clear().await })?;
+            let (space, documents) = (ledger.space().clone(), documents.to_vec());
+            space.wait(async move { ledger.forget(&documents).await })?;
         }
         self.forget_quotes(documents)
     }

@@ -1,8 +1,9 @@
-//! How much faster four workers are than one.
+//! How much faster four workers are than one, and how fast an empty replica is filled.
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use halma_engine::PhaseProgress;
+use halma_engine::{Config, EmbedderKind, Engine, IndexOptions, IndexRun, PhaseProgress, Place};
 
 use crate::support::Test;
 
@@ -38,4 +39,68 @@ async fn four_workers_against_one() {
     }
     let (Some(one), Some(four)) = (seconds(1).await, seconds(4).await) else { return };
     println!("one worker {one:.2} s, four workers {four:.2} s: {:.2} times as fast", one / four);
+}
+
+/// Records of one chunk of about a hundred words each.
+fn passages(count: usize) -> String {
+    let mut lines = String::new();
+    for number in 0..count {
+        let words = (0..100).map(|at| {
+            let word = (number * 7919 + at * at * 131 + at) % 9_973;
+            format!(
+                "{}{word:x}{}",
+                ["ba", "ke", "lo", "mi"][word % 4],
+                if at % 20 == 19 { "." } else { "" }
+            )
+        });
+        let text = words.collect::<Vec<_>>().join(" ");
+        let _ = writeln!(
+            lines,
+            "{{\"id\":\"p{number}\",\"title\":\"Passage {number}\",\"text\":\"{text}\"}}"
+        );
+    }
+    lines
+}
+
+/// Seconds until a base at an address is open on a machine whose replica is in this folder.
+async fn seconds_to_open(test: &Test, config: &Config, replica: &std::path::Path) -> f64 {
+    let place = Place::new(test.address()).unwrap().with_replica(replica);
+    let config = config.clone();
+    let open = move || {
+        let began = Instant::now();
+        let engine = Engine::create_or_open_at(config, &place).unwrap();
+        (began.elapsed().as_secs_f64(), engine.base().probe())
+    };
+    tokio::task::spawn_blocking(open).await.unwrap().0
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::print_stdout, reason = "it is what is measured")]
+async fn an_empty_replica_is_filled() {
+    let Some(count) = std::env::var("HALMA_FILL").ok().and_then(|count| count.parse().ok()) else {
+        return;
+    };
+    let Some(test) = Test::new(0, Duration::ZERO) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("passages.jsonl");
+    std::fs::write(&file, passages(count)).unwrap();
+    let mut config = Config::default();
+    config.embedder.kind = EmbedderKind::None;
+    let engine = test.engine(config.clone());
+    let progress: halma_engine::Progress = Arc::new(|_| ());
+    let run = IndexRun { progress, parent: None, sharing: halma_engine::CallSharing::default() };
+    engine.index_by(&[file], &IndexOptions::default(), run).await.unwrap();
+    drop(engine);
+    for round in 0..4 {
+        let replica = dir.path().join(format!("replica{round}"));
+        let whole = seconds_to_open(&test, &config, &replica).await;
+        // Its lexical index alone.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        std::fs::remove_dir_all(replica.join("bm25")).unwrap();
+        let indexed = seconds_to_open(&test, &config, &replica).await;
+        let rate = count as f64 / (whole - indexed);
+        println!(
+            "{count} chunks: {whole:.2} s, of them the index {indexed:.2} s; {rate:.0} chunks/s"
+        );
+    }
 }

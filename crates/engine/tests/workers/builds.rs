@@ -1,10 +1,11 @@
 //! What comes of a build is the same no matter who does its calls, and each is paid for once.
+use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::Limit;
 use halma_engine::CallWorker;
 
-use crate::support::{Test, lines};
+use crate::support::{Test, lines, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn four_workers_build_what_one_machine_builds() {
@@ -95,11 +96,32 @@ async fn texts_are_not_in_the_database_in_the_clear() {
     let _workers = test.workers(1);
     let engine = test.engine(test.config());
     let looking = async {
-        crate::support::until(|| test.psql("select count(*) from halma.call") != "0").await;
+        until(|| test.psql("select count(*) from halma.call") != "0").await;
         let clear = "select count(*) from halma.call where position('Baxter'::bytea in input) > 0
                      or position('Baxter'::bytea in coalesce(output, '')) > 0";
         assert_eq!(test.psql(clear), "0");
     };
     let (report, ()) = tokio::join!(test.index(&engine, false), looking);
     report.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleting_a_document_during_a_build_pays_for_no_other_one_again() {
+    let Some(test) = Test::new(40, Duration::from_millis(100)) else { return };
+    let (_, _, calls) = test.alone().await;
+    let _workers = test.workers(3);
+    let engine = Arc::new(test.engine(test.config()));
+    let deleting = async {
+        until(|| test.model.chat_calls() > 8).await;
+        let engine = Arc::clone(&engine);
+        let delete = move || engine.delete(&["000.md".into()]);
+        tokio::task::spawn_blocking(delete).await.unwrap()
+    };
+    let (report, deleted) = tokio::join!(test.index(&engine, false), deleting);
+    let report = report.unwrap();
+    assert_eq!(deleted.unwrap().names, ["000.md"]);
+    assert_eq!((report.failed_units, report.pending_units), (0, 0), "{:?}", report.failure);
+    assert!(!lines(&engine).iter().any(|line| line.contains("number 0 was")));
+    // What was in progress then was not asked for again.
+    assert!(test.model.chat_calls() <= calls, "{} of {calls}", test.model.chat_calls());
 }

@@ -2,17 +2,22 @@
 //! (`crate::store::replica`).
 use std::path::Path;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use halma_core::Layer;
 
 use super::{Base, store_dir};
 use crate::lock::WriterLock;
-use crate::store::{FORMAT, Pulled, RemovalListener, Replication, Store, Urgency};
+use crate::store::{FORMAT, IndexAccess, Pulled, RemovalListener, Replication, Store, Urgency};
 use crate::{BaseOptions, KbError, Upstream};
 
 /// How often it is looked for what others wrote.
 const INTERVAL: Duration = Duration::from_millis(250);
+
+/// How long who takes in waits for the lock of the indexes, and how often it is looked. What is not
+/// indexed then is indexed with what is taken in next.
+const PATIENCE: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Where a shared base is, and where its replica is.
 pub struct SharedBase<'a> {
@@ -78,11 +83,13 @@ impl Base {
     pub fn pull(&self) -> Result<bool, KbError> {
         let Some(replication) = self.store.replication() else { return Ok(false) };
         let Some(_turn) = replication.turn() else { return Ok(false) };
-        let pulled = replication.pull(&self.store)?;
+        let pulled = replication.take_unindexed(replication.pull(&self.store)?);
         if pulled == Pulled::Current {
             return Ok(false);
         }
-        let _lock = WriterLock::take(&self.dir)?;
+        // Until it is done.
+        replication.put_unindexed(pulled);
+        let Some(_lock) = self.lock_indexes(replication)? else { return Ok(true) };
         if pulled == Pulled::Replaced {
             for layer in [Layer::Chunk, Layer::Atom] {
                 self.lexical_on_disk(layer)?.start_over()?;
@@ -91,8 +98,35 @@ impl Base {
         self.update_indexes()?;
         self.store.publish_here()?;
         self.refresh()?;
+        replication.put_unindexed(Pulled::Current);
         Ok(true)
     }
+
+    /// The right to change the indexes; `None` if they are to be changed later. The caller has the turn
+    /// to take in.
+    fn lock_indexes(&self, replication: &Replication) -> Result<Option<IndexLock>, KbError> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let access = replication.index_access();
+            if access == IndexAccess::Lent {
+                return Ok(Some(IndexLock::Lent));
+            }
+            if let Some(lock) = WriterLock::try_take(&self.dir)? {
+                return Ok(Some(IndexLock::Own(lock)));
+            }
+            if access == IndexAccess::Later || Instant::now() > until {
+                return Ok(None);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// The right to change the indexes of a replica.
+enum IndexLock {
+    Own(#[expect(dead_code, reason = "it is held")] WriterLock),
+    /// It is that of a write of this process, which waits.
+    Lent,
 }
 
 /// Makes the first values of a shared base that holds nothing, or checks those that it has.

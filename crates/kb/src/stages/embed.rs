@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
 use crate::cost::Cost;
-use crate::embedding::{BATCH, embed_once};
+use crate::embedding::{BATCH, embed_once_about};
 use crate::error::run_blocking;
 use crate::store::{History, Row, StoreWriter, Task};
 use crate::{KbError, Phase};
@@ -135,6 +135,15 @@ impl Embed {
         })
     }
 
+    /// The documents whose texts these are, where an embedder may keep something of the call.
+    fn documents_of(&self, batch: &[(Searched, String)]) -> Result<Vec<String>, KbError> {
+        let store = self.context.store();
+        if store.replication().is_none() {
+            return Ok(vec![]);
+        }
+        store.read(|reader| reader.names_of_documents(batch.iter().map(|(text, _)| *text)))
+    }
+
     fn store_call(&self, writer: &mut StoreWriter<'_>, call: Call) -> heed::Result<()> {
         let Call { texts, characters, vectors } = call;
         let vectors = match vectors {
@@ -217,8 +226,10 @@ impl super::Stage for Embed {
         let mut calls: Vec<Call> = vec![];
         while let Some(mut batch) = open.pop().filter(|batch| !batch.is_empty()) {
             let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
+            let about = self.documents_of(&batch).map_err(StageError::Base)?;
             self.busy().begin();
-            let vectors = embed_once(self.embedder.as_ref(), &texts, EmbedRole::Passage).await;
+            let passages = (texts.as_slice(), EmbedRole::Passage);
+            let vectors = embed_once_about(self.embedder.as_ref(), passages, &about).await;
             self.busy().end();
             if let Err(KbError::Embed { source: LlmError::TooLong { .. }, .. }) = vectors
                 && batch.len() > 1

@@ -59,8 +59,8 @@ pub(crate) use records::{
 };
 pub use records::{AcceptedDetails, ColumnDetails, Details};
 pub(crate) use replica::{
-    Extent, Leading, Outgoing, PendingPush, Pulled, RemovalListener, ReplicaState, Replication,
-    Urgency,
+    Extent, IndexAccess, Leading, Outgoing, PendingPush, Pulled, RemovalListener, ReplicaState,
+    Replication, Urgency,
 };
 pub use replica::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
 use restriction::Scope;

@@ -35,6 +35,8 @@ pub struct NewCall {
     pub kind: i16,
     /// Opaque; about 10 kB are meant.
     pub input: Vec<u8>,
+    /// What it quotes, as numbers by which [`Calls::forget_about`] finds it.
+    pub about: Vec<i32>,
 }
 
 /// The result of a call that was taken.

@@ -13,8 +13,10 @@ const BYTES_AT_ONCE: usize = 4 << 20;
 const OUTCOMES_AT_ONCE: usize = 500;
 
 // One that has failed is tried again, because it was asked for again. All others are as they are.
-const SUBMIT: &str = "insert into halma.call (home, id, kind, input)
-    select $1, i, k, b from unnest($2::bytea[], $3::int2[], $4::bytea[]) as u(i, k, b)
+// Numbers of what is quoted come as a text each, because an array of arrays has rows of one length.
+const SUBMIT: &str = "insert into halma.call (home, id, kind, input, about)
+    select $1, i, k, b, a::int4[]
+    from unnest($2::bytea[], $3::int2[], $4::bytea[], $5::text[]) as u(i, k, b, a)
     on conflict (home, id) do update set state = 0, attempts = 0, due = now(), error = null
     where call.state = 3 returning 1";
 const OUTCOMES: &str =
@@ -37,10 +39,12 @@ impl Calls {
             let ids: Vec<&[u8]> = batch.iter().map(|call| call.id.as_slice()).collect();
             let kinds: Vec<i16> = batch.iter().map(|call| call.kind).collect();
             let inputs: Vec<&[u8]> = batch.iter().map(|call| call.input.as_slice()).collect();
+            let about: Vec<String> = batch.iter().map(|call| array(&call.about)).collect();
             let parameters = [
                 (&ids as _, Type::BYTEA_ARRAY),
                 (&kinds as _, Type::INT2_ARRAY),
                 (&inputs as _, Type::BYTEA_ARRAY),
+                (&about as _, Type::TEXT_ARRAY),
             ];
             entered += self.tables.query(SUBMIT, &parameters).await?.len() as u64;
             rest = others;
@@ -79,11 +83,28 @@ impl Calls {
         Ok(())
     }
 
+    /// [`Calls::forget`] of the calls that quote any of these. Returns whether there were calls from a
+    /// former version of the tables, of which it is not known what they quote; these go as well.
+    pub async fn forget_about(&self, about: &[i32]) -> Result<bool, PgError> {
+        const FORGET_ABOUT: &str = "with gone as (
+                delete from halma.call where home = $1 and (about && $2 or about = '{}')
+                returning about = '{}' as former)
+            select coalesce(bool_or(former), false) from gone";
+        let rows = self.tables.query(FORGET_ABOUT, &[(&about, Type::INT4_ARRAY)]).await?;
+        rows.first().map_or(Ok(false), |row| self.tables.value(row, 0))
+    }
+
     /// [`Calls::forget`] of all calls of the workspace. A worker that has one does it in vain.
     pub async fn forget_all(&self) -> Result<(), PgError> {
         const FORGET_ALL: &str = "delete from halma.call where home = $1";
         self.tables.query(FORGET_ALL, &[]).await.map(drop)
     }
+}
+
+/// Numbers as `PostgreSQL` writes them.
+fn array(numbers: &[i32]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
+    format!("{{{}}}", numbers.join(","))
 }
 
 /// How many of the calls, at least one, go into a statement.

@@ -11,6 +11,8 @@ pub struct TakenCall {
     pub id: CallId,
     pub kind: i16,
     pub input: Vec<u8>,
+    /// As it was submitted.
+    pub about: Vec<i32>,
     /// Named in everything that is said of the call. It changes when another worker takes it.
     pub fence: u64,
     /// This one included.
@@ -53,7 +55,7 @@ impl Calls {
              update halma.call c set state = 1, worker = $2, fence = c.fence + 1,
                 attempts = c.attempts + 1, lease_until = now() + {HELD}
              where c.home = $1 and c.id = any(array(select id from t))
-             returning c.id, c.kind, c.input, c.fence, c.attempts"
+             returning c.id, c.kind, c.input, c.fence, c.attempts, c.about"
         );
         let mut taken = vec![];
         for kind in kinds {
@@ -79,6 +81,7 @@ impl Calls {
             input: self.tables.value(row, 2)?,
             fence: self.tables.number(row, 3)?,
             attempts: self.tables.value::<i32>(row, 4)?.unsigned_abs(),
+            about: self.tables.value(row, 5)?,
         })
     }
 

@@ -11,7 +11,7 @@ const EMBED: i16 = 2;
 
 fn call(number: u32) -> NewCall {
     let input = format!("question {number}").into_bytes();
-    NewCall { id: call_id(CHAT, &input), kind: CHAT, input }
+    NewCall { id: call_id(CHAT, &input), kind: CHAT, input, about: vec![0] }
 }
 
 fn done(call: &TakenCall, output: &str) -> Done {
@@ -43,6 +43,29 @@ async fn a_call_is_done_once_and_found_done() {
     assert_eq!(outcomes[3], Outcome::Unknown);
     calls.forget(&ids).await.unwrap();
     assert_eq!(calls.outcomes(&ids).await.unwrap(), vec![Outcome::Unknown; 4]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_about_something_are_forgotten_and_the_others_stay() {
+    let Some(test) = Test::new().await else { return };
+    let calls = test.home.calls();
+    let about = |number: u32, about: &[i32]| NewCall { about: about.to_vec(), ..call(number) };
+    let new = [about(1, &[1]), about(2, &[2, 65_536]), about(3, &[1, 2]), about(4, &[3])];
+    calls.submit(&new).await.unwrap();
+    let taken = calls.take("worker", &[CHAT], 10).await.unwrap();
+    for call in &taken {
+        let submitted = new.iter().find(|new| new.id == call.id).unwrap();
+        assert_eq!(call.about, submitted.about);
+    }
+    let is_former = calls.forget_about(&[1, 65_536]).await.unwrap();
+    assert!(!is_former);
+    let ids: Vec<CallId> = new.iter().map(|call| call.id).collect();
+    let outcomes = calls.outcomes(&ids).await.unwrap();
+    assert_eq!(outcomes[..3], vec![Outcome::Unknown; 3]);
+    assert_eq!(outcomes[3], Outcome::Taken);
+    // What a worker says of one that was forgotten changes nothing.
+    let all: Vec<Done> = taken.iter().map(|call| done(call, "reply")).collect();
+    assert_eq!(calls.complete(&all).await.unwrap(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -50,6 +50,41 @@ async fn tables_of_a_later_version_are_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tables_of_the_former_version_are_converted_with_what_is_in_them() {
+    let Some(test) = Test::new().await else { return };
+    let server = server().unwrap();
+    let newest = || server.psql(test.database(), "select version from halma.schema_version");
+    let known = newest();
+    let lease = crate::support::lease(&test.home).await;
+    lease.push(&crate::support::push(1, 0, &[b"one"])).await.unwrap();
+    lease.release().await;
+    // As the version before left it, with a call in the ledger.
+    let row = "(home, id, kind, input) select home, '\\x01', 1, '\\x02' from halma.home";
+    for sql in [
+        "alter table halma.call drop column about",
+        "update halma.schema_version set version = 1",
+        &format!("insert into halma.call {row}"),
+    ] {
+        server.psql(test.database(), sql);
+    }
+    // Several programs of this version find it at once.
+    let (one, other) = tokio::join!(open(&test.address), open(&test.address));
+    assert_eq!(newest(), known);
+    for home in [one.unwrap(), other.unwrap()] {
+        assert_eq!(crate::support::texts(&home, 0).await, [(1, 0, "one".into())]);
+    }
+    // Of a call from before it is not known what it quotes: it goes with the first document.
+    let calls = test.another().await.calls();
+    assert!(calls.forget_about(&[7]).await.unwrap());
+    assert!(!calls.forget_about(&[7]).await.unwrap());
+    let later = known.trim().parse::<i32>().unwrap() + 1;
+    let set = format!("update halma.schema_version set version = {later}");
+    server.psql(test.database(), &set);
+    let error = complaint(&test.address).await;
+    assert!(matches!(error, PgError::NewerSchema { found, .. } if found == later), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_program_that_runs_while_a_newer_one_converts_the_tables_reads_and_writes_no_more() {
     let Some(test) = Test::new().await else { return };
     let server = server().unwrap();

@@ -32,7 +32,10 @@ async fn a_full_disk_refuses_a_push_and_leaves_what_was_there() {
     assert_eq!(texts(&test.home, 0).await, [(1, 0, "before".into())]);
     test.home.states().put("key", "a", 0, b"x").await.unwrap();
     let calls = test.home.calls();
-    calls.submit(&[NewCall { id: [1; 16], kind: 1, input: vec![1] }]).await.unwrap();
+    calls
+        .submit(&[NewCall { id: [1; 16], kind: 1, input: vec![1], about: vec![0] }])
+        .await
+        .unwrap();
     assert_eq!(calls.take("worker", &[1], 1).await.unwrap().len(), 1);
     // With more room the same push succeeds.
     disk.grow(64);

@@ -44,7 +44,10 @@ async fn what_is_under_way_when_connections_are_cut_is_done_once() {
         let pushed = lease.push(&push(number, generation, &[&bytes, b"end"])).await.unwrap();
         assert_eq!(pushed, generation + 1);
         let id = [number; 16];
-        calls.submit(&[NewCall { id, kind: 1, input: vec![number] }]).await.unwrap();
+        calls
+            .submit(&[NewCall { id, kind: 1, input: vec![number], about: vec![0] }])
+            .await
+            .unwrap();
     }
     stop.send(()).unwrap();
     cutter.await.unwrap();

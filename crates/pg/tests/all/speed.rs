@@ -13,8 +13,9 @@ async fn ledger(test: &Test, workers: u32) -> f64 {
     const CALLS: u32 = 40_000;
     let input = |number: u32| number.to_le_bytes().to_vec();
     let id = |number| halma_pg::call_id(1, &input(number));
-    let new: Vec<NewCall> =
-        (0..CALLS).map(|n| NewCall { id: id(n), kind: 1, input: input(n) }).collect();
+    let new: Vec<NewCall> = (0..CALLS)
+        .map(|n| NewCall { id: id(n), kind: 1, input: input(n), about: vec![0] })
+        .collect();
     test.home.calls().submit(&new).await.unwrap();
     let began = Instant::now();
     let mut tasks = vec![];
@@ -85,10 +86,36 @@ async fn the_log_is_fast_enough() {
         test.home.head().await.unwrap();
     }
     println!("head: {:.2} ms", began.elapsed().as_secs_f64());
+    println!("marks: {:.3} ms", middle(&test.home, 2_000).await);
     let began = Instant::now();
     for number in 0..100_u8 {
         let small = push(number + 10, u64::from(number) + 1, &[b"a document"]);
         lease.push(&small).await.unwrap();
     }
     println!("small push: {:.1} ms", began.elapsed().as_secs_f64() * 10.0);
+}
+
+/// Milliseconds of asking for the marks, the middle of several.
+async fn middle(home: &halma_pg::Home, times: usize) -> f64 {
+    let mut took = vec![];
+    for _ in 0..times {
+        let began = Instant::now();
+        home.marks().await.unwrap();
+        took.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    took.sort_by(f64::total_cmp);
+    took[times / 2]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it measures; `make soak` runs it"]
+async fn asking_how_far_a_base_is_takes_little() {
+    let Some(test) = Test::new().await else { return };
+    for kind in ["build", "key", "settings", "trace", "workspace builds"] {
+        test.home.states().put(kind, "one", 0, b"x").await.unwrap();
+    }
+    for round in 0..3 {
+        let marks = middle(&test.home, 2_000).await;
+        println!("round {round}: marks {marks:.3} ms");
+    }
 }

@@ -1,6 +1,7 @@
 //! Builds: a queue on disk for each workspace, processed one at a time, resumed after a restart. The
 //! servers of a base that is shared have one queue in its database.
 mod build;
+mod mark;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use halma_engine::{PhaseProgress, SharedSpace, TagSample, TraceStore};
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
+pub(crate) use mark::{Mark, Marks, SeenMark};
 pub(crate) use storage::BUILD_ENTRIES;
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 
@@ -70,9 +72,14 @@ impl Builds {
         Self::with(Storage::Folder(dir))
     }
 
-    /// The queue that the servers of a base share; `server` is the name of this one.
-    pub(crate) fn shared(space: &SharedSpace, server: String) -> Result<Self, Problem> {
-        let storage = Storage::database(space, server)?;
+    /// The queue that the servers of a base share; `server` is the name of this one. A workspace
+    /// besides the default one has a mark.
+    pub(crate) fn shared(
+        space: &SharedSpace,
+        server: String,
+        mark: Option<Mark>,
+    ) -> Result<Self, Problem> {
+        let storage = Storage::database(space, server, mark)?;
         Self::with(storage).map_err(unstored)
     }
 
@@ -213,6 +220,35 @@ impl Builds {
         self.closed.closed().await;
     }
 
+    /// Leaves what this server was running to other servers. It has stopped, and its worker too.
+    pub(crate) fn hand_over(&self) {
+        if self.storage.server().is_none() || !self.is_pending() {
+            return;
+        }
+        let _exchange = self.exchange();
+        let running = |build: &&mut Build| build.state == BuildState::Running;
+        let mut all = self.all();
+        for build in all.values_mut().filter(running) {
+            if !self.runs_elsewhere(build) {
+                build.wait();
+                // One that another server has changed is left to that; one that cannot be written is
+                // taken over when nothing is heard of this server.
+                if let Err(e) = self.storage.put(build) {
+                    tracing::warn!("a build is continued later by another server: {e}");
+                }
+            }
+        }
+        drop(all);
+        if let Err(e) = self.storage.left_to_others() {
+            tracing::warn!("builds are continued later by another server: {e}");
+        }
+    }
+
+    /// Whether any build waits or runs.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.all().values().any(|build| build.state.is_pending())
+    }
+
     /// The oldest one that waits, unless another server runs one.
     fn next(&self) -> Option<Build> {
         let all = self.all();
@@ -304,6 +340,9 @@ impl Builds {
         }
         self.all().insert(build.id.clone(), build);
         self.changes.send_modify(|changes| *changes += 1);
+        if !self.is_pending() {
+            self.storage.all_done();
+        }
         Ok(true)
     }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use halma_engine::{EngineError, SealedEntries, SharedSpace};
 
+use super::mark::Mark;
 use super::{Build, BuildState};
 
 /// The kind of the entries, and the folder of their keys.
@@ -35,6 +36,8 @@ pub(super) struct SharedQueue {
     /// The name of this server among those that share the base.
     server: String,
     seen: Mutex<KnownEntries>,
+    /// Of a workspace besides the default one.
+    mark: Option<Mark>,
 }
 
 /// What was read, and when each entry was last changed, by the clock of this machine.
@@ -50,9 +53,13 @@ struct Change {
 }
 
 impl Storage {
-    pub(super) fn database(space: &SharedSpace, server: String) -> Result<Self, EngineError> {
+    pub(super) fn database(
+        space: &SharedSpace,
+        server: String,
+        mark: Option<Mark>,
+    ) -> Result<Self, EngineError> {
         let entries = SealedEntries::new(space, BUILD_ENTRIES, KEYS)?;
-        Ok(Self::Database(SharedQueue { entries, server, seen: Mutex::default() }))
+        Ok(Self::Database(SharedQueue { entries, server, seen: Mutex::default(), mark }))
     }
 
     /// The name of this server, of a base that is shared.
@@ -113,6 +120,23 @@ impl Storage {
         }
     }
 
+    /// Says that no build waits or runs any more. A mark that stays is removed by any server.
+    pub(super) fn all_done(&self) {
+        if let Self::Database(SharedQueue { mark: Some(mark), .. }) = self
+            && let Err(e) = mark.remove()
+        {
+            tracing::debug!("the mark of a workspace without builds stays for a while: {e}");
+        }
+    }
+
+    /// Says that builds are left to other servers.
+    pub(super) fn left_to_others(&self) -> std::io::Result<()> {
+        match self {
+            Self::Database(SharedQueue { mark: Some(mark), .. }) => mark.release(),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether nothing was heard for long of a build that another server runs.
     pub(super) fn is_orphan(&self, id: &str) -> bool {
         let Self::Database(queue) = self else { return false };
@@ -148,6 +172,18 @@ impl SharedQueue {
     }
 
     fn put(&self, build: &Build) -> std::io::Result<bool> {
+        let mark = self.mark.as_ref().filter(|_| build.state.is_pending());
+        // Before, so that there is no build without a mark,
+        mark.map_or(Ok(()), Mark::renew)?;
+        let put = self.put_entry(build)?;
+        if build.state == BuildState::Queued {
+            // and after, in case that another server found the queue empty in between.
+            mark.map_or(Ok(()), Mark::renew)?;
+        }
+        Ok(put)
+    }
+
+    fn put_entry(&self, build: &Build) -> std::io::Result<bool> {
         let mut seen = self.seen();
         let expected = seen.entries.get(&build.id).map_or(0, |change| change.version);
         let put = self.entries.put(&build.id, expected, &serde_json::to_vec(build)?)?;

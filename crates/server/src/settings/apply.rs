@@ -106,6 +106,9 @@ pub(crate) async fn follow_settings(app: Arc<App>) {
         is_reached = followed.is_ok();
         if is_reached {
             app.workspaces.follow().await;
+            if let Err(problem) = app.workspaces.continue_builds(&app).await {
+                tracing::debug!("builds of other workspaces are not known: {}", problem.detail);
+            }
         }
     }
 }

@@ -2,14 +2,16 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use halma_engine::{Config, Engine};
 use tokio::sync::OnceCell;
 
+use super::continuing::Continuing;
 use super::shared::HeardOf;
-use super::{Workspace, is_name};
-use crate::builds::{BuildAccounts, run_worker};
+use super::{Workspace, is_name, server_name};
+use crate::builds::{BuildAccounts, Mark, Marks, run_worker};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::settings::SharedSettings;
@@ -19,6 +21,9 @@ pub(crate) const DEFAULT: &str = "default";
 
 /// The folder of the other workspaces, below the base's.
 const FOLDER: &str = "workspaces";
+
+/// When a workspace with pending builds that could not be opened is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Prefix of the folder of a workspace that is being removed; no valid name begins with it.
 const REMOVED: &str = ".removed-";
@@ -34,6 +39,8 @@ pub(crate) struct Workspaces {
     /// Which workspaces there are, of a base that is shared. Others are what folders there are.
     pub(super) shared: Option<Arc<SharedSettings>>,
     pub(super) heard_of: HeardOf,
+    /// Of a base that is shared.
+    pub(super) continuing: Option<Arc<Continuing>>,
 }
 
 impl Workspaces {
@@ -42,7 +49,9 @@ impl Workspaces {
         engine: Engine,
         (accounts, shared): (BuildAccounts, Option<Arc<SharedSettings>>),
     ) -> Result<Self, Problem> {
-        let root = Arc::new(Workspace::open(DEFAULT, dir, engine)?);
+        let marks = engine.shared().map(Marks::new);
+        let continuing = marks.map(|marks| Arc::new(Continuing::new(marks)));
+        let root = Arc::new(Workspace::open(DEFAULT, dir, engine, None)?);
         start_worker(&root, &accounts);
         let (dir, others) = (dir.join(FOLDER), Mutex::default());
         for leftover in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
@@ -51,7 +60,7 @@ impl Workspaces {
             }
         }
         let heard_of = HeardOf::default();
-        Ok(Self { dir, root, others, accounts, shared, heard_of })
+        Ok(Self { dir, root, others, accounts, shared, heard_of, continuing })
     }
 
     pub(crate) fn root(&self) -> &Arc<Workspace> {
@@ -68,13 +77,14 @@ impl Workspaces {
         let cell = Arc::clone(self.others().entry(dir.clone()).or_default());
         let open = || async {
             let (engine, name, dir) = (self.root.engine(), name.to_owned(), dir.clone());
+            let mark = self.mark_of(&dir);
             let is_shared = self.shared.is_some();
             let keys = self.accounts.allowance.keys().file().clone();
             let open = move || {
                 if is_shared {
                     std::fs::create_dir_all(&dir).map_err(|e| Problem::internal(&e))?;
                 }
-                let workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?)?;
+                let workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?, mark)?;
                 keys.bind(&name, &workspace.id)?;
                 Ok(workspace)
             };
@@ -185,13 +195,35 @@ impl Workspaces {
         std::iter::once(Arc::clone(&self.root)).chain(open).collect()
     }
 
-    /// Opens the workspaces with pending builds, so that these continue.
+    /// The mark of the builds of a workspace of a shared base.
+    fn mark_of(&self, dir: &Path) -> Option<Mark> {
+        let folder = dir.file_name()?.to_string_lossy();
+        Some(self.continuing.as_ref()?.marks().of(&folder, &server_name(dir)))
+    }
+
+    /// Opens the workspaces with pending builds in their folders, so that these continue. Those of a
+    /// shared base have theirs in the database: [`Workspaces::continue_builds`].
     pub(crate) async fn resume(&self) {
-        for name in self.names() {
-            let pending = self.dir_of(&name).is_some_and(|dir| crate::builds::any_pending(&dir));
-            if pending && let Err(problem) = self.get(&name).await {
-                tracing::error!("cannot open the workspace `{name}`: {}", problem.detail);
+        let pending =
+            |name: &String| self.dir_of(name).is_some_and(|dir| crate::builds::any_pending(&dir));
+        let mut waiting: Vec<String> = self.names().into_iter().filter(pending).collect();
+        for attempt in 1.. {
+            let mut failed = vec![];
+            for name in waiting {
+                let opened = self.get(&name).await.map(drop);
+                let Err(problem) = opened else { continue };
+                if attempt == 1 {
+                    let detail = problem.detail;
+                    tracing::error!("builds of `{name}` wait until it can be opened: {detail}");
+                }
+                // One that was removed meanwhile is not waited for.
+                failed.extend(self.existing(&name).map(|_| name));
             }
+            if failed.is_empty() {
+                return;
+            }
+            waiting = failed;
+            tokio::time::sleep(AGAIN).await;
         }
     }
 

@@ -1,5 +1,6 @@
 //! A workspace: one tenant with a base, its originals, builds, traces and usage.
 mod all;
+mod continuing;
 mod freshness;
 mod shared;
 
@@ -12,7 +13,7 @@ use halma_engine::Engine;
 pub(crate) use all::{DEFAULT, Workspaces};
 pub(crate) use freshness::{Freshness, has_changed};
 
-use crate::builds::Builds;
+use crate::builds::{Builds, Mark};
 use crate::evaluation_runs::EvaluationRuns;
 use crate::limits::blocking::Lane;
 use crate::problem::Problem;
@@ -40,8 +41,14 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Removes incomplete uploads that a crash left; builds that were running are queued again.
-    pub(crate) fn open(name: &str, dir: &Path, engine: Engine) -> Result<Self, Problem> {
+    /// Removes incomplete uploads that a crash left; builds that were running are queued again. `mark`
+    /// is how other servers know of its builds, of a workspace besides the default one that is shared.
+    pub(crate) fn open(
+        name: &str,
+        dir: &Path,
+        engine: Engine,
+        mark: Option<Mark>,
+    ) -> Result<Self, Problem> {
         let failed = |e: std::io::Error| Problem::internal(&e);
         let server = server_name(dir);
         let mut uploads = engine.originals().dir().with_file_name(UPLOADS);
@@ -55,7 +62,7 @@ impl Workspace {
         }
         engine.originals().create().map_err(failed)?;
         let builds = match engine.shared() {
-            Some(space) => Builds::shared(space, server)?,
+            Some(space) => Builds::shared(space, server, mark)?,
             None => Builds::open(dir).map_err(failed)?,
         };
         let evaluation_runs = Arc::new(EvaluationRuns::open(engine.shared())?);

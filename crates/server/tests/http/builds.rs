@@ -1,6 +1,10 @@
 //! Builds: paused, resumed, cancelled, continued after a restart.
+use halma_server::Scope;
+use halma_testkit::double::{Behaviour, Double, atomizer};
 use serde_json::{Value, json};
 
+use crate::shared::builds::{begin_build, building_with, until_asked, until_done};
+use crate::shared::settings::soon_ready;
 use crate::world::{Setup, World, config};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -105,4 +109,30 @@ async fn learning_from_samples_is_estimated_checked_and_queued_as_a_build() {
     let skipped = done["report"]["skipped"][0]["reason"].as_str().unwrap();
     assert!(skipped.contains("no tags"), "{done}");
     world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_of_a_workspace_in_a_folder_is_continued_after_a_restart() {
+    let double = Double::start(Behaviour::with(atomizer()));
+    let setup = || Setup { config: building_with(&double), library: false };
+    let world = World::with(setup()).await;
+    world.post_json("/api/v1/workspaces", &json!({"name": "law"})).await;
+    let key = world.key(&Scope::ALL, "law");
+    soon_ready(&world, &key).await;
+    let id = begin_build(&world, &key, &double).await;
+    let world = World::over(world.stop().await, setup()).await;
+    until_asked(&double, 0).await;
+    until_done(&world, &key, &id).await;
+    world.stop().await;
+}
+
+async fn until_pair(world: &World, id: &str, state: &str) -> Value {
+    for _ in 0..400 {
+        let build = world.get_json(&format!("/api/v1/builds/{id}")).await;
+        if build["state"] == state {
+            return build;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("the build is not {state}");
 }

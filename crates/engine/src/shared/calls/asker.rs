@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use halma_core::LlmError;
 use halma_pg::{CallId, Outcome, PgError};
+use halma_seal::Key;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
@@ -35,6 +36,8 @@ type Receiver = oneshot::Sender<Result<Answer, LlmError>>;
 struct Request {
     kind: CallKind,
     call: Vec<u8>,
+    /// Documents that it quotes.
+    about: Vec<String>,
     receiver: Receiver,
 }
 
@@ -61,9 +64,11 @@ impl Asker {
         Self { asked, counts }
     }
 
-    pub(super) async fn ask(&self, call: &Call) -> Result<Answer, LlmError> {
+    /// `about` are the documents that the call quotes; where there are none, it is not known.
+    pub(super) async fn ask(&self, call: &Call, about: &[String]) -> Result<Answer, LlmError> {
         let (receiver, answer) = oneshot::channel();
-        let asked = Request { kind: call.kind(), call: call.write(), receiver };
+        let (kind, call, about) = (call.kind(), call.write(), about.to_vec());
+        let asked = Request { kind, call, about, receiver };
         let ended = || LlmError::transient("the connection to the shared calls has ended");
         self.asked.send(asked).map_err(|_| ended())?;
         answer.await.map_err(|_| ended())?
@@ -84,6 +89,10 @@ impl Asker {
 struct Pending {
     kind: CallKind,
     call: Vec<u8>,
+    /// What it quotes, as numbers of keys.
+    about: Vec<i32>,
+    /// Changes when what it quotes is deleted, if that is known.
+    documents: Option<Key>,
     receivers: Vec<Receiver>,
     is_submitted: bool,
     keys: u32,
@@ -130,10 +139,12 @@ impl Poller {
     }
 
     fn enter(&mut self, asked: Request) {
-        let Request { kind, call, receiver } = asked;
-        let id = self.ledger.seal_call(kind, &call).id;
-        let receivers = vec![];
-        let new = || Pending { kind, call, receivers, is_submitted: false, keys: 0 };
+        let Request { kind, call, about, receiver } = asked;
+        let about = self.ledger.numbers(&about);
+        let id = self.ledger.seal_call(kind, &call, &about).id;
+        let documents = self.ledger.documents_key(&about);
+        let (receivers, is_submitted, keys) = (vec![], false, 0);
+        let new = || Pending { kind, call, about, documents, receivers, is_submitted, keys };
         self.pending.entry(id).or_insert_with(new).receivers.push(receiver);
     }
 
@@ -155,11 +166,11 @@ impl Poller {
     async fn step(&mut self) -> Result<(), PgError> {
         let ids: Vec<CallId> = self.pending.keys().copied().collect();
         let outcomes = self.ledger.calls().outcomes(&ids).await?;
-        let (mut to_submit, mut to_forget) = (vec![], vec![]);
+        let (mut to_submit, mut to_forget, mut lost) = (vec![], vec![], vec![]);
         for (id, outcome) in ids.into_iter().zip(outcomes) {
             let Some(call) = self.pending.get_mut(&id) else { continue };
             match outcome {
-                Outcome::Done(output) => match self.ledger.open_sealed(&output) {
+                Outcome::Done(output) => match self.ledger.open_sealed(&call.about, &output) {
                     Ok(Some(bytes)) => self.answer(id, &bytes),
                     Ok(None) => to_forget.push(id),
                     Err(error) => self.finish(id, &Err(LlmError::transient(error.to_string()))),
@@ -170,15 +181,17 @@ impl Poller {
                     list.push(id);
                 }
                 Outcome::Failed(reason) => {
-                    let error = self.ledger.open_error(&reason);
+                    let error = self.ledger.open_error(&call.about, &reason);
                     self.finish(id, &Err(error));
                 }
+                Outcome::Unknown if call.is_submitted => lost.push(id),
                 Outcome::Unknown => to_submit.push(id),
                 Outcome::Open | Outcome::Taken => call.is_submitted = true,
             }
         }
         self.ledger.calls().forget(&to_forget).await?;
         to_submit.extend(self.seal_again(to_forget));
+        to_submit.extend(self.read_keys_for(lost));
         self.submit(to_submit).await
     }
 
@@ -187,7 +200,7 @@ impl Poller {
         for id in ids {
             let Some(mut call) = self.pending.remove(&id) else { continue };
             call.is_submitted = true;
-            let sealed = self.ledger.seal_call(call.kind, &call.call);
+            let sealed = self.ledger.seal_call(call.kind, &call.call, &call.about);
             self.pending.insert(sealed.id, call);
             new.push(sealed);
         }
@@ -196,14 +209,8 @@ impl Poller {
 
     /// Calls whose key was renewed meanwhile, to be submitted under the new one.
     fn seal_again(&mut self, ids: Vec<CallId>) -> Vec<CallId> {
-        if ids.is_empty() {
-            return ids;
-        }
-        if let Err(error) = self.ledger.read_key() {
-            tracing::warn!("{error}");
-        }
         let mut again = vec![];
-        for id in ids {
+        for id in self.read_keys_for(ids) {
             let Some(call) = self.pending.get_mut(&id) else { continue };
             call.keys += 1;
             if call.keys < MOST_KEYS {
@@ -215,6 +222,26 @@ impl Poller {
             }
         }
         again
+    }
+
+    /// Reads the keys again for calls that were removed or cannot be read. Those that quote a document
+    /// that was deleted meanwhile are not done any more; the others are returned.
+    fn read_keys_for(&mut self, mut ids: Vec<CallId>) -> Vec<CallId> {
+        if ids.is_empty() {
+            return ids;
+        }
+        if let Err(error) = self.ledger.read_keys(&[]) {
+            tracing::warn!("{error}");
+        }
+        let is_deleted = |call: &Pending| {
+            call.documents.is_some() && self.ledger.documents_key(&call.about) != call.documents
+        };
+        let gone = ids.extract_if(.., |id| self.pending.get(id).is_some_and(is_deleted));
+        for id in gone.collect::<Vec<_>>() {
+            let reason = "what it quotes was deleted before it was done";
+            self.finish(id, &Err(LlmError::transient(reason)));
+        }
+        ids
     }
 
     fn answer(&mut self, id: CallId, bytes: &[u8]) {

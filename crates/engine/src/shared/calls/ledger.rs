@@ -1,12 +1,12 @@
-//! The ledger of calls of a shared base, sealed with a key that is in the shared folder of keys and
-//! not in the database.
+//! The ledger of calls of a shared base, sealed with keys that are in the shared folder of keys and
+//! not in the database: each call with those of the documents that it quotes.
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halma_core::LlmError;
 use halma_pg::{CallId, Calls, NewCall, call_id};
-use halma_seal::{Key, KeyStore, SealError, seal, unseal};
+use halma_seal::{CallKeys, Key, KeyStore, SealError, seal, unseal};
 
 use super::message::{CallKind, Failed, Output};
 use crate::error::EngineError;
@@ -15,19 +15,19 @@ use crate::shared::SharedSpace;
 /// What a worker says of a call that it cannot open. It was submitted before the key was renewed.
 pub(super) const OTHER_KEY: &str = "sealed with another key";
 
-/// The calls of a workspace, and their key.
+/// The calls of a workspace, and their keys.
 #[derive(Clone)]
 pub(crate) struct Ledger {
     space: SharedSpace,
     keys: KeyStore,
-    key: Arc<Mutex<Key>>,
+    known: Arc<Mutex<Arc<CallKeys>>>,
 }
 
 impl Ledger {
     pub(crate) fn open(space: &SharedSpace, keys: &Path) -> Result<Self, EngineError> {
         let keys = KeyStore::new(keys, space.home().id());
-        let key = Arc::new(Mutex::new(keys.calls_key().map_err(EngineError::CallsKey)?));
-        Ok(Self { space: space.clone(), keys, key })
+        let known = Arc::new(keys.call_keys().map_err(EngineError::CallsKey)?);
+        Ok(Self { space: space.clone(), keys, known: Arc::new(Mutex::new(known)) })
     }
 
     pub(crate) fn space(&self) -> &SharedSpace {
@@ -38,58 +38,91 @@ impl Ledger {
         self.space.home().calls()
     }
 
-    fn held(&self) -> MutexGuard<'_, Key> {
-        self.key.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held(&self) -> MutexGuard<'_, Arc<CallKeys>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn key(&self) -> Key {
-        *self.held()
+    fn known(&self) -> Arc<CallKeys> {
+        Arc::clone(&self.held())
     }
 
-    /// Reads the key again. `false` if it is the one that is known.
-    pub(super) fn read_key(&self) -> Result<bool, SealError> {
-        let key = self.keys.calls_key()?;
-        Ok(std::mem::replace(&mut *self.held(), key) != key)
+    /// Reads the keys again. `false` if a call that quotes this has the key that is known.
+    pub(super) fn read_keys(&self, about: &[i32]) -> Result<bool, SealError> {
+        let read = Arc::new(self.keys.call_keys()?);
+        let before = std::mem::replace(&mut *self.held(), Arc::clone(&read));
+        Ok(before.key(about) != read.key(about))
     }
 
     /// Removes all calls and destroys what the database may still hold of them. Builds that wait
     /// for one submit it again.
     pub(crate) async fn clear(&self) -> Result<(), EngineError> {
         self.calls().forget_all().await?;
-        *self.held() = self.keys.renew_calls_key().map_err(EngineError::CallsKey)?;
-        Ok(())
+        self.keys.renew_calls_key().map_err(EngineError::CallsKey)?;
+        self.read_keys(&[]).map(drop).map_err(EngineError::CallsKey)
+    }
+
+    /// Removes the calls that quote any of these documents, and those of which it is not known what
+    /// they quote, and destroys what the database may still hold of them. All others stay.
+    pub(crate) async fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
+        let numbers = self.known().numbers_to_renew(documents);
+        // First, so that no worker or build can read or write one any more.
+        self.keys.renew_document_keys(&numbers).map_err(EngineError::CallsKey)?;
+        self.read_keys(&numbers).map_err(EngineError::CallsKey)?;
+        if self.calls().forget_about(&numbers).await? { self.clear().await } else { Ok(()) }
+    }
+
+    /// What is sealed with the calls that quote these documents.
+    pub(super) fn numbers(&self, about: &[String]) -> Vec<i32> {
+        self.known().numbers(about)
+    }
+
+    /// What changes when a document that a call quotes is deleted; `None` for a call of which it is
+    /// not known what it quotes.
+    pub(super) fn documents_key(&self, about: &[i32]) -> Option<Key> {
+        let known = CallKeys::is_known(about);
+        known.then(|| self.known().documents_key(about)).flatten()
+    }
+
+    /// Numbers that there are not are of a row that no version of Halma has written: nothing can be
+    /// read with this key.
+    fn key(&self, about: &[i32]) -> Key {
+        self.known().key(about).unwrap_or_default()
     }
 
     /// A call as it is submitted. Equal calls have equal ids, and an id says nothing to those who
     /// do not have the key.
-    pub(super) fn seal_call(&self, kind: CallKind, call: &[u8]) -> NewCall {
-        let key = self.key();
+    pub(super) fn seal_call(&self, kind: CallKind, call: &[u8], about: &[i32]) -> NewCall {
+        let key = self.key(about);
         let mut input = vec![];
         seal(&key, call, &mut input);
         let id: CallId = call_id(kind.0, &[&key, call].concat());
-        NewCall { id, kind: kind.0, input }
+        NewCall { id, kind: kind.0, input, about: about.to_vec() }
     }
 
-    /// Opens what is sealed, if necessary after reading the key again.
-    pub(super) fn open_sealed(&self, sealed: &[u8]) -> Result<Option<Vec<u8>>, SealError> {
-        if let Ok(value) = unseal(&self.key(), sealed) {
+    /// Opens what is sealed, if necessary after reading the keys again.
+    pub(super) fn open_sealed(
+        &self,
+        about: &[i32],
+        sealed: &[u8],
+    ) -> Result<Option<Vec<u8>>, SealError> {
+        if let Ok(value) = unseal(&self.key(about), sealed) {
             return Ok(Some(value));
         }
-        Ok(if self.read_key()? { unseal(&self.key(), sealed).ok() } else { None })
+        Ok(if self.read_keys(about)? { unseal(&self.key(about), sealed).ok() } else { None })
     }
 
-    pub(super) fn seal_output(&self, output: &Output) -> Vec<u8> {
+    pub(super) fn seal_output(&self, about: &[i32], output: &Output) -> Vec<u8> {
         let mut sealed = vec![];
-        seal(&self.key(), &output.write(), &mut sealed);
+        seal(&self.key(about), &output.write(), &mut sealed);
         sealed
     }
 
     /// An error as a text that can stand in the ledger: what a server says may quote a document.
-    pub(super) fn seal_error(&self, error: LlmError) -> String {
+    pub(super) fn seal_error(&self, about: &[i32], error: LlmError) -> String {
         let error = Failed::from(error);
         let json = serde_json::to_vec(&error).expect("texts and numbers can be written");
         let mut sealed = vec![];
-        seal(&self.key(), &json, &mut sealed);
+        seal(&self.key(about), &json, &mut sealed);
         sealed.iter().fold(String::new(), |mut text, byte| {
             // A string takes everything.
             let _ = write!(text, "{byte:02x}");
@@ -98,9 +131,10 @@ impl Ledger {
     }
 
     /// What [`Ledger::seal_error`] wrote. Other texts are of the ledger itself.
-    pub(super) fn open_error(&self, text: &str) -> LlmError {
+    pub(super) fn open_error(&self, about: &[i32], text: &str) -> LlmError {
         let Some(sealed) = from_hex(text) else { return LlmError::transient(text) };
-        let read = || serde_json::from_slice::<Failed>(&unseal(&self.key(), &sealed).ok()?).ok();
+        let read =
+            || serde_json::from_slice::<Failed>(&unseal(&self.key(about), &sealed).ok()?).ok();
         let unknown = || LlmError::transient("the call failed, and the reason cannot be read");
         read().map_or_else(unknown, LlmError::from)
     }
@@ -110,4 +144,55 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     let (pairs, odd) = text.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
     odd.is_empty().then(|| pairs.iter().map(byte).collect())?
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_pg::{Address, Outcome};
+    use halma_testkit::Postgres;
+
+    use super::*;
+
+    #[test]
+    fn of_a_deleted_document_no_call_can_be_read_and_those_of_others_stay() {
+        let Some(server) = Postgres::find() else { return };
+        let keys = tempfile::tempdir().unwrap();
+        let space = SharedSpace::connect(&Address::parse(&server.database()).unwrap()).unwrap();
+        let ledger = Ledger::open(&space, keys.path()).unwrap();
+        let kind = CallKind::of_chat("writer");
+        let quoting = [&["a.md"][..], &["b.md"], &["a.md", "b.md"], &[]];
+        let calls: Vec<NewCall> = quoting
+            .iter()
+            .map(|names| {
+                let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+                ledger.seal_call(kind, format!("of {names:?}").as_bytes(), &ledger.numbers(&names))
+            })
+            .collect();
+        let ids: Vec<CallId> = calls.iter().map(|call| call.id).collect();
+        let other = Ledger::open(&space, keys.path()).unwrap();
+        let (own, new) = (ledger.clone(), calls.clone());
+        space
+            .wait(async move {
+                own.calls().submit(&new).await?;
+                own.forget(&["a.md".to_owned()]).await
+            })
+            .unwrap();
+        let own = ledger.calls();
+        let outcomes = space.wait(async move { own.outcomes(&ids).await }).unwrap();
+        let is_there: Vec<bool> =
+            outcomes.iter().map(|outcome| *outcome == Outcome::Open).collect();
+        assert_eq!(is_there, [false, true, false, false]);
+        // What a copy of the database holds of the others, no machine can read.
+        let later = Ledger::open(&space, keys.path()).unwrap();
+        for ledger in [&ledger, &later] {
+            let read = |call: &NewCall| ledger.open_sealed(&call.about, &call.input).unwrap();
+            let read: Vec<bool> = calls.iter().map(|call| read(call).is_some()).collect();
+            assert_eq!(read, [false, true, false, false]);
+        }
+        // A build on another machine that waits for one of them hears that it is gone.
+        let about = &calls[0].about;
+        let before = other.documents_key(about);
+        assert!(before.is_some() && other.read_keys(about).unwrap());
+        assert_ne!(other.documents_key(about), before);
+    }
 }

@@ -33,7 +33,7 @@ impl Llm for SharedLlm {
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let call = Call::Chat(ChatCall::new(self.model(), request));
-        let answer = self.asker.ask(&call).await?;
+        let answer = self.asker.ask(&call, &request.about).await?;
         match answer.output {
             Output::Chat(reply) if answer.was_there => Ok(ChatReply { cached: true, ..reply }),
             Output::Chat(reply) => Ok(reply),
@@ -55,8 +55,17 @@ impl Embedder for SharedEmbedder {
     }
 
     async fn embed(&self, texts: &[&str], role: EmbedRole) -> Result<Vec<Vector>, LlmError> {
+        self.embed_about(texts, role, &[]).await
+    }
+
+    async fn embed_about(
+        &self,
+        texts: &[&str],
+        role: EmbedRole,
+        about: &[String],
+    ) -> Result<Vec<Vector>, LlmError> {
         let call = Call::Embed(EmbedCall::new(self.model(), texts, role));
-        match self.asker.ask(&call).await?.output {
+        match self.asker.ask(&call, about).await?.output {
             Output::Vectors(vectors) if vectors.len() == texts.len() => Ok(vectors),
             Output::Vectors(vectors) => {
                 let (found, texts) = (vectors.len(), texts.len());

@@ -16,6 +16,7 @@ mod table;
 mod tag;
 mod types;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use halma_core::{Hit, Layer};
@@ -187,6 +188,26 @@ impl StoreReader<'_> {
     /// What a node is beyond its text; `None` when it was removed.
     pub(crate) fn details(&self, at: At) -> heed::Result<Option<Details>> {
         self.record(at)?.map(|record| record.details(self, at.1)).transpose()
+    }
+
+    /// The names of the documents that nodes belong to; none if one of them belongs to several, or was
+    /// removed.
+    pub(crate) fn names_of_documents(
+        &self,
+        nodes: impl Iterator<Item = At>,
+    ) -> heed::Result<Vec<String>> {
+        let mut documents = BTreeSet::new();
+        for (layer, row) in nodes {
+            let Some(record) = self.record((layer, row))? else { return Ok(vec![]) };
+            let Some(document) = record.document(self, row)? else { return Ok(vec![]) };
+            documents.insert(document);
+        }
+        let mut names = vec![];
+        for document in documents {
+            let Some(document) = self.node::<DocumentRecord>(document)? else { return Ok(vec![]) };
+            names.extend(document.names);
+        }
+        Ok(names)
     }
 
     /// The document that a node belongs to; `None` for what belongs to several.

@@ -1,7 +1,7 @@
 //! Who of the replicas writes: the one that holds the lease. Writes of one process share it.
 use std::sync::{Arc, PoisonError};
 
-use super::Replication;
+use super::{LeadRequest, Replication};
 use crate::KbError;
 use crate::store::Store;
 
@@ -23,14 +23,19 @@ pub(crate) struct Leading {
 impl Store {
     /// The right to write, with everything that others wrote before taken in. Blocks the thread.
     pub(crate) fn lead(&self, urgency: Urgency) -> Result<Leading, KbError> {
+        self.lead_by(LeadRequest { urgency, has_indexes: false })
+    }
+
+    fn lead_by(&self, request: LeadRequest) -> Result<Leading, KbError> {
         let replication = self.replication.clone().ok_or(KbError::Restricted)?;
-        replication.enter(self, urgency)?;
+        replication.enter(self, request)?;
         Ok(Leading { store: self.clone(), replication, is_over: false })
     }
 
-    /// [`Store::lead`] in a replica, nothing elsewhere.
+    /// [`Store::lead`] of one that holds the lock of the indexes, in a replica; nothing elsewhere.
     pub(crate) fn lead_if_shared(&self, urgency: Urgency) -> Result<Option<Leading>, KbError> {
-        if self.replication.is_some() { self.lead(urgency).map(Some) } else { Ok(None) }
+        let request = LeadRequest { urgency, has_indexes: true };
+        if self.replication.is_some() { self.lead_by(request).map(Some) } else { Ok(None) }
     }
 
     pub(crate) fn replication(&self) -> Option<&Arc<Replication>> {

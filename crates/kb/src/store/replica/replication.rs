@@ -9,7 +9,8 @@ use halma_seal::KeyStore;
 
 use super::leading::lock;
 use super::removals::Removals;
-use super::{Head, Lease, Push, Upstream, UpstreamError, Urgency};
+use super::waiting::Waiting;
+use super::{Head, Lease, NextEach, Push, Upstream, UpstreamError, Urgency};
 use crate::KbError;
 use crate::lock_file;
 use crate::store::{Extent, Outgoing, PendingPush, ReplicaState, Store};
@@ -32,11 +33,14 @@ pub(crate) struct Replication {
     /// The folder of keys that all replicas share.
     keys: PathBuf,
     dir: PathBuf,
-    held: Mutex<Held>,
+    pub(super) held: Mutex<Held>,
     /// One push at a time.
     sending: Mutex<()>,
     /// Held while what others wrote is taken in, until searches find it.
-    taking_in: Mutex<()>,
+    pub(super) taking_in: Mutex<()>,
+    pub(super) waiting: Waiting,
+    /// What was taken in and is not in the indexes yet.
+    pub(super) unindexed: Mutex<Pulled>,
     removals: Removals,
     listener: OnceLock<RemovalListener>,
     /// When a listener that left something to do is asked again.
@@ -48,10 +52,18 @@ pub(crate) type RemovalListener = Box<dyn Fn(&[String]) -> bool + Send + Sync>;
 
 /// What the writes of this process share.
 #[derive(Default)]
-struct Held {
-    writers: usize,
+pub(super) struct Held {
+    pub(super) writers: usize,
     lease: Option<Arc<dyn Lease>>,
     lock: Option<File>,
+}
+
+/// What a write asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LeadRequest {
+    pub(crate) urgency: Urgency,
+    /// Whether it holds the lock of the indexes.
+    pub(crate) has_indexes: bool,
 }
 
 /// What was found when a replica was compared with the shared base.
@@ -73,6 +85,8 @@ impl Replication {
             held: Mutex::default(),
             sending: Mutex::default(),
             taking_in: Mutex::default(),
+            waiting: Waiting::default(),
+            unindexed: Mutex::new(Pulled::Current),
             removals: Removals::new(dir),
             listener: OnceLock::new(),
             told_again: Mutex::default(),
@@ -127,32 +141,45 @@ impl Replication {
         lease.map_or(Ok(false), |lease| Ok(lease.is_wanted()?))
     }
 
-    /// Takes the lease for the first writer of this process.
-    pub(super) fn enter(&self, store: &Store, urgency: Urgency) -> Result<(), KbError> {
+    /// Takes the lease for the first writer of this process. While it waits, others of this process
+    /// take in what is written elsewhere.
+    pub(super) fn enter(&self, store: &Store, request: LeadRequest) -> Result<(), KbError> {
+        let LeadRequest { urgency, has_indexes } = request;
+        // Given back after what says that this write waits.
+        let mut turn = None;
+        let _waits = has_indexes.then(|| self.waiting.with_indexes());
         let mut held = lock(&self.held);
         if held.writers == 0 {
-            // The lock first: others on this machine must not take in what is older.
-            // A build in another process on this machine makes room, too.
-            let is_urgent = urgency == Urgency::Urgent;
-            let _urgent = is_urgent.then(|| lock_file::ask_for_room(&self.dir)).transpose()?;
-            let file = lock_file::open(&self.dir, LOCK)?;
-            file.lock().map_err(|e| KbError::io(self.dir.join(LOCK), "lock", e))?;
-            let lease = self.upstream.lease(is_urgent)?;
-            self.take_in(store)?;
-            held.lock = Some(file);
-            held.lease = Some(Arc::from(lease));
-            let unsent = store.read(|reader| reader.has_unsent())?;
-            if unsent {
-                let lease = held.lease.clone();
-                let sent = lease.map_or(Ok(()), |lease| self.send_by(store, lease.as_ref()));
-                if sent.is_err() {
-                    (held.lease, held.lock) = (None, None);
-                    return sent;
-                }
-            }
+            *held = self.begin(store, urgency, &mut turn)?;
+        } else {
+            turn.get_or_insert_with(|| self.turn_to_enter());
         }
         held.writers += 1;
         Ok(())
+    }
+
+    fn begin<'a>(
+        &'a self,
+        store: &Store,
+        urgency: Urgency,
+        turn: &mut Option<MutexGuard<'a, ()>>,
+    ) -> Result<Held, KbError> {
+        // The lock first: others on this machine must not take in what is older.
+        // A build in another process on this machine makes room, too.
+        let is_urgent = urgency == Urgency::Urgent;
+        let _urgent = is_urgent.then(|| lock_file::ask_for_room(&self.dir)).transpose()?;
+        let file = lock_file::open(&self.dir, LOCK)?;
+        file.lock().map_err(|e| KbError::io(self.dir.join(LOCK), "lock", e))?;
+        let waits = self.waiting.for_lease();
+        let lease = self.upstream.lease(is_urgent);
+        turn.get_or_insert_with(|| self.turn_to_enter());
+        drop(waits);
+        let lease: Arc<dyn Lease> = Arc::from(lease?);
+        self.take_in(store)?;
+        if store.read(|reader| reader.has_unsent())? {
+            self.send_by(store, lease.as_ref())?;
+        }
+        Ok(Held { writers: 0, lease: Some(lease), lock: Some(file) })
     }
 
     /// Ends a write of this process: what was written is sent if it is published or the last.
@@ -231,17 +258,12 @@ impl Replication {
         })
     }
 
-    /// For taking in; `None` while this process leads, which has everything already. Waits for
-    /// another thread that takes in.
-    pub(crate) fn turn(&self) -> Option<MutexGuard<'_, ()>> {
-        let leads = !self.held.try_lock().is_ok_and(|held| held.writers == 0);
-        (!leads).then(|| lock(&self.taking_in))
-    }
-
     /// Takes in what others wrote, unless this process or another one on this machine leads, which
     /// has it already.
     pub(crate) fn pull(&self, store: &Store) -> Result<Pulled, KbError> {
+        let is_lent = self.lends_replica();
         match self.held.try_lock() {
+            _ if is_lent => {}
             Ok(held) if held.writers == 0 => {}
             _ => return Ok(Pulled::Current),
         }
@@ -249,6 +271,9 @@ impl Replication {
         let head = self.upstream.head()?;
         if store.replica_state()?.generation == head.generation && !is_other(store, &head)? {
             return Ok(Pulled::Current);
+        }
+        if is_lent {
+            return self.take_in(store);
         }
         let file = lock_file::open(&self.dir, LOCK)?;
         match file.try_lock() {
@@ -275,7 +300,9 @@ impl Replication {
         let received = store.receive(&keys, extent, |take| {
             let is_new = extent == Extent::Whole || state.generation == 0;
             let after = if is_new { head.first.saturating_sub(1) } else { state.generation };
-            self.upstream.segments(after, head.generation, take)?;
+            let fetch =
+                |each: &mut NextEach<'_>| self.upstream.segments(after, head.generation, each);
+            store.unpack_ahead(fetch, take)?;
             let (name, generation) = (self.name().to_owned(), head.generation);
             Ok(ReplicaState { name, generation, ..ReplicaState::default() })
         })?;

@@ -1,4 +1,6 @@
 //! What one server has answered is found by the next request, whichever server gets it.
+use std::time::Instant;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -124,6 +126,49 @@ async fn an_evaluation_is_cancelled_on_any_server_and_one_runs_at_a_time() {
     assert_eq!(one.get_json(RUNS).await["items"][0]["state"], "cancelled");
     until("the end of the call", || double.in_flight() == 0).await;
     for world in [one, other] {
+        world.stop().await;
+    }
+}
+
+/// Milliseconds of a request, the middle of several.
+async fn middle(world: &World) -> f64 {
+    const TIMES: usize = 1_000;
+    let mut took = vec![];
+    for _ in 0..TIMES {
+        let began = Instant::now();
+        assert_eq!(world.get("/api/v1/strategies").await.status(), 200);
+        took.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    took.sort_by(f64::total_cmp);
+    took[TIMES / 2]
+}
+
+/// Requests each second of several clients.
+async fn rate(world: &World, clients: usize) -> f64 {
+    const EACH: usize = 200;
+    let began = Instant::now();
+    let client = async || {
+        for _ in 0..EACH {
+            assert_eq!(world.get("/api/v1/strategies").await.status(), 200);
+        }
+    };
+    futures::future::join_all((0..clients).map(|_| client())).await;
+    (clients * EACH) as f64 / began.elapsed().as_secs_f64()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it measures what the look before each request costs"]
+async fn looking_before_each_request_costs_little() {
+    let Some(space) = Space::new().await else { return };
+    let (shared, alone) = (space.serve().await, World::start().await);
+    for round in 0..3 {
+        let (with, without) = (middle(&shared).await, middle(&alone).await);
+        let both = (rate(&shared, 32).await, rate(&alone, 32).await);
+        println!(
+            "round {round}: {with:.3} ms, in a folder {without:.3} ms; 32 clients: {both:.0?}/s"
+        );
+    }
+    for world in [shared, alone] {
         world.stop().await;
     }
 }

@@ -1,8 +1,8 @@
 //! Several servers of one base in a database act as one.
 mod away;
-mod builds;
+pub(crate) mod builds;
 mod fresh;
 mod keys;
 mod runs;
-mod settings;
+pub(crate) mod settings;
 mod support;

@@ -158,7 +158,7 @@ async fn a_workspace_is_made_and_removed_for_all_servers() {
     }
 }
 
-async fn soon_ready(world: &World, key: &str) {
+pub(crate) async fn soon_ready(world: &World, key: &str) {
     let began = Instant::now();
     loop {
         let me = world.request(Method::GET, "/api/v1/me").bearer_auth(key).send().await.unwrap();

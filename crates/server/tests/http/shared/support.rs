@@ -93,6 +93,13 @@ impl Space {
         TABLES.into_iter().map(count).sum()
     }
 
+    /// How many workspaces are marked as having builds to do.
+    pub(crate) fn waiting_workspaces(&self) -> u64 {
+        let marked = "kind = 'workspace builds' and bytes is not null";
+        let count = self.psql(&format!("select count(*) from halma.state where {marked}"));
+        count.trim().parse().unwrap()
+    }
+
     /// The folder of the keys of a workspace besides the first.
     pub(crate) fn keys_of(&self, workspace: &str) -> PathBuf {
         self.keys.path().join("workspaces").join(workspace)

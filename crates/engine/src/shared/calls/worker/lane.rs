@@ -157,14 +157,14 @@ impl Drop for InProgress {
 impl Common {
     /// What there is to say of a call after it was tried; `None` if it was not tried.
     async fn work(&self, offer: &Offer, taken: &TakenCall) -> Option<CallResult> {
-        let (id, fence) = (taken.id, taken.fence);
+        let (id, fence, about) = (taken.id, taken.fence, taken.about.as_slice());
         let failed = |error, retry| Some(CallResult::Failed(Failure { id, fence, error, retry }));
-        let opened = match self.ledger.open_sealed(&taken.input) {
+        let opened = match self.ledger.open_sealed(about, &taken.input) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return failed(OTHER_KEY.to_owned(), None),
             Err(error) => {
                 tracing::warn!("a call cannot be read: {error}");
-                return failed(self.ledger.seal_error(transient(&error)), Some(TRANSIENT));
+                return failed(self.ledger.seal_error(about, transient(&error)), Some(TRANSIENT));
             }
         };
         let done = match (Call::read(&opened), &offer.how) {
@@ -178,16 +178,17 @@ impl Common {
             }
             _ => {
                 let error = LlmError::transient("a worker has taken a call that it cannot do");
-                return failed(self.ledger.seal_error(error), Some(NOT_OURS));
+                return failed(self.ledger.seal_error(about, error), Some(NOT_OURS));
             }
         };
         match done {
             Ok(output) => {
-                Some(CallResult::Done(Done { id, fence, output: self.ledger.seal_output(&output) }))
+                let output = self.ledger.seal_output(about, &output);
+                Some(CallResult::Done(Done { id, fence, output }))
             }
             Err(error) => {
                 let retry = matches!(error, LlmError::Transient { .. }).then_some(TRANSIENT);
-                failed(self.ledger.seal_error(error), retry)
+                failed(self.ledger.seal_error(about, error), retry)
             }
         }
     }

@@ -15,6 +15,8 @@ use crate::{Base, BaseOptions, KbError, SharedBase, Upstream};
 mod failures;
 #[cfg(test)]
 mod other_machines;
+#[cfg(test)]
+mod waiting;
 
 /// A shared base, its folder of keys, and an input folder.
 struct Shared {

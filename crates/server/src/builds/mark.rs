@@ -1,0 +1,129 @@
+//! Marks of workspaces besides the default one that have builds to do: an entry each in the database
+//! of the default workspace, so that one statement tells any server of all of them. A mark is renewed
+//! while a server does the builds; of one that is not, another server takes over the builds.
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use halma_engine::SharedSpace;
+use halma_pg::{PgError, StateEntry, States};
+
+/// The kind of the entries. The id of one is the folder of the workspace; it holds the name of the
+/// server that does the builds, or nothing when none does.
+const MARKS: &str = "workspace builds";
+
+/// The marks of all workspaces. Calls block; none may be made on a thread that drives asynchronous
+/// work.
+#[derive(Clone)]
+pub(crate) struct Marks {
+    space: SharedSpace,
+}
+
+/// A mark as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SeenMark {
+    pub(crate) folder: String,
+    pub(crate) version: u64,
+    /// The server that does the builds, empty when none does; `None` once nothing is to be done.
+    pub(crate) server: Option<String>,
+}
+
+/// The mark of one workspace as one server writes it.
+pub(crate) struct Mark {
+    marks: Marks,
+    folder: String,
+    server: String,
+    /// Of the last time that this server wrote it.
+    version: Mutex<u64>,
+}
+
+impl Marks {
+    /// In the database of the default workspace.
+    pub(crate) fn new(space: &SharedSpace) -> Self {
+        Self { space: space.clone() }
+    }
+
+    /// The mark of a workspace for this server to write.
+    pub(crate) fn of(&self, folder: &str, server: &str) -> Mark {
+        let (folder, server) = (folder.to_owned(), server.to_owned());
+        Mark { marks: self.clone(), folder, server, version: Mutex::default() }
+    }
+
+    /// What has changed after a version, in the order of the changes: one short statement.
+    pub(crate) fn changed_since(&self, version: u64) -> io::Result<Vec<SeenMark>> {
+        let changed =
+            self.ask(move |states| async move { states.changed_since(MARKS, version).await })?;
+        let seen = |StateEntry { id, version, bytes }| {
+            let server = bytes.map(|name| String::from_utf8_lossy(&name).into_owned());
+            SeenMark { folder: id, version, server }
+        };
+        Ok(changed.into_iter().map(seen).collect())
+    }
+
+    /// Writes the mark if no one has since this version; the new version then.
+    pub(crate) fn claim(
+        &self,
+        folder: &str,
+        version: u64,
+        server: &str,
+    ) -> io::Result<Option<u64>> {
+        let (folder, name) = (folder.to_owned(), server.as_bytes().to_vec());
+        self.ask(move |states| async move { states.put(MARKS, &folder, version, &name).await })
+    }
+
+    /// Removes the mark if no one has written it since this version.
+    pub(crate) fn remove(&self, folder: &str, version: u64) -> io::Result<()> {
+        let folder = folder.to_owned();
+        self.ask(
+            move |states| async move { states.delete(MARKS, &folder, version).await.map(drop) },
+        )
+    }
+
+    fn ask<T, F>(&self, question: impl FnOnce(States) -> F) -> io::Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, PgError>> + Send + 'static,
+    {
+        self.space.wait(question(self.space.home().states())).map_err(io::Error::other)
+    }
+}
+
+impl Mark {
+    /// Says that there is something to do and that this server does it.
+    pub(super) fn renew(&self) -> io::Result<()> {
+        self.write(&self.server)
+    }
+
+    /// Says that there is something to do for any other server.
+    pub(super) fn release(&self) -> io::Result<()> {
+        self.write("")
+    }
+
+    fn write(&self, server: &str) -> io::Result<()> {
+        let mut version = self.version();
+        if *version > 0
+            && let Some(renewed) = self.marks.claim(&self.folder, *version, server)?
+        {
+            *version = renewed;
+            return Ok(());
+        }
+        // Another server has written it, or this one has not yet.
+        let folder = self.folder.clone();
+        let found = self.marks.ask(|states| async move { states.get(MARKS, &folder).await })?;
+        let found = found.map_or(0, |entry| entry.version);
+        // One that another server writes at this moment is as new as it would be.
+        *version = self.marks.claim(&self.folder, found, server)?.unwrap_or(0);
+        Ok(())
+    }
+
+    /// Says that there is nothing to do, unless another server has said since that there is.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        match std::mem::take(&mut *self.version()) {
+            0 => Ok(()),
+            version => self.marks.remove(&self.folder, version),
+        }
+    }
+
+    fn version(&self) -> MutexGuard<'_, u64> {
+        self.version.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -17,8 +17,6 @@ pub(crate) enum Kind {
     Date(f64),
     Year(f64),
     Number(f64),
-    /// A number with the word after it.
-    Measure(f64),
     Phrase,
 }
 
@@ -58,24 +56,11 @@ fn values(sentence: &Sentence) -> Vec<Span> {
                 found.push(Span { words: end - 1..end, kind: Kind::Year(when.floor()) });
             }
             Value::Year(when) => found.push(Span { words, kind: Kind::Year(when) }),
-            Value::Number(amount) => {
-                if measured(sentence, end) {
-                    found.push(Span { words: words.start..end + 1, kind: Kind::Measure(amount) });
-                }
-                found.push(Span { words, kind: Kind::Number(amount) });
-            }
+            Value::Number(amount) => found.push(Span { words, kind: Kind::Number(amount) }),
         }
         at = end;
     }
     found
-}
-
-/// Whether a unit or a counted thing follows.
-fn measured(sentence: &Sentence, at: usize) -> bool {
-    at < sentence.words.len()
-        && [" ", "-"].contains(&sentence.gap(at - 1))
-        && sentence.words[at].shape == Shape::Lower
-        && !sentence.words[at].stop
 }
 
 fn quoted(sentence: &Sentence) -> Vec<Span> {
@@ -140,7 +125,6 @@ mod tests {
         assert_eq!(texts(text, |k| *k == Kind::Country), ["Danish"]);
         assert_eq!(texts(text, |k| matches!(k, Kind::Date(_))), ["3 May 1974"]);
         assert_eq!(texts(text, |k| matches!(k, Kind::Year(_))), ["1974"]);
-        assert_eq!(texts(text, |k| matches!(k, Kind::Measure(_))), ["40 copies"]);
         assert!(texts(text, |k| *k == Kind::Phrase).contains(&"small town".to_owned()));
     }
 }

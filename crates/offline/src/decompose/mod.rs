@@ -88,7 +88,6 @@ fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
         let found = [
             phrases::role_of(tokens, at, lexicon),
             phrases::owned(tokens, at),
-            phrases::named_for(tokens, at, lexicon),
             clauses::relative(tokens, at, lexicon),
             clauses::stated(tokens, at, lexicon),
         ];

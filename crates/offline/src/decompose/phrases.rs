@@ -1,4 +1,4 @@
-//! Descriptions by a relation: `the director of X`, `X's director`, `the X director`.
+//! Descriptions by a relation: `the director of X`, `X's director`.
 use super::Description;
 use super::grammar::{PREPOSITIONS, is_noun, phrase_start, verb_form};
 use super::tokens::{Tag, Token, join};
@@ -46,13 +46,6 @@ fn parse_relation(tokens: &[Token], at: usize) -> Option<Relation> {
         let event = event(next(2)).zip(ask);
         return Some(Relation { end: at + 3, leads: Leads::Thing, many: false, event });
     }
-    if let Some(event) = event(noun).filter(|_| ["place", "city", "date"].contains(&next(1))) {
-        let ask = if next(1) == "date" { Ask::When } else { Ask::Where };
-        let event = Some((event, ask));
-        return Some(Relation { end: at + 2, leads: Leads::Place, many: false, event });
-    }
-    let alma = noun == "alma" && next(1) == "mater";
-    let known = if alma { Some(Leads::Thing) } else { leads(noun) };
     let event = match noun {
         "birthplace" => Some(("birth", Ask::Where)),
         "birthday" => Some(("birth", Ask::When)),
@@ -60,7 +53,7 @@ fn parse_relation(tokens: &[Token], at: usize) -> Option<Relation> {
         _ => None,
     };
     let many = noun.strip_suffix('s').is_some_and(|one| leads(one).is_some());
-    known.map(|leads| Relation { end: at + 1 + usize::from(alma), leads, many, event })
+    leads(noun).map(|leads| Relation { end: at + 1, leads, many, event })
 }
 
 fn described(tokens: &[Token], words: std::ops::Range<usize>, question: String) -> Description {
@@ -105,7 +98,7 @@ fn object(tokens: &[Token], from: usize, lexicon: &Lexicon) -> Option<usize> {
         let token = &tokens[at];
         if token.names() {
             // `the mother of Quill's wife`: the wife comes first.
-            return (!token.is_possessive()).then(|| phrase_end(tokens, at, lexicon));
+            return (!token.is_possessive()).then_some(at + 1);
         }
         let small = ["the", "a", "an", "both"].contains(&token.lower.as_str());
         let describes = is_noun(token) || small || token.tag == Tag::Number;
@@ -121,22 +114,6 @@ fn object(tokens: &[Token], from: usize, lexicon: &Lexicon) -> Option<usize> {
     None
 }
 
-/// The end of the phrase that begins with the name at `at`: `the Danish painter Mara Quill`.
-fn phrase_end(tokens: &[Token], at: usize, lexicon: &Lexicon) -> usize {
-    let mut end = at + 1;
-    if lexicon.country(&tokens[at].text).is_none() {
-        return end;
-    }
-    while end < tokens.len()
-        && tokens[end - 1].after == " "
-        && (is_noun(&tokens[end]) || tokens[end].names())
-        && verb_form(tokens, end, &lexicon.verbs).is_none()
-    {
-        end += 1;
-    }
-    end
-}
-
 /// `X's first director`
 pub(super) fn owned(tokens: &[Token], at: usize) -> Option<Description> {
     if !tokens[at].names() || !tokens[at].is_possessive() {
@@ -144,14 +121,6 @@ pub(super) fn owned(tokens: &[Token], at: usize) -> Option<Description> {
     }
     for head in at + 1..tokens.len().min(at + 4) {
         if let Some(relation) = parse_relation(tokens, head) {
-            // `X's father, the smith, …` ends at the comma; `X's film prize` is not a film.
-            let last = &tokens[relation.end - 1];
-            if parse_relation(tokens, relation.end).is_some()
-                && !last.breaks()
-                && !last.is_possessive()
-            {
-                continue;
-            }
             let owner = &tokens[at].text;
             let rest = join(&tokens[at + 1..relation.end]);
             let question = question_for(&relation, owner, &format!("{owner}'s {rest}"));
@@ -163,19 +132,4 @@ pub(super) fn owned(tokens: &[Token], at: usize) -> Option<Description> {
         }
     }
     None
-}
-
-/// `the X director`
-pub(super) fn named_for(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option<Description> {
-    let article = at.checked_sub(1).filter(|&i| tokens[i].lower == "the")?;
-    let (name, relation) = (&tokens[at], parse_relation(tokens, at + 1)?);
-    let person = relation.leads == Leads::Person || relation.event.is_some();
-    let apposed = tokens.get(relation.end).is_some_and(Token::names);
-    let people = lexicon.country(&name.text).is_some() || name.text.ends_with("ish");
-    if !name.names() || name.after != " " || !person || apposed || people {
-        return None;
-    }
-    let noun = join(&tokens[at + 1..relation.end]);
-    let question = question_for(&relation, &name.text, &format!("the {noun} of {}", name.text));
-    Some(described(tokens, article..relation.end, question))
 }

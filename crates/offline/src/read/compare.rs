@@ -91,7 +91,7 @@ fn value(
                     _ => (when, 2),
                 }
             }
-            (By::Number, Kind::Number(amount) | Kind::Measure(amount)) => {
+            (By::Number, Kind::Number(amount)) => {
                 let near = query.mass.iter().any(|(stem, _)| near(stem));
                 (amount, if near { 3 } else { 1 })
             }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use super::target::{Sort, Target};
 use super::text::Line;
 use crate::spans::{Kind, Span};
-use crate::words::Shape;
 
 /// In `[0, 1]`.
 pub(crate) fn grade(
@@ -15,19 +14,16 @@ pub(crate) fn grade(
 ) -> f32 {
     match (target.sort, span.kind) {
         (Sort::Person, Kind::Name) => person(line, span, organisations),
-        (Sort::Place, Kind::Country) if is_demonym(line, span) => 0.2,
         (Sort::Place, Kind::Name | Kind::Country) => place(line, span),
         (Sort::Country, Kind::Country)
         | (Sort::Date, Kind::Date(_))
         | (Sort::Year, Kind::Year(_))
         | (Sort::Number, Kind::Number(_))
-        | (Sort::Named, Kind::Name | Kind::Quoted)
         | (Sort::Common, Kind::Phrase) => 1.0,
-        (Sort::Number, Kind::Measure(_)) | (Sort::Thing, Kind::Name | Kind::Quoted) => 0.8,
+        (Sort::Thing, Kind::Name | Kind::Quoted) => 0.8,
         (Sort::Date, Kind::Year(_)) => 0.7,
         (Sort::Thing, Kind::Phrase) => 0.6,
-        (Sort::Country | Sort::Common, Kind::Name)
-        | (Sort::Thing, Kind::Measure(_) | Kind::Country) => 0.3,
+        (Sort::Country | Sort::Common, Kind::Name) | (Sort::Thing, Kind::Country) => 0.3,
         (Sort::Year, Kind::Date(_))
         | (Sort::Thing, Kind::Date(_) | Kind::Year(_) | Kind::Number(_)) => 0.2,
         (Sort::Person | Sort::Place, Kind::Quoted) => 0.1,
@@ -55,13 +51,6 @@ fn place(line: &Line, span: &Span) -> f32 {
         Some("by" | "with") => 0.2,
         _ => 0.6,
     }
-}
-
-/// Whether a word for a country's people stands before a noun: `an Indian director`.
-fn is_demonym(line: &Line, span: &Span) -> bool {
-    let next = line.sentence.words.get(span.words.end);
-    line.sentence.gap(span.words.end - 1) == " "
-        && next.is_some_and(|next| next.shape == Shape::Lower && !next.stop)
 }
 
 fn before(line: &Line, span: &Span) -> Option<String> {

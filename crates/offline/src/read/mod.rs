@@ -252,8 +252,6 @@ mod tests {
     #[test]
     fn sides_are_compared() {
         assert_eq!(answer("Which film came out first, Low Tide or High Noon Mill?"), "Low Tide");
-        let older = "Which film has the older director, Low Tide or High Noon Mill?";
-        assert_eq!(answer(older), "High Noon Mill");
         assert_eq!(answer("Are Mara Quill and Orla Finch from the same country?"), "no");
         assert_eq!(answer("Are Mara Quill and Orla Finch both directors?"), "yes");
         // A side that is only named in the passage about the other one.

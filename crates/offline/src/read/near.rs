@@ -59,9 +59,7 @@ pub(super) fn preposition(target: &Target, line: &Line, span: &Span) -> f32 {
         Sort::Person => &["by", "with", "to", "son", "daughter", "and", "of", "wife", "husband"],
         Sort::Date | Sort::Year => &["in", "on", "born", "since", "from", "until"],
         Sort::Number => &["of", "over", "about", "than", "was", "approximately", "nearly", "has"],
-        Sort::Thing | Sort::YesNo | Sort::Common | Sort::Named => {
-            &["a", "an", "the", "as", "by", "for", "of"]
-        }
+        Sort::Thing | Sort::YesNo | Sort::Common => &["a", "an", "the", "as", "by", "for", "of"],
     };
     if leads.contains(&word.as_str()) { 1.0 } else { 0.0 }
 }

@@ -8,12 +8,7 @@ use super::text::{Line, Text, Title};
 use crate::decompose::sides::{ComparisonKind, comparison};
 use crate::lexicon::Lexicon;
 use crate::links::{mentions, plain_title};
-use crate::names::names;
 use crate::spans::{Kind, Span, spans};
-
-/// Stems of a person's role in a work: a question that uses one about a work compares the persons.
-const ROLES: &[&str] =
-    &["direct", "perform", "compose", "write", "produce", "father", "mother", "spouse", "found"];
 
 /// One side of a comparison.
 pub(crate) struct Side {
@@ -32,20 +27,16 @@ pub(crate) fn compared(
 ) -> Option<[Side; 2]> {
     let found = comparison(query.text, lexicon).filter(|found| found.kind == kind)?;
     let name = |thing: &String| plain_title(thing.trim_start_matches("the ")).to_owned();
-    Some(found.things.each_ref().map(|thing| side(name(thing), query, text, lexicon)))
+    Some(found.things.each_ref().map(|thing| side(name(thing), text, lexicon)))
 }
 
-fn side(name: String, query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Side {
+fn side(name: String, text: &Text, lexicon: &Lexicon) -> Side {
     let Some(own) = titled(&name, text, lexicon) else { return Side { name, passages: vec![] } };
     // Chunks of one document share their title; any of them may hold the answer.
     let title = &text.titles[own].plain;
     let same_title = |&i: &usize| i != own && text.titles[i].plain == *title;
-    let mut passages: Vec<usize> =
-        std::iter::once(own).chain((0..text.titles.len()).filter(same_title)).collect();
-    let role = query.mass.iter().find(|(stem, _)| ROLES.contains(&stem.as_str()));
-    let person = role.and_then(|(role, _)| linked(own, role, text, lexicon));
-    passages.splice(0..0, person);
-    Side { name, passages }
+    let passages = std::iter::once(own).chain((0..text.titles.len()).filter(same_title));
+    Side { name, passages: passages.collect() }
 }
 
 /// The passage whose title shares most with the name, else one whose text names it.
@@ -59,36 +50,6 @@ fn titled(name: &str, text: &Text, lexicon: &Lexicon) -> Option<usize> {
     });
     let named = || text.lines.iter().find(|line| mentions(&line.sentence.text, name));
     best.map(|(i, _)| i).or_else(|| named().map(|line| line.passage))
-}
-
-/// The passage about the person whom passage `own` names, nearest to a word of the role.
-fn linked(own: usize, role: &str, text: &Text, lexicon: &Lexicon) -> Option<usize> {
-    let mut best: Option<(usize, usize)> = None;
-    for line in text.lines_of(own) {
-        for span in names(&line.sentence, lexicon) {
-            let name = line.sentence.slice(&span.words);
-            let about = text.titles.iter().position(|title| same_person(name, &title.plain));
-            let Some(about) = about.filter(|i| *i != own) else { continue };
-            let words = line.sentence.words.iter().enumerate();
-            let cue = words.filter(|(_, word)| word.stem == *role);
-            let distance = cue.map(|(i, _)| i.abs_diff(span.words.start)).min();
-            let distance = distance.unwrap_or(100 + line.place);
-            if best.is_none_or(|(_, least)| distance < least) {
-                best = Some((about, distance));
-            }
-        }
-    }
-    best.map(|(i, _)| i)
-}
-
-/// Equal, or equal in the first and the last word.
-fn same_person(a: &str, b: &str) -> bool {
-    let ends = |name: &str| {
-        let mut words = name.split_whitespace().map(str::to_lowercase);
-        let first = words.next();
-        (first, words.next_back())
-    };
-    a.eq_ignore_ascii_case(b) || (ends(a) == ends(b) && ends(a).1.is_some())
 }
 
 /// The spans in the passages about a side, with their lines.

@@ -26,8 +26,6 @@ pub(crate) enum Sort {
     YesNo,
     /// A word of a kind, in lower case: a position, a genre, a cause.
     Common,
-    /// Something with a name that is neither a person nor a place.
-    Named,
     Thing,
 }
 
@@ -138,7 +136,7 @@ fn sort_of(noun: &str) -> Option<Sort> {
         "date" => Sort::Date,
         "year" => Sort::Year,
         "common" => Sort::Common,
-        "named" => Sort::Named,
+        "thing" => Sort::Thing,
         _ => Sort::Number,
     })
 }

@@ -1,10 +1,7 @@
-//! Names that contain punctuation or small words.
+//! Names that contain punctuation.
 use super::{Tag, Token};
 
-/// Small words of other languages and of titles that may stand inside a name before a capital.
-const LINKS: &[&str] = &["und", "et", "e", "y", "des", "zu", "zur", "vom", "dell"];
-
-/// Joins tokens that are one name although punctuation or small words separate them.
+/// Joins tokens that are one name although punctuation separates them.
 pub(super) fn joined(tokens: Vec<Token>) -> Vec<Token> {
     let mut joined: Vec<Token> = vec![];
     let mut rest = tokens.into_iter().peekable();
@@ -15,13 +12,9 @@ pub(super) fn joined(tokens: Vec<Token>) -> Vec<Token> {
             continue;
         };
         let opens = last.after == " " && token.text.starts_with('(');
-        let foreign = links(last, &token, rest.peek());
-        if opens || bracket || foreign || continues(last, &token, rest.peek()) {
+        if opens || bracket || continues(last, &token, rest.peek()) {
             append(last, &token);
             bracket = (bracket || opens) && !last.text.ends_with(')');
-            if foreign && let Some(next) = rest.next() {
-                append(last, &next);
-            }
         } else {
             joined.push(token);
         }
@@ -29,27 +22,14 @@ pub(super) fn joined(tokens: Vec<Token>) -> Vec<Token> {
     joined
 }
 
-/// Whether a small word stands between two halves of one name: `Bauer und Sohn`.
-fn links(last: &Token, token: &Token, next: Option<&Token>) -> bool {
-    let blank = last.after == " " && token.after == " ";
-    blank && LINKS.contains(&token.lower.as_str()) && next.is_some_and(|next| next.tag == Tag::Name)
-}
-
-/// Whether a name continues: `Saxby, Ohio`, `Min's Mill`, `Beware! The Mill`, `Street 25`.
+/// Whether a name continues: `Saxby, Ohio`, `Min's Mill`, `Beware! The Mill`.
 fn continues(last: &Token, token: &Token, next: Option<&Token>) -> bool {
-    if token.tag == Tag::Number {
-        let ordinal = token.text.ends_with(char::is_alphabetic) && last.after == ", ";
-        let titled = ordinal && next.is_some_and(|next| next.tag == Tag::Name);
-        return titled || (last.after == " " && next.is_none() && token.text.len() < 4);
-    }
     if token.tag != Tag::Name || token.text.starts_with(['"', '“']) {
         return false;
     }
     let listed = next.is_some_and(|next| ["and", "or"].contains(&next.lower.as_str()));
     match last.after.as_str() {
         ", " => !listed && !last.text.contains(", "),
-        // `Quill, 6th Duke`
-        " " => last.text.ends_with(char::is_lowercase) && last.text.contains(", "),
         "! " | "? " | "... " | "’s " | "'s " | "'S " | "' " | "’ " => true,
         _ => false,
     }

@@ -122,10 +122,7 @@ mod tests {
             ("Who sang \"low tide\" in Oslo?", vec!["\"low tide\"", "Oslo"]),
             ("Who directed the film Born in the Mill?", vec!["Born in the Mill"]),
             ("Who played Orla Finch in Low Tide?", vec!["Orla Finch", "Low Tide"]),
-            (
-                "Who wrote Low Tide (1974 Film) for Bauer und Sohn?",
-                vec!["Low Tide (1974 Film)", "Bauer und Sohn"],
-            ),
+            ("Who wrote Low Tide (1974 Film) for Bauer?", vec!["Low Tide (1974 Film)", "Bauer"]),
             ("Who directed film Beware! The Mill?", vec!["Beware! The Mill"]),
             ("When was #1 born, and where is Min's Mill?", vec!["#1", "Min's Mill"]),
             ("who wrote the song?", vec![]),

@@ -98,6 +98,7 @@ async fn an_empty_replica_is_filled() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         std::fs::remove_dir_all(replica.join("bm25")).unwrap();
         let indexed = seconds_to_open(&test, &config, &replica).await;
+        #[expect(clippy::cast_precision_loss, reason = "a count of chunks")]
         let rate = count as f64 / (whole - indexed);
         println!(
             "{count} chunks: {whole:.2} s, of them the index {indexed:.2} s; {rate:.0} chunks/s"

@@ -112,7 +112,7 @@ impl Base {
                 return Ok(Some(IndexLock::Lent));
             }
             if let Some(lock) = WriterLock::try_take(&self.dir)? {
-                return Ok(Some(IndexLock::Own(lock)));
+                return Ok(Some(IndexLock::Own(Box::new(lock))));
             }
             if access == IndexAccess::Later || Instant::now() > until {
                 return Ok(None);
@@ -124,7 +124,7 @@ impl Base {
 
 /// The right to change the indexes of a replica.
 enum IndexLock {
-    Own(#[expect(dead_code, reason = "it is held")] WriterLock),
+    Own(#[expect(dead_code, reason = "it is held")] Box<WriterLock>),
     /// It is that of a write of this process, which waits.
     Lent,
 }

@@ -27,7 +27,7 @@ pub(super) struct Changed {
 
 pub(super) enum Storage {
     Folder(PathBuf),
-    Database(SharedQueue),
+    Database(Box<SharedQueue>),
 }
 
 /// Builds in a database.
@@ -59,7 +59,8 @@ impl Storage {
         mark: Option<Mark>,
     ) -> Result<Self, EngineError> {
         let entries = SealedEntries::new(space, BUILD_ENTRIES, KEYS)?;
-        Ok(Self::Database(SharedQueue { entries, server, seen: Mutex::default(), mark }))
+        let queue = SharedQueue { entries, server, seen: Mutex::default(), mark };
+        Ok(Self::Database(Box::new(queue)))
     }
 
     /// The name of this server, of a base that is shared.
@@ -122,7 +123,7 @@ impl Storage {
 
     /// Says that no build waits or runs any more. A mark that stays is removed by any server.
     pub(super) fn all_done(&self) {
-        if let Self::Database(SharedQueue { mark: Some(mark), .. }) = self
+        if let Some(mark) = self.mark()
             && let Err(e) = mark.remove()
         {
             tracing::debug!("the mark of a workspace without builds stays for a while: {e}");
@@ -131,10 +132,12 @@ impl Storage {
 
     /// Says that builds are left to other servers.
     pub(super) fn left_to_others(&self) -> std::io::Result<()> {
-        match self {
-            Self::Database(SharedQueue { mark: Some(mark), .. }) => mark.release(),
-            _ => Ok(()),
-        }
+        self.mark().map_or(Ok(()), Mark::release)
+    }
+
+    /// The mark that tells other servers of builds here.
+    fn mark(&self) -> Option<&Mark> {
+        if let Self::Database(queue) = self { queue.mark.as_ref() } else { None }
     }
 
     /// Whether nothing was heard for long of a build that another server runs.

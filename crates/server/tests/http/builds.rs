@@ -125,14 +125,3 @@ async fn a_build_of_a_workspace_in_a_folder_is_continued_after_a_restart() {
     until_done(&world, &key, &id).await;
     world.stop().await;
 }
-
-async fn until_pair(world: &World, id: &str, state: &str) -> Value {
-    for _ in 0..400 {
-        let build = world.get_json(&format!("/api/v1/builds/{id}")).await;
-        if build["state"] == state {
-            return build;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("the build is not {state}");
-}

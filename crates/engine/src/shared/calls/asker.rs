@@ -177,8 +177,8 @@ impl Poller {
                 },
                 Outcome::Failed(reason) if !call.is_submitted || reason == OTHER_KEY => {
                     // It is opened again, or, after a new key, sealed again.
-                    let list = if reason == OTHER_KEY { &mut to_forget } else { &mut to_submit };
-                    list.push(id);
+                    let queue = if reason == OTHER_KEY { &mut to_forget } else { &mut to_submit };
+                    queue.push(id);
                 }
                 Outcome::Failed(reason) => {
                     let error = self.ledger.open_error(&call.about, &reason);

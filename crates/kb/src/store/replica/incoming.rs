@@ -7,7 +7,7 @@ use halma_seal::{Key, SealError, Slot};
 
 use super::ReplicaState;
 use super::segment::SharedEntry;
-use super::unpack::{LastKeys, Unpacked};
+use super::unpack::{LastKeys, Unpacked, UnpackedEntry};
 use crate::KbError;
 use crate::store::changes::Changed;
 use crate::store::databases::table::{EDGES_PART, META_PART, Table, VECTORS_PART, WIPES_PART};
@@ -152,14 +152,11 @@ struct Taker<'a, 't> {
 
 impl Taker<'_, '_> {
     fn take(&mut self, segment: &Unpacked) -> heed::Result<()> {
-        segment.entries()?.try_for_each(|entry| {
-            let (entry, vector) = entry?;
-            self.put(entry, vector)
-        })
+        segment.entries()?.try_for_each(|entry| self.put(&entry?))
     }
 
-    fn put(&mut self, entry: SharedEntry<'_>, vector: Option<&[u8]>) -> heed::Result<()> {
-        let SharedEntry { part, key, value } = entry;
+    fn put(&mut self, unpacked: &UnpackedEntry<'_>) -> heed::Result<()> {
+        let (SharedEntry { part, key, value }, vector) = (unpacked.entry, unpacked.vector);
         let Some((_, table)) = self.tables.iter().find(|(known, _)| *known == part) else {
             let newer = format!("part {part} of a segment is of a newer version of Halma");
             return Err(heed::Error::Decoding(newer.into()));

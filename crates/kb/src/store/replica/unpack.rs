@@ -22,16 +22,23 @@ pub(crate) struct Unpacked {
     vectors: Vec<Option<Vec<u8>>>,
 }
 
+/// One entry of a segment.
+pub(super) struct UnpackedEntry<'a> {
+    pub(super) entry: SharedEntry<'a>,
+    /// What a vector says, if its key was on this machine.
+    pub(super) vector: Option<&'a [u8]>,
+}
+
 impl Unpacked {
-    /// The entries in sequence; a vector comes with what it says, if that is known.
+    /// The entries in sequence.
     pub(super) fn entries(
         &self,
-    ) -> heed::Result<impl Iterator<Item = heed::Result<(SharedEntry<'_>, Option<&[u8]>)>>> {
+    ) -> heed::Result<impl Iterator<Item = heed::Result<UnpackedEntry<'_>>>> {
         let mut vectors = self.vectors.iter();
         Ok(entries(&self.segment)?.map(move |entry| {
             let entry = entry?;
             let vector = if is_vector(&entry) { vectors.next() } else { None };
-            Ok((entry, vector.and_then(Option::as_deref)))
+            Ok(UnpackedEntry { vector: vector.and_then(Option::as_deref), entry })
         }))
     }
 }

@@ -123,3 +123,14 @@ async fn what_is_uploaded_to_one_server_is_built_once_and_shown_by_all() {
     one.stop().await;
     other.stop().await;
 }
+
+async fn until_pair(world: &World, id: &str, state: &str) -> Value {
+    for _ in 0..400 {
+        let build = world.get_json(&format!("/api/v1/builds/{id}")).await;
+        if build["state"] == state {
+            return build;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("the build is not {state}");
+}

@@ -144,6 +144,7 @@ async fn middle(world: &World) -> f64 {
 }
 
 /// Requests each second of several clients.
+#[expect(clippy::cast_precision_loss, reason = "a count of requests")]
 async fn rate(world: &World, clients: usize) -> f64 {
     const EACH: usize = 200;
     let began = Instant::now();
@@ -158,6 +159,7 @@ async fn rate(world: &World, clients: usize) -> f64 {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "it measures what the look before each request costs"]
+#[expect(clippy::print_stdout, reason = "a measurement")]
 async fn looking_before_each_request_costs_little() {
     let Some(space) = Space::new().await else { return };
     let (shared, alone) = (space.serve().await, World::start().await);

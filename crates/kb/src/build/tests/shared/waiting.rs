@@ -33,10 +33,10 @@ async fn a_machine_that_waits_for_the_lease_follows_what_the_one_that_has_it_pub
     let (has_lease, waiting) = wait_for_lease(&two);
     // Another write of that machine waits as well, without the lock.
     let writer = Arc::clone(&two);
-    let writing = std::thread::spawn(move || writer.set_metadata("rivers.md", &numbered(99)));
+    let write = std::thread::spawn(move || writer.set_metadata("rivers.md", &numbered(99)));
     for round in 0..3_u32 {
         let name = format!("lake{round}.md");
-        shared.bench.write(&name, &format!("# Lakes\n\nThe Zqlake{round} is near Basel.\n"));
+        shared.bench.write(&name, format!("# Lakes\n\nThe Zqlake{round} is near Basel.\n"));
         shared.bench.index(&one).await;
         one.set_metadata("cities.md", &numbered(round)).unwrap();
         let until = Instant::now() + Duration::from_secs(10);
@@ -52,7 +52,7 @@ async fn a_machine_that_waits_for_the_lease_follows_what_the_one_that_has_it_pub
     building.finish(true).unwrap();
     let joined = tokio::task::spawn_blocking(move || {
         waiting.join().unwrap();
-        writing.join().unwrap()
+        write.join().unwrap()
     });
     joined.await.unwrap().unwrap();
     assert!(has_lease.load(Ordering::SeqCst));

@@ -4,13 +4,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use halma_core::Layer;
 use tantivy::collector::{FilterCollector, TopDocs};
-use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
+use super::writer::open_writer;
 use super::{Languages, analyzer, merging, read_only, top};
 use crate::KbError;
 use crate::store::{DocumentLanguages, Row, RowSet, Store};
@@ -19,9 +19,6 @@ use crate::store::{DocumentLanguages, Row, RowSet, Store};
 const LEXICAL_VERSION: u32 = 2;
 
 pub(super) const TOKENIZER: &str = "halma";
-
-/// Bytes that one writer collects before it writes a segment.
-pub(super) const WRITER_HEAP: usize = 50_000_000;
 
 /// Nodes read from the store at a time.
 const STEP: usize = 4096;
@@ -206,11 +203,8 @@ impl LexicalIndex {
         self.reload()
     }
 
-    /// A writer that merges segments only on request.
     fn writer(&self) -> Result<IndexWriter, KbError> {
-        let writer = self.index.writer_with_num_threads(1, WRITER_HEAP).map_err(self.failed())?;
-        writer.set_merge_policy(Box::new(NoMergePolicy));
-        Ok(writer)
+        open_writer(&self.index).map_err(self.failed())
     }
 
     /// Commits; `next` is the first row that the index has not seen.

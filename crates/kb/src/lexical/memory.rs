@@ -5,7 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use halma_core::Layer;
 use tantivy::{Index, ReloadPolicy, TantivyDocument, Term};
 
-use super::index::{TOKENIZER, WRITER_HEAP, document, schema};
+use super::index::{TOKENIZER, document, schema};
+use super::writer::WRITER_HEAP;
 use super::{IndexedText, Languages, LexicalIndex, analyzer};
 use crate::KbError;
 use crate::store::Row;

@@ -6,6 +6,7 @@ mod merging;
 mod read_only;
 mod stems;
 mod top;
+mod writer;
 
 pub(crate) use index::{IndexedText, LexicalIndex, LexicalQuery};
 pub(crate) use languages::{Languages, TermHashes, has_stemmer};

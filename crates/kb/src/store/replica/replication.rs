@@ -15,7 +15,7 @@ use crate::KbError;
 use crate::lock_file;
 use crate::store::{Extent, Outgoing, PendingPush, ReplicaState, Store};
 
-/// Held by the process on this machine that leads or takes in.
+/// HeldLease by the process on this machine that leads or takes in.
 const LOCK: &str = "replica.lock";
 
 /// Pushes after which the whole is sent, so that a new replica does not repeat each of them.
@@ -33,10 +33,10 @@ pub(crate) struct Replication {
     /// The folder of keys that all replicas share.
     keys: PathBuf,
     dir: PathBuf,
-    pub(super) held: Mutex<Held>,
+    pub(super) held: Mutex<HeldLease>,
     /// One push at a time.
     sending: Mutex<()>,
-    /// Held while what others wrote is taken in, until searches find it.
+    /// HeldLease while what others wrote is taken in, until searches find it.
     pub(super) taking_in: Mutex<()>,
     pub(super) waiting: Waiting,
     /// What was taken in and is not in the indexes yet.
@@ -52,7 +52,7 @@ pub(crate) type RemovalListener = Box<dyn Fn(&[String]) -> bool + Send + Sync>;
 
 /// What the writes of this process share.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct HeldLease {
     pub(super) writers: usize,
     lease: Option<Arc<dyn Lease>>,
     lock: Option<File>,
@@ -163,7 +163,7 @@ impl Replication {
         store: &Store,
         urgency: Urgency,
         turn: &mut Option<MutexGuard<'a, ()>>,
-    ) -> Result<Held, KbError> {
+    ) -> Result<HeldLease, KbError> {
         // The lock first: others on this machine must not take in what is older.
         // A build in another process on this machine makes room, too.
         let is_urgent = urgency == Urgency::Urgent;
@@ -179,7 +179,7 @@ impl Replication {
         if store.read(|reader| reader.has_unsent())? {
             self.send_by(store, lease.as_ref())?;
         }
-        Ok(Held { writers: 0, lease: Some(lease), lock: Some(file) })
+        Ok(HeldLease { writers: 0, lease: Some(lease), lock: Some(file) })
     }
 
     /// Ends a write of this process: what was written is sent if it is published or the last.

@@ -64,7 +64,7 @@ impl Base {
         from.store.with_outgoing(true, |outgoing| {
             let keys = |slots: std::ops::Range<u32>| from.store.list_keys(slots);
             let received = self.store.receive(&keys, Extent::Whole, |take| {
-                outgoing.segments(&mut |segment| take(&self.store.unpack(segment)))?;
+                outgoing.segments(&mut |segment| take(&segment))?;
                 // Until all of it is sent, the replica holds what is nowhere else.
                 Ok(ReplicaState { generation: ReplicaState::NONE, pending: None, ..state })
             });

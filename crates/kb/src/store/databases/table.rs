@@ -2,7 +2,7 @@
 //! from which `replica/` sends it to where the base is shared.
 use std::ops::{Bound, Deref};
 
-use heed::{MdbError, PutFlags, RwTxn};
+use heed::RwTxn;
 
 use super::Db;
 
@@ -125,20 +125,6 @@ impl Table {
         match value {
             Some(value) => self.db.put(txn, key, value),
             None => self.db.delete(txn, key).map(|_| ()),
-        }
-    }
-
-    /// [`Table::receive`] of a key after all that there are.
-    pub(in crate::store) fn append(
-        &self,
-        txn: &mut RwTxn<'_>,
-        key: &[u8],
-        value: &[u8],
-    ) -> heed::Result<()> {
-        match self.db.put_with_flags(txn, PutFlags::APPEND, key, value) {
-            // It is not after all of them.
-            Err(heed::Error::Mdb(MdbError::KeyExist)) => self.db.put(txn, key, value),
-            appended => appended,
         }
     }
 

@@ -1,13 +1,11 @@
 //! What a replica takes in: the segments that others have sent, in sequence.
-use std::borrow::Cow;
 use std::ops::Range;
 
 use halma_core::Layer;
 use halma_seal::{Key, SealError, Slot};
 
 use super::ReplicaState;
-use super::segment::SharedEntry;
-use super::unpack::{LastKeys, Unpacked, UnpackedEntry};
+use super::segment::{SharedEntry, entries};
 use crate::KbError;
 use crate::store::changes::Changed;
 use crate::store::databases::table::{EDGES_PART, META_PART, Table, VECTORS_PART, WIPES_PART};
@@ -58,9 +56,7 @@ impl Store {
         &self,
         keys: &KeySource<'_>,
         extent: Extent,
-        each: impl FnOnce(
-            &mut dyn FnMut(&Unpacked) -> Result<(), KbError>,
-        ) -> Result<ReplicaState, KbError>,
+        each: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), KbError>) -> Result<ReplicaState, KbError>,
     ) -> Result<Received, KbError> {
         let mut failure = None;
         let done = self.write_here(|writer| {
@@ -69,10 +65,8 @@ impl Store {
             let former = if extent == Extent::Whole { writer.take_out_all()? } else { vec![] };
             let tables = self.db.shared();
             let mut received = Received::default();
-            let mut last = LastKeys::default();
-            let mut take = |segment: &Unpacked| {
-                let (received, last) = (&mut received, &mut last);
-                let mut taker = Taker { writer, tables: &tables, keys, received, last };
+            let mut take = |segment: &[u8]| {
+                let mut taker = Taker { writer, tables: &tables, keys, received: &mut received };
                 taker.take(segment).map_err(|source| self.failed(source))
             };
             match each(&mut take) {
@@ -147,16 +141,15 @@ struct Taker<'a, 't> {
     tables: &'a [(u8, Table)],
     keys: &'a KeySource<'a>,
     received: &'a mut Received,
-    last: &'a mut LastKeys,
 }
 
 impl Taker<'_, '_> {
-    fn take(&mut self, segment: &Unpacked) -> heed::Result<()> {
-        segment.entries()?.try_for_each(|entry| self.put(&entry?))
+    fn take(&mut self, segment: &[u8]) -> heed::Result<()> {
+        entries(segment)?.try_for_each(|entry| self.put(entry?))
     }
 
-    fn put(&mut self, unpacked: &UnpackedEntry<'_>) -> heed::Result<()> {
-        let (SharedEntry { part, key, value }, vector) = (unpacked.entry, unpacked.vector);
+    fn put(&mut self, entry: SharedEntry<'_>) -> heed::Result<()> {
+        let SharedEntry { part, key, value } = entry;
         let Some((_, table)) = self.tables.iter().find(|(known, _)| *known == part) else {
             let newer = format!("part {part} of a segment is of a newer version of Halma");
             return Err(heed::Error::Decoding(newer.into()));
@@ -164,11 +157,11 @@ impl Taker<'_, '_> {
         match part {
             META_PART if key == b"slots" => self.install_keys(value)?,
             EDGES_PART => self.put_edge(key, value)?,
-            VECTORS_PART => return self.put_vector(table, (key, value), vector),
+            VECTORS_PART => return self.put_vector(table, key, value),
             WIPES_PART => return self.wipe(table, key),
             _ => self.note_node(*table, key, value)?,
         }
-        self.last.receive(self.writer.txn(), (part, table), (key, value))
+        table.receive(self.writer.txn(), key, value)
     }
 
     /// Takes the keys that are new from the shared folder.
@@ -192,24 +185,12 @@ impl Taker<'_, '_> {
         backlinks.receive(self.writer.txn(), &back, value.map(|_| &[][..]))
     }
 
-    /// `vector` is what the value says, if that is known already.
-    fn put_vector(
-        &mut self,
-        table: &Table,
-        (key, value): (&[u8], Option<&[u8]>),
-        vector: Option<&[u8]>,
-    ) -> heed::Result<()> {
+    fn put_vector(&mut self, table: &Table, key: &[u8], value: Option<&[u8]>) -> heed::Result<()> {
         let Some((embedder, layer, row)) = of_row_key(key) else { return Ok(()) };
         self.writer.changes.add(Changed::Vector, (layer, row));
         let Some(sealed) = value else { return table.receive(self.writer.txn(), key, None) };
-        let bytes = match vector {
-            Some(vector) => Cow::Borrowed(vector),
-            // Without its key it was deleted meanwhile.
-            None => match self.writer.store.unsealed(sealed)? {
-                Some(bytes) => Cow::Owned(bytes),
-                None => return Ok(()),
-            },
-        };
+        // Without its key it was deleted meanwhile.
+        let Some(bytes) = self.writer.store.unsealed(sealed)? else { return Ok(()) };
         if !self.writer.put_stored_vector(embedder, (layer, row), &bytes)? {
             return Ok(());
         }

@@ -14,7 +14,6 @@ mod segment;
 mod state;
 #[cfg(test)]
 pub(crate) mod testing;
-mod unpack;
 mod upstream;
 mod waiting;
 
@@ -23,11 +22,9 @@ pub(crate) use leading::{Leading, Urgency};
 pub(crate) use outgoing::Outgoing;
 pub(crate) use replication::{LeadRequest, Pulled, RemovalListener, Replication};
 pub(crate) use state::{PendingPush, ReplicaState};
-pub use upstream::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
 pub(crate) use waiting::IndexAccess;
 
-/// What takes segments one after the other.
-type NextEach<'a> = dyn FnMut(&[u8]) -> Result<(), crate::KbError> + 'a;
+pub use upstream::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
 
 /// Values of the base as a whole that each replica has of its own.
 const OWN: [&str; 3] = ["generation", "changes", "vector_doubt"];

@@ -10,12 +10,12 @@ use halma_seal::KeyStore;
 use super::leading::lock;
 use super::removals::Removals;
 use super::waiting::Waiting;
-use super::{Head, Lease, NextEach, Push, Upstream, UpstreamError, Urgency};
+use super::{Head, Lease, Push, Upstream, UpstreamError, Urgency};
 use crate::KbError;
 use crate::lock_file;
 use crate::store::{Extent, Outgoing, PendingPush, ReplicaState, Store};
 
-/// HeldLease by the process on this machine that leads or takes in.
+/// Held by the process on this machine that leads or takes in.
 const LOCK: &str = "replica.lock";
 
 /// Pushes after which the whole is sent, so that a new replica does not repeat each of them.
@@ -36,7 +36,7 @@ pub(crate) struct Replication {
     pub(super) held: Mutex<HeldLease>,
     /// One push at a time.
     sending: Mutex<()>,
-    /// HeldLease while what others wrote is taken in, until searches find it.
+    /// Held while what others wrote is taken in, until searches find it.
     pub(super) taking_in: Mutex<()>,
     pub(super) waiting: Waiting,
     /// What was taken in and is not in the indexes yet.
@@ -300,9 +300,7 @@ impl Replication {
         let received = store.receive(&keys, extent, |take| {
             let is_new = extent == Extent::Whole || state.generation == 0;
             let after = if is_new { head.first.saturating_sub(1) } else { state.generation };
-            let fetch =
-                |each: &mut NextEach<'_>| self.upstream.segments(after, head.generation, each);
-            store.unpack_ahead(fetch, take)?;
+            self.upstream.segments(after, head.generation, take)?;
             let (name, generation) = (self.name().to_owned(), head.generation);
             Ok(ReplicaState { name, generation, ..ReplicaState::default() })
         })?;

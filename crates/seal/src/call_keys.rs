@@ -8,8 +8,8 @@ use std::path::Path;
 
 use crate::Key;
 
-/// Keys of documents. Two documents of a base share one rarely: then calls about one of them are done
-/// again after the other is deleted.
+/// Keys of documents. Of n documents each shares its key with n / 65,536 others on average: calls of an
+/// unfinished build about those are done again after one of them is deleted.
 const DOCUMENTS: usize = 1 << 16;
 
 /// The key of calls of which it is not known what they quote, after those of documents.

@@ -82,15 +82,18 @@ impl Matrix {
         };
         let parts: Vec<&[Row]> = rows.chunks(SEGMENT).collect();
         let read = |(): &mut (), rows: &&[Row]| {
-            let mut segment = CodeSegment::default();
-            store.read(|reader| {
-                reader.each_vector_of((embedder, layer), rows, &mut |row, vector| {
-                    if let Some(vector) = vector {
-                        segment.push(row, vector);
-                    }
+            let (mut segment, mut missing) = (CodeSegment::default(), vec![]);
+            let lost = store.read(|reader| {
+                reader.each_vector_of((embedder, layer), rows, &mut |row, vector| match vector {
+                    Some(vector) => segment.push(row, vector),
+                    None => missing.push(row),
+                })?;
+                // Those that were removed since they were listed are not lost.
+                missing.iter().try_fold(0, |lost, row| {
+                    Ok(lost + usize::from(reader.has_vector(embedder, (layer, *row))?))
                 })
             })?;
-            Ok((rows.len() - segment.rows.len(), segment))
+            Ok((lost, segment))
         };
         in_order(&parts, read, |(lost, segment)| {
             segment.rows.iter().for_each(|row| matrix.held.insert(*row));

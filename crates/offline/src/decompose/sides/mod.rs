@@ -3,6 +3,7 @@ mod attribute;
 mod both;
 mod either;
 mod pair;
+mod shared;
 
 use self::attribute::{Attribute, attribute};
 use super::Step;
@@ -56,7 +57,9 @@ impl Comparison {
 /// The look-ups of a comparison; none for any other question.
 pub(super) fn steps(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     let step = |question: String, stands_for: String| Step { question, stands_for };
-    let Some(found) = comparison(question, lexicon) else { return vec![] };
+    let Some(found) = comparison(question, lexicon) else {
+        return shared::steps(question, lexicon);
+    };
     let Some(role) = &found.role else {
         let ask = |thing: &String| step(found.attribute(thing, lexicon).question, String::new());
         return found.things.iter().map(ask).collect();
@@ -144,6 +147,14 @@ mod tests {
         let same =
             "Are the composers of both songs Low Tide and High Noon Mill from the same country?";
         assert_eq!(questions(same), expected);
+    }
+
+    #[test]
+    fn a_shared_property_is_asked_of_each_thing() {
+        assert_eq!(
+            questions("Which actor starred in both Low Tide and High Noon Mill?"),
+            ["Which actor starred in Low Tide?", "Which actor starred in High Noon Mill?"]
+        );
     }
 
     #[test]

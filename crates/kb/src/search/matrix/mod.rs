@@ -84,10 +84,14 @@ impl Matrix {
         let read = |(): &mut (), rows: &&[Row]| {
             let (mut segment, mut missing) = (CodeSegment::default(), vec![]);
             let lost = store.read(|reader| {
-                reader.each_vector_of((embedder, layer), rows, &mut |row, vector| match vector {
-                    Some(vector) => segment.push(row, vector),
-                    None => missing.push(row),
-                })?;
+                reader.each_vector_of(
+                    (embedder, layer),
+                    rows,
+                    &mut |row, vector| match vector {
+                        Some(vector) => segment.push(row, vector),
+                        None => missing.push(row),
+                    },
+                )?;
                 // Those that were removed since they were listed are not lost.
                 missing.iter().try_fold(0, |lost, row| {
                     Ok(lost + usize::from(reader.has_vector(embedder, (layer, *row))?))

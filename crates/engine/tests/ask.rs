@@ -1,11 +1,12 @@
 //! Asking: every question is checked, answered under the lower limits, and stored as a trace.
 #![expect(clippy::unwrap_used, reason = "tests may stop")]
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use halma_core::Budget;
 use halma_engine::{
-    AskRequest, Config, EmbedderKind, Engine, Exchange, IndexOptions, StoredTrace, TraceHead,
+    AskRequest, Config, EmbedderKind, Engine, Exchange, IndexOptions, Phase, PhaseProgress,
+    StoredTrace, TraceHead,
 };
 
 async fn engine(dir: &Path) -> Engine {
@@ -14,7 +15,7 @@ async fn engine(dir: &Path) -> Engine {
     let file = dir.join("reef.md");
     std::fs::write(&file, "# Far Light\n\nFar Light was built by Anna Roe in 1901.\n").unwrap();
     let engine = Engine::create_or_open(config, &dir.join("base")).unwrap();
-    engine.index(&[file], &IndexOptions::default(), std::sync::Arc::new(|_| {})).await.unwrap();
+    engine.index(&[file], &IndexOptions::default(), Arc::new(|_| {})).await.unwrap();
     engine
 }
 
@@ -70,6 +71,36 @@ async fn a_question_that_is_dropped_or_cancelled_is_stored_with_the_reason() {
     let id = asking.id().to_owned();
     asking.cancel("the server was stopped");
     assert_eq!(stored(&engine, &id).await.head.error.as_deref(), Some("the server was stopped"));
+}
+
+#[tokio::test]
+async fn what_quotes_a_file_that_is_gone_is_deleted_though_the_build_never_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = engine(dir.path()).await;
+    let notes = [dir.path().join("notes")];
+    std::fs::create_dir(&notes[0]).unwrap();
+    let gone = notes[0].join("tower.md");
+    std::fs::write(&gone, "# High Tower\n\nHigh Tower was built by Ben Low in 1950.\n").unwrap();
+    std::fs::write(notes[0].join("mill.md"), "# Old Mill\n\nOld Mill grinds oats.\n").unwrap();
+    let options = IndexOptions { prune: true, ..IndexOptions::default() };
+    engine.index(&notes, &options, Arc::new(|_| {})).await.unwrap();
+    let question = AskRequest { question: "Who built High Tower?".into(), ..request() };
+    let id = engine.ask(question).await.unwrap().id;
+    assert!(!stored(&engine, &id).await.head.documents.is_empty());
+
+    std::fs::remove_file(gone).unwrap();
+    let (send, mut removed) = tokio::sync::watch::channel(false);
+    let progress = Arc::new(move |step: PhaseProgress| {
+        if step.stage == Phase::PRUNE {
+            let _ = send.send(true);
+        }
+    });
+    tokio::select! {
+        biased;
+        _ = removed.wait_for(|removed| *removed) => {}
+        _ = engine.index(&notes, &options, progress) => panic!("nothing was removed"),
+    }
+    assert!(engine.traces().get(&id).is_none());
 }
 
 #[tokio::test]

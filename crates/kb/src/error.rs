@@ -3,7 +3,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use halma_core::LlmError;
+use halma_core::{BoxError, LlmError};
 
 use crate::SqlError;
 
@@ -108,6 +108,11 @@ pub enum KbError {
          `--prune`"
     )]
     NothingFound { path: PathBuf },
+    #[error(
+        "what quotes documents that are gone cannot be deleted: {0}; they stay until it can be: \
+         correct that and run the command again"
+    )]
+    NotForgotten(#[source] BoxError),
     #[error("changes in `{path}` cannot be watched: {source}; index without `--watch`")]
     Watch { path: PathBuf, source: notify::Error },
     #[error(

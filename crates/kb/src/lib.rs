@@ -76,7 +76,7 @@ pub use search::{GraphSettings, SearchSettings};
 pub use settings::{
     Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
 };
-pub use stages::BuildContext;
+pub use stages::{BuildContext, Forget};
 pub use store::{AcceptedDetails, ColumnDetails, Details};
 pub use store::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};

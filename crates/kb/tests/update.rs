@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use common::{Bench, Words, search};
 use halma_core::{Budget, Layer, Mode};
-use halma_kb::{InputFormat, KbError};
+use halma_kb::{BuildContext, Forget, InputFormat, KbError};
 
 async fn finds(base: &halma_kb::Base, word: &str) -> bool {
     !search(base, word, Layer::Chunk, Mode::Bm25).await.is_empty()
@@ -103,6 +103,40 @@ async fn one_of_two_copies_that_goes_leaves_the_other() {
     let report = bench.index(&base).await;
     assert!(report.documents_removed.is_empty());
     assert_eq!(search(&base, "otters", Layer::Chunk, Mode::Bm25).await[0].document, "y/same.txt");
+}
+
+#[tokio::test]
+async fn a_document_that_goes_with_two_files_is_reported_under_both_names() {
+    let mut bench = Bench::new();
+    bench.write("x/same.txt", "About otters.").write("y/same.txt", "About otters.");
+    let base = bench.write("z.txt", "About voles.").open(None);
+    bench.index(&base).await;
+    bench.remove("x/same.txt").remove("y/same.txt");
+    pruning(&mut bench);
+    let mut removed = bench.index(&base).await.documents_removed;
+    removed.sort();
+    assert_eq!(removed, ["x/same.txt", "y/same.txt"], "hits name the first of them");
+    assert!(!finds(&base, "otters").await);
+}
+
+#[tokio::test]
+async fn a_document_stays_until_what_quotes_it_is_deleted() {
+    let mut bench = Bench::new();
+    let base = bench.write("a.txt", "About otters.").write("b.txt", "About voles.").open(None);
+    bench.index(&base).await;
+    bench.remove("b.txt");
+    pruning(&mut bench);
+    let forget: Forget = Arc::new(|documents| {
+        assert_eq!(documents, ["b.txt"]);
+        Err("the disk is away".into())
+    });
+    let setup = bench.setup();
+    let context = BuildContext { forget, ..BuildContext::new(&base, &bench.settings, &setup) };
+    let failed = halma_kb::index(context, &[bench.input()], &bench.options).await.unwrap_err();
+    assert!(failed.to_string().contains("the disk is away"), "{failed}");
+    assert!(finds(&base, "voles").await);
+    assert_eq!(bench.index(&base).await.documents_removed, ["b.txt"]);
+    assert!(!finds(&base, "voles").await);
 }
 
 #[tokio::test]

@@ -1,17 +1,15 @@
 //! Bringing documents into the base, and deleting them with everything that quotes them.
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use halma_core::{Meter, Setup};
 use halma_kb::{
-    Base, BuildContext, Deleted, Estimate, IndexOptions, IndexReport, Progress, TagLearning,
+    BuildContext, Deleted, Estimate, Forget, IndexOptions, IndexReport, Progress, TagLearning,
     TagSample,
 };
-use halma_models::Cache;
-use halma_net::daily::forget_replies;
 
 use super::Engine;
-use crate::assemble;
+use super::quotes::Quotes;
 use crate::error::EngineError;
 use crate::shared::{CallSharing, Ledger, SharedBuild, keys_of};
 
@@ -61,13 +59,18 @@ impl Engine {
     ) -> Result<IndexReport, EngineError> {
         let IndexRun { progress, parent, sharing } = run;
         let meter = self.index_meter(parent);
-        let mut context = BuildContext { meter, progress, ..self.build_context() };
-        let shared = self.share_calls(&mut context, &sharing)?;
+        let ledger = self.ledger()?;
+        let quotes = self.quotes(ledger.clone());
+        let forget: Forget =
+            Arc::new(move |documents| quotes.forget_and_refuse(documents).map_err(Into::into));
+        let mut context = BuildContext { meter, progress, forget, ..self.build_context() };
+        let shared = self.share_calls(&mut context, ledger.as_ref(), &sharing)?;
         let report = halma_kb::index(context, inputs, options).await;
         if let Some(shared) = shared {
             shared.finish(report.as_ref().is_ok_and(is_complete)).await;
         }
         let report = report?;
+        // What was asked before they were removed, and answered since.
         self.forget(&report.documents_removed)?;
         Ok(report)
     }
@@ -76,12 +79,13 @@ impl Engine {
     fn share_calls(
         &self,
         context: &mut BuildContext,
+        ledger: Option<&Ledger>,
         sharing: &CallSharing,
     ) -> Result<Option<SharedBuild>, EngineError> {
-        let Some(ledger) = self.ledger()? else { return Ok(None) };
+        let Some(ledger) = ledger else { return Ok(None) };
         let (config, named) = (&self.config, |e| self.config.named(e));
         let embedder = context.embedder.as_ref();
-        let shared = SharedBuild::start(&ledger, config, embedder, sharing).map_err(named)?;
+        let shared = SharedBuild::start(ledger, config, embedder, sharing).map_err(named)?;
         let Some(shared) = shared else { return Ok(None) };
         let models = shared.models(config, self.cache.as_ref()).map_err(named)?;
         context.setup = Arc::new(Setup { models, ..(*context.setup).clone() });
@@ -177,56 +181,17 @@ impl Engine {
         if documents.is_empty() {
             return Ok(());
         }
-        // Calls of an unfinished build may quote them. All others stay, as they are paid for.
-        if let Some(ledger) = self.ledger()? {
-            let (space, documents) = (ledger.space().clone(), documents.to_vec());
-            space.wait(async move { ledger.forget(&documents).await })?;
-        }
-        self.forget_quotes(documents)
+        self.quotes(self.ledger()?).forget(documents)
     }
 
-    /// Deletes the cached replies and traces that may quote these documents, also those of models
-    /// that are not configured any more; and all replies of the web and of an endpoint, since it is
-    /// not known which of their queries were made from a document.
+    /// [`Engine::forget`] without the calls that workers do.
     fn forget_quotes(&self, documents: &[String]) -> Result<(), EngineError> {
-        if documents.is_empty() {
-            return Ok(());
-        }
-        self.traces.forget(documents).map_err(|e| EngineError::file(self.traces.dir(), e))?;
-        forget_replies_about(documents, &self.base.cache_dir(), self.cache.as_ref())
+        self.quotes(None).forget(documents)
     }
-}
 
-/// [`Engine::forget`] of replies.
-fn forget_replies_about(
-    documents: &[String],
-    dir: &Path,
-    cache: Option<&Arc<Cache>>,
-) -> Result<(), EngineError> {
-    forget_replies(&assemble::web_folder(dir))?;
-    forget_replies(&assemble::kg_folder(dir))?;
-    let failed = |e| EngineError::Cache(Box::new(e));
-    let cache = match cache {
-        Some(cache) => Arc::clone(cache),
-        None if dir.join("data.mdb").exists() || dir.join("replies").exists() => {
-            Cache::open(dir).map_err(failed)?
-        }
-        None => return Ok(()),
-    };
-    cache.forget(documents).map(drop).map_err(failed)
-}
-
-/// Deletes the replies on this machine that may quote documents which another machine removes.
-pub(super) fn forget_what_others_remove(base: &Base, cache: Option<&Arc<Cache>>) {
-    let (dir, cache) = (base.cache_dir(), cache.cloned());
-    base.on_removed_elsewhere(move |documents| {
-        if let Some(cache) = &cache {
-            cache.refuse(documents);
-        }
-        let forgotten = forget_replies_about(documents, &dir, cache.as_ref());
-        if let Err(e) = &forgotten {
-            tracing::error!("cached replies that quote removed documents are left for now: {e}");
-        }
-        forgotten.is_ok()
-    });
+    /// What may quote documents, with or without the calls that workers do.
+    fn quotes(&self, ledger: Option<Ledger>) -> Quotes {
+        let (traces, cache) = (Arc::clone(&self.traces), self.cache.clone());
+        Quotes { traces, cache, cache_dir: self.base.cache_dir(), ledger }
+    }
 }

@@ -33,6 +33,11 @@ pub(super) fn prune(
     let total = lost.len();
     let mut done = 0;
     for batch in lost.chunks(BATCH) {
+        let going: Vec<String> =
+            batch.iter().filter(|lost| lost.goes).map(|lost| lost.name.clone()).collect();
+        // Before the documents, by which all that quotes them is found: a run that is killed in
+        // between is completed by the next one.
+        forget(context, &going)?;
         store.write(|writer| {
             for Lost { row, name, origin, .. } in batch {
                 writer.remove_name(*row, name)?;
@@ -40,12 +45,20 @@ pub(super) fn prune(
             }
             Ok(())
         })?;
+        // What was asked and answered meanwhile.
+        forget(context, &going)?;
+        ingest.report.documents_removed.extend(going);
         done += batch.len();
         (context.progress)(PhaseProgress { stage: Phase::PRUNE, done, total });
     }
-    ingest.report.documents_removed =
-        lost.into_iter().filter(|lost| lost.goes).map(|lost| lost.name).collect();
     Ok(())
+}
+
+fn forget(context: &BuildContext, documents: &[String]) -> Result<(), KbError> {
+    if documents.is_empty() {
+        return Ok(());
+    }
+    (context.forget)(documents).map_err(KbError::NotForgotten)
 }
 
 fn lost(
@@ -75,14 +88,17 @@ fn lost(
             let (row, record) = node?;
             // Paragraphs of data sets are met without being named.
             let met = ingest.resolver.has_met(record.id);
-            let mut left = record.names.len();
+            let (mut left, first) = (record.names.len(), lost.len());
             for (name, origin) in record.names.iter().zip(&record.origins) {
                 let last_of_met = met && left == 1;
                 if !ingest.resolver.has_given(name) && !last_of_met && gone(origin) {
                     left -= 1;
-                    let (name, origin, goes) = (name.clone(), origin.clone(), left == 0);
-                    lost.push(Lost { row, name, origin, goes });
+                    let (name, origin) = (name.clone(), origin.clone());
+                    lost.push(Lost { row, name, origin, goes: false });
                 }
+            }
+            if left == 0 {
+                lost[first..].iter_mut().for_each(|lost| lost.goes = true);
             }
         }
         Ok(lost)

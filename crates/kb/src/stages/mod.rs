@@ -19,7 +19,7 @@ mod windows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use halma_core::{Cx, Embedder, Error, Limit, Llm, Meter, Setup};
+use halma_core::{BoxError, Cx, Embedder, Error, Limit, Llm, Meter, Setup};
 
 pub(crate) use ask::{AskStage, LedgerUnit};
 pub(crate) use atomize::Atomize;
@@ -42,6 +42,9 @@ use crate::kept::BasePart;
 use crate::store::{History, Id, Row, Store, StoreReader, StoreWriter, Task};
 use crate::{Base, KbError, KbSettings, Phase, Progress};
 
+/// Deletes what quotes documents and is outside the base.
+pub type Forget = Arc<dyn Fn(&[String]) -> Result<(), BoxError> + Send + Sync>;
+
 /// What the stages of one build share.
 pub struct BuildContext {
     pub base: Arc<Base>,
@@ -58,6 +61,8 @@ pub struct BuildContext {
     /// The budget of the build.
     pub meter: Arc<Meter>,
     pub progress: Progress,
+    /// Called before documents whose source is gone are removed, and after it. Blocks the thread.
+    pub forget: Forget,
 }
 
 impl BuildContext {
@@ -72,6 +77,7 @@ impl BuildContext {
             setup: Arc::clone(setup),
             meter: Arc::new(Meter::unlimited()),
             progress: Arc::new(|_| ()),
+            forget: Arc::new(|_| Ok(())),
         }
     }
 
@@ -90,6 +96,7 @@ impl BuildContext {
             setup: Arc::clone(&self.setup),
             meter: Arc::clone(&self.meter),
             progress: Arc::clone(&self.progress),
+            forget: Arc::clone(&self.forget),
         }
     }
 

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::Key;
+use crate::{Key, private};
 
 /// Keys of documents. Of n documents each shares its key with n / 65,536 others on average: calls of an
 /// unfinished build about those are done again after one of them is deleted.
@@ -110,9 +110,7 @@ pub(crate) fn read_or_make(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; BYTES];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     let part = path.with_added_extension("part");
-    let mut file = File::create(&part)?;
-    file.write_all(&bytes)?;
-    file.sync_all()?;
+    private::write(&part, &bytes)?;
     fs::rename(&part, path)?;
     Ok(bytes)
 }

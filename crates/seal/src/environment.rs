@@ -13,6 +13,7 @@ use heed::types::{Bytes, DecodeIgnore};
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, PutFlags, RoTxn, WithoutTls};
 
 use crate::key_file::copy_of;
+use crate::private;
 
 type Table = Database<'static, Bytes, Bytes>;
 
@@ -121,8 +122,7 @@ fn united(new: &[u8], former: &Path) -> io::Result<Vec<u8>> {
 fn write_keys(path: &Path, bytes: &[u8]) -> io::Result<()> {
     for path in [path.to_owned(), copy_of(path)] {
         let part = path.with_added_extension("part");
-        fs::write(&part, bytes)?;
-        fs::File::open(&part)?.sync_all()?;
+        private::write(&part, bytes)?;
         fs::rename(&part, &path)?;
     }
     path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Key, Slot};
+use crate::{Key, Slot, private};
 
 pub(crate) const HEAD: &[u8; 16] = b"halma keys 2\n\0\0\0";
 const KEY: usize = size_of::<Key>();
@@ -77,8 +77,7 @@ impl KeyFile {
     /// Creates both files, with no slots.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let create = |path: &Path| -> io::Result<File> {
-            let mut file =
-                File::options().read(true).write(true).create(true).truncate(true).open(path)?;
+            let mut file = private::options().read(true).create(true).truncate(true).open(path)?;
             file.write_all(HEAD)?;
             file.sync_all()?;
             Ok(file)

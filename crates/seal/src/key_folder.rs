@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Key, SealError};
+use crate::{Key, SealError, private};
 
 /// A folder of keys, each named after its value.
 #[derive(Debug, Clone)]
@@ -25,10 +25,10 @@ impl KeyFolder {
         let give = |path: &Path| {
             let mut key = Key::default();
             getrandom::fill(&mut key).map_err(|e| io::Error::other(e.to_string()))?;
-            fs::create_dir_all(&self.dir)?;
+            private::create_folder(&self.dir)?;
             // Two machines that give at the same time: the file of the first stays.
             let part = path.with_extension(format!("part{:02x}{:02x}", key[0], key[1]));
-            let mut file = File::create_new(&part)?;
+            let mut file = private::options().create_new(true).open(&part)?;
             let linked = file
                 .write_all(&key)
                 .and_then(|()| file.sync_all())

@@ -6,9 +6,8 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::call_keys;
 use crate::key_file::{KeyFile, SlotState};
-use crate::{CallKeys, Key, Keys, SealError, Slot};
+use crate::{CallKeys, Key, Keys, SealError, Slot, call_keys, private};
 
 /// The keys themselves.
 const FILE: &str = "keys";
@@ -77,8 +76,7 @@ impl KeyStore {
             }
             if last < fence {
                 let part = self.dir.join("keys.fence.part");
-                fs::write(&part, fence.to_string())?;
-                File::open(&part)?.sync_all()?;
+                private::write(&part, fence.to_string().as_bytes())?;
                 fs::rename(&part, &path)?;
             }
             let mut file = self.open()?;
@@ -146,8 +144,7 @@ impl KeyStore {
         let path = self.dir.join(CALLS);
         let work = || {
             let _lock = self.lock()?;
-            let mut options = File::options();
-            then(options.read(true).write(true).create(true).truncate(false).open(&path)?)
+            then(private::options().read(true).create(true).truncate(false).open(&path)?)
         };
         work().map_err(|source| failed_at(&path, source))
     }
@@ -162,9 +159,9 @@ impl KeyStore {
     }
 
     fn lock(&self) -> io::Result<File> {
-        fs::create_dir_all(&self.dir)?;
+        private::create_folder(&self.dir)?;
         let path = self.dir.join(LOCK);
-        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        let file = private::options().create(true).truncate(false).open(path)?;
         file.lock()?;
         Ok(file)
     }

@@ -9,6 +9,7 @@ mod key_file;
 mod key_folder;
 mod key_store;
 mod keys;
+mod private;
 mod wipe;
 
 pub use call_keys::CallKeys;

@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Price, Usage};
 
@@ -21,10 +22,38 @@ pub struct Budget {
     /// Prompt and completion tokens together.
     pub tokens: Option<u64>,
     /// US dollars, by the prices in the configuration.
+    #[serde(deserialize_with = "read_usd")]
     pub usd: Option<f64>,
+    #[serde(deserialize_with = "read_seconds")]
     pub seconds: Option<f64>,
     /// How often in all a model is asked again because its reply does not fit.
     pub repairs: Option<u64>,
+}
+
+/// The most that a limit in dollars or seconds may be.
+const HIGHEST: f64 = 1e9;
+
+/// A number that is not a limit in dollars or seconds.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{0} is not a number from 0 to 1000000000; omit a limit that does not matter")]
+pub struct NotALimit(f64);
+
+/// A limit in dollars or seconds, such as one of a [`Budget`], if it is one.
+pub fn check_limit(limit: f64) -> Result<f64, NotALimit> {
+    if (0.0..=HIGHEST).contains(&limit) { Ok(limit) } else { Err(NotALimit(limit)) }
+}
+
+fn read_usd<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    read_limit("usd", from)
+}
+
+fn read_seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    read_limit("seconds", from)
+}
+
+fn read_limit<'de, D: Deserializer<'de>>(key: &str, from: D) -> Result<Option<f64>, D::Error> {
+    let limit = Option::<f64>::deserialize(from)?.map(check_limit).transpose();
+    limit.map_err(|e| D::Error::custom(format!("`{key}`: {e}")))
 }
 
 /// The limit that was reached.

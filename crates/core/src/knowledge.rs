@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{BoxError, Edge, Hit, Layer, MetadataFilter, NodeId};
+use crate::{BoxError, DateBound, Edge, Hit, Layer, MetadataFilter, NodeId};
 
 /// How a search compares the query with the nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,10 +106,12 @@ pub struct Filter {
     pub tags: Vec<String>,
     /// Documents dated on this day or later, as `2023-01-31`, `2023-01` or `2023`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub since: Option<String>,
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub since: Option<DateBound>,
     /// Documents dated on this day or earlier.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<String>,
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub until: Option<DateBound>,
     /// Conditions on the fields that users gave to documents.
     #[serde(skip_serializing_if = "MetadataFilter::is_empty")]
     pub metadata: MetadataFilter,

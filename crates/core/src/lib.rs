@@ -5,6 +5,7 @@
 mod budget;
 mod choice;
 mod cx;
+mod date_bound;
 mod error;
 mod facts;
 mod knowledge;
@@ -23,8 +24,9 @@ mod trace;
 
 pub use halma_text as text;
 
-pub use budget::{Amount, Budget, Limit, Meter, SharedBudget};
+pub use budget::{Amount, Budget, Limit, Meter, NotALimit, SharedBudget, check_limit};
 pub use cx::{Cx, FactsCx, Scored, Setup, UnlessFailed, UnlessSpent, Watcher, estimate_tokens};
+pub use date_bound::{DateBound, NotADate};
 pub use error::{BoxError, ConfigError, Error, Result};
 pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
 pub use knowledge::{

@@ -1,7 +1,13 @@
 //! Options that take one of a few named values.
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use halma_core::{AnswerStyle, Layer, Mode};
+use halma_core::{AnswerStyle, Layer, Mode, check_limit};
 use halma_engine::{LogFormat, WorkerKind};
+
+/// Parses a limit in dollars or seconds.
+pub(crate) fn limit(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    check_limit(number).map_err(|e| e.to_string())
+}
 
 /// A value on the command line and what it means.
 pub(crate) struct Choice<T: 'static> {

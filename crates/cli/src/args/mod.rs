@@ -153,7 +153,7 @@ pub(crate) struct Worker {
     pub(crate) kb: KbDir,
     /// Stop before this worker has spent more US dollars, by the prices in the configuration
     /// [default: none]
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = choice::limit)]
     pub(crate) max_usd: Option<f64>,
     /// When it ends, print what was done as JSON
     #[arg(long)]
@@ -185,10 +185,10 @@ pub(crate) struct BudgetArgs {
     #[arg(long, value_name = "N", help_heading = "Budget")]
     pub(crate) max_tokens: Option<u64>,
     /// Limit of costs in US dollars [default: none]
-    #[arg(long, value_name = "USD", help_heading = "Budget")]
+    #[arg(long, value_name = "USD", help_heading = "Budget", value_parser = choice::limit)]
     pub(crate) max_usd: Option<f64>,
     /// Time limit in seconds [default: none]
-    #[arg(long, value_name = "S", help_heading = "Budget")]
+    #[arg(long, value_name = "S", help_heading = "Budget", value_parser = choice::limit)]
     pub(crate) max_seconds: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
 //! Arguments of `halma search`.
-use halma_core::{ConfigError, Filter, Layer, MetadataFilter, Mode};
+use halma_core::{ConfigError, DateBound, Filter, Layer, MetadataFilter, Mode};
 
 use super::{KbDir, choice};
 
@@ -68,10 +68,10 @@ pub(crate) struct FilterArgs {
     pub(crate) tag: Vec<String>,
     /// Only documents dated on this day or later: 2023, 2023-01 or 2023-01-31
     #[arg(long, value_name = "DATE", help_heading = "Filters")]
-    pub(crate) since: Option<String>,
+    pub(crate) since: Option<DateBound>,
     /// Only documents dated on this day or earlier
     #[arg(long, value_name = "DATE", help_heading = "Filters")]
-    pub(crate) until: Option<String>,
+    pub(crate) until: Option<DateBound>,
     /// `true`: only what was accepted from answers; `false`: nothing of it [default: both, as
     /// feedback.search of the configuration says]
     #[arg(long, value_name = "BOOL", help_heading = "Filters")]

@@ -2,7 +2,7 @@
 use clap::Subcommand;
 use halma_server::Scope;
 
-use super::choice::{Choice, one_of};
+use super::choice::{self, Choice, one_of};
 use super::{KbDir, Where};
 
 #[derive(clap::Args)]
@@ -67,7 +67,7 @@ pub(crate) struct KeysCreate {
     #[arg(long, value_name = "DAYS")]
     pub(crate) days: Option<u32>,
     /// Spending limit per day, in US dollars
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = choice::limit)]
     pub(crate) usd_per_day: Option<f64>,
     /// Limit of model calls per day
     #[arg(long, value_name = "N")]

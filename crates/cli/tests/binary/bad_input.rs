@@ -75,6 +75,22 @@ fn wrong_configuration_is_named_with_its_line() {
 }
 
 #[test]
+fn dates_and_limits_that_are_none_are_refused() {
+    let program = Program::new();
+    let search = |option: &str| program.run(&["search", "tower", option]);
+    search("--since=2023-13").fails(2, &["--since", "`2023-13` is not a date", "2023-01-31"]);
+    search("--until=yesterday").fails(2, &["--until", "`yesterday` is not a date"]);
+    for limit in ["--max-usd=-1", "--max-usd=nan", "--max-seconds=-5", "--max-seconds=1e12"] {
+        let flag = limit.split('=').next().unwrap();
+        program.run(&["ask", "Who?", limit]).fails(2, &[flag, "is not a number from 0"]);
+    }
+    program
+        .run(&["keys", "create", "--name", "a", "--scope", "ask", "--usd-per-day=-1"])
+        .fails(2, &["--usd-per-day", "is not a number from 0"]);
+    assert!(!program.path(".halma").exists());
+}
+
+#[test]
 fn odd_questions() {
     let program = indexed();
     program.run(&["ask", "  "]).fails(2, &["empty", "hint:"]);

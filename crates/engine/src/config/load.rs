@@ -64,8 +64,9 @@ fn in_file(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
         Some(line) => format!("{}:{line}", file.display()),
         None => file.display().to_string(),
     };
-    let key = quoted(error.message()).unwrap_or_default();
-    ConfigError { file, key, reason: error.message().to_owned(), hint: hint(error.message()) }
+    let (message, key) = (error.message(), quoted(error.message()).unwrap_or_default());
+    let reason = message.strip_prefix(&format!("`{key}`: ")).unwrap_or(message).to_owned();
+    ConfigError { file, key, reason, hint: hint(message) }
 }
 
 /// The first word in backticks of a message, which is the key.
@@ -196,6 +197,19 @@ mod tests {
         assert!(error.file.ends_with("halma.toml:3"), "{error}");
         assert_eq!(error.key, "chunk_size");
         assert!(error.hint.contains("config show"));
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_reached_is_refused_with_its_line() {
+        for wrong in ["usd = -1", "usd = nan", "usd = inf", "seconds = -0.5", "seconds = 1e12"] {
+            let key = wrong.split(' ').next().unwrap();
+            let error = load_text(&format!("[budget.ask]\n{wrong}\n")).err().unwrap();
+            assert!(error.file.ends_with("halma.toml:2"), "{error}");
+            assert_eq!(error.key, key);
+            assert!(error.reason.ends_with("omit a limit that does not matter"), "{error}");
+        }
+        let config = load_text("[budget.index]\nusd = 0\nseconds = 90\n").unwrap().config;
+        assert_eq!((config.budget.index.usd, config.budget.index.seconds), (Some(0.0), Some(90.0)));
     }
 
     #[test]

@@ -151,7 +151,7 @@ async fn graph_search_of_atoms_brings_those_of_the_chunks_it_is_led_to() {
 async fn filters_hold_in_every_mode_before_the_limit_is_taken() {
     let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
     let documents = |name: &str| Filter { documents: vec![name.into()], ..Filter::default() };
-    let since = |day: &str| Filter { since: Some(day.into()), ..Filter::default() };
+    let since = |day: &str| Filter { since: Some(day.parse().unwrap()), ..Filter::default() };
     let tags = Filter { tags: vec!["unheard of".into()], ..Filter::default() };
     for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid, Mode::Graph] {
         for layer in [Layer::Chunk, Layer::Atom] {
@@ -182,11 +182,11 @@ async fn sections_and_dates_filter_what_lies_in_them() {
             assert_eq!(hits.len(), expected, "{sections} {layer:?}");
         }
     }
-    let until = Filter { until: Some("2021".into()), ..Filter::default() };
+    let until = Filter { until: Some("2021".parse().unwrap()), ..Filter::default() };
     let query = Query { filter: until, ..query(&["Quill"], Layer::Entity, Mode::Bm25) };
     let hits = held.base.search(&query).await.unwrap().remove(0);
     assert_eq!(titles(&hits), ["Mara Quill"]);
-    let before = Filter { until: Some("2020".into()), ..Filter::default() };
+    let before = Filter { until: Some("2020".parse().unwrap()), ..Filter::default() };
     let query = Query { filter: before, ..query };
     assert!(held.base.search(&query).await.unwrap().remove(0).is_empty());
 }

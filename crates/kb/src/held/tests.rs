@@ -41,7 +41,7 @@ async fn found(base: &Base) -> Vec<String> {
     let filters = [
         Filter::default(),
         Filter { documents: vec!["*2".into(), "*5".into()], ..Filter::default() },
-        Filter { since: Some("2020-01-04".into()), ..Filter::default() },
+        Filter { since: Some("2020-01-04".parse().unwrap()), ..Filter::default() },
     ];
     for filter in filters {
         for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid, Mode::Graph] {

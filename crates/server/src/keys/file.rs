@@ -2,6 +2,7 @@
 use std::path::{Path, PathBuf};
 
 use chrono::Utc;
+use halma_core::check_limit;
 use halma_engine::{Engine, EngineError, Place, SharedSpace};
 use serde::{Deserialize, Serialize};
 
@@ -139,8 +140,8 @@ impl KeyFile {
         if new.name.trim().is_empty() || new.name.chars().count() > 100 {
             return Err(KeysError::Invalid("a key needs a name of 1 to 100 characters"));
         }
-        if new.budget_per_day_usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
-            return Err(KeysError::Invalid("a budget must be 0 or more"));
+        if new.budget_per_day_usd.is_some_and(|usd| check_limit(usd).is_err()) {
+            return Err(KeysError::Invalid("a daily budget must be a number from 0 to 1000000000"));
         }
         if let Some(documents) = &new.documents {
             documents.check().map_err(|e| KeysError::Condition(e.to_string()))?;

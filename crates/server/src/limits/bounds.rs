@@ -2,7 +2,7 @@
 //! computed from them.
 use std::collections::BTreeMap;
 
-use halma_core::{Budget, Filter};
+use halma_core::Filter;
 use halma_engine::{LONGEST_CORRECTION, LONGEST_NOTE, flag_value};
 use serde_json::Value as Json;
 use toml::Value;
@@ -145,7 +145,8 @@ const SETTINGS: &[(&str, Allowed)] = &[
     ("sources", Allowed::Words),
 ];
 
-/// Everything of a question but its text, which has a configured limit.
+/// Everything of a question but its text, which has a configured limit, and its budget, which is
+/// checked when it is read.
 pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     name("strategy", ask.strategy.as_deref())?;
     name("asked_at", ask.asked_at.as_deref())?;
@@ -158,7 +159,7 @@ pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     if ask.options.iter().any(|option| option.chars().count() > LONGEST_OPTION) {
         return Err(too_long("options", LONGEST_OPTION));
     }
-    budget(ask.budget.as_ref())
+    Ok(())
 }
 
 fn settings(settings: &BTreeMap<String, Json>) -> Result<(), Problem> {
@@ -226,25 +227,13 @@ fn history(history: &[Turn]) -> Result<(), Problem> {
     Ok(())
 }
 
-fn budget(budget: Option<&Budget>) -> Result<(), Problem> {
-    let amounts = budget.iter().flat_map(|budget| [budget.usd, budget.seconds]).flatten();
-    for amount in amounts {
-        if !(0.0..=1e9).contains(&amount) {
-            return Err(Problem::unfit("a limit of `budget` is not a positive number")
-                .hint("omit the limits that do not matter"));
-        }
-    }
-    Ok(())
-}
-
 /// Each pattern is compared with the name of every document.
 pub(crate) fn check_filter(filter: &Filter) -> Result<(), Problem> {
     let lists = [&filter.documents, &filter.sections, &filter.formats, &filter.tags];
     if lists.iter().map(|list| list.len()).sum::<usize>() > MOST_PATTERNS {
         return Err(too_many("filter", MOST_PATTERNS));
     }
-    let dates = [&filter.since, &filter.until].into_iter().flatten();
-    let mut all = lists.into_iter().flatten().chain(dates);
+    let mut all = lists.into_iter().flatten();
     if all.any(|pattern| pattern.chars().count() > LONGEST_PATTERN) {
         return Err(too_long("filter", LONGEST_PATTERN));
     }
@@ -348,7 +337,7 @@ mod tests {
     fn long_lists_and_texts_are_refused() {
         let many = Filter { documents: vec!["*a*".to_owned(); 101], ..Filter::default() };
         assert!(check_filter(&many).is_err());
-        let long = Filter { since: Some("2".repeat(301)), ..Filter::default() };
+        let long = Filter { documents: vec!["2".repeat(301)], ..Filter::default() };
         assert!(check_filter(&long).is_err());
         assert!(check_filter(&Filter::default()).is_ok());
         let turn = |text: String| Turn { role: "user".into(), text };
@@ -359,8 +348,6 @@ mod tests {
             feedback(&"ü".repeat(4_001), "").is_err() && feedback("", &"n".repeat(4_001)).is_err()
         );
         assert!(candidates(&[1; 65]).is_err() && candidates(&[1, 2]).is_ok());
-        let endless = Budget { seconds: Some(f64::INFINITY), ..Budget::default() };
-        assert!(budget(Some(&endless)).is_err() && budget(Some(&Budget::default())).is_ok());
     }
 
     proptest! {

@@ -5,6 +5,8 @@ use console::style;
 use halma_core::ConfigError;
 use halma_engine::EngineError;
 
+use crate::view;
+
 /// Wrong usage or configuration.
 const WRONG_USE: u8 = 2;
 /// A failed run.
@@ -24,9 +26,9 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     let hint = config_error(error).map(|config| config.hint.clone());
     let label = style("error:").for_stderr().red().bold();
-    eprint(&format!("{label} {}", message(error)));
+    view::print_to_stderr(&format!("{label} {}", message(error)));
     if let Some(hint) = hint {
-        eprint(&format!(" {} {hint}", style("hint:").for_stderr().cyan().bold()));
+        view::print_to_stderr(&format!(" {} {hint}", style("hint:").for_stderr().cyan().bold()));
     }
     ExitCode::from(if is_wrong_use(error) { WRONG_USE } else { FAILED })
 }
@@ -64,11 +66,6 @@ fn is_wrong_use(error: &anyhow::Error) -> bool {
                 || cause.downcast_ref().is_some_and(halma_eval::train::TrainError::is_wrong_use)
                 || cause.downcast_ref().is_some_and(halma_eval::blend::BlendError::is_wrong_use)
         })
-}
-
-#[expect(clippy::print_stderr, reason = "the one place where errors reach the user")]
-fn eprint(line: &str) {
-    eprintln!("{line}");
 }
 
 #[cfg(test)]

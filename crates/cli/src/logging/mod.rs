@@ -60,6 +60,8 @@ pub(crate) fn start(style: LogStyle) -> LibraryWarnings {
     let counted = if asked.is_some() { LevelFilter::OFF } else { LevelFilter::WARN };
     let filter = asked.unwrap_or_else(|| EnvFilter::new(style.filter));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // Where standard error is closed (`2>&1 | head`), the log must not end the program.
+    let lines = lines.log_internal_errors(false);
     // A terminal shows colours, a file or the journal gets none.
     let lines = lines.with_ansi(console::Term::stderr().is_term());
     let lines: Box<dyn Layer<_> + Send + Sync> = match style {

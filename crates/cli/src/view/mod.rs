@@ -21,14 +21,18 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&serde_json::to_string_pretty(value)?)
 }
 
-#[expect(clippy::print_stderr, reason = "the one place for warnings")]
 pub(crate) fn warn(text: &str) {
-    eprintln!("{} {text}", style("warning:").for_stderr().yellow().bold());
+    print_to_stderr(&format!("{} {text}", style("warning:").for_stderr().yellow().bold()));
 }
 
-#[expect(clippy::print_stderr, reason = "the one place for notes")]
 pub(crate) fn note(text: &str) {
-    eprintln!("{text}");
+    print_to_stderr(text);
+}
+
+/// Prints a line that is not a result. It is lost where standard error is closed (`2>&1 | head`):
+/// no one is left to tell.
+pub(crate) fn print_to_stderr(line: &str) {
+    drop(writeln!(std::io::stderr().lock(), "{line}"));
 }
 
 /// The text on one line, shortened to `limit` characters.

@@ -188,6 +188,21 @@ fn a_closed_pipe_ends_the_program_quietly() {
 }
 
 #[test]
+fn a_closed_standard_error_changes_no_exit_code() {
+    let program = Program::new();
+    write_library(&program);
+    let code = |args: &[&str]| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = program.command(args);
+        command.env("HALMA_LOG", "trace").stderr(writer).status().unwrap().code()
+    };
+    assert_eq!(code(&["index", "library"]), Some(0), "the log");
+    assert_eq!(code(&["keys", "create", "--name", "a", "--scope", "ask"]), Some(0), "a note");
+    assert_eq!(code(&["ask", " "]), Some(2), "an error with a hint");
+}
+
+#[test]
 fn the_configuration_names_the_base_where_no_flag_does() {
     const BASE: &str = "[embedder]\nkind = \"none\"\n[kb]\natoms = \"sentences\"\n";
     let program = Program::configured(&format!("{BASE}url = \"configured\"\n"));

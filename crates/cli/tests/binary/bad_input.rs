@@ -64,6 +64,10 @@ fn wrong_configuration_is_named_with_its_line() {
         .fails(2, &["strategy.kar3", "hops", "docs/strategies/kar3.md"]);
     let program = indexed();
     program.run(&["ask", "Who?", "--strategy", "kar4"]).fails(2, &["kar4", "kar3"]);
+    program.write("other.toml", "[embedder]\nkind = \"none\"\n[ask]\nstrategy = \"kar33\"\n");
+    program
+        .run(&["ask", "Who?", "--config", "other.toml"])
+        .fails(2, &["other.toml: `ask.strategy`: there is no strategy `kar33`", "kar3"]);
     program.run(&["ask", "Who?", "--set", "kar3.n"]).fails(2, &["kar3.n", "--set kar3.n=3"]);
     program.run(&["ask", "Who?", "--set", "kar3.n=many"]).fails(2, &["strategy.kar3"]);
     program.run(&["ask", "Who?", "--set", "kra3.n=2"]).fails(2, &["kra3"]);
@@ -93,7 +97,8 @@ fn dates_and_limits_that_are_none_are_refused() {
 #[test]
 fn odd_questions() {
     let program = indexed();
-    program.run(&["ask", "  "]).fails(2, &["empty", "hint:"]);
+    program.run(&["ask", "  "]).fails(2, &["`question`: it is empty", "hint:"]);
+    program.run(&["search", " "]).fails(2, &["`query`: it is empty", "hint:"]);
     let long = "why ".repeat(262_144);
     program.run_with_stdin(&["ask", "-"], long.as_bytes()).fails(2, &["1048575", "20000"]);
     let chinese = program.run(&["ask", "灯塔是谁设计的？", "--json"]).json();

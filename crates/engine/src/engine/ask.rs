@@ -119,7 +119,7 @@ impl Engine {
     /// Checks everything that can be wrong with a question before the first call.
     pub fn prepare(&self, request: AskRequest) -> Result<Asking, EngineError> {
         let text = request.question.trim().to_owned();
-        self.check_question(&text)?;
+        self.check_text("question", &text)?;
         let name = request.strategy.as_deref().unwrap_or(&self.config.ask.strategy);
         let strategy = self.strategy_with(name, &request.settings)?;
         let id = TraceStore::next_id().map_err(|e| EngineError::file(self.traces.dir(), e))?;
@@ -168,11 +168,12 @@ impl Engine {
         })
     }
 
-    /// Refuses a question that is empty or longer than `ask.max_question_chars`.
-    pub fn check_question(&self, question: &str) -> Result<(), ConfigError> {
+    /// Refuses a question, or another text to search for, that is empty or longer than
+    /// `ask.max_question_chars`. The error calls it by the name that the caller gave to it.
+    pub fn check_text(&self, name: &str, text: &str) -> Result<(), ConfigError> {
         let limit = self.config.ask.max_question_chars;
-        let (reason, hint) = match question.chars().count() {
-            _ if question.trim().is_empty() => {
+        let (reason, hint) = match text.chars().count() {
+            _ if text.trim().is_empty() => {
                 ("it is empty".to_owned(), "write what you want to know")
             }
             length if length > limit => (
@@ -182,7 +183,7 @@ impl Engine {
             ),
             _ => return Ok(()),
         };
-        let (file, key) = ("the question".into(), "question".into());
+        let (file, key) = (format!("the {name}"), name.to_owned());
         Err(ConfigError { file, key, reason, hint: hint.into() })
     }
 }

@@ -36,18 +36,24 @@ impl Engine {
     }
 }
 
-/// Refuses tables `[strategy.…]` of strategies that do not exist, and settings that these do not have,
-/// so that a mistake is told when the program starts and not when the first question is asked.
+/// Refuses tables `[strategy.…]` and a default of strategies that do not exist, and settings that these
+/// do not have, so that a mistake is told when the program starts and not when the first question is asked.
 pub(super) fn check_tables(config: &Config) -> Result<(), ConfigError> {
     for (name, table) in &config.strategy {
-        let entry = find_entry(name).map_err(|e| ConfigError {
-            file: config.file.clone(),
-            key: format!("strategy.{name}"),
-            ..e
-        })?;
+        let entry = find_configured(config, &format!("strategy.{name}"), name)?;
         build(entry, table.clone())?;
     }
-    Ok(())
+    find_configured(config, "ask.strategy", &config.ask.strategy).map(drop)
+}
+
+/// The strategy that a key of the configuration names.
+fn find_configured(config: &Config, key: &str, name: &str) -> Result<&'static Entry, ConfigError> {
+    find_entry(name).map_err(|e| ConfigError {
+        file: config.file.clone(),
+        key: key.to_owned(),
+        reason: format!("there is no strategy `{name}`"),
+        ..e
+    })
 }
 
 fn find_entry(name: &str) -> Result<&'static Entry, ConfigError> {

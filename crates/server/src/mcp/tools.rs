@@ -161,7 +161,7 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
 
 async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutput, Problem> {
     let engine = caller.workspace.engine();
-    engine.check_question(&arguments.query)?;
+    engine.check_text("query", &arguments.query)?;
     if let Some(filter) = &arguments.filter {
         bounds::check_filter(filter)?;
     }

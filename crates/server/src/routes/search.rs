@@ -41,7 +41,7 @@ pub(crate) async fn search(
     JsonBody(request): JsonBody<SearchRequest>,
 ) -> Result<Json<SearchResponse>, Problem> {
     let engine = caller.workspace.engine();
-    engine.check_question(&request.text)?;
+    engine.check_text("text", &request.text)?;
     if let Some(filter) = &request.filter {
         bounds::check_filter(filter)?;
     }

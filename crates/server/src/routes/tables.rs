@@ -83,7 +83,7 @@ pub(crate) async fn sql(
     let lane = caller.lane();
     lane.run(move || {
         let engine = caller.workspace.engine();
-        engine.check_question(&request.sql)?;
+        engine.check_text("sql", &request.sql)?;
         // Written as JSON here, where it takes up no thread of the runtime.
         Ok(Json(engine.base().sql(&request.sql, SqlLimits::default())?).into_response())
     })

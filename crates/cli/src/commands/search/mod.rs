@@ -21,6 +21,7 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
         let lines = searches.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
         return if lines.is_empty() { Ok(()) } else { view::print(&lines.join("\n")) };
     };
+    engine.check_text("query", &text)?;
     let began = Instant::now();
     if let Some(source) = &args.source {
         let hits = engine.search_source(source, &text, args.top as usize).await?;

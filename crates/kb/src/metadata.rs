@@ -64,7 +64,7 @@ impl Base {
         let name = self.store.read(|reader| name_of(reader, document))?.ok_or_else(missing)?;
         let whole = self.whole.as_deref().unwrap_or(self);
         whole.store.write(|writer| match writer.named(&name)? {
-            Some(row) => writer.set_metadata(row, &name, metadata),
+            Some(row) => writer.set_metadata(row, &name, metadata).map(drop),
             None => Ok(()),
         })?;
         Ok(name)

@@ -15,6 +15,8 @@ pub struct IndexReport {
     pub documents_unchanged: usize,
     /// Documents whose content changed under the same name, or that are cut differently now.
     pub documents_replaced: usize,
+    /// Documents that stay as they were and have other fields now.
+    pub fields_changed: usize,
     /// Names of documents that were removed because what they came from is gone.
     pub documents_removed: Vec<String>,
     /// Documents of this run that had the text and title of another one.
@@ -63,6 +65,11 @@ impl Refused {
 impl IndexReport {
     /// Whether the base was already what this run would have made of the input.
     pub fn nothing_new(&self) -> bool {
+        self.only_fields_new() && self.fields_changed == 0
+    }
+
+    /// Whether this run has changed nothing but fields of documents.
+    pub fn only_fields_new(&self) -> bool {
         let made = self.documents_new + self.documents_replaced + self.atoms + self.embedded;
         made + self.extracted.units == 0 && self.documents_removed.is_empty()
     }

@@ -172,12 +172,14 @@ pub(crate) fn summary(report: &IndexReport, base: &str) -> String {
     let mut lines = vec![];
     if report.documents_new + report.documents_unchanged + report.documents_replaced == 0 {
         lines.push("No document was indexed.".to_owned());
-    } else if report.nothing_new() && report.failed_units + report.pending_units == 0 {
-        lines.push(format!(
-            "Nothing to do: {} already in {}.",
-            plural(report.documents_unchanged as u64, "document is", "documents are"),
-            base
-        ));
+    } else if report.only_fields_new() && report.failed_units + report.pending_units == 0 {
+        lines.extend(report.nothing_new().then(|| {
+            format!(
+                "Nothing to do: {} already in {}.",
+                plural(report.documents_unchanged as u64, "document is", "documents are"),
+                base
+            )
+        }));
     } else {
         let mut what = vec![plural(report.documents_new as u64, "new document", "new documents")];
         if report.documents_replaced > 0 {
@@ -193,6 +195,12 @@ pub(crate) fn summary(report: &IndexReport, base: &str) -> String {
             plural(report.chunks as u64, "chunk", "chunks"),
             plural(report.atoms as u64, "atom", "atoms"),
             duration(report.elapsed_ms)
+        ));
+    }
+    if report.fields_changed > 0 {
+        lines.push(format!(
+            "Changed the fields of {} in {base}.",
+            plural(report.fields_changed as u64, "document", "documents")
         ));
     }
     if report.duplicates > 0 {

@@ -188,6 +188,17 @@ fn a_closed_pipe_ends_the_program_quietly() {
 }
 
 #[test]
+fn fields_that_a_known_base_is_given_are_reported() {
+    let program = Program::new();
+    write_library(&program);
+    program.run(&["index", "library"]).succeeds();
+    let given = ["index", "library", "--meta", "team=legal"];
+    let first = program.run(&given);
+    assert_eq!(first.out, "Changed the fields of 4 documents in .halma.\n", "{}", first.err);
+    assert!(program.run(&given).out.starts_with("Nothing to do: 4 documents are already in"));
+}
+
+#[test]
 fn a_closed_standard_error_changes_no_exit_code() {
     let program = Program::new();
     write_library(&program);

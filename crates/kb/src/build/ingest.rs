@@ -50,11 +50,12 @@ struct Fields {
 }
 
 impl Fields {
-    fn store(self, writer: &mut StoreWriter<'_>) -> heed::Result<()> {
-        let Some(name) = self.name else { return Ok(()) };
+    /// Returns whether the document had others.
+    fn store(self, writer: &mut StoreWriter<'_>) -> heed::Result<bool> {
+        let Some(name) = self.name else { return Ok(false) };
         match writer.named(&name)? {
             Some(row) => writer.set_metadata(row, &name, &self.metadata),
-            None => Ok(()),
+            None => Ok(false),
         }
     }
 }
@@ -186,7 +187,8 @@ impl Ingest {
                 let action = self.resolver.resolve(writer, Incoming::of_file(*document, file))?;
                 let fields = self.fields(writer, &action, metadata.as_ref())?;
                 self.keep(writer, action, &file.origin)?;
-                fields.store(writer)
+                self.report.fields_changed += usize::from(fields.store(writer)?);
+                Ok(())
             }
         }
     }
@@ -230,6 +232,7 @@ impl Ingest {
         let origin = document.file.origin.as_str();
         let action = self.resolver.resolve(writer, document.incoming())?;
         let fields = self.fields(writer, &action, document.draft.metadata.as_ref())?;
+        let is_known = matches!(action, IngestAction::Keep { .. });
         match action {
             IngestAction::Rechunk { row, name } => {
                 let record: DocumentRecord = writer.linked(row)?;
@@ -261,7 +264,9 @@ impl Ingest {
             }
             known @ IngestAction::Keep { .. } => self.keep(writer, known, origin)?,
         }
-        fields.store(writer)
+        let changed = fields.store(writer)?;
+        self.report.fields_changed += usize::from(is_known && changed);
+        Ok(())
     }
 
     /// A document that the base has: its file may have been renamed, so it is shown under the

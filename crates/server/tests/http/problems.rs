@@ -73,6 +73,14 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
         let text = problem.to_string();
         assert!(!text.contains(world.dir.path().to_str().unwrap()), "{case}: {text}");
     }
+    // A text is called as the client calls it.
+    for (path, name) in
+        [("/api/v1/ask", "question"), ("/api/v1/search", "text"), ("/api/v1/sql", "sql")]
+    {
+        let problem: Value =
+            world.post(path, &serde_json::json!({name: " "})).await.json().await.unwrap();
+        assert_eq!(problem["detail"], format!("`{name}`: it is empty"));
+    }
     // It still answers, with the unchanged prompt.
     assert!(world.post("/api/v1/ask", &question()).await.status().is_success());
     world.stop().await;

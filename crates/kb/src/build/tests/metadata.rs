@@ -36,13 +36,17 @@ async fn fields_come_with_documents_and_are_changed_without_reading_them_again()
     bench.write("a.md.meta.json", r#"{"team": "sales"}"#);
     let report = bench.index(&base).await;
     assert_eq!((report.documents_replaced, report.documents_unchanged), (1, 2));
+    assert_eq!(report.fields_changed, 1, "those of a.md");
     let second = json!({"a.md": {"team": "sales"}, "plain.md": {"team": "set"},
         "r1": {"team": "finance", "own": true}});
     assert_eq!(fields(&bench, &base, &names), second);
     // Those of the run are for all of its documents and come before the others.
     bench.options.metadata = Metadata([("year".to_owned(), FieldValue::Number(2025.0))].into());
     let report = bench.index(&base).await;
-    assert_eq!(report.documents_unchanged, 3);
+    assert_eq!((report.documents_unchanged, report.fields_changed), (3, 3));
+    assert!(report.only_fields_new() && !report.nothing_new());
+    let again = bench.index(&base).await;
+    assert!(again.nothing_new() && again.fields_changed == 0, "{again:?}");
     let third = json!({"a.md": {"team": "sales", "year": 2025},
         "plain.md": {"team": "set", "year": 2025},
         "r1": {"team": "finance", "own": true, "year": 2025}});

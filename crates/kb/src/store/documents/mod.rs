@@ -177,16 +177,17 @@ impl StoreWriter<'_> {
         row: Row,
         name: &str,
         metadata: &Metadata,
-    ) -> heed::Result<()> {
+    ) -> heed::Result<bool> {
         let mut record: DocumentRecord = self.linked(row)?;
-        let Some(at) = record.names.iter().position(|known| known == name) else { return Ok(()) };
-        if record.metadata_of(at) == *metadata {
-            return Ok(());
-        }
+        let at = record.names.iter().position(|known| known == name);
+        let Some(at) = at.filter(|at| record.metadata_of(*at) != *metadata) else {
+            return Ok(false);
+        };
         let json = serde_json::to_string(metadata).map_err(|e| heed::Error::Encoding(e.into()))?;
         record.metadata.resize(record.names.len(), String::new());
         record.metadata[at] = if metadata.is_empty() { String::new() } else { json };
-        self.put_node(row, &record)
+        self.put_node(row, &record)?;
+        Ok(true)
     }
 
     /// Takes a name from a document, and the document out if that was its last.

@@ -1,4 +1,5 @@
 //! `halma keys`: creates, lists and revokes API keys of a server.
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use console::style;
@@ -6,7 +7,7 @@ use halma_engine::Place;
 use halma_server::{Key, KeyFile, NewKey};
 use serde_json::json;
 
-use super::setup::load_config;
+use super::setup::{is_unmade, load_config};
 use crate::args::{Common, KbDir, Keys, KeysCommand, KeysCreate};
 use crate::view::{self, table::table};
 
@@ -25,12 +26,15 @@ pub(crate) fn run(args: Keys, common: &Common) -> anyhow::Result<()> {
 
 /// The keys of a base, which are in its folder or in its database.
 fn file(kb: &KbDir, common: &Common) -> anyhow::Result<KeyFile> {
-    // A key must be revocable while the configuration is broken.
-    let kb = match kb.given() {
-        Some(kb) => kb.to_owned(),
-        None => kb.chosen(&load_config(common, vec![])?.config),
-    };
-    Ok(KeyFile::at(&Place::new(&kb)?)?)
+    Ok(KeyFile::at(&Place::new(&chosen(kb, common)?)?)?)
+}
+
+/// The base, of which a key must be revocable while the configuration is broken.
+fn chosen(kb: &KbDir, common: &Common) -> anyhow::Result<PathBuf> {
+    match kb.given() {
+        Some(kb) => Ok(kb.to_owned()),
+        None => Ok(kb.chosen(&load_config(common, vec![])?.config)),
+    }
 }
 
 fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {
@@ -44,10 +48,18 @@ fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {
         budget_per_day_usd: args.usd_per_day,
         calls_per_day: args.calls_per_day,
     };
-    let file = file(&args.kb, common)?;
+    let kb = chosen(&args.kb, common)?;
+    let file = KeyFile::at(&Place::new(&kb)?)?;
     if args.unless_any && file.exists()? {
         view::note("There is a key already; none is created.");
         return Ok(());
+    }
+    if is_unmade(&kb)? {
+        view::warn(&format!(
+            "there is no base in `{}` yet: the key is for one that is made there; if that is not \
+             what was meant, correct `--kb`",
+            kb.display()
+        ));
     }
     let (key, text) = file.create(new)?;
     if args.json {

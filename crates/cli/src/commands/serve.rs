@@ -10,7 +10,7 @@ use toml::Value;
 
 use super::demo::{example_questions, write_library};
 use super::index::summary;
-use super::setup::{create_or_open, load_config};
+use super::setup::{create_or_open, is_unmade, load_config};
 use crate::args::{Common, Serve};
 use crate::view::{self, progress};
 
@@ -23,7 +23,15 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     let kb = if is_demo { DEMO_BASE.into() } else { args.kb.chosen(&loaded.config) };
     let dir = base_folder(&kb)?;
     with_prompts(&mut loaded, &dir);
+    let is_new = is_unmade(&kb)?;
     let engine = create_or_open(loaded.config.clone(), &kb)?;
+    if is_new && !args.demo {
+        tracing::warn!(
+            "there was no base in `{}`, and an empty one was made; if that is not what was meant, \
+             correct `--kb`",
+            kb.display()
+        );
+    }
     if args.demo {
         if loaded.config.serve.examples.is_empty() {
             loaded.config.serve.examples = example_questions()?;

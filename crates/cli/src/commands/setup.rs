@@ -2,7 +2,7 @@
 use std::path::{Path, PathBuf};
 
 use halma_core::{ConfigError, FieldValue, Metadata};
-use halma_engine::{Config, Engine, Flags, Loaded, flag_value, load};
+use halma_engine::{Base, Config, Engine, EngineError, Flags, Loaded, Place, flag_value, load};
 use toml::Value;
 
 use crate::args::{BudgetArgs, Common, KbDir};
@@ -122,6 +122,12 @@ pub(crate) fn open_chosen(config: Config, kb: &KbDir) -> anyhow::Result<Engine> 
 /// [`open_chosen`] with the configuration of the common flags.
 pub(crate) fn open_base(kb: &KbDir, common: &Common) -> anyhow::Result<Engine> {
     open_chosen(load_config(common, vec![])?.config, kb)
+}
+
+/// Whether there is no base in a folder yet. Of an address this is not known before it is opened.
+pub(crate) fn is_unmade(kb: &Path) -> Result<bool, EngineError> {
+    let place = Place::new(kb)?;
+    Ok(place.address().is_none() && !Base::exists(place.folder()))
 }
 
 /// Opens a base, or creates one.

@@ -52,6 +52,24 @@ fn a_server_prints_its_address_and_stops_on_a_signal() {
     assert_eq!(terminated(child), 0);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_base_that_is_not_there_is_reported_by_what_makes_it() {
+    let program = Program::new();
+    let create = ["keys", "create", "--kb", "typo", "--name", "a", "--scope", "ask"];
+    let made = program.run(&create);
+    assert!(made.code == 0 && made.err.contains("there is no base in `typo` yet"), "{}", made.err);
+    let mut child = program.start(&["serve", "--port", "0", "--kb", "typo"]);
+    address(&mut child);
+    let mut log = child.stderr.take().unwrap();
+    assert_eq!(terminated(child), 0);
+    let mut said = String::new();
+    log.read_to_string(&mut said).unwrap();
+    assert!(said.contains("there was no base in `typo`, and an empty one was made"), "{said}");
+    let again = program.run(&create);
+    assert!(again.code == 0 && !again.err.contains("there is no base"), "{}", again.err);
+}
+
 /// The questions that a running server lists under Runs, newest first.
 fn runs(address: &str) -> Vec<String> {
     let response = get(address, "/api/v1/traces", "");

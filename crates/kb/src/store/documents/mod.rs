@@ -171,7 +171,8 @@ impl StoreWriter<'_> {
         self.store.db.names.put(self.txn(), &name_key(name), &row.to_be_bytes())
     }
 
-    /// Gives a document other fields under one of its names; nothing of it is made again.
+    /// Gives a document fields under one of its names; nothing of it is made again. Returns whether it
+    /// had others.
     pub(crate) fn set_metadata(
         &mut self,
         row: Row,

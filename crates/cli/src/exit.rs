@@ -2,8 +2,9 @@
 use std::process::ExitCode;
 
 use console::style;
-use halma_core::ConfigError;
-use halma_engine::EngineError;
+use halma_core::{ConfigError, Error};
+use halma_engine::{EngineError, KbError};
+use halma_server::KeysError;
 
 use crate::view;
 
@@ -24,7 +25,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    let hint = config_error(error).map(|config| config.hint.clone());
+    let hint = hint(error);
     let label = style("error:").for_stderr().red().bold();
     view::print_to_stderr(&format!("{label} {}", message(error)));
     if let Some(hint) = hint {
@@ -44,6 +45,19 @@ fn message(error: &anyhow::Error) -> String {
     out
 }
 
+/// What to do about it, where the message does not say so itself.
+fn hint(error: &anyhow::Error) -> Option<String> {
+    if let Some(config) = config_error(error) {
+        return Some(config.hint.clone());
+    }
+    error.chain().find_map(|cause| match cause.downcast_ref() {
+        Some(EngineError::Run(Error::Spent(limit))) => {
+            Some(format!("allow more with `--max-{limit}`, or raise `{limit}` under [budget.ask]"))
+        }
+        _ => None,
+    })
+}
+
 fn config_error(error: &anyhow::Error) -> Option<&ConfigError> {
     error.chain().find_map(|cause| match cause.downcast_ref::<EngineError>() {
         Some(EngineError::Config(config)) => Some(config),
@@ -58,6 +72,8 @@ fn is_wrong_use(error: &anyhow::Error) -> bool {
     config_error(error).is_some()
         || error.chain().any(|cause| {
             cause.downcast_ref::<EngineError>().is_some_and(EngineError::is_wrong_use)
+                || cause.downcast_ref::<KbError>().is_some_and(KbError::is_wrong_use)
+                || cause.downcast_ref::<KeysError>().is_some_and(KeysError::is_wrong_use)
                 || cause.downcast_ref::<halma_eval::DataError>().is_some()
                 || cause.downcast_ref::<halma_eval::GridError>().is_some()
                 || cause.downcast_ref::<halma_eval::CompareError>().is_some()
@@ -80,6 +96,8 @@ mod tests {
         let error = halma_core::Error::Llm { model: "m".into(), source };
         let error = anyhow::Error::from(EngineError::Run(error));
         assert_eq!(message(&error), "model `m`: no server is there");
+        let error = anyhow::Error::from(EngineError::Run(Error::Spent(halma_core::Limit::Usd)));
+        assert!(hint(&error).unwrap().contains("--max-usd"));
         let error = Err::<(), _>(std::io::Error::other("disk full")).context("cannot write x");
         assert_eq!(message(&error.unwrap_err()), "cannot write x: disk full");
     }

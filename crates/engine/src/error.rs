@@ -31,7 +31,7 @@ pub enum EngineError {
     #[error(transparent)]
     Stored(#[from] halma_net::daily::DailyCacheError),
     /// A file next to the base: an original or a trace.
-    #[error("`{}`: {source}", path.display())]
+    #[error("cannot use `{}`: {source}; check the path and its permissions", path.display())]
     File { path: PathBuf, source: std::io::Error },
     /// Feedback on what is not there.
     #[error(
@@ -54,20 +54,10 @@ impl EngineError {
         match self {
             Self::Config(_)
             | Self::NoReplicaFolder { .. }
+            | Self::NoRun { .. }
             | Self::Shared(halma_pg::PgError::Address { .. })
             | Self::Run(halma_core::Error::Prompt(_)) => true,
-            Self::Kb(error) => matches!(
-                error,
-                KbError::NoBase { .. }
-                    | KbError::NoSharedBase { .. }
-                    | KbError::SharedFormat { .. }
-                    | KbError::IsReplica { .. }
-                    | KbError::Newer { .. }
-                    | KbError::Older { .. }
-                    | KbError::NotConverted { .. }
-                    | KbError::HalfConverted { .. }
-                    | KbError::NoInput { .. }
-            ),
+            Self::Kb(error) => error.is_wrong_use(),
             Self::Kg(error) => error.is_wrong_use(),
             Self::Cache(_)
             | Self::File { .. }
@@ -76,7 +66,6 @@ impl EngineError {
             | Self::CallsKey(_)
             | Self::Keys(_)
             | Self::Stored(_)
-            | Self::NoRun { .. }
             | Self::Run(_) => false,
         }
     }

@@ -175,6 +175,32 @@ pub enum KbError {
 }
 
 impl KbError {
+    /// Whether the user can fix it by calling Halma differently (exit code 2).
+    pub fn is_wrong_use(&self) -> bool {
+        matches!(
+            self,
+            Self::NoBase { .. }
+                | Self::NoSharedBase { .. }
+                | Self::SharedFormat { .. }
+                | Self::IsReplica { .. }
+                | Self::Newer { .. }
+                | Self::Older { .. }
+                | Self::NotConverted { .. }
+                | Self::HalfConverted { .. }
+                | Self::NoInput { .. }
+                | Self::Metadata(_)
+                | Self::NoNode { .. }
+                | Self::NoEntity { .. }
+                | Self::NoDocument { .. }
+                | Self::NoMerge { .. }
+                | Self::NoFeedback { .. }
+                | Self::NoCandidate { .. }
+                | Self::InvalidPattern { .. }
+                | Self::EmptyPattern
+                | Self::NotSearched { .. }
+        )
+    }
+
     pub(crate) fn io(
         path: impl Into<PathBuf>,
         doing: &'static str,

@@ -294,7 +294,12 @@ fn check(serve: &ServeConfig) -> Result<(), ConfigError> {
 
 /// The lock of the one server of a base.
 fn lock(dir: &Path) -> Result<std::fs::File, ServeError> {
-    let failed = |e: io::Error| ServeError::Start(format!("{}: {e}", dir.display()));
+    let failed = |e: io::Error| {
+        let place = dir.display();
+        ServeError::Start(format!(
+            "cannot lock `{place}` for this server: {e}; check the folder and its permissions"
+        ))
+    };
     let file = std::fs::File::create(dir.join("serve.lock")).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),

@@ -1,5 +1,5 @@
 //! `halma index`: indexes documents into a knowledge base.
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use console::style;
@@ -75,7 +75,7 @@ async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::
             view::print(&format!("Rebuilt as configured: {}.", parts.join(", ")))?;
         }
     }
-    outcome(&report)
+    outcome(&report, &args.paths)
 }
 
 /// Who does the calls. With a folder it is always this process.
@@ -153,10 +153,15 @@ fn no_such_path(path: &Path) -> ConfigError {
 }
 
 /// A run that indexed nothing has failed; a run with some refused files has not.
-fn outcome(report: &IndexReport) -> anyhow::Result<()> {
+fn outcome(report: &IndexReport, paths: &[PathBuf]) -> anyhow::Result<()> {
     let known = report.documents_new + report.documents_unchanged + report.documents_replaced;
     if known == 0 && report.duplicates == 0 {
-        anyhow::bail!("nothing was indexed: the input has no readable document");
+        let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        anyhow::bail!(
+            "nothing was indexed: `{}` has no document that can be read and is not left out by \
+             `--include` or `--exclude`; docs/reference/formats.md lists the formats",
+            paths.join("`, `")
+        );
     }
     if report.failed_units > 0 {
         anyhow::bail!(

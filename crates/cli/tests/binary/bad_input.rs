@@ -95,6 +95,37 @@ fn dates_and_limits_that_are_none_are_refused() {
 }
 
 #[test]
+fn names_that_the_base_does_not_hold_are_wrong_use_with_names_that_are_near() {
+    let program = indexed();
+    for command in ["show", "meta", "delete"] {
+        program
+            .run(&["kb", command, "orin.md"])
+            .fails(2, &["no document `orin.md`", "did you mean `orrin.md`?", "halma kb list"]);
+    }
+    program.run(&["kb", "show", "c-0000000000000000"]).fails(2, &["may have been replaced"]);
+    program.run(&["kb", "timeline", "Nobody"]).fails(2, &["no entity `Nobody`"]);
+}
+
+#[test]
+fn a_failure_says_what_to_do() {
+    let program = indexed();
+    program.write("empty/picture.bin", b"a\0b\0c".repeat(50));
+    let nothing = program.run(&["index", "empty"]);
+    assert_eq!(nothing.code, 1, "{}", nothing.err);
+    for said in ["`empty` has no document", "docs/reference/formats.md"] {
+        assert!(nothing.err.contains(said), "{}", nothing.err);
+    }
+    program
+        .run(&["ask", "Who built Orrin Light?", "--strategy", "naive", "--max-calls", "0"])
+        .fails(1, &["the budget is spent: calls", "hint:", "`--max-calls`", "[budget.ask]"]);
+    // A file where the folder of keys or of the base is looked for.
+    program.write("file", "");
+    program
+        .run(&["keys", "create", "--kb", "file", "--name", "a", "--scope", "ask"])
+        .fails(1, &["file/keys.json", "check the path and its permissions"]);
+}
+
+#[test]
 fn odd_questions() {
     let program = indexed();
     program.run(&["ask", "  "]).fails(2, &["`question`: it is empty", "hint:"]);

@@ -10,7 +10,7 @@ fn an_answer_is_marked_accepted_used_and_undone() {
     let program = Program::new();
     write_library(&program);
     program.run(&["index", "library"]).succeeds();
-    program.run(&["feedback", "add", "last", "--verdict", "right"]).fails(1, &["no run `last`"]);
+    program.run(&["feedback", "add", "last", "--verdict", "right"]).fails(2, &["no run `last`"]);
     let first = program.run(&["ask", QUESTION, "--json"]).json();
     let run = first["id"].as_str().unwrap();
     let given = program.run(&["feedback", "add", "last", "--verdict", "right", "--json"]).json();
@@ -38,7 +38,7 @@ fn an_answer_is_marked_accepted_used_and_undone() {
     program.run(&["feedback", "undo", id]).succeeds();
     assert_eq!(program.run(&search).json()["hits"], json!([]));
     program.run(&["feedback", "delete", id]).succeeds();
-    program.run(&["feedback", "show", id]).fails(1, &["there is no feedback"]);
+    program.run(&["feedback", "show", id]).fails(2, &["there is no feedback"]);
     program.run(&["feedback", "add", run, "--verdict", "so-so"]).fails(2, &["so-so"]);
 }
 

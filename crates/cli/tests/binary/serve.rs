@@ -113,7 +113,7 @@ fn wrong_use_is_told_before_anything_is_served() {
     let program = Program::new();
     program.run(&["serve", "--addr", "0.0.0.0:0"]).fails(2, &["no API keys", "halma keys create"]);
     program.run(&["serve", "--addr", "nowhere"]).fails(1, &["nowhere", "--addr"]);
-    program.run(&["keys", "revoke", "x"]).fails(1, &["no key `x`"]);
+    program.run(&["keys", "revoke", "x"]).fails(2, &["no key `x`"]);
     program.run(&["mcp", "--kb", "nothing"]).fails(2, &["halma index"]);
 }
 

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::Inspector;
 use super::edges::EdgeEnd;
-use crate::KbError;
+use crate::names::near;
 use crate::store::{At, Details, Entry, StoreReader, parse_id};
+use crate::{KbError, UnknownNames};
 
 /// A node, what it is, what was made of it, and what it is connected with.
 #[derive(Debug, Clone, Serialize)]
@@ -41,6 +42,21 @@ impl Inspector<'_> {
             let id = reader.id_of((Layer::Document, row))?;
             Ok(id.map(|id| crate::store::node_id(Layer::Document, id)))
         })
+    }
+
+    /// The id of the document of a name, or what is an id itself, whether there is such a node or not.
+    /// [`KbError::NoDocument`], with names that are near, when it is neither.
+    pub fn find(&self, name: &str) -> Result<NodeId, KbError> {
+        if let Some(document) = self.find_document(name)? {
+            return Ok(document);
+        }
+        let id = NodeId(name.to_owned());
+        if parse_id(&id).is_some() {
+            return Ok(id);
+        }
+        let names = self.base.store.read(|reader| reader.document_names())?;
+        let near = near(name, names.iter().map(|(name, _)| name.as_str()));
+        Err(KbError::NoDocument { unknown: UnknownNames(vec![(name.to_owned(), near)]) })
     }
 
     /// A node with what is known about it.

@@ -21,7 +21,7 @@ const OLDEST: u32 = 1;
 /// Why keys cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
-    #[error("`{path}`: {source}")]
+    #[error("cannot use `{path}`: {source}; check the path and its permissions")]
     File { path: PathBuf, source: std::io::Error },
     #[error("`{name}` is not a valid key file ({reason}); fix it, or move it away to start over")]
     Broken { name: String, reason: String },
@@ -35,6 +35,13 @@ pub enum KeysError {
     Condition(String),
     #[error("the system has no random numbers: {0}")]
     Random(getrandom::Error),
+}
+
+impl KeysError {
+    /// Whether the user can fix it by calling Halma differently (exit code 2).
+    pub fn is_wrong_use(&self) -> bool {
+        matches!(self, Self::Unknown(_) | Self::Invalid(_) | Self::Condition(_))
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
 //! `halma kb meta`: prints and changes the fields of a document.
-use halma_core::Metadata;
+use halma_core::{ConfigError, Metadata};
 use halma_engine::{Details, Engine};
 
 use crate::args::{Common, KbMeta};
@@ -30,8 +30,18 @@ fn fields(engine: &Engine, document: &str) -> anyhow::Result<Metadata> {
     if let Some(metadata) = engine.base().metadata(document)? {
         return Ok(metadata);
     }
-    match engine.base().inspector().show(&document.into())?.details {
+    let inspector = engine.base().inspector();
+    match inspector.show(&inspector.find(document)?)?.details {
         Details::Document { metadata, .. } => Ok(metadata),
-        _ => anyhow::bail!("`{document}` is not a document\n hint: `halma kb list` lists all"),
+        _ => Err(not_a_document(document).into()),
+    }
+}
+
+fn not_a_document(node: &str) -> ConfigError {
+    ConfigError {
+        file: "halma kb meta".into(),
+        key: node.into(),
+        reason: "it is not a document".into(),
+        hint: "`halma kb list` lists the documents".into(),
     }
 }

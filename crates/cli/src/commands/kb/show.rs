@@ -1,7 +1,6 @@
 //! `halma kb show`: prints a node with its text and edges.
 use console::style;
-use halma_core::NodeId;
-use halma_engine::{Engine, Shown, Unit};
+use halma_engine::{Shown, Unit};
 
 use crate::args::{Common, KbShow};
 use crate::commands::setup::open_base;
@@ -9,17 +8,12 @@ use crate::view::{self, shorten, table::table};
 
 pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
     let engine = open_base(&args.kb, common)?;
-    let shown = engine.base().inspector().show(&node(&engine, &args.node)?)?;
+    let inspector = engine.base().inspector();
+    let shown = inspector.show(&inspector.find(&args.node)?)?;
     if args.json {
         return view::print_json(&shown);
     }
     view::print(&lines(&shown, args.edges as usize))
-}
-
-/// The id of a node, or of the document of this name.
-fn node(engine: &Engine, name: &str) -> anyhow::Result<NodeId> {
-    let document = engine.base().inspector().find_document(name)?;
-    Ok(document.unwrap_or_else(|| NodeId(name.to_owned())))
 }
 
 fn lines(shown: &Shown, max_edges: usize) -> String {

@@ -199,6 +199,22 @@ fn fields_that_a_known_base_is_given_are_reported() {
 }
 
 #[test]
+fn a_missing_embedder_is_reported_once_and_one_that_is_switched_off_never() {
+    let program = Program::new();
+    write_library(&program);
+    program.run(&["index", "library"]).succeeds();
+    for command in [&["search", "lighthouse"][..], &["ask", "Who designed Orrin Light?"]] {
+        assert_eq!(program.run(command).err, "");
+    }
+    program.write("default.toml", "");
+    let mut search = program.command(&["search", "lighthouse", "--config", "default.toml"]);
+    let said = search.env("HALMA_HOME", program.path("home")).output().unwrap().stderr;
+    let said = String::from_utf8(said).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("only keywords are searched; `halma doctor --fetch` gets it"), "{said}");
+}
+
+#[test]
 fn a_closed_standard_error_changes_no_exit_code() {
     let program = Program::new();
     write_library(&program);

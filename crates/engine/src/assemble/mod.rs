@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use halma_core::{ConfigError, Embedder, Llm, Models, PassageReader, Price, Reranker, Tagging};
 use halma_kb::Thresholds;
-use halma_models::embed::minilm::{self, LocalOptions, MiniLm};
+use halma_models::embed::minilm::{self, LocalOptions, MiniLm, WeightsError};
 use halma_models::{
     Cache, EmbedderUse, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder,
 };
@@ -179,13 +179,19 @@ fn local(config: &EmbedderConfig) -> Result<Opened<Option<MiniLm>>, ConfigError>
                    delete it and run `halma doctor --fetch`"
                     .into(),
         }),
-        Err(e) => Ok(Opened {
-            value: None,
-            warning: Some(format!(
-                "no local embedder ({e}); searching by keywords only. `halma doctor --fetch` downloads \
-                 the weights, `kind = \"none\"` under [embedder] turns this warning off"
-            )),
-        }),
+        Err(e) => Ok(Opened { value: None, warning: Some(no_embedder(&e)) }),
+    }
+}
+
+fn no_embedder(error: &WeightsError) -> String {
+    let turn_off = "`kind = \"none\"` under [embedder] turns this warning off";
+    match error {
+        WeightsError::Absent { path } => format!(
+            "no local embedder in `{}`: only keywords are searched; `halma doctor --fetch` gets it, \
+             {turn_off}",
+            path.display()
+        ),
+        other => format!("no local embedder: {other}; only keywords are searched, {turn_off}"),
     }
 }
 

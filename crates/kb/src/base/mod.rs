@@ -259,8 +259,10 @@ impl Base {
         self.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
     }
 
-    /// Warns once that only BM25 is searched, unless there is nothing to search. The layers other
-    /// than chunks and atoms are searched by BM25 in every base.
+    /// Warns once that only BM25 is searched although an embedder is open or was used, unless there is
+    /// nothing to search. That none is configured is the user's choice, and one that is missing is
+    /// reported by the program that opens the base. The layers other than chunks and atoms are searched by BM25
+    /// in every base.
     pub(crate) fn warn_lexical_only(&self, layer: Layer) -> Result<(), KbError> {
         if !matches!(layer, Layer::Chunk | Layer::Atom) {
             return Ok(());
@@ -284,8 +286,6 @@ impl Base {
                  index` again to embed it",
                 embedder.model()
             );
-        } else {
-            tracing::warn!("there is no embedder: only BM25 is searched");
         }
         Ok(())
     }

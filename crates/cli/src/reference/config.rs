@@ -12,7 +12,11 @@ const INTRODUCTION: &str = "# Configuration\n\n\
     One file, `halma.toml`, in the current folder, or named by `--config`. `halma init` writes one \
     with every key and its default. Every key is optional unless it says `required`. An unknown key \
     is an error that names its line.\n\n\
-    Order: defaults, then the file, then flags. The environment is read for the keys of models only. \
+    Order: defaults, then the file, then flags. The environment names what differs between \
+    machines: keys of models (the variable that `key_env` names), the base (`HALMA_KB`, which the flag \
+    `--kb` overrides), the folders of weights (`HALMA_HOME`) and of replicas of shared bases \
+    (`HALMA_REPLICAS`), what is logged (`HALMA_LOG`), the user and password of a database (`PGUSER`, \
+    `PGPASSWORD`) and the collector of traces (`OTEL_…`). \
     `halma config show` prints every value with its origin.\n";
 const TEMPLATE_INTRODUCTION: &str = "# The configuration of Halma. Every key is optional; keys that \
     are commented out show their\n# default, or an example where there is none. `halma config show` \

@@ -43,6 +43,22 @@ impl Error {
     }
 }
 
+/// A parser's message on one line, with words in the place of types that only programmers know.
+#[must_use]
+pub fn plain_message(message: &str) -> String {
+    const TYPES: [(&str, &str); 7] = [
+        ("expected usize", "expected a whole number"),
+        ("expected u16", "expected a whole number"),
+        ("expected u32", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected i64", "expected a whole number"),
+        ("expected f32", "expected a number"),
+        ("expected f64", "expected a number"),
+    ];
+    let line = message.trim().replace('\n', " ");
+    TYPES.into_iter().fold(line, |line, (name, words)| line.replace(name, words))
+}
+
 /// Something in the configuration cannot be used. Printed with its hint; exit code 2.
 #[derive(Debug, thiserror::Error)]
 pub struct ConfigError {

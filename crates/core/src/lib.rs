@@ -27,7 +27,7 @@ pub use halma_text as text;
 pub use budget::{Amount, Budget, Limit, Meter, NotALimit, SharedBudget, check_limit};
 pub use cx::{Cx, FactsCx, Scored, Setup, UnlessFailed, UnlessSpent, Watcher, estimate_tokens};
 pub use date_bound::{DateBound, NotADate};
-pub use error::{BoxError, ConfigError, Error, Result};
+pub use error::{BoxError, ConfigError, Error, Result, plain_message};
 pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
 pub use knowledge::{
     Catalog, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow,

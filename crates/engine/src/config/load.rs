@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use halma_core::ConfigError;
+use halma_core::{ConfigError, plain_message};
 use toml::{Table, Value};
 
 use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, level};
@@ -39,7 +39,7 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
     level::apply(&mut table, &mut origins)?;
     let mut config: Config = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
         let (file, key) = (String::from("flags"), quoted(e.message()).unwrap_or_default());
-        ConfigError { file, key, reason: e.message().into(), hint: hint(e.message()) }
+        ConfigError { file, key, reason: plain_message(e.message()), hint: hint(e.message()) }
     })?;
     let name = file.map_or_else(|| "halma.toml".into(), |file| file.display().to_string());
     check(&config, &name)?;
@@ -65,7 +65,7 @@ fn in_file(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
         None => file.display().to_string(),
     };
     let (message, key) = (error.message(), quoted(error.message()).unwrap_or_default());
-    let reason = message.strip_prefix(&format!("`{key}`: ")).unwrap_or(message).to_owned();
+    let reason = plain_message(message.strip_prefix(&format!("`{key}`: ")).unwrap_or(message));
     ConfigError { file, key, reason, hint: hint(message) }
 }
 
@@ -208,6 +208,8 @@ mod tests {
             assert_eq!(error.key, key);
             assert!(error.reason.ends_with("omit a limit that does not matter"), "{error}");
         }
+        let error = load_text("[budget.ask]\ncalls = \"many\"\n").err().unwrap();
+        assert!(error.reason.ends_with("expected a whole number"), "{error}");
         let config = load_text("[budget.index]\nusd = 0\nseconds = 90\n").unwrap().config;
         assert_eq!((config.budget.index.usd, config.budget.index.seconds), (Some(0.0), Some(90.0)));
     }

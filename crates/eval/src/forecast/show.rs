@@ -24,8 +24,11 @@ pub fn table(forecasts: &[Forecast]) -> String {
         if let Some(each) = forecast.per_question.filter(|_| *left > 0) {
             let _ = writeln!(
                 out,
-                "  each about {:.1} calls, {:.0} tokens, {:.4} USD, {:.1} s",
-                each.calls, each.tokens, each.usd, each.seconds
+                "  about {} each, {:.0} tokens, {:.4} USD, {:.1} s",
+                calls(each.calls),
+                each.tokens,
+                each.usd,
+                each.seconds
             );
             let _ = writeln!(out, "  together {}", spans(forecast));
         }
@@ -51,6 +54,15 @@ pub fn table(forecasts: &[Forecast]) -> String {
         );
     }
     out
+}
+
+/// A mean of calls: `1 call`, `2 calls`, `2.5 calls`.
+fn calls(mean: f64) -> String {
+    let shown = format!("{mean:.1}");
+    match shown.strip_suffix(".0").unwrap_or(&shown) {
+        "1" => "1 call".to_owned(),
+        number => format!("{number} calls"),
+    }
 }
 
 fn spans(forecast: &Forecast) -> String {

@@ -20,8 +20,9 @@ impl Report {
                 columns.iter().map(|(column, _)| column.format.render(run.values.get(column.key)));
             rows.push(std::iter::once(run.label.clone()).chain(values).collect());
         }
+        let questions = if self.n == 1 { "question" } else { "questions" };
         let mut out =
-            format!("{}: {} questions (metrics in %, times in ms)\n", self.dataset, self.n);
+            format!("{}: {} {questions} (metrics in %, times in ms)\n", self.dataset, self.n);
         if let Some(sample) = self.sample {
             let (of, seed) = (sample.of, sample.seed);
             let _ = writeln!(out, "a sample of {of} questions, seed {seed}");

@@ -115,7 +115,7 @@ impl Store {
             opened => return opened,
         };
         let opened = Self::open_for(dir, Access::Read)?;
-        tracing::warn!("the base in `{}` is only searched: {denied}", dir.display());
+        tracing::warn!("the base in `{}` can only be searched: {denied}", dir.display());
         Ok(opened)
     }
 

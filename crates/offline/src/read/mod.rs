@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         let plain = mass(&question, &Weights::default());
         let share = covered(&plain, &all_stems(&text));
         if share < LEAST_COVERED {
-            return abstain(&format!("The context covers only {share:.2} of the question."));
+            return abstain(&coverage(share));
         }
         if !input.question.options.is_empty() {
             return options::pick(&input.question.options, &query, &text, lexicon);
@@ -205,6 +205,14 @@ fn abstain(reason: &str) -> Answer {
     Answer { text: String::new(), rationale: reason.to_owned() }
 }
 
+/// Why nothing is read from passages with this share of the question's words.
+fn coverage(share: f32) -> String {
+    match (share * 100.0).round() {
+        0.0 => "The context covers none of the question.".to_owned(),
+        percent => format!("The context covers only {percent} % of the question."),
+    }
+}
+
 fn all_stems(text: &Text) -> HashSet<String> {
     let words = text.lines.iter().flat_map(|line| line.sentence.words.iter());
     let titles = text.titles.iter().flat_map(|title| title.stems.iter().cloned());
@@ -272,7 +280,9 @@ mod tests {
         assert_eq!(read(&lexicon, &empty).text, "");
         let far = read(&lexicon, &input(Question::new("How deep is Lake Ontario in winter?")));
         assert_eq!(far.text, "");
-        assert!(far.rationale.contains("covers only"), "{}", far.rationale);
+        assert!(far.rationale.contains("covers none of the question"), "{}", far.rationale);
+        assert_eq!(coverage(0.004), "The context covers none of the question.");
+        assert_eq!(coverage(0.24), "The context covers only 24 % of the question.");
     }
 
     #[test]

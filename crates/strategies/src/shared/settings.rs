@@ -1,11 +1,12 @@
 //! Settings from a table of the configuration, with errors that name the key.
+use halma_core::plain_message;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Parses a strategy's own table. The error names the key and what it should have been.
 pub(crate) fn parse<S: DeserializeOwned>(table: toml::Table) -> Result<S, String> {
     // The whole message, not its first line: only there does a wrong value come with its key.
-    S::deserialize(toml::Value::Table(table)).map_err(|e| e.to_string().trim().replace('\n', " "))
+    S::deserialize(toml::Value::Table(table)).map_err(|e| plain_message(&e.to_string()))
 }
 
 /// Settings as reports show them.

@@ -33,8 +33,11 @@ const WAIT: &str = "insert into halma.waiter (home, id, holder, urgent, place, s
     values ($1, $2, $3, $4, clock_timestamp() - case when $4 then interval '1 minute' else interval '0' end,
             clock_timestamp())
     on conflict (home, id) do update set seen = clock_timestamp()";
-// Also if this request has it already, because its first attempt was not heard of.
-const TAKE: &str = "update halma.home set holder = $2, request = $4, fence = fence + 1,
+// Also if this request has it already, because its first attempt was not heard of. Fences are times, so
+// that none comes again after the database was restored, or a standby took over that lacks the last
+// ones: the folder of keys remembers the largest.
+const TAKE: &str = "update halma.home set holder = $2, request = $4,
+    fence = greatest(fence + 1, (extract(epoch from clock_timestamp()) * 1000000)::int8),
     lease_until = clock_timestamp() + $3 * interval '1 second'
     where home = $1 and (lease_until is null or lease_until <= clock_timestamp() or request = $4)
     returning fence";

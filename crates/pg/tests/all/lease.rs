@@ -83,6 +83,18 @@ async fn the_lease_of_a_dead_holder_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_was_restored_gives_no_fence_again() {
+    let Some(test) = Test::new().await else { return };
+    let lease = lease(&test.home).await;
+    let fence = lease.fence();
+    lease.release().await;
+    let server = crate::support::server().unwrap();
+    server.psql(test.database(), "update halma.home set fence = fence - 1000");
+    let next = test.another().await.lease("next", false).await.unwrap();
+    assert!(next.fence() > fence, "the folder of keys would refuse it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_late_push_with_an_old_fence_writes_nothing() {
     let Some(test) = Test::new().await else { return };
     let late = lease(&test.home).await;

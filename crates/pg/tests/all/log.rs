@@ -49,6 +49,25 @@ async fn a_snapshot_takes_the_place_of_everything_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn with_a_snapshot_go_the_ids_of_pushes_long_before() {
+    let Some(test) = Test::new().await else { return };
+    let lease = lease(&test.home).await;
+    lease.push(&push(1, 0, &[b"a"])).await.unwrap();
+    let server = crate::support::server().unwrap();
+    server.psql(
+        test.database(),
+        "insert into halma.push (home, id, generation, segments, bytes)
+         select home, '\\x05', -2000, 1, 1 from halma.home",
+    );
+    let count = || server.psql(test.database(), "select count(*) from halma.push");
+    lease.push(&push(2, 1, &[b"b"])).await.unwrap();
+    assert_eq!(count().trim(), "3");
+    lease.push(&snapshot(3, 2, &[b"ab"])).await.unwrap();
+    assert_eq!(count().trim(), "3", "the old one goes and the new one comes");
+    assert_eq!(test.home.generation_of(&[1; 16]).await.unwrap(), Some(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reader_notices_that_the_log_is_compacted_while_it_reads() {
     let Some(test) = Test::new().await else { return };
     let lease = lease(&test.home).await;

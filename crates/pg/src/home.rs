@@ -53,11 +53,21 @@ const TABLES: [&str; 10] =
 
 impl Home {
     pub(crate) async fn open(connections: Connections, workspace: &str) -> Result<Self, PgError> {
-        let tables = Tables::new(connections, workspace);
-        if tables.query(HEAD, &[]).await?.is_empty() {
-            tables.query(MAKE, &[(&workspace, Type::TEXT)]).await?;
+        if let Some(home) = Self::find(connections.clone(), workspace).await? {
+            return Ok(home);
         }
+        let tables = Tables::new(connections, workspace);
+        tables.query(MAKE, &[(&workspace, Type::TEXT)]).await?;
         Ok(Self { tables })
+    }
+
+    pub(crate) async fn find(
+        connections: Connections,
+        workspace: &str,
+    ) -> Result<Option<Self>, PgError> {
+        let tables = Tables::new(connections, workspace);
+        let is_there = !tables.query(HEAD, &[]).await?.is_empty();
+        Ok(is_there.then_some(Self { tables }))
     }
 
     pub fn workspace(&self) -> &str {

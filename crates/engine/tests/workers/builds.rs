@@ -1,9 +1,10 @@
 //! What comes of a build is the same no matter who does its calls, and each is paid for once.
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::Limit;
-use halma_engine::CallWorker;
+use halma_engine::{CallWorker, Engine, base_folder};
 
 use crate::support::{Test, lines, until};
 
@@ -124,4 +125,18 @@ async fn deleting_a_document_during_a_build_pays_for_no_other_one_again() {
     assert!(!lines(&engine).iter().any(|line| line.contains("number 0 was")));
     // What was in progress then was not asked for again.
     assert!(test.model.chat_calls() <= calls, "{} of {calls}", test.model.chat_calls());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_that_is_only_read_is_not_made() {
+    let Some(test) = Test::new(1, Duration::ZERO) else { return };
+    drop(test.engine(test.config()));
+    let misspelt = test.address().to_str().unwrap().replace("workspace=test", "workspace=tset");
+    let missing = Engine::open(test.config(), Path::new(&misspelt)).err().unwrap().to_string();
+    assert!(
+        missing.contains("there is no knowledge base") && missing.contains("tset"),
+        "{missing}"
+    );
+    assert_eq!(test.psql("select workspace from halma.home"), "test");
+    let _ = base_folder(Path::new(&misspelt)).map(std::fs::remove_dir_all);
 }

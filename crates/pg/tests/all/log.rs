@@ -161,5 +161,12 @@ async fn workspaces_do_not_see_each_other() {
         assert_eq!(server.psql(test.database(), count).trim(), "0");
     }
     other.erase("law").await.unwrap();
+    // One that is only looked for is not made.
+    let address = halma_pg::Address::parse(&format!("{}&workspace=law", test.address)).unwrap();
+    let database = halma_pg::Database::connect(&address).await.unwrap();
+    assert!(database.find_home().await.unwrap().is_none());
+    assert!(database.find_home().await.unwrap().is_none());
+    database.home().await.unwrap();
+    assert!(database.find_home().await.unwrap().is_some());
     assert_eq!(texts(&test.home, 0).await, [(1, 0, "one".into())]);
 }

@@ -159,7 +159,7 @@ impl Engine {
             let home = space.home().clone();
             space.wait(async move { home.marks().await })?;
         }
-        self.forget_quotes(&names)?;
+        self.forget(&names)?;
         // Before the documents, so that no build finds a file that is to go and adds it again.
         let dir = self.originals.dir();
         self.originals.remove(&names).map_err(|e| EngineError::file(dir, e))?;
@@ -167,7 +167,7 @@ impl Engine {
         if let Some(cache) = &self.cache {
             cache.refuse(&deleted.names);
         }
-        // What was asked and answered meanwhile.
+        // Once more, for what was asked and answered meanwhile.
         self.forget(&deleted.names)?;
         Ok(deleted)
     }

@@ -128,6 +128,29 @@ async fn deleting_a_document_during_a_build_pays_for_no_other_one_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_removes_the_calls_about_a_document_before_the_document() {
+    let Some(test) = Test::new(4, Duration::ZERO) else { return };
+    let mut config = test.config();
+    config.budget.index.calls = Some(2);
+    let engine = Arc::new(test.engine(config));
+    let report = test.index(&engine, true).await.unwrap();
+    assert_eq!(report.spent, Some(Limit::Calls));
+    let calls = || test.psql("select count(*) from halma.call");
+    assert_ne!(calls(), "0");
+    // Another machine writes, so that the deletion comes no farther, as if it was cut off here.
+    test.psql(
+        "update halma.home set holder = 'other', request = '\\x00', fence = fence + 1,
+         lease_until = now() + interval '1 hour'",
+    );
+    let own = Arc::clone(&engine);
+    let deleting = tokio::task::spawn_blocking(move || own.delete(&["*.md".into()]));
+    until(|| calls() == "0").await;
+    assert!(!deleting.is_finished());
+    test.psql("update halma.home set lease_until = null");
+    assert_eq!(deleting.await.unwrap().unwrap().names.len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_workspace_that_is_only_read_is_not_made() {
     let Some(test) = Test::new(1, Duration::ZERO) else { return };
     drop(test.engine(test.config()));

@@ -85,6 +85,7 @@ impl Engine {
         let Some(shared) = shared else { return Ok(None) };
         let models = shared.models(config, self.cache.as_ref()).map_err(named)?;
         context.setup = Arc::new(Setup { models, ..(*context.setup).clone() });
+        context.on_turn = shared.on_turn();
         context.embedder = context.embedder.take().map(|local| shared.embedder(local));
         context.settings.concurrency = SharedBuild::in_flight(config);
         Ok(Some(shared))

@@ -58,6 +58,9 @@ pub struct BuildContext {
     /// The budget of the build.
     pub meter: Arc<Meter>,
     pub progress: Progress,
+    /// Called when the build may write: at first, and after each time that it has made room for a
+    /// deletion, before it reads the base again. It may block.
+    pub on_turn: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl BuildContext {
@@ -72,6 +75,7 @@ impl BuildContext {
             setup: Arc::clone(setup),
             meter: Arc::new(Meter::unlimited()),
             progress: Arc::new(|_| ()),
+            on_turn: Arc::new(|| ()),
         }
     }
 
@@ -90,6 +94,7 @@ impl BuildContext {
             setup: Arc::clone(&self.setup),
             meter: Arc::clone(&self.meter),
             progress: Arc::clone(&self.progress),
+            on_turn: Arc::clone(&self.on_turn),
         }
     }
 

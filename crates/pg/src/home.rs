@@ -135,7 +135,17 @@ impl Home {
     ///
     /// `holder` is shown to those that wait: name program and machine.
     pub async fn lease(&self, holder: &str, urgent: bool) -> Result<Lease, PgError> {
-        Request { holder, urgent, length: LEASE_LENGTH }.wait(&self.tables).await
+        self.lease_while(holder, &|| urgent).await
+    }
+
+    /// [`Home::lease`] that may become urgent while it waits: `is_urgent` is asked several times a
+    /// second. It stays so then.
+    pub async fn lease_while(
+        &self,
+        holder: &str,
+        is_urgent: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Lease, PgError> {
+        Request { holder, is_urgent, length: LEASE_LENGTH }.wait(&self.tables).await
     }
 
     /// [`Home::lease`] that ends so long after its holder was last heard of.
@@ -145,7 +155,7 @@ impl Home {
         urgent: bool,
         length: Duration,
     ) -> Result<Lease, PgError> {
-        Request { holder, urgent, length }.wait(&self.tables).await
+        Request { holder, is_urgent: &|| urgent, length }.wait(&self.tables).await
     }
 
     /// Who may write at the moment, as given to [`Home::lease`].

@@ -62,7 +62,7 @@ pub(crate) use replica::{
     Extent, IndexAccess, Leading, Outgoing, PendingPush, Pulled, RemovalListener, ReplicaState,
     Replication, Urgency,
 };
-pub use replica::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
+pub use replica::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
 use restriction::Scope;
 pub(crate) use restriction::{RowSet, admits_document, admits_name};
 pub(crate) use schema::{

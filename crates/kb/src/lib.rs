@@ -78,7 +78,7 @@ pub use settings::{
 };
 pub use stages::{BuildContext, Forget};
 pub use store::{AcceptedDetails, ColumnDetails, Details};
-pub use store::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
+pub use store::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
 pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
 pub use tags::{SkippedSample, TagLearning, TagSample, estimate_learning, learn_tags};
 pub use vector_layers::VectorLayers;

@@ -1,5 +1,5 @@
 //! Files that processes on one machine lock; the system gives a lock back when a process dies.
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -25,4 +25,25 @@ pub(crate) fn ask_for_room(dir: &Path) -> Result<File, KbError> {
     let urgent = open(dir, URGENT)?;
     urgent.lock_shared().map_err(|e| KbError::io(dir.join(URGENT), "lock", e))?;
     Ok(urgent)
+}
+
+/// Looks whether anyone on this machine asks for room.
+pub(crate) struct Room(File);
+
+impl Room {
+    pub(crate) fn of(dir: &Path) -> Result<Self, KbError> {
+        open(dir, URGENT).map(Self)
+    }
+
+    /// Not if it cannot be found out.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        match self.0.try_lock() {
+            Ok(()) => {
+                // Its end gives it back as well.
+                let _ = self.0.unlock();
+                false
+            }
+            Err(e) => matches!(e, TryLockError::WouldBlock),
+        }
+    }
 }

@@ -53,11 +53,21 @@ const TABLES: [&str; 10] =
 
 impl Home {
     pub(crate) async fn open(connections: Connections, workspace: &str) -> Result<Self, PgError> {
-        let tables = Tables::new(connections, workspace);
-        if tables.query(HEAD, &[]).await?.is_empty() {
-            tables.query(MAKE, &[(&workspace, Type::TEXT)]).await?;
+        if let Some(home) = Self::find(connections.clone(), workspace).await? {
+            return Ok(home);
         }
+        let tables = Tables::new(connections, workspace);
+        tables.query(MAKE, &[(&workspace, Type::TEXT)]).await?;
         Ok(Self { tables })
+    }
+
+    pub(crate) async fn find(
+        connections: Connections,
+        workspace: &str,
+    ) -> Result<Option<Self>, PgError> {
+        let tables = Tables::new(connections, workspace);
+        let is_there = !tables.query(HEAD, &[]).await?.is_empty();
+        Ok(is_there.then_some(Self { tables }))
     }
 
     pub fn workspace(&self) -> &str {
@@ -125,7 +135,17 @@ impl Home {
     ///
     /// `holder` is shown to those that wait: name program and machine.
     pub async fn lease(&self, holder: &str, urgent: bool) -> Result<Lease, PgError> {
-        Request { holder, urgent, length: LEASE_LENGTH }.wait(&self.tables).await
+        self.lease_while(holder, &|| urgent).await
+    }
+
+    /// [`Home::lease`] that may become urgent while it waits: `is_urgent` is asked several times a
+    /// second. It stays so then.
+    pub async fn lease_while(
+        &self,
+        holder: &str,
+        is_urgent: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Lease, PgError> {
+        Request { holder, is_urgent, length: LEASE_LENGTH }.wait(&self.tables).await
     }
 
     /// [`Home::lease`] that ends so long after its holder was last heard of.
@@ -135,7 +155,7 @@ impl Home {
         urgent: bool,
         length: Duration,
     ) -> Result<Lease, PgError> {
-        Request { holder, urgent, length }.wait(&self.tables).await
+        Request { holder, is_urgent: &|| urgent, length }.wait(&self.tables).await
     }
 
     /// Who may write at the moment, as given to [`Home::lease`].

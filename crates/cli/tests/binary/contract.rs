@@ -252,7 +252,7 @@ fn the_configuration_names_the_base_where_no_flag_does() {
     let url = shown.as_array().unwrap().iter().find(|value| value["key"] == "kb.url").unwrap();
     assert_eq!((&url["value"], &url["origin"]), (&json!("other"), &json!("HALMA_KB")));
 
-    let address = "postgres://halma:pelican@127.0.0.1:1/halma?workspace=law&keys=keys";
+    let address = "postgres://halma:pelican@127.0.0.1:1/halma?workspace=law&keys=/keys";
     program.write("halma.toml", format!("{BASE}url = \"{address}\"\n"));
     let shown = program.run(&["config", "show"]);
     assert!(

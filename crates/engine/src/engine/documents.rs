@@ -89,6 +89,7 @@ impl Engine {
         let Some(shared) = shared else { return Ok(None) };
         let models = shared.models(config, self.cache.as_ref()).map_err(named)?;
         context.setup = Arc::new(Setup { models, ..(*context.setup).clone() });
+        context.on_turn = shared.on_turn();
         context.embedder = context.embedder.take().map(|local| shared.embedder(local));
         context.settings.concurrency = SharedBuild::in_flight(config);
         Ok(Some(shared))
@@ -163,7 +164,7 @@ impl Engine {
             let home = space.home().clone();
             space.wait(async move { home.marks().await })?;
         }
-        self.forget_quotes(&names)?;
+        self.forget(&names)?;
         // Before the documents, so that no build finds a file that is to go and adds it again.
         let dir = self.originals.dir();
         self.originals.remove(&names).map_err(|e| EngineError::file(dir, e))?;
@@ -171,7 +172,7 @@ impl Engine {
         if let Some(cache) = &self.cache {
             cache.refuse(&deleted.names);
         }
-        // What was asked and answered meanwhile.
+        // Once more, for what was asked and answered meanwhile.
         self.forget(&deleted.names)?;
         Ok(deleted)
     }
@@ -182,11 +183,6 @@ impl Engine {
             return Ok(());
         }
         self.quotes(self.ledger()?).forget(documents)
-    }
-
-    /// [`Engine::forget`] without the calls that workers do.
-    fn forget_quotes(&self, documents: &[String]) -> Result<(), EngineError> {
-        self.quotes(None).forget(documents)
     }
 
     /// What may quote documents, with or without the calls that workers do.

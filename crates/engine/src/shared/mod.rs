@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::ConfigError;
-use halma_kb::{Base, BaseOptions, SharedBase};
+use halma_kb::{Base, BaseOptions, KbError, SharedBase};
 use halma_pg::{Address, Database, Home, PgError, Spent};
 
 pub use self::calls::{CallSharing, CallWorker, WorkerReport, Workforce};
@@ -37,12 +37,23 @@ pub struct SharedSpace {
 }
 
 impl SharedSpace {
-    /// Connects; the base itself is not opened.
+    /// Connects; the base itself is not opened. A workspace that is not there is made.
     fn connect(address: &Address) -> Result<Self, EngineError> {
+        Self::connect_to(address, Opening::Any)
+    }
+
+    fn connect_to(address: &Address, opening: Opening) -> Result<Self, EngineError> {
         let runtime = Arc::new(Runtime::new()?);
         let connecting = address.clone();
-        let home = runtime.wait(async move { Database::connect(&connecting).await?.home().await });
-        let home = home?;
+        let home = runtime.wait(async move {
+            let database = Database::connect(&connecting).await?;
+            match opening {
+                Opening::Any => database.home().await.map(Some),
+                Opening::Existing => database.find_home().await,
+            }
+        });
+        let missing = || KbError::NoSharedBase { name: address.to_string() };
+        let home = home?.ok_or_else(missing)?;
         let keys = address.keys().map(|folder| folder.join(format!("{:016x}", home.id())));
         Ok(Self { home, runtime, name: address.to_string(), keys })
     }
@@ -138,7 +149,7 @@ pub(crate) fn open(
         return Ok(OpenedBase { base: open(place.folder(), options)?, shared: None });
     };
     keys_of(address)?;
-    let space = SharedSpace::connect(address)?;
+    let space = SharedSpace::connect_to(address, opening)?;
     let keys = space.folder().ok_or_else(|| no_keys(space.name()))?;
     let shared = SharedBase {
         upstream: Arc::new(Log::new(&space)),

@@ -24,7 +24,8 @@ pub struct Place {
 impl Place {
     /// From what `--kb` says: a folder, or `postgres://user@host/db?workspace=NAME&keys=DIR`.
     pub fn new(kb: &Path) -> Result<Self, EngineError> {
-        let text = kb.to_str().filter(|text| Address::is_postgres(text));
+        // One that is misspelt must not become a folder, with its password in messages.
+        let text = kb.to_str().filter(|text| Address::is_address(text));
         let Some(text) = text else { return Ok(Self { folder: kb.to_owned(), address: None }) };
         let address = Address::parse(text)?;
         let folder = replicas()?.join(address.identity());
@@ -92,4 +93,21 @@ fn replicas() -> Result<PathBuf, EngineError> {
     let cache = named("XDG_CACHE_HOME").map(PathBuf::from).or_else(own);
     let cache = cache.ok_or(EngineError::NoReplicaFolder { variable: REPLICAS })?;
     Ok(cache.join("halma/replicas"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_address_is_not_a_folder_and_its_password_is_not_shown() {
+        for (kb, scheme) in [("postgre://user:secret@h/db", "postgre"), ("http://h/db", "http")] {
+            let refused = Place::new(Path::new(kb)).unwrap_err();
+            assert!(refused.is_wrong_use());
+            let refused = refused.to_string();
+            assert!(refused.contains(&format!("begins with `{scheme}://`")), "{refused}");
+            assert!(!refused.contains("secret"), "{refused}");
+        }
+        assert!(Place::new(Path::new("a folder/b:c")).unwrap().address().is_none());
+    }
 }

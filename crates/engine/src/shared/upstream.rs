@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use halma_kb::{Head, KbError, NextSegment, Push, Upstream, UpstreamError};
+use halma_kb::{Head, IsUrgent, KbError, NextSegment, Push, Upstream, UpstreamError};
 use halma_pg::{Home, NewPush, PgError};
 use tokio::sync::mpsc;
 
@@ -77,9 +77,9 @@ impl Upstream for Log {
         }
     }
 
-    fn lease(&self, is_urgent: bool) -> Result<Box<dyn halma_kb::Lease>, UpstreamError> {
-        let (home, holder) = (self.home(), holder());
-        let lease = self.0.wait(async move { home.lease(&holder, is_urgent).await });
+    fn lease(&self, is_urgent: &IsUrgent) -> Result<Box<dyn halma_kb::Lease>, UpstreamError> {
+        let (home, holder, is_urgent) = (self.home(), holder(), Arc::clone(is_urgent));
+        let lease = self.0.wait(async move { home.lease_while(&holder, &*is_urgent).await });
         let lease = lease.map_err(failed(self.name()))?;
         Ok(Box::new(Lease { space: self.0.clone(), lease: Some(lease.into()) }))
     }

@@ -1,9 +1,10 @@
 //! What comes of a build is the same no matter who does its calls, and each is paid for once.
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::Limit;
-use halma_engine::CallWorker;
+use halma_engine::{CallWorker, Engine, base_folder};
 
 use crate::support::{Test, lines, until};
 
@@ -124,4 +125,41 @@ async fn deleting_a_document_during_a_build_pays_for_no_other_one_again() {
     assert!(!lines(&engine).iter().any(|line| line.contains("number 0 was")));
     // What was in progress then was not asked for again.
     assert!(test.model.chat_calls() <= calls, "{} of {calls}", test.model.chat_calls());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_removes_the_calls_about_a_document_before_the_document() {
+    let Some(test) = Test::new(4, Duration::ZERO) else { return };
+    let mut config = test.config();
+    config.budget.index.calls = Some(2);
+    let engine = Arc::new(test.engine(config));
+    let report = test.index(&engine, true).await.unwrap();
+    assert_eq!(report.spent, Some(Limit::Calls));
+    let calls = || test.psql("select count(*) from halma.call");
+    assert_ne!(calls(), "0");
+    // Another machine writes, so that the deletion comes no farther, as if it was cut off here.
+    test.psql(
+        "update halma.home set holder = 'other', request = '\\x00', fence = fence + 1,
+         lease_until = now() + interval '1 hour'",
+    );
+    let own = Arc::clone(&engine);
+    let deleting = tokio::task::spawn_blocking(move || own.delete(&["*.md".into()]));
+    until(|| calls() == "0").await;
+    assert!(!deleting.is_finished());
+    test.psql("update halma.home set lease_until = null");
+    assert_eq!(deleting.await.unwrap().unwrap().names.len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_that_is_only_read_is_not_made() {
+    let Some(test) = Test::new(1, Duration::ZERO) else { return };
+    drop(test.engine(test.config()));
+    let misspelt = test.address().to_str().unwrap().replace("workspace=test", "workspace=tset");
+    let missing = Engine::open(test.config(), Path::new(&misspelt)).err().unwrap().to_string();
+    assert!(
+        missing.contains("there is no knowledge base") && missing.contains("tset"),
+        "{missing}"
+    );
+    assert_eq!(test.psql("select workspace from halma.home"), "test");
+    let _ = base_folder(Path::new(&misspelt)).map(std::fs::remove_dir_all);
 }

@@ -70,7 +70,7 @@ pub(super) async fn run(
 /// The base's lock; when another run holds it this one says so and waits.
 pub(crate) async fn wait(context: &BuildContext) -> Result<WriterLock, KbError> {
     let dir = context.base.dir.clone();
-    let store = context.store().clone();
+    let (store, on_turn) = (context.store().clone(), Arc::clone(&context.on_turn));
     let lock = WriterLock::try_take(&dir)?;
     if lock.is_none() {
         tracing::warn!("another process writes to `{}`; waiting for it", dir.display());
@@ -80,7 +80,9 @@ pub(crate) async fn wait(context: &BuildContext) -> Result<WriterLock, KbError> 
     }
     run_blocking("waiting for the lock", move || {
         let lock = lock.map_or_else(|| WriterLock::take(&dir), Ok)?;
-        lock.leading(&store, Urgency::Normal)
+        let lock = lock.leading(&store, Urgency::Normal)?;
+        on_turn();
+        Ok(lock)
     })
     .await
 }

@@ -63,6 +63,9 @@ pub struct BuildContext {
     pub progress: Progress,
     /// Called before documents whose source is gone are removed, and after it. Blocks the thread.
     pub forget: Forget,
+    /// Called when the build may write: at first, and after each time that it has made room for a
+    /// deletion, before it reads the base again. It may block.
+    pub on_turn: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl BuildContext {
@@ -78,6 +81,7 @@ impl BuildContext {
             meter: Arc::new(Meter::unlimited()),
             progress: Arc::new(|_| ()),
             forget: Arc::new(|_| Ok(())),
+            on_turn: Arc::new(|| ()),
         }
     }
 
@@ -97,6 +101,7 @@ impl BuildContext {
             meter: Arc::clone(&self.meter),
             progress: Arc::clone(&self.progress),
             forget: Arc::clone(&self.forget),
+            on_turn: Arc::clone(&self.on_turn),
         }
     }
 

@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use halma_core::Filter;
-use halma_seal::Keys;
+use halma_seal::{Keys, SealError};
 use heed::{Env, WithoutTls};
 
 pub(crate) use atoms::{atoms_input, atoms_key};
@@ -62,7 +62,7 @@ pub(crate) use replica::{
     Extent, IndexAccess, Leading, Outgoing, PendingPush, Pulled, RemovalListener, ReplicaState,
     Replication, Urgency,
 };
-pub use replica::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
+pub use replica::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
 use restriction::Scope;
 pub(crate) use restriction::{RowSet, admits_document, admits_name};
 pub(crate) use schema::{
@@ -300,6 +300,11 @@ impl Store {
                 let source = env::probe(&self.dir).err().filter(no_space).unwrap_or(e);
                 KbError::of_store(&self.dir, heed::Error::Io(source))
             }
+            heed::Error::Io(e) if !no_space(&e) => match e.downcast::<SealError>() {
+                // The store itself may be all right.
+                Ok(keys) => KbError::Keys(keys),
+                Err(e) => KbError::of_store(&self.dir, heed::Error::Io(e)),
+            },
             heed::Error::Decoding(e) if e.is::<halma_seal::DamagedValue>() => {
                 KbError::DamagedValue { dir: self.dir.clone() }
             }

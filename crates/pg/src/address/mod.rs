@@ -33,6 +33,11 @@ impl Address {
         SCHEMES.iter().any(|scheme| text.starts_with(scheme))
     }
 
+    /// Whether a base is named by an address of some kind, perhaps a misspelt one, and not by a folder.
+    pub fn is_address(text: &str) -> bool {
+        text.contains("://")
+    }
+
     /// `postgres://[user[:password]@]host[:port][,host…]/db[?parameter=value&…]`. Parameters are
     /// `workspace`, `keys` (the folder of the keys), `sslmode` (`disable`, `require`),
     /// `sslrootcert`, `pool` (connections), and those of libpq that concern the connection;
@@ -43,7 +48,11 @@ impl Address {
 
     fn parse_with(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, PgError> {
         if !Self::is_postgres(text) {
-            return Err(wrong("does not begin with `postgres://`", EXAMPLE));
+            let reason = match scheme(text) {
+                Some(scheme) => format!("begins with `{scheme}://` and not with `postgres://`"),
+                None => "does not begin with `postgres://`".to_owned(),
+            };
+            return Err(wrong(&reason, EXAMPLE));
         }
         let OwnParameters { rest, workspace, keys, sslmode, sslrootcert, pool } =
             OwnParameters::split(text)?;
@@ -134,6 +143,13 @@ impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Address({self})")
     }
+}
+
+/// What stands before `://`, if it is nothing else than the name of a scheme.
+fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once("://")?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    (!scheme.is_empty() && scheme.chars().all(is_name)).then_some(scheme)
 }
 
 const EXAMPLE: &str = "write `postgres://user@host/database?workspace=NAME`";

@@ -1,5 +1,5 @@
 //! The parameters of an address: ours are taken out, the others are for the driver.
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
@@ -42,6 +42,11 @@ impl OwnParameters {
                 "workspace" => own.workspace = Some(workspace(&decoded)?),
                 "keys" if decoded.is_empty() => {
                     return Err(wrong("has an empty `keys`", "name the folder of the keys"));
+                }
+                // Machines of one base start in different folders, as do commands on one of them.
+                "keys" if Path::new(&*decoded).is_relative() => {
+                    let reason = format!("has `keys={decoded}`, which is a relative path");
+                    return Err(wrong(&reason, "begin it with `/`"));
                 }
                 "keys" => own.keys = Some(PathBuf::from(&*decoded)),
                 "sslmode" => own.sslmode = Some(decoded.into_owned()),

@@ -63,12 +63,15 @@ fn connections_to_other_machines_are_enciphered() {
 #[test]
 fn what_is_wrong_is_named_with_what_to_do() {
     let bad = [
-        ("mysql://h/db", "does not begin with"),
+        ("mysql://u:secret@h/db", "begins with `mysql://` and not with `postgres://`"),
+        ("u:secret@h/db", "does not begin with"),
+        ("u:secret://h/db", "does not begin with"),
         ("postgres:///db", "names no host"),
         ("postgres://u:secret@h", "names no database"),
         ("postgres://u:secret@h/db?workspace=", "cannot be a name"),
         ("postgres://u:secret@h/db?pool=0", "from 2 to 1000"),
         ("postgres://u:secret@h/db?keys=", "empty `keys`"),
+        ("postgres://u:secret@h/db?keys=my/keys", "relative path"),
         ("postgres://u:secret@h/db?wrkspace=x", "wrkspace"),
         ("postgres://u:secret@h:port/db", "is not valid"),
     ];

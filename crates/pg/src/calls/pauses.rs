@@ -48,9 +48,11 @@ impl Calls {
         rows.iter().map(worker).collect()
     }
 
-    /// Says that a worker has ended, which is otherwise known a minute later.
+    /// Says that a worker has ended, which is otherwise known a minute later. Those that were killed long
+    /// ago are forgotten with it: each has a name of its own.
     pub async fn leave(&self, worker: &str) -> Result<(), PgError> {
-        const LEAVE: &str = "delete from halma.worker where home = $1 and name = $2";
+        const LEAVE: &str = "delete from halma.worker where home = $1
+            and (name = $2 or seen < now() - interval '1 day')";
         self.tables.query(LEAVE, &[(&worker, Type::TEXT)]).await.map(drop)
     }
 

@@ -34,6 +34,11 @@ impl Database {
     pub async fn home(&self) -> Result<Home, PgError> {
         Home::open(self.connections.clone(), &self.workspace).await
     }
+
+    /// The workspace of the address, if it is there.
+    pub async fn find_home(&self) -> Result<Option<Home>, PgError> {
+        Home::find(self.connections.clone(), &self.workspace).await
+    }
 }
 
 async fn check_server(connections: &Connections) -> Result<(), PgError> {

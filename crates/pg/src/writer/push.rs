@@ -51,6 +51,10 @@ enum Stage {
 }
 
 const DONE: &str = "select generation from halma.push where home = $1 and id = $2";
+/// Ids of pushes that are remembered before the last snapshot. A local copy that is farther behind reads
+/// everything, without asking for its own.
+const REMEMBERED: i64 = 1_000;
+const FORGET: &str = "delete from halma.push where home = $1 and generation < $2";
 const CLEAR: &str = "delete from halma.segment where home = $1";
 // Not COPY, which PostgreSQL refuses where rows are restricted; at this size of rows it is as fast.
 const ADD: &str = "insert into halma.segment (home, generation, seq, attempt, bytes)
@@ -151,6 +155,10 @@ impl Transfer {
             (&self.bytes, Type::INT8),
         ];
         transaction.query(LOG, &self.tables.parameters(&log)).await?;
+        if snapshot {
+            let first = (&(generation - REMEMBERED) as _, Type::INT8);
+            transaction.query(FORGET, &self.tables.parameters(&[first])).await?;
+        }
         let show: [Param<'_>; 5] = [
             (&generation, Type::INT8),
             (&id, Type::BYTEA),

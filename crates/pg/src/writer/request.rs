@@ -17,7 +17,8 @@ const TELL: Duration = Duration::from_secs(2);
 /// Someone's wish to write.
 pub(crate) struct Request<'a> {
     pub(crate) holder: &'a str,
-    pub(crate) urgent: bool,
+    /// Asked again and again while it waits.
+    pub(crate) is_urgent: &'a (dyn Fn() -> bool + Sync),
     pub(crate) length: Duration,
 }
 
@@ -32,9 +33,13 @@ struct Standing {
 const WAIT: &str = "insert into halma.waiter (home, id, holder, urgent, place, seen)
     values ($1, $2, $3, $4, clock_timestamp() - case when $4 then interval '1 minute' else interval '0' end,
             clock_timestamp())
-    on conflict (home, id) do update set seen = clock_timestamp()";
-// Also if this request has it already, because its first attempt was not heard of.
-const TAKE: &str = "update halma.home set holder = $2, request = $4, fence = fence + 1,
+    on conflict (home, id) do update set seen = clock_timestamp(),
+        urgent = waiter.urgent or excluded.urgent, place = least(waiter.place, excluded.place)";
+// Also if this request has it already, because its first attempt was not heard of. Fences are times, so
+// that none comes again after the database was restored, or a standby took over that lacks the last
+// ones: the folder of keys remembers the largest.
+const TAKE: &str = "update halma.home set holder = $2, request = $4,
+    fence = greatest(fence + 1, (extract(epoch from clock_timestamp()) * 1000000)::int8),
     lease_until = clock_timestamp() + $3 * interval '1 second'
     where home = $1 and (lease_until is null or lease_until <= clock_timestamp() or request = $4)
     returning fence";
@@ -46,10 +51,12 @@ impl Request<'_> {
         let id: [u8; 16] = random();
         let id = id.as_slice();
         let mut told: Option<Instant> = None;
+        let mut was_urgent = false;
         loop {
+            let urgent = was_urgent || (self.is_urgent)();
             // Someone waits for an urgent one, and should hear soon that the server is away. Once it
             // has answered, the one who writes is waited for.
-            let is_impatient = self.urgent && told.is_none();
+            let is_impatient = urgent && told.is_none();
             let standing = stand(tables, id, is_impatient).await?;
             if standing.free
                 && standing.first
@@ -60,14 +67,14 @@ impl Request<'_> {
                 }
                 return Ok(lease);
             }
-            if told.is_none_or(|told| told.elapsed() > TELL) {
+            if urgent != was_urgent || told.is_none_or(|told| told.elapsed() > TELL) {
                 let parameters = [
                     (&id as _, Type::BYTEA),
                     (&self.holder as _, Type::TEXT),
-                    (&self.urgent as _, Type::BOOL),
+                    (&urgent as _, Type::BOOL),
                 ];
                 tables.query(WAIT, &parameters).await?;
-                told = Some(Instant::now());
+                (told, was_urgent) = (Some(Instant::now()), urgent);
             }
             tokio::time::sleep(LOOK).await;
         }

@@ -191,6 +191,27 @@ async fn calls_that_were_not_begun_are_put_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn workers_that_were_killed_long_ago_are_forgotten() {
+    let Some(test) = Test::new().await else { return };
+    let calls = test.home.calls();
+    for name in ["killed", "silent", "leaves"] {
+        calls.heartbeat(name, &[]).await.unwrap();
+    }
+    let server = crate::support::server().unwrap();
+    let age = |name: &str, hours: u32| {
+        let sql = format!(
+            "update halma.worker set seen = now() - interval '{hours} hours' where name = '{name}'"
+        );
+        server.psql(test.database(), &sql)
+    };
+    age("killed", 30);
+    age("silent", 20);
+    calls.leave("leaves").await.unwrap();
+    let left = server.psql(test.database(), "select string_agg(name, ' ') from halma.worker");
+    assert_eq!(left.trim(), "silent");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn workers_know_of_each_other_and_of_pauses() {
     let Some(test) = Test::new().await else { return };
     let calls = test.home.calls();

@@ -1,6 +1,6 @@
 //! The right to write: one has it, all get it in turn, and who has lost it writes nothing.
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use halma_pg::PgError;
@@ -83,6 +83,18 @@ async fn the_lease_of_a_dead_holder_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_was_restored_gives_no_fence_again() {
+    let Some(test) = Test::new().await else { return };
+    let lease = lease(&test.home).await;
+    let fence = lease.fence();
+    lease.release().await;
+    let server = crate::support::server().unwrap();
+    server.psql(test.database(), "update halma.home set fence = fence - 1000");
+    let next = test.another().await.lease("next", false).await.unwrap();
+    assert!(next.fence() > fence, "the folder of keys would refuse it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_late_push_with_an_old_fence_writes_nothing() {
     let Some(test) = Test::new().await else { return };
     let late = lease(&test.home).await;
@@ -134,4 +146,40 @@ async fn urgent_requests_are_announced_and_overtake() {
     }
     assert_eq!(*order.lock().unwrap(), ["urgent", "patient"]);
     build.release().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_becomes_urgent_while_it_waits_is_announced_and_overtakes() {
+    let Some(test) = Test::new().await else { return };
+    let build = lease(&test.home).await;
+    let order = Arc::new(std::sync::Mutex::new(vec![]));
+    let urgent = Arc::new(AtomicBool::new(false));
+    let server = crate::support::server().unwrap();
+    let mut tasks = vec![];
+    for name in ["patient", "later urgent"] {
+        let (home, order, urgent) = (test.another().await, Arc::clone(&order), Arc::clone(&urgent));
+        tasks.push(tokio::spawn(async move {
+            let is_urgent = || name == "later urgent" && urgent.load(Ordering::SeqCst);
+            let lease = home.lease_while(name, &is_urgent).await.unwrap();
+            order.lock().unwrap().push(name);
+            lease.release().await;
+        }));
+        let waits = format!("select count(*) from halma.waiter where holder = '{name}'");
+        while server.psql(test.database(), &waits).trim() != "1" {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    assert!(!build.is_wanted().await.unwrap());
+    urgent.store(true, Ordering::SeqCst);
+    let wanted = async {
+        while !build.is_wanted().await.unwrap() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), wanted).await.expect("it is not announced");
+    build.release().await;
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(*order.lock().unwrap(), ["later urgent", "patient"]);
 }

@@ -49,6 +49,25 @@ async fn a_snapshot_takes_the_place_of_everything_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn with_a_snapshot_go_the_ids_of_pushes_long_before() {
+    let Some(test) = Test::new().await else { return };
+    let lease = lease(&test.home).await;
+    lease.push(&push(1, 0, &[b"a"])).await.unwrap();
+    let server = crate::support::server().unwrap();
+    server.psql(
+        test.database(),
+        "insert into halma.push (home, id, generation, segments, bytes)
+         select home, '\\x05', -2000, 1, 1 from halma.home",
+    );
+    let count = || server.psql(test.database(), "select count(*) from halma.push");
+    lease.push(&push(2, 1, &[b"b"])).await.unwrap();
+    assert_eq!(count().trim(), "3");
+    lease.push(&snapshot(3, 2, &[b"ab"])).await.unwrap();
+    assert_eq!(count().trim(), "3", "the old one goes and the new one comes");
+    assert_eq!(test.home.generation_of(&[1; 16]).await.unwrap(), Some(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reader_notices_that_the_log_is_compacted_while_it_reads() {
     let Some(test) = Test::new().await else { return };
     let lease = lease(&test.home).await;
@@ -142,5 +161,12 @@ async fn workspaces_do_not_see_each_other() {
         assert_eq!(server.psql(test.database(), count).trim(), "0");
     }
     other.erase("law").await.unwrap();
+    // One that is only looked for is not made.
+    let address = halma_pg::Address::parse(&format!("{}&workspace=law", test.address)).unwrap();
+    let database = halma_pg::Database::connect(&address).await.unwrap();
+    assert!(database.find_home().await.unwrap().is_none());
+    assert!(database.find_home().await.unwrap().is_none());
+    database.home().await.unwrap();
+    assert!(database.find_home().await.unwrap().is_some());
     assert_eq!(texts(&test.home, 0).await, [(1, 0, "one".into())]);
 }

@@ -1,13 +1,13 @@
 //! Asking through the ledger: one task of a process submits the calls of all its callers and looks
 //! for their outcomes, so that many calls in progress are a few statements.
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use halma_core::LlmError;
 use halma_pg::{CallId, Outcome, PgError};
-use halma_seal::Key;
+use halma_seal::{CallKeys, Key};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
@@ -46,7 +46,13 @@ struct Request {
 pub(crate) struct Asker {
     asked: mpsc::UnboundedSender<Request>,
     counts: Arc<Counts>,
+    ledger: Ledger,
+    turn: TurnKeys,
 }
+
+/// The keys as they were when the build last began to read the base: what it asks about a document that
+/// was deleted since quotes what is to be forgotten.
+type TurnKeys = Arc<Mutex<Arc<CallKeys>>>;
 
 #[derive(Default)]
 struct Counts {
@@ -58,10 +64,23 @@ impl Asker {
     pub(crate) fn start(ledger: &Ledger) -> Self {
         let (asked, arriving) = mpsc::unbounded_channel();
         let counts = Arc::<Counts>::default();
-        let (ledger, own) = (ledger.clone(), Arc::clone(&counts));
-        let space = ledger.space().clone();
-        space.start(Poller { ledger, pending: HashMap::new(), counts: own }.run(arriving));
-        Self { asked, counts }
+        let turn: TurnKeys = Arc::new(Mutex::new(ledger.known()));
+        let poller = Poller {
+            ledger: ledger.clone(),
+            pending: HashMap::new(),
+            counts: Arc::clone(&counts),
+            turn: Arc::clone(&turn),
+        };
+        ledger.space().start(poller.run(arriving));
+        Self { asked, counts, ledger: ledger.clone(), turn }
+    }
+
+    /// The build reads the base from now on, without what was deleted before. Blocks the thread.
+    pub(super) fn begin_turn(&self) {
+        if let Err(error) = self.ledger.read_keys(&[]) {
+            tracing::warn!("{error}");
+        }
+        *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = self.ledger.known();
     }
 
     /// `about` are the documents that the call quotes; where there are none, it is not known.
@@ -102,7 +121,10 @@ struct Poller {
     ledger: Ledger,
     pending: HashMap<CallId, Pending>,
     counts: Arc<Counts>,
+    turn: TurnKeys,
 }
+
+const DELETED: &str = "what it quotes was deleted before it was done";
 
 impl Poller {
     async fn run(mut self, mut arriving: mpsc::UnboundedReceiver<Request>) {
@@ -143,9 +165,19 @@ impl Poller {
         let about = self.ledger.numbers(&about);
         let id = self.ledger.seal_call(kind, &call, &about).id;
         let documents = self.ledger.documents_key(&about);
+        // A reply that was not as it should be is asked for once more, in words that are new.
+        if documents.is_some() && documents != self.documents_key_of_turn(&about) {
+            // Who waits no longer needs no answer.
+            let _ = receiver.send(Err(LlmError::transient(DELETED)));
+            return;
+        }
         let (receivers, is_submitted, keys) = (vec![], false, 0);
         let new = || Pending { kind, call, about, documents, receivers, is_submitted, keys };
         self.pending.entry(id).or_insert_with(new).receivers.push(receiver);
+    }
+
+    fn documents_key_of_turn(&self, about: &[i32]) -> Option<Key> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).documents_key(about)
     }
 
     /// Takes calls back that no one waits for any more, such as those of a build that has ended.
@@ -238,8 +270,7 @@ impl Poller {
         };
         let gone = ids.extract_if(.., |id| self.pending.get(id).is_some_and(is_deleted));
         for id in gone.collect::<Vec<_>>() {
-            let reason = "what it quotes was deleted before it was done";
-            self.finish(id, &Err(LlmError::transient(reason)));
+            self.finish(id, &Err(LlmError::transient(DELETED)));
         }
         ids
     }
@@ -270,5 +301,43 @@ impl Poller {
         for id in ids {
             self.finish(id, &Err(error.clone()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_core::EmbedRole;
+    use halma_pg::Address;
+    use halma_testkit::Postgres;
+
+    use super::super::message::EmbedCall;
+    use super::*;
+    use crate::shared::SharedSpace;
+
+    #[test]
+    fn nothing_is_asked_about_a_document_that_was_deleted_since_the_base_was_read() {
+        let Some(server) = Postgres::find() else { return };
+        let keys = tempfile::tempdir().unwrap();
+        let space = SharedSpace::connect(&Address::parse(&server.database()).unwrap()).unwrap();
+        let ledger = Ledger::open(&space, keys.path()).unwrap();
+        let asker = Asker::start(&ledger);
+        let deleting = ledger.clone();
+        space.wait(async move { deleting.forget(&["a.md".to_owned()]).await }).unwrap();
+        let ask = |name: &str| {
+            let (asker, name) = (asker.clone(), name.to_owned());
+            space.wait(async move {
+                let call = Call::Embed(EmbedCall::new("vectors", &[&*name], EmbedRole::Passage));
+                let about = [name];
+                let asking = asker.ask(&call, &about);
+                // No worker answers.
+                tokio::time::timeout(Duration::from_millis(500), asking).await
+            })
+        };
+        let refused = ask("a.md").expect("it is in the ledger").unwrap_err();
+        assert!(refused.to_string().contains("deleted"), "{refused}");
+        assert!(ask("b.md").is_err(), "another document is not deleted");
+        // One of this name that was added again is read by the next turn.
+        asker.begin_turn();
+        assert!(ask("a.md").is_err());
     }
 }

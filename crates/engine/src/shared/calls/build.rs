@@ -117,6 +117,12 @@ impl SharedBuild {
         Arc::new(SharedEmbedder { local, asker: self.asker.clone() })
     }
 
+    /// To be called before the build reads the base, at first and after it has made room for a deletion.
+    pub(crate) fn on_turn(&self) -> Arc<dyn Fn() + Send + Sync> {
+        let asker = self.asker.clone();
+        Arc::new(move || asker.begin_turn())
+    }
+
     /// Calls in progress. A build with a limit of money or tokens reserves the most that each call
     /// may use, so it has no more in progress than one machine would.
     pub(crate) fn in_flight(config: &Config) -> usize {

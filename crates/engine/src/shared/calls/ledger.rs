@@ -42,7 +42,7 @@ impl Ledger {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self) -> Arc<CallKeys> {
+    pub(super) fn known(&self) -> Arc<CallKeys> {
         Arc::clone(&self.held())
     }
 

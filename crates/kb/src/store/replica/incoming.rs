@@ -4,8 +4,8 @@ use std::ops::Range;
 use halma_core::Layer;
 use halma_seal::{Key, SealError, Slot};
 
-use super::ReplicaState;
 use super::segment::{SharedEntry, entries};
+use super::{OWN, ReplicaState};
 use crate::KbError;
 use crate::store::changes::Changed;
 use crate::store::databases::table::{EDGES_PART, META_PART, Table, VECTORS_PART, WIPES_PART};
@@ -104,7 +104,7 @@ impl Store {
 }
 
 impl StoreWriter<'_> {
-    /// Removes everything that replicas share. Returns the keys of the vectors, which are still in
+    /// Removes everything that replicas share, and nothing that each has of its own. Returns the keys of the vectors, which are still in
     /// their files.
     fn take_out_all(&mut self) -> heed::Result<Vec<Vec<u8>>> {
         let db = &self.store.db;
@@ -112,8 +112,17 @@ impl StoreWriter<'_> {
         for entry in db.vectors.iter(self)? {
             vectors.push(entry?.0.to_vec());
         }
+        // What searches hold is compared with these numbers, which must never begin again.
+        let mut own = vec![];
+        for key in OWN {
+            let value = db.meta.get(self, key.as_bytes())?;
+            own.extend(value.map(|value| (key, value.to_vec())));
+        }
         for (_, table) in db.shared() {
             table.clear(self.txn())?;
+        }
+        for (key, value) in own {
+            db.meta.receive(self.txn(), key.as_bytes(), Some(&value))?;
         }
         for table in [db.backlinks, db.tombstones] {
             table.clear(self.txn())?;

@@ -24,7 +24,7 @@ pub(crate) use replication::{LeadRequest, Pulled, RemovalListener, Replication};
 pub(crate) use state::{PendingPush, ReplicaState};
 pub(crate) use waiting::IndexAccess;
 
-pub use upstream::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
+pub use upstream::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
 
 /// Values of the base as a whole that each replica has of its own.
 const OWN: [&str; 3] = ["generation", "changes", "vector_doubt"];

@@ -1,8 +1,8 @@
 //! Keeping a replica and the shared base alike: taking in what others wrote, and sending what was
 //! written here.
-use std::fs::{File, TryLockError};
+use std::fs::{File, TryLockError as FileError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use halma_seal::KeyStore;
@@ -10,7 +10,7 @@ use halma_seal::KeyStore;
 use super::leading::lock;
 use super::removals::Removals;
 use super::waiting::Waiting;
-use super::{Head, Lease, Push, Upstream, UpstreamError, Urgency};
+use super::{Head, IsUrgent, Lease, Push, Upstream, UpstreamError, Urgency};
 use crate::KbError;
 use crate::lock_file;
 use crate::store::{Extent, Outgoing, PendingPush, ReplicaState, Store};
@@ -148,7 +148,16 @@ impl Replication {
         // Given back after what says that this write waits.
         let mut turn = None;
         let _waits = has_indexes.then(|| self.waiting.with_indexes());
-        let mut held = lock(&self.held);
+        // One that waits for the lease in this process asks for it urgently from now on.
+        let (mut held, _room) = match self.held.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let is_urgent = urgency == Urgency::Urgent;
+                let room = is_urgent.then(|| lock_file::ask_for_room(&self.dir)).transpose()?;
+                (lock(&self.held), room)
+            }
+            Err(TryLockError::Poisoned(held)) => (held.into_inner(), None),
+            Ok(held) => (held, None),
+        };
         if held.writers == 0 {
             *held = self.begin(store, urgency, &mut turn)?;
         } else {
@@ -171,7 +180,7 @@ impl Replication {
         let file = lock_file::open(&self.dir, LOCK)?;
         file.lock().map_err(|e| KbError::io(self.dir.join(LOCK), "lock", e))?;
         let waits = self.waiting.for_lease();
-        let lease = self.upstream.lease(is_urgent);
+        let lease = self.upstream.lease(&self.urgency(is_urgent)?);
         turn.get_or_insert_with(|| self.turn_to_enter());
         drop(waits);
         let lease: Arc<dyn Lease> = Arc::from(lease?);
@@ -180,6 +189,12 @@ impl Replication {
             self.send_by(store, lease.as_ref())?;
         }
         Ok(HeldLease { writers: 0, lease: Some(lease), lock: Some(file) })
+    }
+
+    /// Whether a write is urgent by now: it is, or it stands in the way of an urgent one on this machine.
+    fn urgency(&self, is_urgent: bool) -> Result<IsUrgent, KbError> {
+        let room = lock_file::Room::of(&self.dir)?;
+        Ok(Arc::new(move || is_urgent || room.is_asked_for()))
     }
 
     /// Ends a write of this process: what was written is sent if it is published or the last.
@@ -278,8 +293,8 @@ impl Replication {
         let file = lock_file::open(&self.dir, LOCK)?;
         match file.try_lock() {
             Ok(()) => self.take_in(store),
-            Err(TryLockError::WouldBlock) => Ok(Pulled::Current),
-            Err(TryLockError::Error(e)) => Err(KbError::io(self.dir.join(LOCK), "lock", e)),
+            Err(FileError::WouldBlock) => Ok(Pulled::Current),
+            Err(FileError::Error(e)) => Err(KbError::io(self.dir.join(LOCK), "lock", e)),
         }
     }
 

@@ -1,9 +1,13 @@
 //! For tests: a shared base in this process.
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use super::leading::lock;
-use super::{Head, Lease, NextSegment, Push, Upstream, UpstreamError};
+use super::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
 use crate::KbError;
+
+/// How often those that wait look whether they are urgent.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// A log of segments in memory.
 #[derive(Default)]
@@ -61,6 +65,11 @@ impl MemoryUpstream {
         lock(&self.log.state).segments.iter().flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
+    /// Whether an urgent write waits.
+    pub(crate) fn has_urgent(&self) -> bool {
+        lock(&self.log.state).urgent > 0
+    }
+
     /// Forgets everything, as if another base were made in its place.
     pub(crate) fn erase(&self) {
         let mut state = lock(&self.log.state);
@@ -95,13 +104,18 @@ impl Upstream for MemoryUpstream {
         wanted.into_iter().try_for_each(|(_, bytes)| each(bytes))
     }
 
-    fn lease(&self, is_urgent: bool) -> Result<Box<dyn Lease>, UpstreamError> {
+    fn lease(&self, is_urgent: &IsUrgent) -> Result<Box<dyn Lease>, UpstreamError> {
         let mut state = lock(&self.log.state);
-        state.urgent += usize::from(is_urgent);
+        let mut was_urgent = false;
         while state.is_leased {
-            state = self.log.freed.wait(state).map_err(|_| failed("poisoned"))?;
+            if !was_urgent && is_urgent() {
+                was_urgent = true;
+                state.urgent += 1;
+            }
+            let waited = self.log.freed.wait_timeout(state, LOOK);
+            (state, _) = waited.map_err(|_| failed("poisoned"))?;
         }
-        state.urgent -= usize::from(is_urgent);
+        state.urgent -= usize::from(was_urgent);
         state.is_leased = true;
         state.fence += 1;
         Ok(Box::new(MemoryLease { log: Arc::clone(&self.log), fence: state.fence }))

@@ -1,4 +1,6 @@
 //! What a replica needs of the database that a shared base is in.
+use std::sync::Arc;
+
 use crate::KbError;
 
 /// The shared database cannot be used.
@@ -63,9 +65,12 @@ pub trait Upstream: Send + Sync {
     ) -> Result<(), KbError>;
 
     /// Waits until nobody else may write. An urgent one comes before the others, and those who hold
-    /// the lease for long make room for it.
-    fn lease(&self, is_urgent: bool) -> Result<Box<dyn Lease>, UpstreamError>;
+    /// the lease for long make room for it. It may become urgent while it waits.
+    fn lease(&self, is_urgent: &IsUrgent) -> Result<Box<dyn Lease>, UpstreamError>;
 }
+
+/// Whether a write is urgent by now: asked again and again while it waits, and so it must be quick.
+pub type IsUrgent = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Gives the segments of a push one after the other, then `None`.
 pub type NextSegment<'a> = dyn FnMut() -> Result<Option<Vec<u8>>, UpstreamError> + 'a;

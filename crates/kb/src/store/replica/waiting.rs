@@ -73,7 +73,7 @@ impl Replication {
 
     /// Whether a write of this process holds the lock of the replica and waits for the lease. With
     /// the turn this does not change from yes to no.
-    pub(super) fn lends_replica(&self) -> bool {
+    pub(crate) fn lends_replica(&self) -> bool {
         self.waiting.for_lease.load(Ordering::SeqCst) > 0
     }
 

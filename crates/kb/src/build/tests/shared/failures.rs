@@ -6,7 +6,7 @@ use halma_core::{Budget, Mode};
 use super::super::turn::Hanging;
 use super::{Shared, await_equal, await_same_hits, hits, numbered, open_again};
 use crate::sample::count_bytes;
-use crate::{Atoms, BuildContext, IndexOptions, Upstream};
+use crate::{Atoms, BuildContext, IndexOptions, KbError, Upstream};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_that_fails_is_sent_again_and_one_that_arrived_is_not() {
@@ -116,4 +116,18 @@ async fn a_build_makes_room_for_what_another_machine_writes() {
     assert_eq!(report.unwrap().pending_units, 0);
     await_equal(&one, &two);
     assert_eq!(one.metadata("rivers.md").unwrap(), Some(numbered(1)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_with_other_keys_is_named_and_not_the_store() {
+    let shared = Shared::new();
+    let one = shared.open("one");
+    shared.bench.index(&one).await;
+    drop(one);
+    std::fs::rename(shared.keys(), shared.replica("elsewhere")).unwrap();
+    let refused = shared.try_open("two", true).map(drop).unwrap_err();
+    assert!(matches!(refused, KbError::Keys(_)), "{refused}");
+    let refused = refused.to_string();
+    assert!(refused.contains("all machines of this base share"), "{refused}");
+    assert!(!refused.contains("delete"), "{refused}");
 }

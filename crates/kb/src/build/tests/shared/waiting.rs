@@ -107,3 +107,37 @@ async fn machines_that_write_and_take_in_at_once_never_wait_for_each_other_in_a_
         (last.clone(), last)
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_that_waits_asks_urgently_while_a_deletion_on_its_machine_waits_for_it() {
+    type Write = fn(&Base);
+    let delete: Write = |base| drop(base.delete(&["cities.md".into()]).unwrap());
+    let set_metadata: Write = |base| drop(base.set_metadata("rivers.md", &numbered(5)).unwrap());
+    for write in [delete, set_metadata] {
+        let shared = Shared::new();
+        let (one, two) = (shared.open("one"), shared.open("two"));
+        shared.bench.index(&one).await;
+        await_equal(&one, &two);
+        let building = one.store.lead(Urgency::Normal).unwrap();
+        let (has_lease, waiting) = wait_for_lease(&two);
+        let until = Instant::now() + Duration::from_secs(10);
+        let is_waiting = || two.store.replication().unwrap().lends_replica();
+        while !is_waiting() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(is_waiting() && !shared.upstream.has_urgent());
+        std::thread::scope(|scope| {
+            let writing = scope.spawn(|| write(&two));
+            while !shared.upstream.has_urgent() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let is_urgent = shared.upstream.has_urgent();
+            building.finish(true).unwrap();
+            writing.join().unwrap();
+            assert!(is_urgent, "the other machine does not hear of it");
+        });
+        waiting.join().unwrap();
+        assert!(has_lease.load(Ordering::SeqCst));
+        await_equal(&one, &two);
+    }
+}

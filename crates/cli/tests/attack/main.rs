@@ -8,6 +8,7 @@ mod kills;
 mod requests;
 mod server;
 mod storm;
+mod teams;
 mod watch;
 
 use std::fmt::Write as _;

@@ -5,6 +5,7 @@
 mod amplified;
 mod attacks;
 mod kills;
+mod replies;
 mod requests;
 mod server;
 mod storm;

@@ -34,8 +34,8 @@ pub use knowledge::{
     TableSchema, TagMatch,
 };
 pub use llm::{
-    ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Message, Models, Price, ReplyPiece,
-    ReplyStream, Role, Usage, Vector,
+    ChatReply, ChatRequest, EmbedRole, Embedder, LONGEST_REPLY, LONGEST_THOUGHTS, Llm, LlmError,
+    Message, Models, Price, ReplyPiece, ReplyStream, Role, Usage, Vector,
 };
 pub use metadata::{FieldValue, Metadata, MetadataError, MetadataFilter, MetadataTest, ValueRange};
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};

@@ -91,6 +91,20 @@ pub struct ChatReply {
     pub thoughts: String,
 }
 
+/// Bytes of a reply at most, without its thoughts. One that is longer is malformed, and asked for
+/// again like any other: no prompt asks for as much.
+pub const LONGEST_REPLY: usize = 256 << 10;
+
+/// Bytes of the thoughts of a reply at most, wherever the server puts them.
+pub const LONGEST_THOUGHTS: usize = 1 << 20;
+
+impl ChatReply {
+    /// Whether there is more of it than is ever read. What a model sent beyond may be missing.
+    pub fn is_too_long(&self) -> bool {
+        self.text.len() > LONGEST_REPLY + LONGEST_THOUGHTS || self.thoughts.len() > LONGEST_THOUGHTS
+    }
+}
+
 /// Tokens of one call, as the server counts them (estimated at four characters a token when it
 /// does not).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use common::{ASK, FITS, PROMPT, cx, question, with_prompts};
 use halma_core::{
-    Budget, Cx, Error, Event, LlmError, Message, PromptFile, PromptSet, Prompts, UnlessFailed as _,
+    Budget, Cx, Error, Event, LONGEST_REPLY, LONGEST_THOUGHTS, LlmError, Message, PromptFile,
+    PromptSet, Prompts, UnlessFailed as _,
 };
 use halma_testkit::{DRAFT, Mischief, Mischievous, Script};
 
@@ -48,6 +49,25 @@ async fn thoughts_alone_are_asked_for_again() {
     let (cx, _) = cx(Script::new(replies), Budget::default(), None);
     assert_eq!(cx.ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
     assert_eq!(cx.trace().malformed(), 1);
+}
+
+#[tokio::test]
+async fn a_reply_that_is_too_long_is_asked_for_again_and_not_sent_back() {
+    let text = format!("{{\"answer\": \"{}\"}}", "é".repeat(LONGEST_REPLY / 2));
+    let thinks = format!("<think>{}</think>{FITS}", "so ".repeat(LONGEST_THOUGHTS / 2));
+    for long in [text.as_str(), thinks.as_str()] {
+        let (cx, _) =
+            cx(Script::new([("demo/ask", long), ("demo/ask", FITS)]), Budget::default(), None);
+        assert_eq!(cx.ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
+        assert_eq!(cx.trace().malformed(), 1);
+        let trace = serde_json::to_string(&cx.trace()).unwrap();
+        assert!(trace.contains("longer than 256 KiB") && trace.len() < 20_000, "{}", trace.len());
+    }
+    // As long as a reply may be it is read.
+    let longest = format!("{{\"answer\": \"{}\"}}", "x".repeat(LONGEST_REPLY - 14));
+    assert_eq!(longest.len(), LONGEST_REPLY);
+    let (cx, _) = cx(Script::new([("demo/ask", longest.as_str())]), Budget::default(), None);
+    assert_eq!(cx.ask(&PROMPT, question("Is it?")).await.unwrap().answer.len(), LONGEST_REPLY - 14);
 }
 
 #[tokio::test]

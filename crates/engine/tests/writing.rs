@@ -236,3 +236,18 @@ async fn a_computed_answer_rests_on_its_rows_and_needs_no_call_to_be_written() {
     let limitation = answer.limitation.unwrap_or_default();
     assert!(limitation.starts_with("These are not ideas"), "{limitation}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_of_many_sentences_is_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = format!(r#"{{"rationale": "r", "answer": "{}"}}"#, "It is. ".repeat(4_000));
+    let double = Double::start(Behaviour::replying(move |call| match call.prompt.as_str() {
+        "answer/full" => reply(call, &long),
+        _ => long.clone(),
+    }));
+    let engine = engine(dir.path(), &double, CheckClaims::Words).await;
+    let (answer, trace) = ask(&engine, AskRequest::default()).await;
+    assert_eq!(answer.text.chars().count(), 20_001);
+    assert!(answer.full.unwrap().text.chars().count() < 40_000);
+    assert!(trace.outline().contains("only the first 20000 characters"), "{}", trace.outline());
+}

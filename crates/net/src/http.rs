@@ -23,6 +23,8 @@ pub struct Http {
     client: Client,
     base: Url,
     timeout: Duration,
+    /// Bytes of a body at most.
+    longest: usize,
     key: Option<String>,
     model: String,
 }
@@ -51,7 +53,14 @@ impl Http {
         })?;
         let timeout = endpoint.timeout;
         let model = endpoint.model.clone();
-        Ok(Self { client, base, timeout, key: key.map(str::to_owned), model })
+        let key = key.map(str::to_owned);
+        Ok(Self { client, base, timeout, longest: MAX_BODY, key, model })
+    }
+
+    /// The same client for a server whose bodies have at most so many bytes.
+    #[must_use]
+    pub fn with_longest_body(self, longest: usize) -> Self {
+        Self { longest, ..self }
     }
 
     /// The address of `path` below the base.
@@ -92,8 +101,8 @@ impl Http {
         let kind = content_type(&response);
         let mut bytes = vec![];
         while let Some(piece) = response.chunk().await.map_err(|e| self.broken(e, url))? {
-            if bytes.len() + piece.len() > MAX_BODY {
-                let megabytes = MAX_BODY >> 20;
+            if bytes.len() + piece.len() > self.longest {
+                let megabytes = self.longest >> 20;
                 let reason = format!("`{}` sent more than {megabytes} MiB", show(url));
                 return Err(LlmError::transient(reason).into());
             }

@@ -96,8 +96,9 @@ impl Asking {
     ) -> Result<Self, Problem> {
         bounds::check_ask(&ask)?;
         let mut engine = caller.workspace.engine();
-        if let Some(filter) = &ask.filter {
-            engine = engine.filtered(filter)?;
+        if let Some(filter) = ask.filter.clone() {
+            // Opening a view reads the base.
+            engine = caller.lane().run(move || Ok(engine.filtered(&filter)?)).await?;
         }
         let usage = &caller.workspace.usage;
         let parent = app.allowance.admit(caller.key.as_deref(), usage).await?;

@@ -5,6 +5,7 @@ mod cjk;
 pub mod dates;
 mod endings;
 mod language;
+pub mod marks;
 mod names;
 pub mod numbers;
 mod sentences;

@@ -7,7 +7,7 @@ mod process;
 mod requests;
 
 pub use limits::Limits;
-pub use pool::{Lease, Pool, PoolSize};
+pub use pool::{Lease, Pool, PoolSize, Purpose};
 pub use process::WorkerCommand;
 pub use requests::Requests;
 

@@ -35,6 +35,18 @@ struct State {
     running: usize,
 }
 
+/// What a worker is taken for. One that has served a request knows what it was sent, so that it
+/// serves only requests for the same owner, view and version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purpose {
+    /// Who the places are counted for.
+    pub owner: String,
+    /// Distinguishes those who see different parts of what the owner has.
+    pub view: u64,
+    /// Grows when the view changes, after which what a worker knows is out of date.
+    pub version: u64,
+}
+
 #[derive(Default)]
 struct Owner {
     running: usize,
@@ -42,8 +54,7 @@ struct Owner {
 }
 
 struct Idle {
-    owner: String,
-    version: u64,
+    purpose: Purpose,
     uses: u32,
     process: Process,
 }
@@ -54,8 +65,9 @@ impl Pool {
     }
 
     /// A worker for this request alone, until the lease is dropped. One that has served the same
-    /// owner at the same version before is preferred, and one of an older version is ended.
-    pub fn take(self: &Arc<Self>, owner: &str, version: u64) -> Result<Lease, WorkerError> {
+    /// purpose before is preferred, and one of an older version is ended.
+    pub fn take(self: &Arc<Self>, purpose: &Purpose) -> Result<Lease, WorkerError> {
+        let owner = purpose.owner.as_str();
         let until = Instant::now() + self.size.wait;
         let busy = WorkerError::Busy { processes: self.size.processes };
         let mut state = self.state();
@@ -64,9 +76,9 @@ impl Pool {
             if state.has_room(owner, self.size) {
                 state.wait(owner, waits, false);
                 state.run(owner, 1);
-                let idle = state.idle_for(owner, version, self.size.processes);
+                let idle = state.idle_for(purpose, self.size.processes);
                 drop(state);
-                return self.lease(owner, version, idle);
+                return self.lease(purpose, idle);
             }
             let left = until.saturating_duration_since(Instant::now());
             let full = !waits && state.waiting(owner) >= self.size.waiting_per_owner;
@@ -83,8 +95,7 @@ impl Pool {
 
     fn lease(
         self: &Arc<Self>,
-        owner: &str,
-        version: u64,
+        purpose: &Purpose,
         idle: Option<Idle>,
     ) -> Result<Lease, WorkerError> {
         let (uses, process) = match idle {
@@ -92,7 +103,7 @@ impl Pool {
             None => (0, Process::start(&self.command)),
         };
         let pool = Arc::clone(self);
-        let mut lease = Lease { pool, owner: owner.to_owned(), version, uses, process: None };
+        let mut lease = Lease { pool, purpose: purpose.clone(), uses, process: None };
         // On an error the lease is dropped, so that its place is free again.
         lease.process = Some(process.map_err(|source| WorkerError::Start { source })?);
         Ok(lease)
@@ -140,12 +151,14 @@ impl State {
         }
     }
 
-    /// A worker that waits for this owner. The others make room for a new one.
-    fn idle_for(&mut self, owner: &str, version: u64, processes: usize) -> Option<Idle> {
+    /// A worker that waits for this purpose. The others make room for a new one.
+    fn idle_for(&mut self, purpose: &Purpose, processes: usize) -> Option<Idle> {
         self.idle.retain_mut(|idle| {
-            (idle.owner != owner || idle.version == version) && idle.process.is_running()
+            let same_view =
+                idle.purpose.owner == purpose.owner && idle.purpose.view == purpose.view;
+            (!same_view || idle.purpose.version == purpose.version) && idle.process.is_running()
         });
-        if let Some(at) = self.idle.iter().rposition(|idle| idle.owner == owner) {
+        if let Some(at) = self.idle.iter().rposition(|idle| idle.purpose == *purpose) {
             return Some(self.idle.remove(at));
         }
         // This request is among the running already.
@@ -159,8 +172,7 @@ impl State {
 /// A worker that serves one request. Unless it is given back it is killed.
 pub struct Lease {
     pool: Arc<Pool>,
-    owner: String,
-    version: u64,
+    purpose: Purpose,
     uses: u32,
     process: Option<Process>,
 }
@@ -187,8 +199,8 @@ impl Lease {
     pub fn give_back(mut self) {
         let uses = self.uses + 1;
         let Some(process) = self.process.take().filter(|_| uses < USES) else { return };
-        let (owner, version) = (self.owner.clone(), self.version);
-        self.pool.state().idle.push(Idle { owner, version, uses, process });
+        let purpose = self.purpose.clone();
+        self.pool.state().idle.push(Idle { purpose, uses, process });
     }
 }
 
@@ -196,7 +208,49 @@ impl Drop for Lease {
     fn drop(&mut self) {
         // Killed first, so that its memory is free when the next one starts.
         drop(self.process.take());
-        self.pool.state().end(&self.owner);
+        self.pool.state().end(&self.purpose.owner);
         self.pool.freed.notify_all();
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn purpose(owner: &str, view: u64, version: u64) -> Purpose {
+        Purpose { owner: owner.to_owned(), view, version }
+    }
+
+    /// A worker that replies by what it was sent.
+    fn pool() -> Arc<Pool> {
+        let command = WorkerCommand { program: "cat".into(), arguments: vec![] };
+        let (processes, wait) = (3, Duration::from_secs(20));
+        let size =
+            PoolSize { processes, processes_per_owner: processes, waiting_per_owner: 1, wait };
+        Pool::new(command, size)
+    }
+
+    fn is_new(pool: &Arc<Pool>, purpose: &Purpose) -> bool {
+        let lease = pool.take(purpose).unwrap();
+        lease.send(b"request".to_vec()).unwrap();
+        assert_eq!(lease.receive(Instant::now() + Duration::from_secs(20)).unwrap(), b"request");
+        let is_new = lease.is_new();
+        lease.give_back();
+        is_new
+    }
+
+    #[test]
+    fn a_worker_serves_one_owner_one_view_and_one_version() {
+        let pool = pool();
+        assert!(is_new(&pool, &purpose("a", 1, 1)));
+        assert!(!is_new(&pool, &purpose("a", 1, 1)));
+        assert!(is_new(&pool, &purpose("a", 2, 1)), "another view was sent other rows");
+        assert!(is_new(&pool, &purpose("b", 1, 1)));
+        // All three are there still.
+        for same in [purpose("a", 1, 1), purpose("a", 2, 1), purpose("b", 1, 1)] {
+            assert!(!is_new(&pool, &same), "{same:?}");
+        }
+        assert!(is_new(&pool, &purpose("a", 1, 2)), "what it knows is out of date");
+        assert!(!is_new(&pool, &purpose("a", 2, 1)));
     }
 }

@@ -21,6 +21,7 @@ pub(crate) fn is_short(attack: &Attack) -> bool {
     attack.about.starts_with("settings")
         || attack.about.starts_with("SQL that is wrong")
         || attack.about.starts_with("filters")
+        || attack.about.starts_with("conversations")
         || attack.about.starts_with("random")
 }
 
@@ -118,6 +119,28 @@ pub(crate) fn all() -> Vec<Attack> {
                 victim.post("/api/v1/search", &json!({"text": "a", "filter": filter})).status
             })
             .within(&[413, 422])
+        }),
+        attack("conversations of 900,000 and of 190,000 brackets, in chats", |victim| {
+            together(8, |n| {
+                let brackets = "[".repeat(if n % 2 == 0 { 900_000 } else { 190_000 });
+                let messages = json!([
+                    {"role": "user", "content": "When was Light 7 first lit?"},
+                    {"role": "assistant", "content": brackets},
+                    {"role": "user", "content": "And Light 8?"},
+                ]);
+                let chat = json!({"model": "halma", "messages": messages, "stream": n % 4 == 1});
+                victim.post("/v1/chat/completions", &chat).status
+            })
+            .within(&[200, 422])
+        }),
+        attack("60 questions at once, each with a filter of its own", |victim| {
+            together(60, |n| {
+                let filter = json!({"documents": ["*.md", format!("{n}.csv")]});
+                let question = format!("When was Light {n} first lit?");
+                let ask = json!({"question": question, "filter": filter});
+                victim.post("/api/v1/ask", &ask).status
+            })
+            .within(&[200, 503])
         }),
         attack("500 searches at once", |victim| {
             together(500, |n| {

@@ -5,9 +5,11 @@
 mod amplified;
 mod attacks;
 mod kills;
+mod replies;
 mod requests;
 mod server;
 mod storm;
+mod teams;
 mod watch;
 
 use std::fmt::Write as _;

@@ -58,6 +58,11 @@ impl Victim {
         self.dir.take().unwrap()
     }
 
+    /// The folder of its configuration and base.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.as_ref().map(TempDir::path).unwrap()
+    }
+
     pub(crate) fn health(&self) -> Option<u16> {
         send(&self.address, "GET", "/api/v1/health", &[], b"").map(|answer| answer.status)
     }

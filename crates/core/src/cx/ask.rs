@@ -8,8 +8,8 @@ use super::shorten::shorten;
 use super::{Cx, ms};
 use crate::reply::{Split, split_thoughts};
 use crate::{
-    ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt, ReplyStatus,
-    Result, Usage,
+    ChatReply, ChatRequest, Error, Event, LONGEST_REPLY, LONGEST_THOUGHTS, Limit, Llm, LlmError,
+    Message, Prompt, ReplyStatus, Result, Usage,
 };
 
 /// How often a model is asked again when its reply does not fit.
@@ -90,10 +90,10 @@ impl Cx {
                 }
                 outcome => outcome?,
             };
-            let Split { thoughts, reply: text, start } = split_thoughts(&reply.text);
-            let parsed = match text.as_str() {
-                "" if start > 0 => Err("there is nothing but thoughts in the reply".to_owned()),
-                text => (prompt.parse)(text).and_then(|value| check(&value).map(|()| value)),
+            let ReadReply { thoughts, text, start, problem } = ReadReply::new(&reply);
+            let parsed = match problem {
+                Some(problem) => Err(problem),
+                None => (prompt.parse)(&text).and_then(|value| check(&value).map(|()| value)),
             };
             let status = match &parsed {
                 Ok(_) => ReplyStatus::Valid,
@@ -107,7 +107,7 @@ impl Cx {
                 model: llm.model().to_owned(),
                 attempt,
                 messages: request.messages.clone(),
-                thoughts: [reply.thoughts, thoughts].concat(),
+                thoughts,
                 reply: text.clone(),
                 status,
                 usage: reply.usage,
@@ -216,6 +216,51 @@ impl Cx {
     pub(super) fn spent(&self, limit: Limit) -> Error {
         self.push(Event::BudgetExhausted { span: self.span, limit });
         Error::Spent(limit)
+    }
+}
+
+/// A reply as it is read: what is too long is never parsed, and only its beginning is stored and
+/// shown to the model again.
+struct ReadReply {
+    thoughts: String,
+    text: String,
+    /// Bytes before the text, for its log-probabilities.
+    start: usize,
+    /// Why the text cannot be what was asked for.
+    problem: Option<String>,
+}
+
+/// Bytes that are left of a reply that is too long.
+const BEGINNING: usize = 2_000;
+
+impl ReadReply {
+    fn new(reply: &ChatReply) -> Self {
+        let Split { thoughts, reply: text, start } = if reply.is_too_long() {
+            Split { thoughts: String::new(), reply: reply.text.clone(), start: 0 }
+        } else {
+            split_thoughts(&reply.text)
+        };
+        let too_long = reply.is_too_long() || text.len() > LONGEST_REPLY;
+        let problem = match text.as_str() {
+            _ if too_long => Some(format!(
+                "the reply is longer than {} KiB, or its thoughts are longer than {} KiB; reply \
+                 with nothing but what is asked for",
+                LONGEST_REPLY >> 10,
+                LONGEST_THOUGHTS >> 10
+            )),
+            "" if start > 0 => Some("there is nothing but thoughts in the reply".to_owned()),
+            _ => None,
+        };
+        let thoughts = [reply.thoughts.as_str(), &thoughts].concat();
+        let shown = |text: String| if too_long { beginning(&text) } else { text };
+        Self { thoughts: shown(thoughts), text: shown(text), start, problem }
+    }
+}
+
+fn beginning(text: &str) -> String {
+    match text.floor_char_boundary(BEGINNING.min(text.len())) {
+        end if end < text.len() => format!("{}…", &text[..end]),
+        _ => text.to_owned(),
     }
 }
 

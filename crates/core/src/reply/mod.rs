@@ -7,6 +7,7 @@ mod decomposition;
 pub(crate) mod field;
 mod loose;
 mod numbers;
+mod regions;
 mod thoughts;
 
 use serde::Deserialize as _;
@@ -18,12 +19,14 @@ pub(crate) use self::answer::is_no_answer;
 use self::careless::{Careless, Cut};
 pub use self::decomposition::NextQuestion;
 use self::loose::parse_loose;
+use self::regions::{regions, widest};
 pub(crate) use self::thoughts::{Split, split_thoughts};
 
 /// The last value in `text` that has the shape of `R`: models draft before they decide.
 ///
 /// Read are the whole text, every balanced `{…}` or `[…]` in it (as JSON, or loosely: single
-/// quotes, trailing commas, Python literals, comments, raw newlines) with what is nested in those,
+/// quotes, quotes that are not escaped, trailing commas, Python literals, comments, raw newlines)
+/// with what is nested in those,
 /// an object that was cut off after a whole field, and lines of the form `key: value`. The values
 /// are read as careless models write them: keys in another case, one value for a list, numbers as
 /// text.
@@ -44,6 +47,9 @@ pub fn parse_json<R: DeserializeOwned>(text: &str) -> Result<R, String> {
             Ok(fitting) => return Ok(fitting),
             Err(reason) => complaint = complaint.or(Some(reason)),
         }
+    }
+    if let Some(fitting) = widest(trimmed).and_then(parse_loose).and_then(|value| fit(value).ok()) {
+        return Ok(fitting);
     }
     let cut = closed(trimmed).iter().find_map(|object| R::deserialize(Cut(read(object)?)).ok());
     let labelled = || R::deserialize(Careless(labelled(trimmed)?)).ok();
@@ -91,9 +97,12 @@ fn closed(text: &str) -> Vec<String> {
 /// Lines of the form `key: value` as an object. A line without a key continues the one before, and
 /// an empty line ends it. Broken JSON is not read in this way: its last text may be cut off.
 fn labelled(text: &str) -> Option<Value> {
+    if text.contains('{') {
+        return None;
+    }
     let mut fields: Map<String, Value> = Map::new();
     let mut open: Option<String> = None;
-    for line in text.lines().map(str::trim).filter(|_| !text.contains('{')) {
+    for line in text.lines().map(str::trim) {
         let label = line.split_once(':').map(|(key, value)| (bare(key), bare(value)));
         let named = |key: &str| {
             let word = |c: char| c.is_alphanumeric() || " _-".contains(c);
@@ -117,45 +126,6 @@ fn labelled(text: &str) -> Option<Value> {
 fn bare(text: &str) -> &str {
     let mark = |c: char| c.is_whitespace() || "*#>`\"“”,".contains(c);
     text.trim_start_matches("- ").trim_matches(mark)
-}
-
-/// Every outermost balanced `{…}` or `[…]`, quotes respected where that balances.
-fn regions(text: &str) -> Vec<&str> {
-    let bytes = text.as_bytes();
-    let mut found = vec![];
-    let mut at = 0;
-    while let Some(start) = bytes[at..].iter().position(|b| matches!(b, b'{' | b'[')) {
-        let start = at + start;
-        match balanced(&bytes[start..], true).or_else(|| balanced(&bytes[start..], false)) {
-            Some(length) => {
-                found.push(&text[start..start + length]);
-                at = start + length;
-            }
-            None => at = start + 1,
-        }
-    }
-    found
-}
-
-fn balanced(bytes: &[u8], quotes: bool) -> Option<usize> {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for (i, byte) in bytes.iter().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' if quotes => in_string = !in_string,
-            _ if in_string => {}
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(i + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 /// One item a line, without its bullet or number; a JSON list of texts is read as its items. A

@@ -48,6 +48,9 @@ pub(crate) fn split_thoughts(text: &str) -> Split {
     Split { thoughts: thoughts.trim().to_owned(), reply: reply.trim().to_owned(), start }
 }
 
+/// Bytes between the brackets of a tag at most; what is longer is text.
+const LONGEST_TAG: usize = 32;
+
 struct Tag {
     /// In bytes.
     range: std::ops::Range<usize>,
@@ -57,8 +60,10 @@ struct Tag {
 fn tags(text: &str) -> Vec<Tag> {
     let mut found = vec![];
     for (start, bracket) in text.match_indices(['<', '[']) {
-        let close = if bracket == "<" { '>' } else { ']' };
-        let Some((inside, _)) = text[start + 1..].split_once(close) else { continue };
+        let close = if bracket == "<" { b'>' } else { b']' };
+        let after = &text[start + 1..];
+        let end = after.bytes().take(LONGEST_TAG).position(|byte| byte == close);
+        let Some(inside) = end.map(|end| &after[..end]) else { continue };
         let name = inside.strip_prefix('/').unwrap_or(inside);
         if TAGS.iter().any(|tag| tag.eq_ignore_ascii_case(name.trim())) {
             let range = start..start + inside.len() + 2;
@@ -100,6 +105,13 @@ mod tests {
             assert_eq!(split(text), (thoughts.to_owned(), reply.to_owned()), "{text}");
         }
         assert_eq!(split_thoughts("<think>a</think>bc").start, 16);
+    }
+
+    #[test]
+    fn a_long_reply_full_of_brackets_is_read_once() {
+        let brackets = "<[".repeat(250_000);
+        let text = format!("<think>{brackets}</think>{brackets}");
+        assert_eq!(split(&text), (brackets.clone(), brackets));
     }
 
     proptest! {

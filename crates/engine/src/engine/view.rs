@@ -1,18 +1,86 @@
 //! Engines that see some documents of a base only.
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use halma_core::{ConfigError, Filter, Metadata, MetadataFilter, Setup};
+use halma_core::{ConfigError, Filter, Knowledge, Metadata, MetadataFilter, Setup};
 use halma_kb::Base;
 
 use super::{Engine, OffRuntime, knowledge_graph};
 use crate::error::EngineError;
 
-/// Views that are kept with what they have loaded; the one that was not used for longest goes.
+/// Views of one base that are kept with what they have loaded, those of views among them; the one
+/// that was not used for longest goes.
 const KEPT: usize = 16;
 
-/// The views of one engine by what they are restricted to, the latest last.
-#[derive(Default)]
-pub(super) struct Views(Mutex<Vec<(Vec<Filter>, Arc<Engine>)>>);
+/// The views of one base, the latest last.
+type KeptViews = Mutex<Vec<KeptView>>;
+
+struct KeptView {
+    /// What it is restricted to: the conditions of the engine that it is a view of, then its own.
+    conditions: Vec<Condition>,
+    engine: Arc<Engine>,
+}
+
+/// What a view is restricted to.
+#[derive(Clone, PartialEq)]
+struct Condition {
+    filter: Filter,
+    /// Uploaded files as well: the view is for those who may see no others. That of a question is
+    /// not, and must never be given to them.
+    uploads: bool,
+}
+
+/// Where an engine has its views: with those of the engine that it is a view of itself.
+pub(super) struct Views {
+    kept: Kept,
+    /// What the engine is restricted to.
+    conditions: Vec<Condition>,
+}
+
+enum Kept {
+    Own(Arc<KeptViews>),
+    /// Does not keep alive what keeps it.
+    Whole(Weak<KeptViews>),
+}
+
+impl Default for Views {
+    fn default() -> Self {
+        Self { kept: Kept::Own(Arc::default()), conditions: vec![] }
+    }
+}
+
+impl Views {
+    /// Of a view with this condition in addition.
+    fn below(&self, condition: Condition) -> Self {
+        let kept = match &self.kept {
+            Kept::Own(kept) => Arc::downgrade(kept),
+            Kept::Whole(kept) => Weak::clone(kept),
+        };
+        let conditions = self.conditions.iter().cloned().chain([condition]).collect();
+        Self { kept: Kept::Whole(kept), conditions }
+    }
+
+    /// `None` when the engine of the whole base is gone.
+    fn all(&self) -> Option<Arc<KeptViews>> {
+        match &self.kept {
+            Kept::Own(kept) => Some(Arc::clone(kept)),
+            Kept::Whole(kept) => kept.upgrade(),
+        }
+    }
+}
+
+fn lock(views: &KeptViews) -> MutexGuard<'_, Vec<KeptView>> {
+    views.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The view with these conditions, which is the latest then.
+fn take(views: &KeptViews, conditions: &[Condition]) -> Option<Arc<Engine>> {
+    let mut views = lock(views);
+    let at = views.iter().position(|view| view.conditions == conditions)?;
+    let view = views.remove(at);
+    let engine = Arc::clone(&view.engine);
+    views.push(view);
+    Some(engine)
+}
 
 impl Engine {
     /// This engine for those who see only the documents whose fields meet the conditions: every
@@ -22,8 +90,9 @@ impl Engine {
         to.check().map_err(halma_kb::KbError::from)?;
         let filter = Filter { metadata: to.clone(), ..Filter::default() };
         let originals = self.originals.restricted(to.clone());
-        let filters = vec![filter];
-        self.view(filters.clone(), || Ok(Self { originals, ..self.over_documents(filters)? }))
+        self.view(Condition { filter: filter.clone(), uploads: true }, |views| {
+            Ok(Self { originals, ..self.over_documents(filter, views)? })
+        })
     }
 
     /// This engine for a question about some documents, or one that is answered without what was
@@ -50,54 +119,59 @@ impl Engine {
             return Ok(Arc::clone(self));
         }
         filter.metadata.check().map_err(halma_kb::KbError::from)?;
-        let filters = vec![filter.clone()];
+        let condition = Condition { filter: filter.clone(), uploads: false };
         let documents = Filter { feedback: None, ..filter.clone() };
         if filter.feedback == Some(false) && documents.is_empty() {
-            return self.view(filters, || Ok(self.without_feedback()));
+            return self.view(condition, |views| Ok(self.without_feedback(views)));
         }
-        self.view(filters.clone(), || self.over_documents(filters))
+        self.view(condition, |views| self.over_documents(filter.clone(), views))
     }
 
     /// This engine over the base without what was accepted from answers.
-    fn without_feedback(&self) -> Self {
+    fn without_feedback(&self, views: Views) -> Self {
         let base = self.base.without_feedback();
         let knowledge = Arc::new(OffRuntime::new(&base));
         let setup = Setup { knowledge, ..Setup::clone(&self.setup) };
         let independent_facts = self.independent_facts.clone();
-        Self { independent_facts, ..self.with(base, setup) }
+        Self { independent_facts, ..self.with(base, setup, views) }
     }
 
+    /// The view with this condition in addition to those of this engine. It is made without a lock,
+    /// so that no one waits for it who wants another; at worst it is made twice at the same time.
     fn view(
         &self,
-        filters: Vec<Filter>,
-        make: impl FnOnce() -> Result<Self, EngineError>,
+        condition: Condition,
+        make: impl FnOnce(Views) -> Result<Self, EngineError>,
     ) -> Result<Arc<Self>, EngineError> {
-        let mut views = self.views.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = views.iter().position(|(known, _)| *known == filters) {
-            let view = views.remove(at);
-            let engine = Arc::clone(&view.1);
-            views.push(view);
-            return Ok(engine);
+        let views = self.views.below(condition);
+        let Some(kept) = views.all() else { return Ok(Arc::new(make(views)?)) };
+        let conditions = views.conditions.clone();
+        if let Some(view) = take(&kept, &conditions) {
+            return Ok(view);
         }
-        let view = Arc::new(make()?);
-        if views.len() >= KEPT {
-            views.remove(0);
+        let engine = Arc::new(make(views)?);
+        if let Some(view) = take(&kept, &conditions) {
+            return Ok(view);
         }
-        views.push((filters, Arc::clone(&view)));
-        Ok(view)
+        let mut kept = lock(&kept);
+        // What goes is dropped without the lock.
+        let gone = (kept.len() >= KEPT).then(|| kept.remove(0));
+        kept.push(KeptView { conditions, engine: Arc::clone(&engine) });
+        drop(kept);
+        drop(gone);
+        Ok(engine)
     }
 
-    /// This engine over the documents of its base that all of these admit.
-    fn over_documents(&self, filters: Vec<Filter>) -> Result<Self, EngineError> {
-        let base = self.base.restricted(filters);
-        let named = |e| self.config.named(e);
-        let setup =
-            self.resources.setup(&self.config, &base, self.cache.as_ref()).map_err(named)?;
+    /// This engine over the documents of its base that the filter admits, with the models and prompts
+    /// that it has.
+    fn over_documents(&self, filter: Filter, views: Views) -> Result<Self, EngineError> {
+        let base = self.base.restricted(vec![filter]);
+        let knowledge: Arc<dyn Knowledge> = Arc::new(OffRuntime::new(&base));
         let facts = knowledge_graph::facts_of_documents(self, &base)?;
-        Ok(self.with(base, Setup { facts, ..setup }))
+        Ok(self.with(base, Setup { knowledge, facts, ..Setup::clone(&self.setup) }, views))
     }
 
-    fn with(&self, base: Arc<Base>, setup: Setup) -> Self {
+    fn with(&self, base: Arc<Base>, setup: Setup, views: Views) -> Self {
         Self {
             config: self.config.clone(),
             place: self.place.clone(),
@@ -109,7 +183,7 @@ impl Engine {
             independent_facts: None,
             traces: Arc::clone(&self.traces),
             originals: self.originals.clone(),
-            views: Views::default(),
+            views,
         }
     }
 
@@ -133,5 +207,61 @@ impl Engine {
     /// another of its name would take its place.
     pub fn hides(&self, name: &str) -> Result<bool, EngineError> {
         Ok(self.originals.hides(name) || self.base.hides(name)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, EmbedderKind};
+
+    fn engine(dir: &std::path::Path) -> Arc<Engine> {
+        let mut config = Config::default();
+        config.embedder.kind = EmbedderKind::None;
+        Arc::new(Engine::create_or_open(config, dir).unwrap())
+    }
+
+    fn of_team(team: &str) -> MetadataFilter {
+        let mut metadata = MetadataFilter::default();
+        metadata.add(&format!("team={team}")).unwrap();
+        metadata
+    }
+
+    fn filter(team: &str) -> Filter {
+        Filter { metadata: of_team(team), ..Filter::default() }
+    }
+
+    #[test]
+    fn a_view_is_found_again_with_what_it_has_loaded() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = engine(dir.path());
+        let first = engine.filtered(&filter("a")).unwrap();
+        assert!(Arc::ptr_eq(&first, &engine.filtered(&filter("a")).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &engine.filtered(&filter("b")).unwrap()));
+        assert!(first.base.is_restricted());
+        // A question's view of the same documents has the uploads of all.
+        let restricted = engine.restricted(&of_team("a")).unwrap();
+        assert!(!Arc::ptr_eq(&first, &restricted));
+        assert!(Arc::ptr_eq(&restricted, &engine.restricted(&of_team("a")).unwrap()));
+        let both = restricted.filtered(&filter("b")).unwrap();
+        assert!(!Arc::ptr_eq(&both, &engine.filtered(&filter("b")).unwrap()));
+    }
+
+    #[test]
+    fn views_of_views_count_as_views_of_the_base() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = engine(dir.path());
+        let kept = engine.views.all().unwrap();
+        for team in 0..4 {
+            let restricted = engine.restricted(&of_team(&team.to_string())).unwrap();
+            for number in 0..KEPT {
+                restricted.filtered(&filter(&number.to_string())).unwrap();
+            }
+        }
+        assert_eq!(lock(&kept).len(), KEPT);
+        // Nothing keeps itself alive.
+        let (view, weak) = (engine.filtered(&filter("a")).unwrap(), Arc::downgrade(&kept));
+        drop((engine, kept));
+        assert!(weak.upgrade().is_none() && view.filtered(&filter("b")).is_ok());
     }
 }

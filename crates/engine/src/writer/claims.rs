@@ -1,4 +1,5 @@
 //! The claims of a full answer, each checked against the passages that it cites.
+use halma_core::text::marks::split_mark;
 use halma_core::text::sentences;
 use halma_core::text::support::{TitledText, is_supported};
 use halma_core::{Claim, Cx, Prompt};
@@ -40,6 +41,7 @@ impl Checker<'_> {
         let mut claims = vec![];
         // Those that a model can judge by passages: what was computed stands in none.
         let (mut judged, mut statements) = (vec![], vec![]);
+        let (mut at, mut characters) = (0, 0);
         for range in sentences(text) {
             let (statement, mut citations) = split_marks(&text[range.clone()]);
             citations.retain(|number| *number <= used.len());
@@ -48,8 +50,9 @@ impl Checker<'_> {
             if computed && citations.is_empty() {
                 citations.extend(1..=used.len().min(MOST_ROWS));
             }
-            let start = text[..range.start].chars().count();
-            let end = start + text[range].chars().count();
+            let start = characters + text[at..range.start].chars().count();
+            let end = start + text[range.clone()].chars().count();
+            (at, characters) = (range.end, end);
             if !computed {
                 for &number in &citations {
                     used[number - 1].quote_for(&statement);
@@ -130,9 +133,8 @@ fn split_marks(sentence: &str) -> (String, Vec<usize>) {
     let mut out = String::with_capacity(sentence.len());
     let mut rest = sentence;
     while let Some((before, after)) = rest.split_once('[') {
-        let mark = after.split_once(']').and_then(|(n, tail)| Some((n.parse().ok()?, tail)));
         out.push_str(before);
-        if let Some((number, tail)) = mark {
+        if let Some((number, tail)) = split_mark(after) {
             if !numbers.contains(&number) {
                 numbers.push(number);
             }

@@ -24,6 +24,10 @@ use crate::config::CheckClaims;
 /// An answer of more words is in sentences already.
 const LONG_ANSWER: usize = 25;
 
+/// Characters of an answer that are shown: twice what the prompts ask for. Each of its sentences is
+/// compared with each passage.
+const LONGEST_ANSWER: usize = 20_000;
+
 const FULL: Prompt<Written> = Prompt::json("answer/full");
 
 #[derive(Deserialize)]
@@ -46,6 +50,7 @@ impl Writing {
             // It rests on nothing; the trace has what was read.
             return Answer { citations: vec![], ..answer };
         }
+        let answer = shortened(answer, cx);
         let short = self.style == AnswerStyle::Short || !question.options.is_empty();
         if answer.full.is_some() || (answer.computation.is_some() && short) {
             // Its citations are in the order of its numbers, or all rows.
@@ -84,6 +89,16 @@ impl Writing {
     }
 }
 
+/// The answer with no more text than is shown, and a note where there was more.
+fn shortened(mut answer: Answer, cx: &Cx) -> Answer {
+    if let Some((end, _)) = answer.text.char_indices().nth(LONGEST_ANSWER) {
+        answer.text.truncate(end);
+        answer.text.push('…');
+        cx.note(format!("only the first {LONGEST_ANSWER} characters of the answer are shown"));
+    }
+    answer
+}
+
 /// The sentences of the model, or quotations where it gives none that can be used.
 async fn sentences(
     question: &Question,
@@ -98,7 +113,11 @@ async fn sentences(
         reason => &answer.reason,
         passages => Serde(sources),
     };
-    let asked = cx.streaming(streaming.receiver()).ask(&FULL, variables).await;
+    let fits = |written: &Written| match written.answer.chars().nth(LONGEST_ANSWER) {
+        Some(_) => Err(format!("the answer is longer than {LONGEST_ANSWER} characters")),
+        None => Ok(()),
+    };
+    let asked = cx.streaming(streaming.receiver()).ask_checked(&FULL, variables, fits).await;
     match asked.map(|written| Some(written.answer)).unless_spent() {
         Ok(Some(text)) if text.contains('[') => return text,
         // The model has left out the numbers of its sources.

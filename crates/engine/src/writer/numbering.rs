@@ -112,7 +112,7 @@ fn head(text: &str, in_row: bool, ended: bool) -> Head {
         let rest = &text[at..];
         let blanks = if in_row { rest.len() - rest.trim_start_matches(' ').len() } else { 0 };
         let rest = &rest[blanks..];
-        if rest.is_empty() && !ended && in_row {
+        if rest.is_empty() && !ended && in_row && blanks < LONGEST_MARK {
             return Head::Open;
         }
         let inner = rest.strip_prefix('[');

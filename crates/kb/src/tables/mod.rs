@@ -18,7 +18,9 @@ mod bad_tests;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
 use std::fmt;
+use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -30,8 +32,8 @@ use self::engine::Engine;
 pub use self::error::{NearNames, SqlError};
 use self::load::TableRows;
 pub(crate) use self::values::{ColumnReading, Value, kind_of};
-use self::worker::run_in_worker;
 pub(crate) use self::worker::serve_sql;
+use self::worker::{SqlWorkers, run_in_worker};
 use crate::error::run_blocking;
 use crate::store::{Changed, ColumnKind, DocumentRecord, Store};
 use crate::workers::Workers;
@@ -90,8 +92,11 @@ pub struct ColumnLine {
 
 /// The tables of a base for SQL. What they are called is known without waiting for a query; their
 /// rows are loaded when a query first names them and cached until the base changes.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct SqlTables {
+    /// Distinguishes these tables from those of every other view of the base in this program: a
+    /// worker that was sent rows of one view never serves another.
+    view: u64,
     catalogue: Arc<Mutex<Option<HeldCatalogue>>>,
     /// For queries in this process, which run one after the other.
     engine: Arc<Mutex<Option<Engine>>>,
@@ -129,14 +134,18 @@ fn is_unchanged(store: &Store, position: u64) -> Result<bool, KbError> {
 
 impl SqlTables {
     pub(crate) fn new(workers: Option<Arc<Workers>>) -> Self {
-        Self { workers, ..Self::default() }
+        let view = RandomState::new().hash_one("tables");
+        Self { view, catalogue: Arc::default(), engine: Arc::default(), workers }
     }
 
     fn run(&self, store: &Store, sql: &str, limits: SqlLimits) -> Result<SqlResult, KbError> {
         loop {
             let catalogue = self.catalogue(store)?;
             let done = match &self.workers {
-                Some(workers) => run_in_worker(workers, store, &catalogue, (sql, limits))?,
+                Some(workers) => {
+                    let workers = SqlWorkers { pool: &workers.sql, view: self.view };
+                    run_in_worker(&workers, store, &catalogue, (sql, limits))?
+                }
                 None => self.run_here(store, &catalogue, (sql, limits))?,
             };
             if let Some(computed) = done {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use halma_core::{NodeId, SqlResult, SqlRow};
-use halma_worker::{Lease, Requests, WorkerError};
+use halma_worker::{Lease, Pool, Purpose, Requests, WorkerError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,7 +15,6 @@ use super::error::SqlError;
 use super::load::TableRows;
 use crate::KbError;
 use crate::store::Store;
-use crate::workers::Workers;
 
 /// For starting, and for filling one table.
 const FILLING: Duration = Duration::from_mins(1);
@@ -51,15 +50,26 @@ enum Reply {
     Done(Result<Option<SentResult>, SqlError>),
 }
 
-/// Runs a query in a worker of this base; `None` when the base has changed meanwhile.
+/// The workers of one view of a base.
+pub(super) struct SqlWorkers<'a> {
+    pub(super) pool: &'a Arc<Pool>,
+    /// Distinguishes the view from the others of its base.
+    pub(super) view: u64,
+}
+
+/// Runs a query in a worker of this view; `None` when the base has changed meanwhile.
 pub(super) fn run_in_worker(
-    workers: &Workers,
+    workers: &SqlWorkers<'_>,
     store: &Store,
     catalogue: &Arc<Catalogue>,
     (sql, limits): (&str, SqlLimits),
 ) -> Result<Option<SqlResult>, KbError> {
-    let owner = store.dir().display().to_string();
-    let take = || workers.sql.take(&owner, catalogue.generation).map_err(SqlError::from);
+    let purpose = Purpose {
+        owner: store.dir().display().to_string(),
+        view: workers.view,
+        version: catalogue.generation,
+    };
+    let take = || workers.pool.take(&purpose).map_err(SqlError::from);
     let mut lease = take()?;
     let query = || Request::Query { sql: sql.to_owned(), limits };
     if !lease.is_new() && send(&lease, &query()).is_err() {

@@ -65,7 +65,8 @@ impl Cached {
 /// A reply without the requested log-probabilities is not stored: the server may give them when it
 /// is asked again.
 fn is_complete(reply: &ChatReply, request: &ChatRequest) -> bool {
-    !reply.text.trim().is_empty() && (!request.logprobs || reply.logprobs.is_some())
+    let has_logprobs = !request.logprobs || reply.logprobs.is_some();
+    !reply.text.trim().is_empty() && !reply.is_too_long() && has_logprobs
 }
 
 /// The hash state after everything of an endpoint that a reply depends on.

@@ -3,7 +3,10 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use halma_core::{ChatReply, ChatRequest, ConfigError, Llm, LlmError, Message, Price};
+use halma_core::{
+    ChatReply, ChatRequest, ConfigError, LONGEST_REPLY, LONGEST_THOUGHTS, Llm, LlmError, Message,
+    Price,
+};
 use reqwest::Url;
 use serde_json::Value;
 
@@ -17,6 +20,10 @@ use halma_net::http::{Http, content_type};
 
 /// How many times the tokens a model gets that thought until they were used up.
 const MORE_THOUGHT: u32 = 4;
+
+/// Bytes of a reply that comes as a whole: the longest reply and its thoughts, escaped, with the
+/// log-probabilities of as many tokens as a model writes.
+const LONGEST_BODY: usize = 16 << 20;
 
 /// A chat model behind an OpenAI-compatible API.
 ///
@@ -42,11 +49,36 @@ pub(crate) struct ServerReply {
     pub(crate) logprobs: Vec<TokenLogprob>,
 }
 
+impl ServerReply {
+    /// Whether there is more of it than is ever read ([`ChatReply::is_too_long`]).
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.text.len() > LONGEST_REPLY + LONGEST_THOUGHTS || self.thoughts.len() > LONGEST_THOUGHTS
+    }
+
+    /// Cuts a reply that is too long to one that is just too long.
+    fn cut_if_too_long(&mut self) -> bool {
+        let is_too_long = self.is_too_long();
+        if is_too_long {
+            cut(&mut self.text, LONGEST_REPLY + LONGEST_THOUGHTS);
+            cut(&mut self.thoughts, LONGEST_THOUGHTS);
+            self.logprobs.clear();
+        }
+        is_too_long
+    }
+}
+
+/// Leaves one character beyond a number of bytes.
+fn cut(text: &mut String, most: usize) {
+    if text.len() > most {
+        text.truncate(text.ceil_char_boundary(most + 1));
+    }
+}
+
 impl OpenAi {
     /// Connects to nothing yet. The error's `file` is left empty for the caller that
     /// read the configuration.
     pub fn new(endpoint: Endpoint) -> Result<Self, ConfigError> {
-        let http = Http::new(&endpoint)?;
+        let http = Http::new(&endpoint)?.with_longest_body(LONGEST_BODY);
         let chat = http.address("/chat/completions");
         let learning = Learning::new(endpoint.json);
         Ok(Self { endpoint, http, chat, learning })
@@ -91,8 +123,7 @@ impl OpenAi {
         let whole = if stream {
             let response = self.http.open(&self.chat, &request.prompt, body).await?;
             if content_type(&response).starts_with("text/event-stream") {
-                let receiver = request.stream.as_ref();
-                return assemble(&self.http, response, &self.chat, receiver).await;
+                return assemble(&self.http, response, &self.chat, request).await;
             }
             // A server that does not stream replies in one piece.
             let whole = self.http.whole(response, &self.chat);
@@ -212,13 +243,14 @@ impl Llm for OpenAi {
         let mut paid = halma_core::Usage::default();
         let mut request = Cow::Borrowed(request);
         for attempt in 1.. {
-            let reply = self.ask(&request).await?;
+            let mut reply = self.ask(&request).await?;
+            let is_too_long = reply.cut_if_too_long();
             let used = usage(reply.usage, &request, &reply.text);
             paid.prompt_tokens += used.prompt_tokens;
             paid.completion_tokens += used.completion_tokens;
             let reasoned = reply.refusal.is_some()
                 || matches!(reply.finish_reason.as_deref(), Some("content_filter" | "length"));
-            if !reply.text.trim().is_empty() || (attempt == 2 && !reasoned) {
+            if is_too_long || !reply.text.trim().is_empty() || (attempt == 2 && !reasoned) {
                 let logprobs = Some(pairs(reply.logprobs)).filter(|pairs| !pairs.is_empty());
                 let text = reply.text;
                 let thoughts = reply.thoughts;

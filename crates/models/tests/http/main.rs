@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test binary")]
 mod common;
 mod embedder;
+mod endless;
 mod openai;
 mod reranker;
 mod runs;

@@ -152,7 +152,7 @@ pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     name("asked_at", ask.asked_at.as_deref())?;
     ask.filter.as_ref().map_or(Ok(()), check_filter)?;
     settings(&ask.settings)?;
-    history(&ask.history)?;
+    check_history(&ask.history)?;
     if ask.options.len() > MOST_OPTIONS {
         return Err(too_many("options", MOST_OPTIONS));
     }
@@ -216,7 +216,8 @@ pub(crate) fn flag_text(value: &Json) -> String {
     }
 }
 
-fn history(history: &[Turn]) -> Result<(), Problem> {
+/// The turns before a question, before anything is computed from them.
+pub(crate) fn check_history(history: &[Turn]) -> Result<(), Problem> {
     if history.len() > MOST_TURNS {
         return Err(too_many("history", MOST_TURNS));
     }
@@ -341,8 +342,8 @@ mod tests {
         assert!(check_filter(&long).is_err());
         assert!(check_filter(&Filter::default()).is_ok());
         let turn = |text: String| Turn { role: "user".into(), text };
-        assert!(history(&vec![turn(String::new()); 201]).is_err());
-        assert!(history(&[turn("ü".repeat(200_001))]).is_err());
+        assert!(check_history(&vec![turn(String::new()); 201]).is_err());
+        assert!(check_history(&[turn("ü".repeat(200_001))]).is_err());
         assert!(feedback(&"ü".repeat(4_000), "").is_ok());
         assert!(
             feedback(&"ü".repeat(4_001), "").is_err() && feedback("", &"n".repeat(4_001)).is_err()

@@ -39,6 +39,9 @@ const MAX_CHARACTERS: usize = 20_000;
 const DEFAULT_HITS: usize = 10;
 const MAX_HITS: usize = 50;
 
+/// Steps of a run that wait to be sent to the agent.
+const MOST_WAITING: usize = 256;
+
 type Context = RequestContext<RoleServer>;
 
 #[derive(Clone)]
@@ -125,13 +128,7 @@ impl Progress {
     /// `None` where the agent has not requested notifications.
     fn start(context: &Context) -> Option<Self> {
         let token = context.meta.get_progress_token()?;
-        let (sender, mut steps) = mpsc::unbounded_channel::<String>();
-        let watcher: Watcher = Arc::new(move |event: &Event| {
-            if let Some(step) = event.describe() {
-                // The receiver is gone when the call was cancelled.
-                let _ = sender.send(step);
-            }
-        });
+        let (watcher, mut steps) = described_steps();
         let peer = context.peer.clone();
         let task = tokio::spawn(async move {
             let mut done = 0.0;
@@ -152,6 +149,19 @@ impl Progress {
         drop(self.watcher);
         let _ = self.task.await;
     }
+}
+
+/// Receives what a run does, in words. A step that finds the queue full is left out: an agent that
+/// reads slowly sees fewer of them.
+fn described_steps() -> (Watcher, mpsc::Receiver<String>) {
+    let (sender, steps) = mpsc::channel(MOST_WAITING);
+    let watcher: Watcher = Arc::new(move |event: &Event| {
+        if let Some(step) = event.describe() {
+            // The receiver is gone when the call was cancelled.
+            let _ = sender.try_send(step);
+        }
+    });
+    (watcher, steps)
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
@@ -310,6 +320,16 @@ impl ServerHandler for Tools {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_that_no_one_takes_fill_a_bounded_queue() {
+        let (watcher, mut steps) = described_steps();
+        for n in 0..3 * MOST_WAITING {
+            watcher(&Event::Note { span: 0, note: n.to_string() });
+        }
+        let taken = std::iter::from_fn(|| steps.try_recv().ok()).count();
+        assert_eq!(taken, MOST_WAITING);
+    }
 
     #[test]
     fn every_tool_is_described() {

@@ -1,6 +1,7 @@
 //! `POST /v1/chat/completions`, in one response or streamed.
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
@@ -72,13 +73,7 @@ async fn stream(
     request: &ChatRequest,
     request_id: RequestId,
 ) -> Result<Response, Problem> {
-    let (pieces, mut written) = mpsc::unbounded_channel();
-    let watcher: Watcher = Arc::new(move |event: &Event| {
-        if let Event::AnswerDelta { text, restart } = event {
-            // The receiver is gone when the client has disconnected.
-            let _ = pieces.send((text.clone(), *restart));
-        }
-    });
+    let (watcher, mut written) = pieces();
     let asking = Asking::begin(app, caller, request.to_ask()?, Some(watcher)).await?;
     let (sender, receiver) = sse::channel();
     let chunk = Chunks {
@@ -128,6 +123,29 @@ async fn stream(
         .in_current_span(),
     );
     Ok(sse::response(receiver, task.abort_handle()))
+}
+
+/// Pieces of an answer that wait to be sent.
+const MOST_WAITING: usize = 1_024;
+
+/// A piece of an answer, and whether what was shown before is void.
+type Piece = (String, bool);
+
+/// Receives the pieces of an answer from the run that writes it. A piece that finds the queue full is
+/// the last: there must be no gap before another, and the whole answer completes what was sent.
+fn pieces() -> (Watcher, mpsc::Receiver<Piece>) {
+    let (pieces, written) = mpsc::channel(MOST_WAITING);
+    let lost = AtomicBool::new(false);
+    let watcher: Watcher = Arc::new(move |event: &Event| {
+        if let Event::AnswerDelta { text, restart } = event
+            && !lost.load(Ordering::Acquire)
+        {
+            // The receiver is gone when the client has disconnected.
+            let sent = pieces.try_send((text.clone(), *restart)).is_ok();
+            lost.store(!sent, Ordering::Release);
+        }
+    });
+    (watcher, written)
 }
 
 /// What a client has been sent of an answer. No chunk can be taken back: a text that turns out
@@ -191,5 +209,21 @@ mod tests {
         let mut empty = SentText::default();
         assert_eq!(empty.add("Bo".into(), true).as_deref(), Some("Bo"));
         assert_eq!(empty.rest("Bo"), "");
+    }
+
+    #[test]
+    fn pieces_that_no_one_takes_fill_a_bounded_queue_without_a_gap() {
+        let (watcher, mut written) = pieces();
+        let show = |text: String| watcher(&Event::AnswerDelta { text, restart: false });
+        (0..3 * MOST_WAITING).for_each(|n| show(format!("{n} ")));
+        assert_eq!(written.try_recv().unwrap(), ("0 ".to_owned(), false));
+        show("after a gap".into());
+        let mut sent = SentText::default();
+        while let Ok((text, restart)) = written.try_recv() {
+            sent.add(text, restart);
+        }
+        let whole: String = (1..3 * MOST_WAITING).map(|n| format!("{n} ")).collect();
+        let rest = sent.rest(&whole);
+        assert!(rest.starts_with(&format!("{MOST_WAITING} ")), "{:.40}", rest);
     }
 }

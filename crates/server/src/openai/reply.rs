@@ -1,6 +1,7 @@
 //! An answer as a chat reply: numbered citations in the text, and the same as annotations.
 use std::fmt::Write as _;
 
+use halma_core::text::marks::split_mark;
 use halma_core::{Answer, Citation, FullAnswer, Span};
 use serde_json::{Value, json};
 
@@ -66,21 +67,33 @@ pub(super) fn render(answer: &Answer) -> Rendered {
 /// The claims that no passage supports.
 fn unsupported(full: &FullAnswer) -> Vec<String> {
     let claims = full.claims.iter().filter(|claim| !claim.supported);
-    claims
-        .map(|claim| full.text.chars().skip(claim.start).take(claim.end - claim.start).collect())
-        .collect()
+    // Claims follow one another, so that the text is read once.
+    let (mut at, mut rest) = (0, full.text.chars());
+    let mut texts = vec![];
+    for claim in claims {
+        if claim.start < at {
+            (at, rest) = (0, full.text.chars());
+        }
+        rest.by_ref().take(claim.start - at).for_each(drop);
+        texts.push(rest.by_ref().take(claim.end - claim.start).collect());
+        at = claim.end;
+    }
+    texts
 }
 
 /// Marks such as `[3]`: their numbers, and the characters that they take up.
 fn find_marks(text: &str) -> Vec<(usize, Span)> {
-    let chars: Vec<char> = text.chars().collect();
-    let opening = chars.iter().enumerate().filter(|(_, c)| **c == '[');
-    let mark = |(start, _): (usize, &char)| {
-        let length = chars[start..].iter().position(|c| *c == ']')?;
-        let number: String = chars[start + 1..start + length].iter().collect();
-        Some((number.parse().ok()?, Span { start, end: start + length + 1 }))
-    };
-    opening.filter_map(mark).collect()
+    let mut marks = vec![];
+    for (start, (at, c)) in text.char_indices().enumerate() {
+        let inside = &text[at + c.len_utf8()..];
+        if c == '['
+            && let Some((number, after)) = split_mark(inside)
+        {
+            // A mark is ASCII: its bytes are its characters.
+            marks.push((number, Span { start, end: start + 1 + inside.len() - after.len() }));
+        }
+    }
+    marks
 }
 
 /// `notes/a.md, page 3`, always on one line.
@@ -174,6 +187,13 @@ mod tests {
         }
         let url = rendered.annotations[0]["url_citation"]["url"].as_str().unwrap();
         assert_eq!(url, "/api/v1/documents/%C3%A4%20b.md/text");
+    }
+
+    #[test]
+    fn brackets_without_end_are_no_marks() {
+        let text = format!("{}[7] {}", "[".repeat(100_000), "[1".repeat(100_000));
+        assert_eq!(find_marks(&text), [(7, Span { start: 100_000, end: 100_003 })]);
+        assert_eq!(find_marks("[] [x] [1"), []);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A chat request of a front end. Unknown fields are ignored: `temperature` and the like are settings
 //! of a strategy's prompts.
 use axum::http::StatusCode;
+use halma_core::text::marks::split_mark;
 use halma_core::{AnswerStyle, Budget, Filter};
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::PREFIX;
 use crate::asking::{AskRequest, Turn};
+use crate::limits::bounds;
 use crate::problem::Problem;
 
 #[derive(Deserialize, ToSchema)]
@@ -70,14 +72,17 @@ impl ChatRequest {
         }
         let last = self.messages.iter().rposition(|message| message.role == "user");
         let last = last.ok_or_else(|| Problem::unfit("`messages` has no user message"))?;
-        let turn = |message: &ChatMessage| Turn {
-            role: message.role.clone(),
-            text: without_citations(&message.text()),
-        };
+        let turn =
+            |message: &ChatMessage| Turn { role: message.role.clone(), text: message.text() };
+        let mut history: Vec<Turn> = self.messages[..last].iter().map(turn).collect();
+        bounds::check_history(&history)?;
+        for turn in &mut history {
+            turn.text = without_citations(&turn.text);
+        }
         Ok(AskRequest {
             question: self.messages[last].text(),
             strategy: strategy(&self.model)?,
-            history: self.messages[..last].iter().map(turn).collect(),
+            history,
             answer_style: self.answer_style,
             filter: self.filter.clone(),
             budget: Some(Budget::default()),
@@ -103,20 +108,16 @@ fn strategy(model: &str) -> Result<Option<String>, Problem> {
 /// An earlier answer without its citation marks and sources.
 fn without_citations(text: &str) -> String {
     let answer = text.split(super::reply::SOURCES).next().unwrap_or(text);
-    let mut plain = String::new();
+    let mut plain = String::with_capacity(answer.len());
     let mut rest = answer;
-    while let Some(at) = rest.find('[') {
-        let (before, mark) = rest.split_at(at);
-        let end = mark[1..]
-            .find(']')
-            .filter(|end| *end > 0 && mark[1..=*end].bytes().all(|byte| byte.is_ascii_digit()));
-        if let Some(end) = end {
+    while let Some((before, inside)) = rest.split_once('[') {
+        if let Some((_, after)) = split_mark(inside) {
             plain.push_str(before.trim_end());
-            rest = &mark[end + 2..];
+            rest = after;
         } else {
             plain.push_str(before);
             plain.push('[');
-            rest = &mark[1..];
+            rest = inside;
         }
     }
     plain.push_str(rest);
@@ -161,5 +162,25 @@ mod tests {
     fn citation_marks_are_removed_and_other_brackets_remain() {
         assert_eq!(without_citations("a [12] b [x] c[] [1"), "a b [x] c[] [1");
         assert_eq!(without_citations("[1] ü"), "ü");
+        let brackets = "[".repeat(200_000);
+        assert_eq!(without_citations(&brackets), brackets);
+    }
+
+    #[test]
+    fn a_conversation_that_is_too_long_is_refused_before_it_is_read() {
+        let ask = |text: String| {
+            let messages = json!([
+                {"role": "user", "content": "Who?"},
+                {"role": "assistant", "content": text},
+                {"role": "user", "content": "Where?"},
+            ]);
+            let chat: ChatRequest =
+                serde_json::from_value(json!({"model": "halma", "messages": messages})).unwrap();
+            chat.to_ask()
+        };
+        let brackets = ask("[".repeat(200_000 - 4)).unwrap();
+        assert_eq!(brackets.history[1].text.len(), 200_000 - 4);
+        let problem = ask("[".repeat(200_000 - 3)).err().unwrap();
+        assert!(problem.detail.contains("history"), "{}", problem.detail);
     }
 }

@@ -88,17 +88,27 @@ fn mean(tokens: &Tokens, ranges: &[Range<usize>]) -> Option<f32> {
     (count > 0.0).then(|| sum / count)
 }
 
+/// Strings and lists without an end after which no more are looked for: each was read to the end of
+/// the reply.
+const MOST_UNCLOSED: usize = 4;
+
 /// Where the strings and lists stand that follow `"key":`, delimiters included.
 fn values(reply: &str, key: &str) -> Vec<Range<usize>> {
     let key = format!("\"{key}\"");
-    let mut found = vec![];
+    let (mut found, mut unclosed) = (vec![], 0);
     let mut at = 0;
     while let Some(next) = reply[at..].find(&key) {
         at += next + key.len();
         let rest = reply[at..].trim_start();
         let Some(rest) = rest.strip_prefix(':').map(str::trim_start) else { continue };
         let start = reply.len() - rest.len();
-        let Some(length) = length(rest) else { continue };
+        let Some(length) = length(rest) else {
+            unclosed += usize::from(rest.starts_with(['"', '[']));
+            if unclosed > MOST_UNCLOSED {
+                break;
+            }
+            continue;
+        };
         found.push(start..start + length);
         at = start + length;
     }

@@ -2,6 +2,7 @@
 use std::fmt::Write as _;
 
 use halma_core::Citation;
+use halma_core::text::marks::split_mark;
 
 /// Citations of several partial answers, each passage once: a sentence takes the place of the
 /// passage it stands in, and two sentences of one passage are both kept.
@@ -24,8 +25,7 @@ pub(crate) fn renumbered(text: &str, mut number: impl FnMut(usize) -> Option<usi
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('[') {
-        let mark = after.split_once(']').and_then(|(n, tail)| Some((n.trim().parse().ok()?, tail)));
-        let Some((marked, tail)) = mark else {
+        let Some((marked, tail)) = split_mark(after) else {
             out.push_str(before);
             out.push('[');
             rest = after;

@@ -26,36 +26,40 @@ impl Reference {
 
 /// All references of a text, in their order.
 pub(crate) fn references(text: &str) -> Vec<Reference> {
-    let mut found: Vec<Reference> = vec![];
-    for (start, open) in text.match_indices(['#', '<', '[']) {
-        let rest = &text[start + open.len()..];
-        let inside = match open {
-            "#" => {
-                // `C#7` and `#2nd` are words.
-                let digits =
-                    rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-                let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-                let apart = !word(text[..start].chars().next_back())
-                    && !word(rest[digits..].chars().next());
-                Some(&rest[..digits]).filter(|_| apart)
-            }
-            "<" => rest.find('>').map(|end| &rest[..end]),
-            "[" => rest
-                .find([']', '['])
-                .map(|end| &rest[..end])
-                .filter(|inside| rest[inside.len()..].starts_with(']')),
-            _ => None,
-        };
-        let Some(inside) = inside else { continue };
-        let labels = labels(inside);
-        let plain =
-            open != "[" && labels.len() == 1 && !inside.contains(|c: char| !c.is_ascii_digit());
-        if !labels.is_empty() && (plain || open == "[") {
-            let close = usize::from(open != "#");
-            found.push(Reference { range: start..start + 1 + inside.len() + close, labels });
+    text.match_indices(['#', '<', '[']).filter_map(|(start, _)| reference(text, start)).collect()
+}
+
+/// Whether a text begins with a reference; nothing after that is looked at.
+pub(crate) fn begins_with_reference(text: &str) -> bool {
+    reference(text, 0).is_some()
+}
+
+/// The reference at a position of a text. Looked at is what stands up to its end or, in brackets, up
+/// to the next bracket.
+fn reference(text: &str, start: usize) -> Option<Reference> {
+    let open = text[start..].chars().next()?;
+    let rest = &text[start + open.len_utf8()..];
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let inside = match open {
+        '#' => {
+            // `C#7` and `#2nd` are words.
+            let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            let apart =
+                !word(text[..start].chars().next_back()) && !word(rest[digits..].chars().next());
+            Some(&rest[..digits]).filter(|_| apart)
         }
-    }
-    found
+        '<' => Some(&rest[..digits]).filter(|_| rest[digits..].starts_with('>')),
+        '[' => rest
+            .find([']', '['])
+            .map(|end| &rest[..end])
+            .filter(|inside| rest[inside.len()..].starts_with(']')),
+        _ => None,
+    };
+    let inside = inside?;
+    let labels = labels(inside);
+    let close = usize::from(open != '#');
+    let range = start..start + 1 + inside.len() + close;
+    (!labels.is_empty()).then_some(Reference { range, labels })
 }
 
 /// The numbers in a bracket that holds nothing else.

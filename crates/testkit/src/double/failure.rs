@@ -1,8 +1,9 @@
 //! Failure modes of a model server.
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::{Response, StatusCode, header};
+use futures::{StreamExt as _, stream};
 use serde_json::json;
 
 /// What happens to one request instead of an answer.
@@ -32,6 +33,8 @@ pub enum Failure {
     Unauthorized,
     /// The answer comes, but this much later.
     Slow(Duration),
+    /// A streamed reply that is this text again and again, without an end.
+    Endless(String),
     /// Any status with any body, sent as JSON.
     Status(u16, String),
 }
@@ -55,6 +58,15 @@ impl Failure {
                     response.headers_mut().insert(header::RETRY_AFTER, after.parse().ok()?);
                 }
                 Some(response)
+            }
+            Self::Endless(text) => {
+                let text = Bytes::from(text.clone());
+                // Yields in between, so that the server notices that its client has left.
+                let pieces = stream::repeat(text).then(|text| async {
+                    tokio::task::yield_now().await;
+                    Ok::<Bytes, std::io::Error>(text)
+                });
+                Some(respond(200, "text/event-stream", Body::from_stream(pieces)))
             }
             Self::ServerError => error(500, "server_error", "the model fell over"),
             Self::MalformedJson => {

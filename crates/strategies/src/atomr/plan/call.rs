@@ -1,5 +1,5 @@
 //! Operator calls as a plan writes them: found in a text, and split into arguments.
-use crate::shared::references::references;
+use crate::shared::references::{begins_with_reference, references};
 
 /// The operators of Section 3.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,21 @@ pub(super) fn all(text: &str) -> (Vec<WrittenCall>, String) {
 
 /// Whether a text begins with a call.
 pub(super) fn begins(text: &str) -> bool {
-    next(text.trim_start()).is_some_and(|next| next.before.is_empty())
+    head(text.trim_start()).is_some()
+}
+
+/// The operator that a text begins with, and what follows its opening bracket. Only the head of the
+/// text is looked at.
+fn head(text: &str) -> Option<(Operator, &str)> {
+    OPERATORS.iter().find_map(|(operator, name)| {
+        let written = text.get(..name.len())?;
+        let rest = &text[name.len()..];
+        let bracket = rest.trim_start();
+        // In a sentence, a word that is not directly before its bracket is not a call.
+        let is_name =
+            written == *name || bracket.len() == rest.len() && written.eq_ignore_ascii_case(name);
+        Some((*operator, bracket.strip_prefix('(').filter(|_| is_name)?))
+    })
 }
 
 /// `[END]`, in any of the ways it is written: `[end]`, `END`, `[DR]`, `[Direct Reasoning]`.
@@ -134,9 +148,7 @@ impl<'a> Scanner<'a> {
     fn argument(&mut self, close: char, depth: usize) -> Option<Argument> {
         let rest = self.rest();
         let first = rest.chars().next()?;
-        if let Some(Next { operator, inside, .. }) =
-            next(rest).filter(|next| next.before.is_empty() && depth < MAX_DEPTH)
-        {
+        if let Some((operator, inside)) = head(rest).filter(|_| depth < MAX_DEPTH) {
             self.at = self.text.len() - inside.len();
             let outer = std::mem::replace(&mut self.repaired, false);
             let arguments = self.arguments(')', depth + 1);
@@ -147,7 +159,7 @@ impl<'a> Scanner<'a> {
             return Some(Argument::Text(self.string(first, close)));
         }
         // `[1]` and `[2, 3]` are references, `["A", "B"]` is a list.
-        let reference = references(rest).first().is_some_and(|one| one.range.start == 0);
+        let reference = begins_with_reference(rest);
         if first == '[' && !reference && depth < MAX_DEPTH {
             self.at += 1;
             return Some(Argument::List(self.arguments(']', depth + 1)));
@@ -194,23 +206,36 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Bytes of an argument at most: no quote is searched for further, so that a long text full of quotes
+/// is read about once.
+const LONGEST_ARGUMENT: usize = 1_000;
+
 /// Where the string that `rest` begins with ends, from after its quote: at the first quote that an
-/// argument's end follows and before which no bracket is left open.
+/// argument's end follows and before which no bracket is left open; or else at the first that an
+/// argument's end follows.
 fn quoted(rest: &str, quote: char, close: char) -> Option<usize> {
     let inside = &rest[quote.len_utf8()..];
-    let at = |sure: bool| {
-        inside.match_indices(quote).map(|(at, _)| at).find(|at| {
-            let after = inside[at + quote.len_utf8()..].trim_start();
-            let ends = after.is_empty() || after.starts_with(close);
-            let continues = after.strip_prefix(',').is_some_and(|next| !sure || argument(next));
-            (ends || continues) && (!sure || is_balanced(&inside[..*at]))
-        })
-    };
-    at(true).or_else(|| at(false))
-}
-
-fn is_balanced(text: &str) -> bool {
-    text.matches('(').count() == text.matches(')').count()
+    let near = inside.char_indices().take_while(|(at, _)| *at < LONGEST_ARGUMENT);
+    let (mut open, mut first) = (0_i32, None);
+    for (at, c) in near {
+        match c {
+            '(' => open += 1,
+            ')' => open -= 1,
+            c if c == quote => {
+                let after = inside[at + quote.len_utf8()..].trim_start();
+                let ends = after.is_empty() || after.starts_with(close);
+                let continues = after.strip_prefix(',');
+                if open == 0 && (ends || continues.is_some_and(argument)) {
+                    return Some(at);
+                }
+                if ends || continues.is_some() {
+                    first = first.or(Some(at));
+                }
+            }
+            _ => {}
+        }
+    }
+    first
 }
 
 /// Whether another argument stands after a comma, and not a sentence that continues.

@@ -52,10 +52,18 @@ impl TryFrom<Map<String, Value>> for PlanObject {
 pub(super) fn entries(text: &str, repairs: &mut Repairs) -> Result<Vec<PlanEntry>, Refusal> {
     let unquoted = serde_json::from_str::<String>(text.trim());
     let text = unquoted.as_deref().unwrap_or(text);
+    if text.len() > Refusal::LONGEST {
+        return Err(Refusal::TooLarge);
+    }
     let PlanObject(object) = parse_json(text).map_err(|_| Refusal::NoObject)?;
     let mut flat = vec![];
     flatten(object, &mut flat, repairs);
-    if flat.len() > Refusal::MOST {
+    let listed = flat.iter().map(|(_, written)| match written {
+        Written::List(texts) => texts.len(),
+        Written::Step(_) => 0,
+    });
+    // Each question is listed once, or almost.
+    if flat.len() > Refusal::MOST || listed.sum::<usize>() > 2 * Refusal::MOST {
         return Err(Refusal::TooLarge);
     }
     let entry = |(key, value): (String, Written)| {

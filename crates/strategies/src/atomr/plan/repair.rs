@@ -95,21 +95,24 @@ pub enum Refusal {
         /// One of them.
         question: String,
     },
-    /// More questions than [`Refusal::MOST`].
+    /// More questions than [`Refusal::MOST`], or more text than [`Refusal::LONGEST`].
     TooLarge,
 }
 
 impl Refusal {
     /// The questions that a plan may have; recorded plans have at most 20.
     pub const MOST: usize = 256;
+
+    /// The bytes of text that a plan may have: as many questions, written twice each.
+    pub const LONGEST: usize = 96 << 10;
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoObject => f.write_str(
-                "the reply does not contain a complete JSON object of questions; escape the quotes \
-                 within a call as \\\"",
+                "the reply does not contain a complete JSON object of questions; write each call as a \
+                 string and close every list",
             ),
             Self::NoStep { question } => {
                 write!(f, "`{question}` has neither sub-questions nor an operator")
@@ -123,7 +126,10 @@ impl fmt::Display for Refusal {
             Self::Circle { question } => {
                 write!(f, "`{question}` needs an answer that needs its own")
             }
-            Self::TooLarge => write!(f, "the plan has more than {} questions", Self::MOST),
+            Self::TooLarge => {
+                let (most, longest) = (Self::MOST, Self::LONGEST >> 10);
+                write!(f, "the plan has more than {most} questions or {longest} KiB")
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
         r#"{"thinking": "two steps", "plan": {"Q?": ["1. A?"], "1. A?": "Search(\"Varn\")"}}"#,
     ),
     (
-        "refused: quotes not escaped",
+        "quotes not escaped",
         "{\"Who wrote \"Olm\", the song?\": [\"1. What is \"Olm\", the song?\", \"2. Who wrote [1]?\"],\n\"1. What is \"Olm\", the song?\": \"Search(\"Olm\", \"song (1999)\")\",\n\"2. Who wrote [1]?\": \"Relate([1], \"writer\")\"}",
     ),
     (

@@ -91,6 +91,44 @@ async fn a_document_is_deleted_beside_a_build_that_waits_for_a_model() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_has_become_a_document_is_deleted_by_the_id_of_the_upload() {
+    let world = World::with(Setup { config: config(), library: false }).await;
+    world.upload(&[("person.md", b"# Person\n\nQuillon Roe lives in Velby.\n")]).await;
+    let id = world.get_json("/api/v1/documents").await["items"][0]["id"].clone();
+    let path = format!("/api/v1/documents/{}", id.as_str().unwrap());
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    let deleted = good(world.request(Method::DELETE, &path).send().await.unwrap()).await;
+    assert_eq!(deleted["removed"]["document"], 1, "{deleted}");
+    let hits = world.post_json("/api/v1/search", &json!({"text": "Quillon Roe"})).await;
+    assert_eq!(hits["hits"], json!([]));
+    assert!(!world.dir.path().join("files/person.md").exists());
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_a_build_is_reading_is_deleted_and_the_build_does_not_store_it() {
+    let double = stuck();
+    let world = asking(&double, false).await;
+    world.upload(&[("a.md", b"# A\n\nOne is in Velby.\n"), ("b.md", b"# B\n\nTwo.\n")]).await;
+    let listed = world.get_json("/api/v1/documents").await;
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    until("a call to the model", || double.in_flight() > 0).await;
+    let path = format!("/api/v1/documents/{id}");
+    let deleted = world.request(Method::DELETE, &path).send().await.unwrap();
+    assert_eq!(deleted.status(), 200);
+    double.set(Behaviour::replying(|_| "Where is Two?".into()));
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(done["state"], "done", "{done}");
+    let listed = world.get_json("/api/v1/documents").await;
+    let names: Vec<&Value> =
+        listed["items"].as_array().unwrap().iter().map(|item| &item["name"]).collect();
+    assert_eq!(names, ["b.md"], "{listed}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn revoking_a_key_stops_its_build_and_what_it_has_cost_is_counted() {
     // The first chunk is done, and the next one never.
     let double = Double::start(Behaviour::replying(|call| {

@@ -1,5 +1,6 @@
 //! Builds: a queue on disk for each workspace, processed one at a time, resumed after a restart. The
 //! servers of a base that is shared have one queue in its database.
+mod again;
 mod build;
 mod mark;
 mod storage;

@@ -1,7 +1,6 @@
 //! The worker of one workspace: runs the builds of the queue, oldest first.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::StatusCode;
 use chrono::Utc;
@@ -11,7 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::{Build, BuildReport, BuildState, Builds, RefusedFile, log_conflict};
+use super::again::{Pauses, change_surely, pause};
+use super::{Build, BuildReport, BuildState, RefusedFile};
 use crate::limits::allowance::Allowance;
 use crate::limits::blocking::run_blocking;
 use crate::metrics::Metrics;
@@ -32,6 +32,7 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
     let mut closed = builds.closed.subscribe();
     let mut holds = builds.holds.subscribe();
     let mut changes = builds.changes();
+    let mut pauses = Pauses::default();
     loop {
         tokio::select! {
             () = wait(&mut holds, |holds| *holds == 0) => {}
@@ -43,45 +44,51 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
                 () = wait(&mut closed, |closed| *closed) => return,
             }
         };
-        let id = build.id.clone();
-        let held = tokio::select! {
-            () = run(&workspace, &build, &accounts) => false,
+        let running = (build.id.as_str(), BuildState::Running);
+        let turn = tokio::select! {
+            turn = run(&workspace, &build, &accounts) => turn,
             // The work is dropped where it is; the ledger records what is left.
-            () = stop_requested(&workspace, &id) => false,
+            () = stop_requested(&workspace, &build.id) => Turn::Over,
             () = key_revoked(&accounts.allowance, build.key.as_deref()) => {
-                let ended = set(&builds, &id, BuildState::Running, |build| {
-                    build.state = BuildState::Cancelled;
-                    build.error = Some("the API key that started it was revoked".to_owned());
-                    build.finished = Some(Utc::now());
-                });
-                log_conflict(ended.await);
-                false
+                change_surely(&builds, running, cancel).await;
+                Turn::Over
             }
-            () = wait(&mut holds, |holds| *holds > 0) => true,
+            () = wait(&mut holds, |holds| *holds > 0) => Turn::Held,
             () = wait(&mut closed, |closed| *closed) => return,
         };
-        if held {
-            let waits = set(&builds, &id, BuildState::Running, Build::wait);
-            log_conflict(waits.await);
+        match turn {
+            Turn::Over => pauses = Pauses::default(),
+            Turn::Held => change_surely(&builds, running, Build::wait).await,
+            // It is the next one again.
+            Turn::NotBegun => {
+                if pause(&mut closed, pauses.next()).await {
+                    return;
+                }
+            }
         }
     }
+}
+
+/// How it was that a build had its turn.
+enum Turn {
+    Over,
+    /// It could not be stored that it runs.
+    NotBegun,
+    /// It makes room for a deletion.
+    Held,
+}
+
+/// Ends a build whose key is gone.
+fn cancel(build: &mut Build) {
+    build.state = BuildState::Cancelled;
+    build.error = Some("the API key that started it was revoked".to_owned());
+    build.finished = Some(Utc::now());
 }
 
 /// Returns when the value meets the condition, or nothing can change it any more.
 async fn wait<T>(value: &mut watch::Receiver<T>, condition: impl FnMut(&T) -> bool) {
     // The guard that this returns must not be held across another wait.
     let _ = value.wait_for(condition).await;
-}
-
-/// Changes a build that is in this state, off the runtime's threads.
-async fn set(
-    builds: &Arc<Builds>,
-    id: &str,
-    from: BuildState,
-    change: impl FnMut(&mut Build) + Send + 'static,
-) -> Result<Build, Problem> {
-    let (builds, id) = (Arc::clone(builds), id.to_owned());
-    run_blocking(move || builds.move_on(&id, from, change)).await
 }
 
 /// Returns when the key that started a build is revoked or has expired.
@@ -134,15 +141,22 @@ impl Drop for Spending<'_> {
     }
 }
 
-async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
+async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) -> Turn {
     let BuildAccounts { allowance, metrics } = accounts;
     let builds = &workspace.builds;
     let begun = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
         run_blocking(move || builds.begin(&id)).await
     };
-    // It may have been paused or cancelled since it was looked up.
-    let Ok(build) = begun else { return log_conflict(begun) };
+    let build = match begun {
+        Ok(build) => build,
+        // It has been paused or cancelled since it was looked up.
+        Err(problem) if problem.status() == StatusCode::CONFLICT => return Turn::Over,
+        Err(problem) => {
+            tracing::warn!("a build waits, as it cannot be stored: {}", problem.detail);
+            return Turn::NotBegun;
+        }
+    };
     let engine = workspace.engine();
     let progress: Progress = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
@@ -174,21 +188,14 @@ async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
     drop(spending);
     metrics.build(if done.is_ok() { "done" } else { "failed" });
     let end = Arc::new(End::of(done, &folder));
-    loop {
-        let end = Arc::clone(&end);
-        let ended = set(builds, &build.id, BuildState::Running, move |build| {
-            (build.state, build.error, build.report) =
-                (end.state(), end.error.clone(), end.report.clone());
-            (build.server, build.reported, build.finished) = (None, None, Some(Utc::now()));
-        });
-        match ended.await {
-            // The database is not reached; what was done is not to be done again for that.
-            Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-            ended => return log_conflict(ended),
-        }
-    }
+    // What was done is not to be done again because that cannot be stored at this moment.
+    let store = move |build: &mut Build| {
+        (build.state, build.error, build.report) =
+            (end.state(), end.error.clone(), end.report.clone());
+        (build.server, build.reported, build.finished) = (None, None, Some(Utc::now()));
+    };
+    change_surely(builds, (&build.id, BuildState::Running), store).await;
+    Turn::Over
 }
 
 /// What a run in the queue did.

@@ -36,6 +36,8 @@ pub(crate) struct Workspace {
     pub(crate) lane: Lane,
     /// Estimates of builds, each of which reads files.
     pub(crate) estimates: Lane,
+    /// Checks of large uploads, each of which may read a whole file.
+    pub(crate) large_files: Lane,
     /// Of a base that is shared.
     pub(crate) freshness: Option<Arc<Freshness>>,
 }
@@ -82,6 +84,7 @@ impl Workspace {
             usage: Arc::new(usage),
             lane: Lane::new(),
             estimates: Lane::with(1, 8),
+            large_files: Lane::with(1, 256),
         })
     }
 
@@ -99,6 +102,7 @@ impl Workspace {
             evaluation_runs: Arc::clone(&self.evaluation_runs),
             lane: self.lane.clone(),
             estimates: self.estimates.clone(),
+            large_files: self.large_files.clone(),
             freshness: self.freshness.clone(),
         })
     }

@@ -179,7 +179,7 @@ async fn follow(app: &Shared, caller: &Caller, id: &str, sender: &EventSender) {
         }
         tokio::select! {
             more = changes.changed() => if more.is_err() { return },
-            () = caller.revoked(app) => return,
+            _ = caller.ended(app) => return,
             () = app.stopping(Stop::Soon) => return,
         }
         // A progress bar needs only a few updates a second.

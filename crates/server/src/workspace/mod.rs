@@ -1,7 +1,9 @@
 //! A workspace: one tenant with a base, its originals, builds, traces and usage.
 mod all;
+mod closing;
 mod continuing;
 mod freshness;
+mod open;
 mod shared;
 
 use std::path::{Path, PathBuf};
@@ -9,6 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use halma_core::MetadataFilter;
 use halma_engine::Engine;
+use tokio::sync::watch;
 
 pub(crate) use all::{DEFAULT, Workspaces};
 pub(crate) use freshness::{Freshness, has_changed};
@@ -29,6 +32,8 @@ pub(crate) struct Workspace {
     engine: RwLock<Arc<Engine>>,
     /// Set when it is removed.
     closed: Arc<RwLock<bool>>,
+    /// Notifies of its removal.
+    removed: Arc<watch::Sender<bool>>,
     pub(crate) builds: Arc<Builds>,
     pub(crate) usage: Arc<Usage>,
     pub(crate) evaluation_runs: Arc<EvaluationRuns>,
@@ -80,6 +85,7 @@ impl Workspace {
             uploads,
             engine: RwLock::new(Arc::new(engine)),
             closed: Arc::default(),
+            removed: Arc::new(watch::Sender::new(false)),
             builds: Arc::new(builds),
             usage: Arc::new(usage),
             lane: Lane::new(),
@@ -97,6 +103,7 @@ impl Workspace {
             id: self.id.clone(),
             engine: RwLock::new(self.engine().restricted(documents)?),
             closed: Arc::clone(&self.closed),
+            removed: Arc::clone(&self.removed),
             builds: Arc::clone(&self.builds),
             usage: Arc::clone(&self.usage),
             evaluation_runs: Arc::clone(&self.evaluation_runs),
@@ -107,11 +114,21 @@ impl Workspace {
         })
     }
 
-    /// Refuses everything that would still be written, also by questions and uploads under way.
+    /// Ends what is done in it, and refuses everything that would still be written, also by uploads
+    /// under way.
     pub(crate) fn close(&self) {
         *self.closed.write().unwrap_or_else(PoisonError::into_inner) = true;
+        self.removed.send_replace(true);
+        self.evaluation_runs.stop();
+        self.engine().base().end_builds();
         self.engine().traces().close();
         self.usage.close();
+    }
+
+    /// Returns when it is removed.
+    pub(crate) async fn removed(&self) {
+        // Cannot fail: the sender is in `self`.
+        let _ = self.removed.subscribe().wait_for(|removed| *removed).await;
     }
 
     /// Runs what writes files, unless the workspace has been removed; it is not removed meanwhile.

@@ -1,4 +1,4 @@
-//! What happens at the same time as something else: deletions, removals, revocations, second servers;
+//! What happens at the same time as something else: deletions, revocations, second servers;
 //! and numbers that no one should send.
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::world::{Setup, World, config, good, new_key, question, until};
 
 /// A model whose replies never come while a test runs.
-fn stuck() -> Double {
+pub(crate) fn stuck() -> Double {
     Double::start(Behaviour::default().latency(Duration::from_mins(10)))
 }
 
 /// A world whose questions and builds ask this model.
-async fn asking(double: &Double, library: bool) -> World {
+pub(crate) async fn asking(double: &Double, library: bool) -> World {
     let mut config = config();
     let model: ModelConfig = serde_json::from_value(json!({
         "url": double.url(), "model": "double", "retries": 0,
@@ -175,42 +175,6 @@ async fn revoking_a_key_stops_its_build_and_what_it_has_cost_is_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_removed_workspace_stays_removed_and_its_name_is_free() {
-    let double = stuck();
-    let world = asking(&double, true).await;
-    let admin = world.key(&Scope::ALL, "default");
-    let send = |method: Method, path: &str, body: Value| {
-        world.request(method, path).bearer_auth(&admin).json(&body).send()
-    };
-    let named = json!({"name": "acme"});
-    assert_eq!(
-        send(Method::POST, "/api/v1/workspaces", named.clone()).await.unwrap().status(),
-        201
-    );
-    let key = world.key(&[Scope::Ask, Scope::Write], "acme");
-    let ask = json!({"question": "What does the first acme plan?", "strategy": "cot"});
-    let asked = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);
-    let asked = tokio::spawn(async move { asked.send().await.map(|response| response.status()) });
-    until("a call to the model", || double.in_flight() == 1).await;
-    let removed = send(Method::DELETE, "/api/v1/workspaces/acme", json!({})).await.unwrap();
-    assert_eq!(removed.status(), 204);
-    // The key is revoked, which ends its question; neither brings the folder back.
-    assert_eq!(asked.await.unwrap().unwrap(), 401);
-    let folder = world.dir.path().join("workspaces/acme");
-    assert!(!folder.exists());
-    let left = std::fs::read_dir(world.dir.path().join("workspaces")).unwrap().count();
-    assert_eq!(left, 0, "nothing of it is left on the disk");
-    assert_eq!(send(Method::POST, "/api/v1/workspaces", named).await.unwrap().status(), 201);
-    let old = world.request(Method::GET, "/api/v1/documents").bearer_auth(&key).send();
-    assert_eq!(old.await.unwrap().status(), 401, "a key of the first one does not open the second");
-    let new = world.key(&[Scope::Ask], "acme");
-    let traces = world.request(Method::GET, "/api/v1/traces").bearer_auth(&new).send();
-    let traces = good(traces.await.unwrap()).await;
-    assert_eq!(traces["items"].as_array().unwrap().len(), 0, "{traces}");
-    world.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn an_invalid_prompt_never_reaches_the_disk() {
     let world = World::start().await;
     let file = world.dir.path().join("prompts/naive/answer.md");
@@ -283,34 +247,4 @@ async fn a_page_follows_the_one_before_when_its_last_document_is_gone() {
     let gone = world.request(Method::DELETE, "/api/v1/documents/orrin.md").send().await.unwrap();
     assert!(gone.status().is_success());
     assert_eq!(name(&page(&fourth["next"]).await), "people/tarrant.md");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_key_of_a_workspace_that_was_deleted_by_hand_opens_no_later_one() {
-    let world = World::start().await;
-    let admin = world.key(&Scope::ALL, "default");
-    let create = async |world: &World| {
-        let request = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&admin);
-        let created = request.json(&json!({"name": "acme"})).send().await.unwrap();
-        assert_eq!(created.status(), 201);
-    };
-    let list = async |world: &World, key: &str| {
-        let request = world.request(Method::GET, "/api/v1/documents").bearer_auth(key);
-        request.send().await.unwrap().status()
-    };
-    create(&world).await;
-    // Keys may be created before a server has opened their workspace; it binds them then.
-    let (key, early) = (world.key(&[Scope::Ask], "acme"), world.key(&[Scope::Ask], "later"));
-    let dir = world.stop().await;
-    let world = World::over(dir, Setup::default()).await;
-    assert_eq!(list(&world, &key).await, 200, "a restart changes nothing");
-    let dir = world.stop().await;
-    std::fs::remove_dir_all(dir.path().join("workspaces/acme")).unwrap();
-    let world = World::over(dir, Setup::default()).await;
-    create(&world).await;
-    assert_eq!(list(&world, &key).await, 401);
-    let later = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&admin);
-    assert_eq!(later.json(&json!({"name": "later"})).send().await.unwrap().status(), 201);
-    assert_eq!(list(&world, &early).await, 200);
-    world.stop().await;
 }

@@ -232,7 +232,7 @@ impl Report {
 /// How a run ended.
 struct End {
     error: Option<String>,
-    report: Option<BuildReport>,
+    report: Option<Arc<BuildReport>>,
 }
 
 impl End {
@@ -240,12 +240,12 @@ impl End {
         match done {
             Ok(report) => Self {
                 error: report.error(),
-                report: Some(match &report {
+                report: Some(Arc::new(match &report {
                     Report::Indexed(report) => BuildReport::new(report, folder),
                     Report::Learned(report) => {
                         BuildReport { refused: vec![], figures: figures(report) }
                     }
-                }),
+                })),
             },
             Err(error) => Self { error: Some(Problem::from(error).detail), report: None },
         }

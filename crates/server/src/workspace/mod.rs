@@ -41,6 +41,10 @@ pub(crate) struct Workspace {
     pub(crate) lane: Lane,
     /// Estimates of builds, each of which reads files.
     pub(crate) estimates: Lane,
+    /// Searches, which may wait for the embedder.
+    pub(crate) searches: Lane,
+    /// What waits for the embedder or a model: one that does not reply holds up nothing else.
+    pub(crate) models: Lane,
     /// Checks of large uploads, each of which may read a whole file.
     pub(crate) large_files: Lane,
     /// Of a base that is shared.
@@ -90,6 +94,8 @@ impl Workspace {
             usage: Arc::new(usage),
             lane: Lane::new(),
             estimates: Lane::with(1, 8),
+            searches: Lane::new(),
+            models: Lane::new(),
             large_files: Lane::with(1, 256),
         })
     }
@@ -109,6 +115,8 @@ impl Workspace {
             evaluation_runs: Arc::clone(&self.evaluation_runs),
             lane: self.lane.clone(),
             estimates: self.estimates.clone(),
+            searches: self.searches.clone(),
+            models: self.models.clone(),
             large_files: self.large_files.clone(),
             freshness: self.freshness.clone(),
         })
@@ -123,6 +131,11 @@ impl Workspace {
         self.engine().base().end_builds();
         self.engine().traces().close();
         self.usage.close();
+    }
+
+    /// Requests that wait for their turn.
+    pub(crate) fn waiting(&self) -> usize {
+        [&self.lane, &self.searches, &self.models].into_iter().map(Lane::waiting).sum()
     }
 
     /// Returns when it is removed.

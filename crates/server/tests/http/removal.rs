@@ -2,13 +2,14 @@
 //! names.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use halma_server::Scope;
+use halma_server::{KeyFile, Scope};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::holding::{asking, stuck};
-use crate::world::{Setup, World, form, good, until};
+use crate::world::{Setup, World, form, good, new_key, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removed_workspace_stays_removed_and_its_name_is_free() {
@@ -130,5 +131,49 @@ async fn a_key_of_a_workspace_that_was_deleted_by_hand_opens_no_later_one() {
     let later = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&admin);
     assert_eq!(later.json(&json!({"name": "later"})).send().await.unwrap().status(), 201);
     assert_eq!(list(&world, &early).await, 200);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evaluation_ends_with_its_key_and_with_its_workspace() {
+    let double = stuck();
+    let world = asking(&double, true).await;
+    let admin = world.key(&Scope::ALL, "default");
+    let named = json!({"name": "acme"});
+    let request = |method: Method, path: &str, key: &str| {
+        world.request(method, path).bearer_auth(key).header("x-halma-workspace", "acme")
+    };
+    let create = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&admin);
+    assert_eq!(create.json(&named).send().await.unwrap().status(), 201);
+    let path = "/api/v1/evaluation-runs";
+    let questions = "{\"question\": \"When was Orrin Light lit?\", \"answers\": [\"1871\"]}\n";
+    let new = json!({"name": "towers", "questions": questions, "strategies": ["cot"]});
+    let (kept, key) =
+        KeyFile::for_base(world.dir.path()).create(new_key(&Scope::ALL, "default")).unwrap();
+    good(request(Method::POST, path, &key).json(&new).send().await.unwrap()).await;
+    until("a call to the model", || double.in_flight() == 1).await;
+    KeyFile::for_base(world.dir.path()).revoke(&kept.id).unwrap();
+    until("the end of the call", || double.in_flight() == 0).await;
+    let mut run = Value::Null;
+    for _ in 0..400 {
+        let runs = good(request(Method::GET, path, &admin).send().await.unwrap()).await;
+        run = runs["items"][0].clone();
+        if run["state"] != "running" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    assert_eq!(
+        (&run["state"], &run["error"]),
+        (&json!("failed"), &json!("this key is no longer valid"))
+    );
+    good(request(Method::POST, path, &admin).json(&new).send().await.unwrap()).await;
+    until("another call", || double.in_flight() == 1).await;
+    let remove = world.request(Method::DELETE, "/api/v1/workspaces/acme").bearer_auth(&admin);
+    assert_eq!(remove.send().await.unwrap().status(), 204);
+    until("the end of the call", || double.in_flight() == 0).await;
+    assert!(!world.dir.path().join("workspaces/acme").exists());
+    let create = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&admin);
+    assert_eq!(create.json(&named).send().await.unwrap().status(), 201);
     world.stop().await;
 }

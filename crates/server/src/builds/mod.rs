@@ -4,6 +4,7 @@ mod again;
 mod build;
 mod coverage;
 mod mark;
+mod spending;
 mod storage;
 #[cfg(test)]
 mod tests;

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use chrono::Utc;
-use halma_core::{Budget, Meter, UsageTotal};
+use halma_core::UsageTotal;
 use halma_engine::{EngineError, IndexOptions, IndexReport, Progress, TagLearning};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
 use super::again::{Pauses, change_surely, pause};
+use super::spending::Spending;
 use super::{Build, BuildReport, BuildState, RefusedFile};
 use crate::limits::allowance::Allowance;
 use crate::limits::blocking::run_blocking;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
-use crate::usage::{UsageCounts, UsageKey};
 use crate::workspace::Workspace;
 
 /// Where it is counted what builds may use and have used.
@@ -33,23 +33,27 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
     let mut holds = builds.holds.subscribe();
     let mut changes = builds.changes();
     let mut pauses = Pauses::default();
+    let mut held = None;
     loop {
         tokio::select! {
             () = wait(&mut holds, |holds| *holds == 0) => {}
             () = wait(&mut closed, |closed| *closed) => return,
         }
         let Some(build) = builds.next() else {
+            held = None;
             tokio::select! {
                 _ = changes.changed() => continue,
                 () = wait(&mut closed, |closed| *closed) => return,
             }
         };
+        let mut spending = Spending::of(&build, (&workspace, &accounts), held.take());
         let running = (build.id.as_str(), BuildState::Running);
         let turn = tokio::select! {
-            turn = run(&workspace, &build, &accounts) => turn,
+            turn = run(&workspace, &build, &accounts.metrics, &mut spending) => turn,
             // The work is dropped where it is; the ledger records what is left.
             () = stop_requested(&workspace, &build.id) => Turn::Over,
             () = key_revoked(&accounts.allowance, build.key.as_deref()) => {
+                spending.count(None);
                 change_surely(&builds, running, cancel).await;
                 Turn::Over
             }
@@ -58,7 +62,10 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
         };
         match turn {
             Turn::Over => pauses = Pauses::default(),
-            Turn::Held => change_surely(&builds, running, Build::wait).await,
+            Turn::Held => {
+                held = Some(spending);
+                change_surely(&builds, running, Build::wait).await;
+            }
             // It is the next one again.
             Turn::NotBegun => {
                 if pause(&mut closed, pauses.next()).await {
@@ -114,35 +121,12 @@ async fn stop_requested(workspace: &Workspace, id: &str) {
     }
 }
 
-/// Counts what a build has used when it ends, however it ends.
-struct Spending<'a> {
-    workspace: &'a Workspace,
-    metrics: &'a Metrics,
-    key: &'a str,
-    meter: Arc<Meter>,
-    /// The exact numbers, once they are known.
-    usage: Option<UsageTotal>,
-}
-
-impl Drop for Spending<'_> {
-    fn drop(&mut self) {
-        // Prompt and completion tokens are counted together by the meter.
-        let usage = self.usage.unwrap_or_else(|| UsageTotal {
-            llm_calls: self.meter.calls(),
-            prompt_tokens: self.meter.tokens(),
-            usd: self.meter.usd(),
-            ..UsageTotal::default()
-        });
-        self.metrics.build_usage(usage);
-        let counts = UsageCounts::from_total(usage, 0);
-        if counts != UsageCounts::default() || self.usage.is_some() {
-            self.workspace.usage.add(UsageKey::today(self.key, "index"), counts);
-        }
-    }
-}
-
-async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) -> Turn {
-    let BuildAccounts { allowance, metrics } = accounts;
+async fn run(
+    workspace: &Workspace,
+    build: &Build,
+    metrics: &Metrics,
+    spending: &mut Spending,
+) -> Turn {
     let builds = &workspace.builds;
     let begun = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
@@ -163,19 +147,7 @@ async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) -> 
         Arc::new(move |step| builds.update(&id, step))
     };
     let folder = engine.originals().dir().to_owned();
-    let key = build.key.as_deref();
-    let daily = key.and_then(|key| allowance.meter_of_id(key, &workspace.usage));
-    let meter = Arc::new(match daily {
-        Some(daily) => Meter::within(Budget::default(), daily),
-        None => Meter::unlimited(),
-    });
-    let mut spending = Spending {
-        workspace,
-        metrics,
-        key: key.unwrap_or_default(),
-        meter: Arc::clone(&meter),
-        usage: None,
-    };
+    let meter = Arc::clone(&spending.meter);
     let done = if let Some(samples) = &build.samples {
         let done = engine.learn_tags_within(samples, false, progress, Some(meter)).await;
         done.map(Report::Learned)
@@ -184,8 +156,7 @@ async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) -> 
         let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
         done.map(|report| Report::Indexed(Box::new(report)))
     };
-    spending.usage = done.as_ref().ok().map(Report::usage);
-    drop(spending);
+    spending.count(done.as_ref().ok().map(Report::usage));
     metrics.build(if done.is_ok() { "done" } else { "failed" });
     let end = Arc::new(End::of(done, &folder));
     // What was done is not to be done again because that cannot be stored at this moment.

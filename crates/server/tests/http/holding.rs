@@ -129,6 +129,47 @@ async fn an_upload_that_a_build_is_reading_is_deleted_and_the_build_does_not_sto
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn deleting_what_is_not_there_interrupts_no_build() {
+    let double = stuck();
+    let world = asking(&double, false).await;
+    world.upload(&[("a.md", b"# A\n\nOne is in Velby.\n")]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    until("a call to the model", || double.in_flight() > 0).await;
+    let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
+    let started = world.get_json(&path).await["started"].clone();
+    for id in ["nothing", "upload-0123456789abcdef", "d-0123456789abcdef"] {
+        let path = format!("/api/v1/documents/{id}");
+        let deleted = world.request(Method::DELETE, &path).send().await.unwrap();
+        assert_eq!(deleted.status(), 404, "{id}");
+    }
+    assert_eq!(world.get_json(&path).await["started"], started);
+    world.post_json(&format!("{path}/cancel"), &json!({})).await;
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_a_build_that_makes_room_are_counted_once() {
+    let double = Double::start(
+        Behaviour::replying(|_| "Where is One?".into()).latency(Duration::from_millis(300)),
+    );
+    let world = asking(&double, false).await;
+    let text = |n: usize| format!("# N{n}\n\nNote {n} is in Velby.\n").into_bytes();
+    let files: Vec<(String, Vec<u8>)> = (0..6).map(|n| (format!("{n}.md"), text(n))).collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(n, t)| (n.as_str(), t.as_slice())).collect();
+    world.upload(&files).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    until("a call to the model", || double.in_flight() > 0).await;
+    let deleted = world.request(Method::DELETE, "/api/v1/documents/5.md").send().await.unwrap();
+    assert_eq!(deleted.status(), 200);
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(done["state"], "done", "{done}");
+    let usage = world.get_json("/api/v1/usage?by=strategy").await;
+    let line = usage.as_array().unwrap().iter().find(|line| line["group"] == "index").unwrap();
+    assert_eq!(line["calls"], double.chat_calls(), "{usage}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn revoking_a_key_stops_its_build_and_what_it_has_cost_is_counted() {
     // The first chunk is done, and the next one never.
     let double = Double::start(Behaviour::replying(|call| {

@@ -19,6 +19,7 @@ pub(crate) use freshness::{Freshness, has_changed};
 use crate::builds::{Builds, Mark};
 use crate::evaluation_runs::EvaluationRuns;
 use crate::limits::blocking::Lane;
+use crate::limits::upload_quota::Uploading;
 use crate::problem::Problem;
 use crate::usage::Usage;
 
@@ -27,6 +28,8 @@ pub(crate) struct Workspace {
     pub(crate) dir: PathBuf,
     /// The folder of uploads in progress, on the disk of the originals.
     pub(crate) uploads: PathBuf,
+    /// What uploads at the same time share of its quota.
+    pub(crate) uploading: Arc<Uploading>,
     /// The id of its base.
     pub(crate) id: String,
     engine: RwLock<Arc<Engine>>,
@@ -87,6 +90,7 @@ impl Workspace {
             name: name.to_owned(),
             dir: dir.to_owned(),
             uploads,
+            uploading: Arc::default(),
             engine: RwLock::new(Arc::new(engine)),
             closed: Arc::default(),
             removed: Arc::new(watch::Sender::new(false)),
@@ -106,6 +110,7 @@ impl Workspace {
             name: self.name.clone(),
             dir: self.dir.clone(),
             uploads: self.uploads.clone(),
+            uploading: Arc::clone(&self.uploading),
             id: self.id.clone(),
             engine: RwLock::new(self.engine().restricted(documents)?),
             closed: Arc::clone(&self.closed),

@@ -128,7 +128,8 @@ async fn a_build_of_a_workspace_in_a_folder_is_continued_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn builds_that_could_not_be_stored_continue_when_they_can() {
-    let double = Double::start(Behaviour::default().latency(std::time::Duration::from_mins(10)));
+    let double =
+        Double::start(Behaviour::with(atomizer()).latency(std::time::Duration::from_secs(1)));
     let world = World::with(Setup { config: building_with(&double), library: false }).await;
     world.upload(&[("a.md", b"# A\n\nOne is in Velby.\n")]).await;
     let first = world.post_json("/api/v1/builds", &json!({})).await;
@@ -137,7 +138,6 @@ async fn builds_that_could_not_be_stored_continue_when_they_can() {
     // As on a full disk, neither can be stored while the first one makes room.
     let folder = world.dir.path().join("builds");
     std::fs::remove_dir_all(&folder).unwrap();
-    double.set(Behaviour::with(atomizer()));
     world.upload(&[("b.md", b"# B\n\nTwo.\n")]).await;
     let listed = world.get_json("/api/v1/documents?query=b.md").await;
     let path = format!("/api/v1/documents/{}", listed["items"][0]["id"].as_str().unwrap());

@@ -1,6 +1,5 @@
 //! Uploads: streamed to a temporary file, checked, and only then moved to the originals.
 mod place;
-mod quota;
 mod reading;
 mod target;
 
@@ -13,16 +12,20 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use self::place::{TAKEN_HINT, disk_problem};
-use self::reading::{form_problem, read_text};
+use self::reading::{Patience, read_text};
 use self::target::UploadTarget;
 use crate::access::MayWriteDocuments;
 use crate::app::Shared;
 use crate::builds::RefusedFile;
 use crate::json::Params;
+use crate::limits::upload_quota::Quota;
 use crate::problem::Problem;
 
 /// Files of one request at most.
 const MAX_FILES: usize = 10_000;
+
+/// Fields of one request at most: a `path` and a `metadata` for each file.
+const MAX_FIELDS: usize = 3 * MAX_FILES;
 
 /// Bytes of the field `path` at most.
 const MAX_PATH: usize = 1_000;
@@ -85,22 +88,27 @@ pub(crate) async fn upload(
             .hint("send multipart/form-data with a field `file`")
     })?;
     let target = UploadTarget::new(&caller, app.config.max_upload_bytes, query.replace);
-    let mut quota = target.quota(&app.config).await?;
+    let (quota, patience) = (target.quota(&app.config).await?, Patience::default());
+    let mut state = UploadState { place: UploadPlace::default(), quota, patience };
     match tokio::fs::create_dir(target.temporary()).await {
         Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(disk_problem(&e)),
         _ => {}
     }
-    let (mut result, mut count) = (UploadResult::default(), 0);
-    let mut place = UploadPlace::default();
-    while let Some(field) = form.next_field().await.map_err(|e| form_problem(&e))? {
+    let (mut result, mut count, mut fields) = (UploadResult::default(), 0, 0);
+    while let Some(field) = state.patience.field(&mut form).await? {
+        fields += 1;
+        if fields > MAX_FIELDS {
+            return Err(Problem::unfit(format!("more than {MAX_FIELDS} fields in one request")));
+        }
         match field.name() {
             Some("path") => {
-                let path = read_text(field, "path", MAX_PATH).await?;
-                path.trim_matches('/').clone_into(&mut place.folder);
+                let path = read_text(field, ("path", MAX_PATH), &mut state.patience).await?;
+                path.trim_matches('/').clone_into(&mut state.place.folder);
             }
             Some("metadata") => {
-                let text = read_text(field, "metadata", MAX_METADATA).await?;
-                place.metadata = Some(parse_metadata(&text)?);
+                let text =
+                    read_text(field, ("metadata", MAX_METADATA), &mut state.patience).await?;
+                state.place.metadata = Some(parse_metadata(&text)?);
             }
             Some("file") => {
                 count += 1;
@@ -108,7 +116,7 @@ pub(crate) async fn upload(
                     let detail = format!("more than {MAX_FILES} files in one request");
                     return Err(Problem::unfit(detail));
                 }
-                match target.store(field, &place, &mut quota).await? {
+                match target.store(field, &mut state).await? {
                     Ok(accepted) => result.accepted.push(accepted),
                     Err(refused) => result.refused.push(refused),
                 }
@@ -127,6 +135,13 @@ pub(crate) async fn upload(
         return Err(Problem::new(StatusCode::CONFLICT, detail).hint(TAKEN_HINT));
     }
     Ok(Json(result))
+}
+
+/// How far a form is read.
+struct UploadState {
+    place: UploadPlace,
+    quota: Quota,
+    patience: Patience,
 }
 
 /// Where the files that follow go, and the fields that they get.

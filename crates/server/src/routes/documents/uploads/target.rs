@@ -1,7 +1,6 @@
 //! Where the files of a request go: each is received, checked, and moved to the originals.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use axum::extract::multipart::Field;
 use axum::http::StatusCode;
@@ -11,18 +10,14 @@ use tempfile::TempPath;
 use tokio::io::AsyncWriteExt as _;
 
 use super::place::{ReceivedFile, disk_problem};
-use super::quota::Quota;
-use super::reading::next_piece;
-use super::{AcceptedFile, UploadPlace};
+use super::reading::Patience;
+use super::{AcceptedFile, UploadState};
 use crate::access::Caller;
 use crate::builds::RefusedFile;
 use crate::limits::blocking::Lane;
+use crate::limits::upload_quota::{NewFile, Quota, QuotaLimits, Receiving};
 use crate::problem::Problem;
 use crate::workspace::Workspace;
-
-/// A client that sends more slowly than this is cut off, after a while that is given to each file.
-const LEAST_BYTES_PER_SECOND: u64 = 4096;
-const GRACE: Duration = Duration::from_mins(1);
 
 /// Files of more bytes are checked one after the other in a workspace.
 const LARGE: u64 = 8_000_000;
@@ -56,60 +51,65 @@ impl UploadTarget {
 
     /// What the workspace holds already, also what the caller does not see.
     pub(super) async fn quota(&self, config: &ServeConfig) -> Result<Quota, Problem> {
-        let limits = (config.max_workspace_files, config.max_workspace_bytes);
-        let engine = Arc::clone(&self.engine);
-        self.lane
-            .run(move || {
-                let held = engine.originals().sizes();
-                Ok(Quota { files: held.len() as u64, bytes: held.iter().sum(), limits })
-            })
-            .await
+        let limits =
+            QuotaLimits { files: config.max_workspace_files, bytes: config.max_workspace_bytes };
+        let (engine, uploading) = (Arc::clone(&self.engine), Arc::clone(&self.workspace.uploading));
+        self.lane.run(move || Ok(uploading.look(engine.originals(), limits))).await
     }
 
     /// Stores one file, or says why it is refused; the outer error ends the request.
     pub(super) async fn store(
         &self,
         mut field: Field<'_>,
-        place: &UploadPlace,
-        quota: &mut Quota,
+        state: &mut UploadState,
     ) -> Result<Result<AcceptedFile, RefusedFile>, Problem> {
         let sent = field.file_name().unwrap_or_default();
-        let folder = &place.folder;
+        let folder = &state.place.folder;
         let sent = if folder.is_empty() { sent.to_owned() } else { format!("{folder}/{sent}") };
         let name = match safe_name(&sent) {
             Ok(name) => name,
             Err(reason) => {
-                self.skip(&mut field).await?;
+                self.skip(&mut field, &mut state.patience).await?;
                 return Ok(Err(RefusedFile::new(&sent, reason, "give the file a plain name")));
             }
         };
-        let metadata = match self.fields(&name, place.metadata.as_ref()) {
+        let metadata = match self.fields(&name, state.place.metadata.as_ref()) {
             Ok(metadata) => metadata,
             Err(reason) => {
-                self.skip(&mut field).await?;
+                self.skip(&mut field, &mut state.patience).await?;
                 let hint = "send fields that this key may see, or use a key without conditions";
                 return Ok(Err(RefusedFile::new(&name, reason, hint)));
             }
         };
-        let Some((path, bytes)) = self.receive(&mut field).await? else {
-            self.skip(&mut field).await?;
+        let former = self.engine.originals().get(&name).map_or(0, |former| former.bytes);
+        let receiving = Receiving::new(&self.workspace.uploading, state.quota.limits(), former);
+        let received = self.receive(&mut field, receiving, &mut state.patience).await?;
+        let Some((path, receiving)) = received else {
+            self.skip(&mut field, &mut state.patience).await?;
             let reason = format!("it is larger than {} bytes", self.max_bytes);
             let hint = "split it, or raise `serve.max_upload_bytes`";
             return Ok(Err(RefusedFile::new(&name, reason, hint)));
         };
-        quota.take(bytes, self.engine.originals().get(&name).map(|former| former.bytes))?;
         let (engine, workspace) = (Arc::clone(&self.engine), Arc::clone(&self.workspace));
-        let (replace, upload) = (self.replace, name.clone());
+        let (replace, upload, bytes) = (self.replace, name.clone(), receiving.bytes());
         let file = ReceivedFile { path, name, metadata };
         let lane = if bytes > LARGE { &self.workspace.large_files } else { &self.lane };
-        lane.run(move || {
-            if let Err(refused) = file.check(&engine, replace)? {
-                return Ok(Err(refused));
-            }
-            let moved = workspace.while_open(|| file.move_to_originals(&engine))?;
-            Ok(moved.map(|()| AcceptedFile { name: upload.clone(), bytes, upload }))
-        })
-        .await
+        let mut quota = state.quota;
+        let (stored, quota) = lane
+            .run(move || {
+                let _receiving = receiving;
+                if let Err(refused) = file.check(&engine, replace)? {
+                    return Ok((Err(refused), quota));
+                }
+                let new = (engine.originals(), NewFile { name: &upload, bytes });
+                let place = || file.move_to_originals(&engine);
+                let moved =
+                    workspace.while_open(|| workspace.uploading.place(&mut quota, new, place))?;
+                Ok((moved.map(|()| AcceptedFile { name: upload.clone(), bytes, upload }), quota))
+            })
+            .await?;
+        state.quota = quota;
+        Ok(stored)
     }
 
     /// The fields that a file gets; `None` leaves those it has. Those who see some documents add
@@ -133,34 +133,32 @@ impl UploadTarget {
     }
 
     /// Writes a file to a temporary one; `None` when it is too large.
-    async fn receive(&self, field: &mut Field<'_>) -> Result<Option<(TempPath, u64)>, Problem> {
+    async fn receive(
+        &self,
+        field: &mut Field<'_>,
+        mut receiving: Receiving,
+        patience: &mut Patience,
+    ) -> Result<Option<(TempPath, Receiving)>, Problem> {
         let failed = |e: std::io::Error| disk_problem(&e);
         let temporary = tempfile::NamedTempFile::new_in(&self.temporary).map_err(failed)?;
         let (file, path) = temporary.into_parts();
         let mut file = tokio::fs::File::from_std(file);
-        let (mut bytes, began) = (0, Instant::now());
-        while let Some(piece) = next_piece(field).await? {
-            bytes += piece.len() as u64;
-            if bytes > self.max_bytes {
+        while let Some(piece) = patience.piece(field).await? {
+            receiving.add(piece.len() as u64)?;
+            if receiving.bytes() > self.max_bytes {
                 return Ok(None);
-            }
-            let allowed = GRACE + Duration::from_secs(bytes / LEAST_BYTES_PER_SECOND);
-            if began.elapsed() > allowed {
-                let detail = "the file comes too slowly";
-                return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
-                    .hint(format!("send at least {LEAST_BYTES_PER_SECOND} bytes a second")));
             }
             file.write_all(&piece).await.map_err(failed)?;
         }
         file.sync_all().await.map_err(failed)?;
-        Ok(Some((path, bytes)))
+        Ok(Some((path, receiving)))
     }
 
     /// Reads to the end of a field, so that the next one can be read. A field that is much too long
     /// ends the request.
-    async fn skip(&self, field: &mut Field<'_>) -> Result<(), Problem> {
+    async fn skip(&self, field: &mut Field<'_>, patience: &mut Patience) -> Result<(), Problem> {
         let mut bytes = 0;
-        while let Some(piece) = next_piece(field).await? {
+        while let Some(piece) = patience.piece(field).await? {
             bytes += piece.len() as u64;
             if bytes > self.max_bytes {
                 let detail = format!("a file is much larger than {} bytes", self.max_bytes);

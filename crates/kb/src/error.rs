@@ -65,6 +65,8 @@ pub enum KbError {
          folder, or copy it"
     )]
     ReadOnly { dir: PathBuf },
+    #[error("the base in `{dir}` is being removed")]
+    Removed { dir: PathBuf },
     #[error("only a part of the base may be seen here; what changes all of it needs full access")]
     Restricted,
     #[error("{0}; correct it")]

@@ -120,10 +120,10 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if contains(&bytes[..bytes.len().min(1_024)], b"%PDF-") {
         return Ok(Format::Pdf);
     }
-    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+    if is_zip(bytes) {
         return container::archive(bytes);
     }
-    if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
+    if is_compound(bytes) {
         return container::compound(bytes);
     }
     if bytes.starts_with(b"{\\rtf") {
@@ -133,6 +133,15 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
         return Ok(Format::Image(media));
     }
     Ok(text_kind(name, bytes))
+}
+
+pub(crate) fn is_zip(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06")
+}
+
+/// Whether it is a compound file, as older programs of Microsoft write them.
+pub(crate) fn is_compound(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 }
 
 fn picture(bytes: &[u8]) -> Option<&'static str> {

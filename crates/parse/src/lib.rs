@@ -92,6 +92,16 @@ struct ReadLimits {
     until: Instant,
 }
 
+/// Bytes at the beginning of a file by which [`recognise`] recognises it, unless it
+/// [`is_container`].
+pub const HEAD: usize = 256 * 1024;
+
+/// Whether a file that begins with these bytes is recognised by what it contains, for which all of it
+/// is needed.
+pub fn is_container(head: &[u8]) -> bool {
+    detect::is_zip(head) || detect::is_compound(head)
+}
+
 /// The format of a file, by its content, as [`Parsed::format`] will name it. Found without reading the
 /// file as a whole: [`parse`] may still refuse it.
 pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refusal> {

@@ -134,11 +134,22 @@ impl Caller {
         self.key.as_ref().map_or_else(|| Scope::ALL.to_vec(), |key| key.scopes.clone())
     }
 
-    /// Returns when the caller's key is revoked or has expired; never while none is required.
-    pub(crate) async fn revoked(&self, app: &App) {
-        match self.key_id() {
-            Some(id) => app.keys.revoked(id).await,
-            None => std::future::pending().await,
+    /// Returns why nothing more is done for the caller, as soon as its key is revoked or has expired,
+    /// or its workspace is removed.
+    pub(crate) async fn ended(&self, app: &App) -> Problem {
+        let revoked = async {
+            match self.key_id() {
+                Some(id) => app.keys.revoked(id).await,
+                None => std::future::pending().await,
+            }
+        };
+        let own = self.key.as_ref().map(|key| &key.workspace);
+        let is_own = own == Some(&self.workspace.name);
+        tokio::select! {
+            () = revoked => refused("this key is no longer valid"),
+            // Its keys are revoked with it.
+            () = self.workspace.removed(), if is_own => refused("this key is no longer valid"),
+            () = self.workspace.removed(), if !is_own => Problem::not_found("such workspace"),
         }
     }
 }

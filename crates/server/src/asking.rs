@@ -140,13 +140,13 @@ impl Asking {
         self.question.strategy()
     }
 
-    /// Runs to the end, or until the key is revoked or the server must stop.
+    /// Runs to the end, or until the key is revoked, the workspace removed, or the server must stop.
     pub(crate) async fn run(mut self) -> Result<AskResponse, Problem> {
         let result = tokio::select! {
             result = self.question.run() => result,
-            () = self.caller.revoked(&self.app) => {
-                self.question.cancel("the key was revoked");
-                return Err(Problem::new(StatusCode::UNAUTHORIZED, "this key is no longer valid"));
+            problem = self.caller.ended(&self.app) => {
+                self.question.cancel("the key was revoked or the workspace removed");
+                return Err(problem);
             }
             () = self.app.stopping(Stop::Now) => {
                 self.question.cancel("the server was stopped");

@@ -7,7 +7,7 @@ use halma_engine::{Engine, ListedNode, Original};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::builds::{Build, BuildState};
+use crate::builds::{BuildState, Coverage};
 use crate::listing::Items;
 use crate::problem::Problem;
 use crate::workspace::Workspace;
@@ -95,6 +95,7 @@ pub(crate) fn list(
 ) -> Result<Items<DocumentLine>, Problem> {
     let engine = workspace.engine();
     let builds = workspace.builds.list();
+    let builds = Coverage::new(&builds);
     let cursor = query.after.as_deref().map(Cursor::parse).transpose()?;
     let mut lines = vec![];
     let after = match cursor {
@@ -131,7 +132,7 @@ impl DocumentQuery {
 }
 
 /// Uploads that are not documents of the base.
-fn pending_uploads(engine: &Engine, builds: &[Build]) -> Result<Vec<DocumentLine>, Problem> {
+fn pending_uploads(engine: &Engine, builds: &Coverage<'_>) -> Result<Vec<DocumentLine>, Problem> {
     let mut lines = vec![];
     for file in engine.originals().list() {
         if engine.base().inspector().find_document(&file.name)?.is_none() {
@@ -142,10 +143,10 @@ fn pending_uploads(engine: &Engine, builds: &[Build]) -> Result<Vec<DocumentLine
     Ok(lines)
 }
 
-fn upload_line(file: &Original, builds: &[Build]) -> DocumentLine {
+fn upload_line(file: &Original, builds: &Coverage<'_>) -> DocumentLine {
     let (state, error) = match pending_state(file, builds) {
         Some(state) => (state, None),
-        None => match builds.iter().find_map(|build| build.refusal(&file.name)) {
+        None => match builds.refusal(&file.name) {
             Some(reason) => (DocumentState::Refused, Some(reason)),
             None => (DocumentState::Queued, None),
         },
@@ -167,9 +168,8 @@ fn upload_line(file: &Original, builds: &[Build]) -> DocumentLine {
 
 /// The state of a file that a build still has to process; `None` when the last build that includes
 /// it has ended after the upload.
-fn pending_state(file: &Original, builds: &[Build]) -> Option<DocumentState> {
-    let covering = builds.iter().find(|build| build.covers(&file.name));
-    let Some(build) = covering else { return Some(DocumentState::Queued) };
+fn pending_state(file: &Original, builds: &Coverage<'_>) -> Option<DocumentState> {
+    let Some(build) = builds.newest(&file.name) else { return Some(DocumentState::Queued) };
     let uploaded: Option<DateTime<Utc>> = file.modified.map(DateTime::from);
     let later = build.started.is_some_and(|started| uploaded.is_some_and(|at| at > started));
     match build.state {
@@ -181,7 +181,7 @@ fn pending_state(file: &Original, builds: &[Build]) -> Option<DocumentState> {
     }
 }
 
-fn document_line(listed: ListedNode, engine: &Engine, builds: &[Build]) -> DocumentLine {
+fn document_line(listed: ListedNode, engine: &Engine, builds: &Coverage<'_>) -> DocumentLine {
     let ListedNode { id, title, document, about, .. } = listed;
     let file = engine.originals().get(&document);
     let about = about.unwrap_or_else(|| halma_engine::ListedDocument {
@@ -194,8 +194,7 @@ fn document_line(listed: ListedNode, engine: &Engine, builds: &[Build]) -> Docum
     let part = |layer: Layer| about.parts.get(&layer).copied().unwrap_or_default();
     // A file that was uploaded again waits for the next build; a file without a build was indexed on
     // the command line.
-    let has_build = |file: &Original| builds.iter().any(|build| build.covers(&file.name));
-    let pending = file.as_ref().filter(|file| has_build(file));
+    let pending = file.as_ref().filter(|file| builds.newest(&file.name).is_some());
     let state = match pending.and_then(|file| pending_state(file, builds)) {
         Some(state) => state,
         None if failed > 0 => DocumentState::Failed,

@@ -160,6 +160,11 @@ impl EvaluationRuns {
         Ok(cancelled)
     }
 
+    /// Stops what this server runs.
+    pub(crate) fn stop(&self) {
+        lock(&self.own).values().for_each(|own| own.stop.notify_one());
+    }
+
     /// Reports a run of this server to the others until it has ended, and stops it when one of them
     /// has cancelled it.
     pub(crate) async fn follow(self: Arc<Self>, id: String) {

@@ -1,6 +1,4 @@
 //! Extractors for bodies, queries and path parameters that report errors as problems.
-use std::time::Duration;
-
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::JsonRejection;
@@ -10,13 +8,11 @@ use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
 use crate::limits::blocking::run_blocking;
+use crate::limits::deadline::LONGEST_BODY;
 use crate::problem::Problem;
 
 /// A JSON body.
 pub(crate) struct JsonBody<T>(pub(crate) T);
-
-/// Time that a client has to send a body, however it is cut into pieces.
-const LONGEST_BODY: Duration = Duration::from_mins(1);
 
 /// Longer bodies are read off the runtime's threads.
 const LARGE: usize = 64 * 1024;

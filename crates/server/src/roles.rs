@@ -40,20 +40,26 @@ pub(crate) fn store(dir: &Path, roles: &Roles) -> Result<(), Problem> {
     file.persist(dir.join(FILE)).map_err(|e| failed(e.error)).map(drop)
 }
 
-/// The engine with the roles that were kept. Roles of a model that is no longer configured are
-/// left out.
+/// The engine with the roles that were kept.
 pub(crate) fn restore(engine: Engine, dir: &Path) -> Result<Engine, Problem> {
-    let mut config = engine.config().clone();
-    let mut changed = false;
+    let config = with_stored(engine.config(), dir)?;
+    let is_changed = config.roles != engine.config().roles;
+    Ok(if is_changed { engine.with_prompts(&config)? } else { engine })
+}
+
+/// The configuration with the roles that were kept. Roles of a model that is no longer configured are
+/// left out.
+pub(crate) fn with_stored(config: &Config, dir: &Path) -> Result<Config, Problem> {
+    let mut config = config.clone();
     for (role, model) in read(dir)? {
         match assign(&config, &Roles::from([(role.clone(), model.clone())])) {
-            Ok(with_role) => (config, changed) = (with_role, true),
+            Ok(with_role) => config = with_role,
             Err(problem) => {
                 tracing::warn!("`{FILE}`: {role} = {model} is ignored: {}", problem.detail);
             }
         }
     }
-    Ok(if changed { engine.with_prompts(&config)? } else { engine })
+    Ok(config)
 }
 
 fn read(dir: &Path) -> Result<Roles, Problem> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use halma_core::{Meter, Setup};
 use halma_kb::{
-    BuildContext, Deleted, Estimate, Forget, IndexOptions, IndexReport, Progress, TagLearning,
-    TagSample,
+    BuildContext, Deleted, Estimate, Forget, IndexOptions, IndexReport, KbError, Progress,
+    TagLearning, TagSample,
 };
 
 use super::Engine;
@@ -159,16 +159,35 @@ impl Engine {
     /// repeating it: the documents themselves, by which all the rest is found, go last.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
         let names = self.base.names_to_delete(documents)?;
+        self.delete_quoted(&names, &names, || self.base.delete(documents))
+    }
+
+    /// Deletes an uploaded file, and its document with everything that quotes it, if a build has
+    /// stored that or is about to.
+    pub fn delete_upload(&self, name: &str) -> Result<Deleted, EngineError> {
+        let file = [name.to_owned()];
+        let is_stored = self.base.inspector().find_document(name)?.is_some();
+        let quoted = if is_stored { &file[..] } else { &[] };
+        self.delete_quoted(quoted, &file, || self.base.delete_named(name))
+    }
+
+    /// Deletes what quotes documents, then files, then by `delete` the documents.
+    fn delete_quoted(
+        &self,
+        quoted: &[String],
+        files: &[String],
+        delete: impl FnOnce() -> Result<Deleted, KbError>,
+    ) -> Result<Deleted, EngineError> {
         if let Some(space) = &self.shared {
             // Nothing is deleted, and soon refused, while the database is away.
             let home = space.home().clone();
             space.wait(async move { home.marks().await })?;
         }
-        self.forget(&names)?;
+        self.forget(quoted)?;
         // Before the documents, so that no build finds a file that is to go and adds it again.
         let dir = self.originals.dir();
-        self.originals.remove(&names).map_err(|e| EngineError::file(dir, e))?;
-        let deleted = self.base.delete(documents)?;
+        self.originals.remove(files).map_err(|e| EngineError::file(dir, e))?;
+        let deleted = delete()?;
         if let Some(cache) = &self.cache {
             cache.refuse(&deleted.names);
         }

@@ -17,6 +17,7 @@ mod view;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use halma_core::{Embedder, Facts, Prompts, Setup};
 use halma_kb::{Base, BaseOptions};
@@ -166,6 +167,14 @@ impl Engine {
             originals: self.originals.clone(),
             views: Views::default(),
         })
+    }
+
+    /// What waits up to a time until nothing uses the files of the base any more, such as a call that
+    /// was begun, and says whether that is so. It does not use them itself.
+    pub fn closing(&self) -> impl Fn(Duration) -> bool + Send + Sync + use<> {
+        let base = self.base.closing();
+        let cache = self.cache.as_ref().map(|cache| cache.closing());
+        move |within| base(within) && cache.as_ref().is_none_or(|cache| cache(within))
     }
 
     /// What the user should know first, such as that there is no embedder.

@@ -1,4 +1,5 @@
 //! A base that is open: the primary store, its indexes, and the vectors held in memory.
+mod closing;
 mod copy;
 mod lexical;
 #[cfg(test)]
@@ -51,6 +52,8 @@ pub struct Base {
     warned: AtomicBool,
     /// The base that this is a restricted view of.
     pub(crate) whole: Option<Arc<Self>>,
+    /// Whether it is to be removed.
+    builds_ended: closing::BuildsEnded,
     /// Parts that differ from the configuration, as they were reported.
     reported: Mutex<Vec<KeptPart>>,
 }
@@ -134,6 +137,7 @@ impl Base {
             searching: Arc::new(Semaphore::new(searches_at_once())),
             query_vectors: Arc::default(),
             whole: None,
+            builds_ended: closing::BuildsEnded::new(false),
             tables: crate::tables::SqlTables::new(options.workers.clone()),
             workers: options.workers,
             warned: AtomicBool::new(false),
@@ -180,6 +184,7 @@ impl Base {
             tables: crate::tables::SqlTables::new(self.workers.clone()),
             workers: self.workers.clone(),
             warned: AtomicBool::new(true),
+            builds_ended: closing::BuildsEnded::new(false),
             whole: Some(self.whole.as_ref().map_or_else(|| Arc::clone(self), Arc::clone)),
             reported: Mutex::default(),
         })

@@ -124,7 +124,8 @@ fn usage(meter: &Meter) -> UsageTotal {
 
 fn since(before: UsageTotal, now: UsageTotal) -> UsageTotal {
     UsageTotal {
-        llm_calls: now.llm_calls - before.llm_calls,
+        // Calls that were under way may have come to nothing since.
+        llm_calls: now.llm_calls.saturating_sub(before.llm_calls),
         prompt_tokens: now.prompt_tokens.saturating_sub(before.prompt_tokens),
         usd: (now.usd - before.usd).max(0.0),
         ..UsageTotal::default()

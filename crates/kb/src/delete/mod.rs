@@ -46,11 +46,32 @@ impl Base {
     /// afterwards. When this returns no file of the base holds a word of them in a form that can be read, the folder of cached
     /// replies aside.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, KbError> {
+        self.delete_chosen(|| self.choose(documents))
+    }
+
+    /// [`Base::delete`] of the document of exactly this name, if there is one once a build that is
+    /// running has made room; nothing is deleted if not.
+    pub fn delete_named(&self, name: &str) -> Result<Deleted, KbError> {
+        self.delete_chosen(|| {
+            let mut chosen = Chosen::default();
+            let row = self.store.read(|reader| reader.named(name))?;
+            row.into_iter().for_each(|row| chosen.name(row, name));
+            Ok(chosen)
+        })
+    }
+
+    fn delete_chosen(
+        &self,
+        choose: impl FnOnce() -> Result<Chosen, KbError>,
+    ) -> Result<Deleted, KbError> {
         let began = Instant::now();
         // In a view only names that it shows are chosen.
         let whole = self.whole.as_deref().unwrap_or(self);
         let _lock = WriterLock::take_from_build(&whole.dir, &whole.store)?;
-        let chosen = self.choose(documents)?;
+        let chosen = choose()?;
+        if chosen.0.is_empty() {
+            return Ok(Deleted::default());
+        }
         let (mut deleted, mut gone) = (Deleted::default(), Gone::default());
         whole.store.write(|writer| {
             for (row, names) in &chosen.0 {

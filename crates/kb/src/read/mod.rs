@@ -4,6 +4,7 @@ mod contexts;
 mod records;
 mod walk;
 
+use std::io::Read as _;
 use std::path::Path;
 
 use halma_core::Metadata;
@@ -54,17 +55,33 @@ pub(crate) fn refusal(reason: impl Into<String>, hint: impl Into<String>) -> Ref
 }
 
 impl Base {
-    /// What a file is, by its content, or why it would be refused; known before it is read as a
-    /// whole. It blocks.
-    pub fn recognise(&self, name: &str, bytes: &[u8]) -> Result<&'static str, Refused> {
-        let recognised = self.parser().recognise(name, bytes);
-        recognised.map_err(|r| Refused::new(Path::new(name), None, r))
+    /// What a file is that is called `name`, by its content, or why it would be refused. No more of
+    /// it is read than that takes: its beginning, or all of an archive. It blocks.
+    pub fn recognise_file(
+        &self,
+        name: &str,
+        path: &Path,
+    ) -> Result<Result<&'static str, Refused>, KbError> {
+        let bytes = distinctive(path).map_err(|e| KbError::io(path, "read", e))?;
+        let recognised = self.parser().recognise(name, &bytes);
+        Ok(recognised.map_err(|r| Refused::new(Path::new(name), None, r)))
     }
 
     /// What reads files: worker processes, if there are any.
     pub(crate) fn parser(&self) -> Parser {
         self.workers.as_ref().map(|workers| workers.parser.clone()).unwrap_or_default()
     }
+}
+
+/// The bytes by which a file is recognised.
+fn distinctive(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = std::fs::File::open(path)?;
+    let mut bytes = vec![];
+    (&mut file).take(halma_parse::HEAD as u64).read_to_end(&mut bytes)?;
+    if halma_parse::is_container(&bytes) {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// Reads one file, whose bytes are given, into `sink`; returns what of it was refused.

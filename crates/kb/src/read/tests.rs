@@ -141,3 +141,18 @@ fn public_files_give_their_paragraphs() {
         assert!(drafts.len() >= least, "{name}: {}", drafts.len());
     }
 }
+
+#[test]
+fn a_file_is_recognised_by_its_beginning_and_an_archive_by_all_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let mut read = |start: &[u8]| {
+        let mut bytes = vec![b'x'; 2 * halma_parse::HEAD];
+        bytes[..start.len()].copy_from_slice(start);
+        std::fs::write(&path, &bytes).unwrap();
+        distinctive(&path).unwrap().len()
+    };
+    assert_eq!(read(b"# Notes"), halma_parse::HEAD);
+    assert_eq!(read(b"PK\x03\x04"), 2 * halma_parse::HEAD);
+    assert_eq!(read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), 2 * halma_parse::HEAD);
+}

@@ -163,10 +163,17 @@ impl<S: Stage> Driver<S> {
         self.run(futures::stream::iter(units), total).await
     }
 
-    /// A task of its own, so that reading the replies uses all cores.
+    /// A task of its own, so that reading the replies uses all cores. It continues when the build is
+    /// dropped, unless the base is to be removed.
     fn spawn(&self, unit: S::Unit) -> tokio::task::JoinHandle<Result<Finished<S>, KbError>> {
         let (stage, health) = (Arc::clone(&self.stage), Arc::clone(&self.health));
-        tokio::spawn(async move { run_one(stage.as_ref(), unit, &health).await })
+        let ended = self.context().base.builds_ended();
+        tokio::spawn(async move {
+            tokio::select! {
+                finished = run_one(stage.as_ref(), unit, &health) => finished,
+                error = ended => Err(error),
+            }
+        })
     }
 
     /// Writes results as they come: what has come while the last ones were written is written next.

@@ -102,6 +102,11 @@ impl Store {
         &self.dir
     }
 
+    /// Tells when the environment is closed.
+    pub(crate) fn closing(&self) -> heed::EnvClosingEvent {
+        self.env.clone().prepare_for_closing()
+    }
+
     pub(crate) fn exists(dir: &Path) -> bool {
         dir.join("data.mdb").is_file()
     }

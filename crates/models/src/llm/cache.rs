@@ -136,6 +136,13 @@ impl Cache {
         self.store.clear()
     }
 
+    /// What waits up to a time until nothing uses the files of this cache any more, and says whether
+    /// that is so. It does not use them itself.
+    pub fn closing(&self) -> impl Fn(Duration) -> bool + Send + Sync + use<> {
+        let event = self.store.closing();
+        move |within| event.as_ref().is_none_or(|event| event.wait_timeout(within))
+    }
+
     fn order(&self, order: Order) {
         if let Some(orders) = &self.orders {
             let _ = orders.send(order);

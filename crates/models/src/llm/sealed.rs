@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use halma_seal::{Keys, Slot, former, seal, unseal};
 use heed::types::Bytes;
-use heed::{CommitOrAbort, Env, RoTxn, RwTxn, WithoutTls};
+use heed::{CommitOrAbort, Env, EnvClosingEvent, RoTxn, RwTxn, WithoutTls};
 
 use super::cache::Key;
 use super::store::{StoreError, Table, open_env};
@@ -83,6 +83,11 @@ impl<'a> Stored<'a> {
 }
 
 impl Sealed {
+    /// Tells when the environment is closed.
+    pub(super) fn closing(&self) -> EnvClosingEvent {
+        self.env.clone().prepare_for_closing()
+    }
+
     pub(super) fn open(dir: &Path) -> Result<Self, StoreError> {
         let env = open_env(dir)?;
         let opened =

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use heed::types::Bytes;
-use heed::{Database, Env, EnvOpenOptions, MdbError, WithoutTls};
+use heed::{Database, Env, EnvClosingEvent, EnvOpenOptions, MdbError, WithoutTls};
 
 use super::cache::{CacheError, Key};
 use super::sealed::{Entry, Name, Sealed};
@@ -62,6 +62,11 @@ impl Store {
             None
         });
         bytes.map(|bytes| decode(&bytes))
+    }
+
+    /// Tells when the environment is closed, if there is one.
+    pub(super) fn closing(&self) -> Option<EnvClosingEvent> {
+        self.sealed.as_ref().map(Sealed::closing)
     }
 
     /// All of them or none.

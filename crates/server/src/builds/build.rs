@@ -1,4 +1,5 @@
 //! One build: its record on disk and its status for clients.
+use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
@@ -65,22 +66,22 @@ impl BuildPhase {
     }
 }
 
-/// A build as stored on disk.
+/// A build as stored on disk. A copy is small: it shares what may be long.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Build {
     pub(crate) id: String,
     pub(crate) state: BuildState,
     /// The uploads to build; everything that was uploaded when `None`.
-    pub(crate) uploads: Option<Vec<String>>,
+    pub(crate) uploads: Option<Arc<[String]>>,
     /// Samples to learn from; then nothing is indexed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) samples: Option<Vec<TagSample>>,
+    pub(crate) samples: Option<Arc<[TagSample]>>,
     /// The id of the key that started it.
     pub(crate) key: Option<String>,
     pub(crate) created: DateTime<Utc>,
     pub(crate) started: Option<DateTime<Utc>>,
     pub(crate) finished: Option<DateTime<Utc>>,
-    pub(crate) report: Option<BuildReport>,
+    pub(crate) report: Option<Arc<BuildReport>>,
     pub(crate) error: Option<String>,
     /// The server that runs it, of those that share a base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -185,6 +186,7 @@ impl BuildStatus {
 
 impl Build {
     pub(crate) fn queued(id: String, uploads: Option<Vec<String>>, key: Option<String>) -> Self {
+        let uploads = uploads.map(Arc::from);
         let (state, created) = (BuildState::Queued, Utc::now());
         let (started, finished, report, error, progress) = (None, None, None, None, None);
         let (samples, server, reported) = (None, None, None);
@@ -230,21 +232,6 @@ impl Build {
         }
     }
 
-    /// Whether it includes an upload of this name.
-    pub(crate) fn covers(&self, name: &str) -> bool {
-        self.samples.is_none()
-            && self
-                .uploads
-                .as_ref()
-                .is_none_or(|uploads| uploads.iter().any(|upload| upload == name))
-    }
-
-    /// Why it refused an upload of this name.
-    pub(crate) fn refusal(&self, name: &str) -> Option<String> {
-        let refused = self.report.as_ref()?.refused.iter().find(|file| file.name == name)?;
-        Some(format!("{}: {}", refused.reason, refused.hint))
-    }
-
     #[expect(clippy::cast_precision_loss, reason = "a rate needs only a few digits")]
     pub(crate) fn status(&self) -> BuildStatus {
         let progress = self.progress.filter(|_| self.state == BuildState::Running);
@@ -277,7 +264,7 @@ impl Build {
             created: self.created,
             started: self.started,
             finished: self.finished,
-            report: self.report.clone(),
+            report: self.report.as_deref().cloned(),
             error: self.error.clone(),
         }
     }

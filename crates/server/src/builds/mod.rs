@@ -1,7 +1,10 @@
 //! Builds: a queue on disk for each workspace, processed one at a time, resumed after a restart. The
 //! servers of a base that is shared have one queue in its database.
+mod again;
 mod build;
+mod coverage;
 mod mark;
+mod spending;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -17,15 +20,19 @@ use halma_engine::{PhaseProgress, SharedSpace, TagSample, TraceStore};
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
+pub(crate) use coverage::Coverage;
 pub(crate) use mark::{Mark, Marks, SeenMark};
 pub(crate) use storage::BUILD_ENTRIES;
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 
 use self::storage::{All, Changed, Storage, read_folder};
-use crate::limits::blocking::run_blocking;
+use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;
 
 const FOLDER: &str = "builds";
+
+/// Builds of a workspace that may wait, run or be paused; more are refused.
+const MOST_WAITING: usize = 20;
 
 /// Builds stored at most; the oldest that have ended are removed.
 const MAX_STORED: usize = 100;
@@ -107,15 +114,25 @@ impl Builds {
         key: Option<String>,
     ) -> Result<Build, Problem> {
         let id = TraceStore::next_id().map_err(|e| Problem::internal(&e))?;
-        self.append(Build { samples: Some(samples), ..Build::queued(id, None, key) })
+        self.append(Build { samples: Some(samples.into()), ..Build::queued(id, None, key) })
     }
 
     fn append(&self, build: Build) -> Result<Build, Problem> {
         let turn = self.turn();
+        self.check_room()?;
         self.put(build.clone())?;
         drop(turn);
         self.remove_oldest();
         Ok(build)
+    }
+
+    /// Refuses a build when there are too many that have not ended.
+    fn check_room(&self) -> Result<(), Problem> {
+        let waiting = self.all().values().filter(|build| !build.state.has_ended()).count();
+        if waiting < MOST_WAITING {
+            return Ok(());
+        }
+        Err(busy(&format!("{waiting} builds wait or are paused, and no more may")))
     }
 
     /// Newest first.
@@ -149,6 +166,9 @@ impl Builds {
                 let detail = format!("the build is {}", build.state.phase().name());
                 return Err(Problem::new(StatusCode::CONFLICT, detail)
                     .hint("a running build can be paused or cancelled, a paused one resumed"));
+            }
+            if build.state == Failed {
+                self.check_room()?;
             }
             build.state = to;
             build.error = None;

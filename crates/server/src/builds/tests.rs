@@ -22,6 +22,27 @@ fn what_was_decided_meanwhile_is_not_overwritten() {
 }
 
 #[test]
+fn a_full_queue_refuses_builds_until_one_has_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let builds = Builds::open(dir.path()).unwrap();
+    let start = || builds.start(None, None);
+    let failed = start().unwrap();
+    builds
+        .move_on(&failed.id, BuildState::Queued, |build| build.state = BuildState::Failed)
+        .unwrap();
+    let all: Vec<Build> = (0..MOST_WAITING).map(|_| start().unwrap()).collect();
+    assert_eq!(start().unwrap_err().status, 503);
+    assert_eq!(builds.learn(vec![], None).unwrap_err().status, 503);
+    assert_eq!(builds.set_state(&failed.id, BuildState::Queued).unwrap_err().status, 503);
+    // One that is paused can be resumed, so it still counts.
+    builds.set_state(&all[0].id, BuildState::Paused).unwrap();
+    assert_eq!(start().unwrap_err().status, 503);
+    builds.set_state(&all[0].id, BuildState::Queued).unwrap();
+    builds.set_state(&all[1].id, BuildState::Cancelled).unwrap();
+    start().unwrap();
+}
+
+#[test]
 fn of_many_changes_at_once_none_is_lost() {
     let dir = tempfile::tempdir().unwrap();
     let builds = Arc::new(Builds::open(dir.path()).unwrap());

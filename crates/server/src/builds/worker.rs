@@ -1,22 +1,22 @@
 //! The worker of one workspace: runs the builds of the queue, oldest first.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::StatusCode;
 use chrono::Utc;
-use halma_core::{Budget, Meter, UsageTotal};
+use halma_core::UsageTotal;
 use halma_engine::{EngineError, IndexOptions, IndexReport, Progress, TagLearning};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::{Build, BuildReport, BuildState, Builds, RefusedFile, log_conflict};
+use super::again::{Pauses, change_surely, pause};
+use super::spending::Spending;
+use super::{Build, BuildReport, BuildState, RefusedFile};
 use crate::limits::allowance::Allowance;
 use crate::limits::blocking::run_blocking;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
-use crate::usage::{UsageCounts, UsageKey};
 use crate::workspace::Workspace;
 
 /// Where it is counted what builds may use and have used.
@@ -32,56 +32,70 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
     let mut closed = builds.closed.subscribe();
     let mut holds = builds.holds.subscribe();
     let mut changes = builds.changes();
+    let mut pauses = Pauses::default();
+    let mut held = None;
     loop {
         tokio::select! {
             () = wait(&mut holds, |holds| *holds == 0) => {}
             () = wait(&mut closed, |closed| *closed) => return,
         }
         let Some(build) = builds.next() else {
+            held = None;
             tokio::select! {
                 _ = changes.changed() => continue,
                 () = wait(&mut closed, |closed| *closed) => return,
             }
         };
-        let id = build.id.clone();
-        let held = tokio::select! {
-            () = run(&workspace, &build, &accounts) => false,
+        let mut spending = Spending::of(&build, (&workspace, &accounts), held.take());
+        let running = (build.id.as_str(), BuildState::Running);
+        let turn = tokio::select! {
+            turn = run(&workspace, &build, &accounts.metrics, &mut spending) => turn,
             // The work is dropped where it is; the ledger records what is left.
-            () = stop_requested(&workspace, &id) => false,
+            () = stop_requested(&workspace, &build.id) => Turn::Over,
             () = key_revoked(&accounts.allowance, build.key.as_deref()) => {
-                let ended = set(&builds, &id, BuildState::Running, |build| {
-                    build.state = BuildState::Cancelled;
-                    build.error = Some("the API key that started it was revoked".to_owned());
-                    build.finished = Some(Utc::now());
-                });
-                log_conflict(ended.await);
-                false
+                spending.count(None);
+                change_surely(&builds, running, cancel).await;
+                Turn::Over
             }
-            () = wait(&mut holds, |holds| *holds > 0) => true,
+            () = wait(&mut holds, |holds| *holds > 0) => Turn::Held,
             () = wait(&mut closed, |closed| *closed) => return,
         };
-        if held {
-            let waits = set(&builds, &id, BuildState::Running, Build::wait);
-            log_conflict(waits.await);
+        match turn {
+            Turn::Over => pauses = Pauses::default(),
+            Turn::Held => {
+                held = Some(spending);
+                change_surely(&builds, running, Build::wait).await;
+            }
+            // It is the next one again.
+            Turn::NotBegun => {
+                if pause(&mut closed, pauses.next()).await {
+                    return;
+                }
+            }
         }
     }
+}
+
+/// How it was that a build had its turn.
+enum Turn {
+    Over,
+    /// It could not be stored that it runs.
+    NotBegun,
+    /// It makes room for a deletion.
+    Held,
+}
+
+/// Ends a build whose key is gone.
+fn cancel(build: &mut Build) {
+    build.state = BuildState::Cancelled;
+    build.error = Some("the API key that started it was revoked".to_owned());
+    build.finished = Some(Utc::now());
 }
 
 /// Returns when the value meets the condition, or nothing can change it any more.
 async fn wait<T>(value: &mut watch::Receiver<T>, condition: impl FnMut(&T) -> bool) {
     // The guard that this returns must not be held across another wait.
     let _ = value.wait_for(condition).await;
-}
-
-/// Changes a build that is in this state, off the runtime's threads.
-async fn set(
-    builds: &Arc<Builds>,
-    id: &str,
-    from: BuildState,
-    change: impl FnMut(&mut Build) + Send + 'static,
-) -> Result<Build, Problem> {
-    let (builds, id) = (Arc::clone(builds), id.to_owned());
-    run_blocking(move || builds.move_on(&id, from, change)).await
 }
 
 /// Returns when the key that started a build is revoked or has expired.
@@ -107,61 +121,33 @@ async fn stop_requested(workspace: &Workspace, id: &str) {
     }
 }
 
-/// Counts what a build has used when it ends, however it ends.
-struct Spending<'a> {
-    workspace: &'a Workspace,
-    metrics: &'a Metrics,
-    key: &'a str,
-    meter: Arc<Meter>,
-    /// The exact numbers, once they are known.
-    usage: Option<UsageTotal>,
-}
-
-impl Drop for Spending<'_> {
-    fn drop(&mut self) {
-        // Prompt and completion tokens are counted together by the meter.
-        let usage = self.usage.unwrap_or_else(|| UsageTotal {
-            llm_calls: self.meter.calls(),
-            prompt_tokens: self.meter.tokens(),
-            usd: self.meter.usd(),
-            ..UsageTotal::default()
-        });
-        self.metrics.build_usage(usage);
-        let counts = UsageCounts::from_total(usage, 0);
-        if counts != UsageCounts::default() || self.usage.is_some() {
-            self.workspace.usage.add(UsageKey::today(self.key, "index"), counts);
-        }
-    }
-}
-
-async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
-    let BuildAccounts { allowance, metrics } = accounts;
+async fn run(
+    workspace: &Workspace,
+    build: &Build,
+    metrics: &Metrics,
+    spending: &mut Spending,
+) -> Turn {
     let builds = &workspace.builds;
     let begun = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
         run_blocking(move || builds.begin(&id)).await
     };
-    // It may have been paused or cancelled since it was looked up.
-    let Ok(build) = begun else { return log_conflict(begun) };
+    let build = match begun {
+        Ok(build) => build,
+        // It has been paused or cancelled since it was looked up.
+        Err(problem) if problem.status() == StatusCode::CONFLICT => return Turn::Over,
+        Err(problem) => {
+            tracing::warn!("a build waits, as it cannot be stored: {}", problem.detail);
+            return Turn::NotBegun;
+        }
+    };
     let engine = workspace.engine();
     let progress: Progress = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
         Arc::new(move |step| builds.update(&id, step))
     };
     let folder = engine.originals().dir().to_owned();
-    let key = build.key.as_deref();
-    let daily = key.and_then(|key| allowance.meter_of_id(key, &workspace.usage));
-    let meter = Arc::new(match daily {
-        Some(daily) => Meter::within(Budget::default(), daily),
-        None => Meter::unlimited(),
-    });
-    let mut spending = Spending {
-        workspace,
-        metrics,
-        key: key.unwrap_or_default(),
-        meter: Arc::clone(&meter),
-        usage: None,
-    };
+    let meter = Arc::clone(&spending.meter);
     let done = if let Some(samples) = &build.samples {
         let done = engine.learn_tags_within(samples, false, progress, Some(meter)).await;
         done.map(Report::Learned)
@@ -170,25 +156,17 @@ async fn run(workspace: &Workspace, build: &Build, accounts: &BuildAccounts) {
         let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
         done.map(|report| Report::Indexed(Box::new(report)))
     };
-    spending.usage = done.as_ref().ok().map(Report::usage);
-    drop(spending);
+    spending.count(done.as_ref().ok().map(Report::usage));
     metrics.build(if done.is_ok() { "done" } else { "failed" });
     let end = Arc::new(End::of(done, &folder));
-    loop {
-        let end = Arc::clone(&end);
-        let ended = set(builds, &build.id, BuildState::Running, move |build| {
-            (build.state, build.error, build.report) =
-                (end.state(), end.error.clone(), end.report.clone());
-            (build.server, build.reported, build.finished) = (None, None, Some(Utc::now()));
-        });
-        match ended.await {
-            // The database is not reached; what was done is not to be done again for that.
-            Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-            ended => return log_conflict(ended),
-        }
-    }
+    // What was done is not to be done again because that cannot be stored at this moment.
+    let store = move |build: &mut Build| {
+        (build.state, build.error, build.report) =
+            (end.state(), end.error.clone(), end.report.clone());
+        (build.server, build.reported, build.finished) = (None, None, Some(Utc::now()));
+    };
+    change_surely(builds, (&build.id, BuildState::Running), store).await;
+    Turn::Over
 }
 
 /// What a run in the queue did.
@@ -225,7 +203,7 @@ impl Report {
 /// How a run ended.
 struct End {
     error: Option<String>,
-    report: Option<BuildReport>,
+    report: Option<Arc<BuildReport>>,
 }
 
 impl End {
@@ -233,12 +211,12 @@ impl End {
         match done {
             Ok(report) => Self {
                 error: report.error(),
-                report: Some(match &report {
+                report: Some(Arc::new(match &report {
                     Report::Indexed(report) => BuildReport::new(report, folder),
                     Report::Learned(report) => {
                         BuildReport { refused: vec![], figures: figures(report) }
                     }
-                }),
+                })),
             },
             Err(error) => Self { error: Some(Problem::from(error).detail), report: None },
         }

@@ -34,7 +34,7 @@ impl Allowance {
         Self { keys, shared, meters: Mutex::default() }
     }
 
-    pub(crate) fn keys(&self) -> &Keys {
+    pub(crate) fn keys(&self) -> &Arc<Keys> {
         &self.keys
     }
 

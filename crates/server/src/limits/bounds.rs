@@ -22,6 +22,10 @@ const MOST_TURNS: usize = 200;
 const MOST_OPTIONS: usize = 64;
 const MOST_CANDIDATES: usize = 64;
 
+/// Texts that one request embeds, as many as `OpenAI` takes, and their characters together.
+const MOST_TEXTS: usize = 2_048;
+const LONGEST_TEXTS: usize = 400_000;
+
 /// Characters of a whole conversation, and of a choice.
 const LONGEST_HISTORY: usize = 200_000;
 const LONGEST_OPTION: usize = 2_000;
@@ -278,6 +282,20 @@ pub(crate) fn candidates(numbers: &[usize]) -> Result<(), Problem> {
     }
 }
 
+/// Texts that are embedded.
+pub(crate) fn embedded(texts: &[String]) -> Result<(), Problem> {
+    let is_empty = |text: &String| text.trim().is_empty();
+    if texts.is_empty() || texts.len() > MOST_TEXTS || texts.iter().any(is_empty) {
+        return Err(Problem::unfit(format!(
+            "`input` must be 1 to {MOST_TEXTS} texts, none of them empty"
+        )));
+    }
+    if texts.iter().map(|text| text.chars().count()).sum::<usize>() > LONGEST_TEXTS {
+        return Err(too_long("input", LONGEST_TEXTS).hint("send the texts in several requests"));
+    }
+    Ok(())
+}
+
 fn too_many(what: &str, most: usize) -> Problem {
     Problem::unfit(format!("`{what}` has more than {most} entries")).hint("send fewer")
 }
@@ -349,6 +367,11 @@ mod tests {
             feedback(&"ü".repeat(4_001), "").is_err() && feedback("", &"n".repeat(4_001)).is_err()
         );
         assert!(candidates(&[1; 65]).is_err() && candidates(&[1, 2]).is_ok());
+        let texts = |count, text: &str| vec![text.to_owned(); count];
+        assert!(embedded(&texts(2_048, "a")).is_ok() && embedded(&texts(2_049, "a")).is_err());
+        assert!(embedded(&[]).is_err() && embedded(&texts(2, " ")).is_err());
+        assert!(embedded(&texts(2, &"ü".repeat(200_000))).is_ok());
+        assert!(embedded(&texts(2, &"ü".repeat(200_001))).is_err());
     }
 
     proptest! {

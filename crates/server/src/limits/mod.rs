@@ -2,5 +2,7 @@
 pub(crate) mod allowance;
 pub(crate) mod blocking;
 pub(crate) mod bounds;
+pub(crate) mod deadline;
 pub(crate) mod key_budget;
 pub(crate) mod rate_limit;
+pub(crate) mod upload_quota;

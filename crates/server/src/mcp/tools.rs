@@ -182,7 +182,7 @@ async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutpu
         limit: arguments.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS),
         filter: arguments.filter.unwrap_or_default(),
     };
-    let hits = caller.lane().pass(engine.search(query)).await??;
+    let hits = caller.workspace.searches.pass(engine.search(query)).await??;
     let lines: Vec<String> = hits
         .iter()
         .map(|hit| {

@@ -129,7 +129,7 @@ fn state(workspace: &Workspace) -> WorkspaceState {
     let builds = workspace.builds.list();
     WorkspaceState {
         name: workspace.name.clone(),
-        requests_waiting: workspace.lane.waiting() as u64,
+        requests_waiting: workspace.waiting() as u64,
         builds_pending: builds.iter().filter(|build| build.state.is_pending()).count() as u64,
         size: size.ok(),
     }

@@ -8,10 +8,8 @@ use utoipa::ToSchema;
 
 use crate::access::MayAskDocuments;
 use crate::json::JsonBody;
+use crate::limits::bounds;
 use crate::problem::Problem;
-
-/// Texts of one request at most.
-const MAX_TEXTS: usize = 2_048;
 
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct EmbeddingRequest {
@@ -55,14 +53,7 @@ pub(crate) async fn embeddings(
         Input::One(text) => vec![text],
         Input::Many(texts) => texts,
     };
-    if texts.is_empty()
-        || texts.len() > MAX_TEXTS
-        || texts.iter().any(|text| text.trim().is_empty())
-    {
-        return Err(Problem::unfit(format!(
-            "`input` must be 1 to {MAX_TEXTS} texts, none of them empty"
-        )));
-    }
+    bounds::embedded(&texts)?;
     let base64 = match request.encoding_format.as_deref() {
         None | Some("float") => false,
         Some("base64") => true,
@@ -71,7 +62,7 @@ pub(crate) async fn embeddings(
     let _ = request.model;
     let engine = caller.workspace.engine();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let vectors = caller.lane().pass(engine.embed(&texts)).await??;
+    let vectors = caller.workspace.models.pass(engine.embed(&texts)).await??;
     let encode = |vector: &[f32]| {
         let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
         json!(STANDARD.encode(bytes))

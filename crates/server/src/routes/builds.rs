@@ -75,9 +75,11 @@ pub(crate) async fn estimate(
     Ok(Json(estimate.into()))
 }
 
-/// Start a build; it waits for builds that are already queued.
+/// Start a build; it waits for builds that are already queued, of which there may be 20 in a
+/// workspace.
 #[utoipa::path(post, path = "/api/v1/builds", tag = "builds", request_body = BuildRequest,
-    responses((status = 202, body = BuildStatus), (status = 422, body = Problem)))]
+    responses((status = 202, body = BuildStatus), (status = 422, body = Problem),
+        (status = 503, body = Problem)))]
 pub(crate) async fn start(
     MayWriteDocuments(caller): MayWriteDocuments,
     JsonBody(request): JsonBody<BuildRequest>,
@@ -134,10 +136,16 @@ async fn check(caller: &Caller, request: BuildRequest) -> Result<Option<Vec<Stri
 /// List builds, newest first.
 #[utoipa::path(get, path = "/api/v1/builds", tag = "builds",
     responses((status = 200, body = Items<BuildStatus>), (status = 401, body = Problem)))]
-pub(crate) async fn list(MayAskDocuments(caller): MayAskDocuments) -> Json<Items<BuildStatus>> {
-    let builds = caller.workspace.builds.list();
-    let seen = builds.iter().filter(|build| caller.sees_build(build));
-    Json(Items::whole(seen.map(|build| status(&caller, build)).collect()))
+pub(crate) async fn list(
+    MayAskDocuments(caller): MayAskDocuments,
+) -> Result<Json<Items<BuildStatus>>, Problem> {
+    let lane = caller.lane();
+    lane.run(move || {
+        let builds = caller.workspace.builds.list();
+        let seen = builds.iter().filter(|build| caller.sees_build(build));
+        Ok(Json(Items::whole(seen.map(|build| status(&caller, build)).collect())))
+    })
+    .await
 }
 
 /// Read the status of a build.
@@ -179,7 +187,7 @@ async fn follow(app: &Shared, caller: &Caller, id: &str, sender: &EventSender) {
         }
         tokio::select! {
             more = changes.changed() => if more.is_err() { return },
-            () = caller.revoked(app) => return,
+            _ = caller.ended(app) => return,
             () = app.stopping(Stop::Soon) => return,
         }
         // A progress bar needs only a few updates a second.

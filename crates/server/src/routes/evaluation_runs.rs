@@ -11,6 +11,7 @@ use halma_core::{Meter, UsageTotal};
 use halma_engine::Engine;
 use halma_eval::{DataSet, Format, Origin, Progress, Runner, Source, SystemUnderTest, Tick, load};
 use serde::Deserialize;
+use tempfile::TempDir;
 use utoipa::ToSchema;
 
 use crate::access::{Caller, MayAdmin};
@@ -79,8 +80,9 @@ pub(crate) async fn start(
     let run = EvaluationRun { id: format!("{}-{}", run.id, run.started.timestamp_millis()), ..run };
     let runs = Arc::clone(&caller.workspace.evaluation_runs);
     let stop = {
-        let (runs, run) = (Arc::clone(&runs), run.clone());
-        run_blocking(move || runs.add(&run)).await?
+        let (runs, run, workspace) =
+            (Arc::clone(&runs), run.clone(), Arc::clone(&caller.workspace));
+        run_blocking(move || workspace.while_open(|| runs.add(&run))).await?
     };
     let id = run.id.clone();
     tokio::spawn(Arc::clone(&runs).follow(id.clone()));
@@ -88,6 +90,7 @@ pub(crate) async fn start(
         let outcome = tokio::select! {
             outcome = evaluation.run(&runs, &id) => outcome,
             () = stop.notified() => Ok(()),
+            problem = caller.ended(&app) => Err(problem.detail),
             () = app.stopping(Stop::Soon) => Err("the server was stopped".to_owned()),
         };
         evaluation.count_usage(&caller);
@@ -107,6 +110,7 @@ pub(crate) async fn cancel(
     let runs = Arc::clone(&caller.workspace.evaluation_runs);
     run_blocking(move || runs.cancel(&id).map(Json)).await
 }
+
 /// What an evaluation is run with.
 struct Evaluation {
     engine: Arc<Engine>,
@@ -114,6 +118,8 @@ struct Evaluation {
     systems: Vec<SystemUnderTest>,
     folder: PathBuf,
     budget: Arc<Meter>,
+    /// Where the questions are until the evaluation begins.
+    checked: TempDir,
 }
 
 impl Evaluation {
@@ -131,10 +137,16 @@ impl Evaluation {
         }
         let folder = caller.workspace.evaluations().join(&new.name);
         let failed = |e: std::io::Error| Problem::internal(&e);
-        std::fs::create_dir_all(&folder).map_err(failed)?;
-        let file = folder.join(format!("{}.jsonl", new.name));
+        // An earlier evaluation of this name keeps its questions until this one begins.
+        let temporary = &caller.workspace.uploads;
+        std::fs::create_dir_all(temporary).map_err(failed)?;
+        let checked = tempfile::tempdir_in(temporary).map_err(failed)?;
+        let file = checked.path().join(questions_of(&new.name));
         std::fs::write(&file, &new.questions).map_err(failed)?;
-        let data = load(&file, Format::OWN, None).map_err(|e| Problem::unfit(e.to_string()))?;
+        let data = load(&file, Format::OWN, None).map_err(|e| {
+            let detail = e.to_string().replace(&file.display().to_string(), "`questions`");
+            Problem::unfit(detail)
+        })?;
         if let Some(refused) = data.refused.first() {
             let detail = format!("line {} cannot be used: {}", refused.line, refused.reason);
             return Err(Problem::unfit(detail)
@@ -145,12 +157,12 @@ impl Evaluation {
             Some(parent) => Meter::within(limits, parent),
             None => Meter::new(limits),
         });
-        Ok(Self { engine, data, systems, folder, budget })
+        Ok(Self { engine, data, systems, folder, budget, checked })
     }
 
     /// Asks and writes the report; the error says what went wrong.
     async fn run(&self, runs: &Arc<EvaluationRuns>, id: &str) -> Result<(), String> {
-        let file = self.folder.join(format!("{}.jsonl", self.data.name));
+        let file = self.place_questions().map_err(|e| Problem::internal(&e).detail)?;
         let source = Source::read(&file).map_err(|e| e.to_string())?;
         let runner = Runner {
             concurrency: CONCURRENCY,
@@ -173,6 +185,15 @@ impl Evaluation {
         report.and_then(|report| report.save(&self.folder)).map(drop).map_err(|e| e.to_string())
     }
 
+    /// Moves the questions into the folder of the evaluation, in place of those of an earlier one.
+    fn place_questions(&self) -> std::io::Result<PathBuf> {
+        let name = questions_of(&self.data.name);
+        let file = self.folder.join(&name);
+        std::fs::create_dir_all(&self.folder)?;
+        std::fs::rename(self.checked.path().join(&name), &file)?;
+        Ok(file)
+    }
+
     fn count_usage(&self, caller: &Caller) {
         let total = UsageTotal {
             llm_calls: self.budget.calls(),
@@ -183,6 +204,11 @@ impl Evaluation {
         let usage_key = UsageKey::today(caller.key_id().unwrap_or_default(), "evaluation");
         caller.workspace.usage.add(usage_key, UsageCounts::from_total(total, 0));
     }
+}
+
+/// The file with the questions of an evaluation.
+fn questions_of(name: &str) -> String {
+    format!("{name}.jsonl")
 }
 
 /// The strategies as configured; each is built before anything is asked.

@@ -182,7 +182,8 @@ pub(crate) async fn accept(
 ) -> Result<Json<Feedback>, Problem> {
     let (engine, _) = visible(&caller, &id).await?;
     let decision = request.decision(&engine, &caller)?;
-    Ok(Json(caller.lane().pass(engine.accept_feedback(&id, decision)).await??))
+    let lane = &caller.workspace.models;
+    Ok(Json(lane.pass(engine.accept_feedback(&id, decision)).await??))
 }
 
 /// Reject candidates; what was accepted of them is taken back.
@@ -228,7 +229,7 @@ pub(crate) async fn verify(
     let (engine, _) = visible(&caller, &id).await?;
     let usage = &caller.workspace.usage;
     let parent = app.allowance.admit(caller.key.as_deref(), usage).await?;
-    let verified = caller.lane().pass(engine.verify_feedback(&id, parent)).await??;
+    let verified = caller.workspace.models.pass(engine.verify_feedback(&id, parent)).await??;
     let key = UsageKey::today(caller.key_id().unwrap_or_default(), USAGE);
     usage.add(key, UsageCounts::from_total(verified.usage, 0));
     Ok(Json(verified))

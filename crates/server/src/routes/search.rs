@@ -52,5 +52,6 @@ pub(crate) async fn search(
         limit: listing::limit(request.limit),
         filter: request.filter.unwrap_or_default(),
     };
-    Ok(Json(SearchResponse { hits: caller.lane().pass(engine.search(query)).await?? }))
+    let hits = caller.workspace.searches.pass(engine.search(query)).await??;
+    Ok(Json(SearchResponse { hits }))
 }

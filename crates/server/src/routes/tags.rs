@@ -59,7 +59,8 @@ pub(crate) async fn estimate(
 /// Learn from samples which words of questions stand for which tags. It waits for builds that are
 /// already queued, and is followed, paused and cancelled as a build.
 #[utoipa::path(post, path = "/api/v1/tags/learn", tag = "builds", request_body = LearnRequest,
-    responses((status = 202, body = BuildStatus), (status = 422, body = Problem)))]
+    responses((status = 202, body = BuildStatus), (status = 422, body = Problem),
+        (status = 503, body = Problem)))]
 pub(crate) async fn learn(
     MayWrite(caller): MayWrite,
     JsonBody(request): JsonBody<LearnRequest>,

@@ -8,6 +8,7 @@ use super::{KnownSettings, Settings, SharedSettings, with_roles, write_prompts};
 use crate::app::{App, AppliedSettings};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
+use crate::roles;
 
 /// How often it is looked for what other servers have changed.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -16,10 +17,11 @@ const INTERVAL: Duration = Duration::from_millis(500);
 const PROMPTS: &str = "shared-prompts";
 
 impl App {
-    /// Uses another configuration, with what was changed over HTTP where that holds for all servers.
+    /// Uses another configuration, with what was changed over HTTP.
     pub(crate) fn configure(&self, configured: Config) -> Result<(), Problem> {
         let Some(settings) = &self.settings else {
-            return self.workspaces.reconfigure(&configured);
+            let config = roles::with_stored(&configured, &self.workspaces.root().dir)?;
+            return self.workspaces.reconfigure(&config);
         };
         let KnownSettings { version, settings } = settings.known();
         let mut applied = self.applied();

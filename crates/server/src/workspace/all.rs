@@ -1,18 +1,17 @@
 //! The workspaces of a server: the base it was started with, and those below its folder.
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use halma_engine::{Config, Engine};
-use tokio::sync::OnceCell;
 
 use super::continuing::Continuing;
+use super::open::OpenWorkspaces;
 use super::shared::HeardOf;
 use super::{Workspace, is_name, server_name};
 use crate::builds::{BuildAccounts, Mark, Marks, run_worker};
-use crate::limits::blocking::run_blocking;
+use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;
 use crate::settings::SharedSettings;
 
@@ -26,15 +25,12 @@ const FOLDER: &str = "workspaces";
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Prefix of the folder of a workspace that is being removed; no valid name begins with it.
-const REMOVED: &str = ".removed-";
-
-type WorkspaceCell = Arc<OnceCell<Arc<Workspace>>>;
+pub(super) const REMOVED: &str = ".removed-";
 
 pub(crate) struct Workspaces {
     pub(super) dir: PathBuf,
     pub(super) root: Arc<Workspace>,
-    /// By folder.
-    others: Mutex<HashMap<PathBuf, WorkspaceCell>>,
+    pub(super) others: OpenWorkspaces,
     accounts: BuildAccounts,
     /// Which workspaces there are, of a base that is shared. Others are what folders there are.
     pub(super) shared: Option<Arc<SharedSettings>>,
@@ -53,7 +49,7 @@ impl Workspaces {
         let continuing = marks.map(|marks| Arc::new(Continuing::new(marks)));
         let root = Arc::new(Workspace::open(DEFAULT, dir, engine, None)?);
         start_worker(&root, &accounts);
-        let (dir, others) = (dir.join(FOLDER), Mutex::default());
+        let (dir, others) = (dir.join(FOLDER), OpenWorkspaces::default());
         for leftover in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
             if leftover.file_name().to_string_lossy().starts_with(REMOVED) {
                 std::fs::remove_dir_all(leftover.path()).map_err(|e| Problem::internal(&e))?;
@@ -74,8 +70,11 @@ impl Workspaces {
         }
         let missing = || Problem::not_found("such workspace");
         let dir = self.existing(name).ok_or_else(missing)?;
-        let cell = Arc::clone(self.others().entry(dir.clone()).or_default());
+        let cell = self.others.cell(&dir).ok_or_else(missing)?;
         let open = || async {
+            if self.others.is_removing(&dir) {
+                return Err(missing());
+            }
             let (engine, name, dir) = (self.root.engine(), name.to_owned(), dir.clone());
             let mark = self.mark_of(&dir);
             let is_shared = self.shared.is_some();
@@ -95,6 +94,7 @@ impl Workspaces {
         let workspace = cell.get_or_try_init(open).await.map(Arc::clone)?;
         if self.shared.is_some() && self.existing(name).as_ref() != Some(&dir) {
             // Removed by another server while it was opened.
+            drop((workspace, cell));
             self.close(&dir).await?;
             return Err(missing());
         }
@@ -103,13 +103,14 @@ impl Workspaces {
 
     /// The folder of a workspace that there is.
     fn existing(&self, name: &str) -> Option<PathBuf> {
-        match &self.shared {
+        let dir = match &self.shared {
             Some(shared) => {
                 let settings = shared.known().settings;
                 settings.workspaces.get(name).map(|folder| self.dir.join(folder))
             }
             None => self.dir_of(name).filter(|dir| dir.is_dir()),
-        }
+        };
+        dir.filter(|dir| !self.others.is_removing(dir))
     }
 
     /// Names, in order, the default one first.
@@ -132,6 +133,10 @@ impl Workspaces {
             Problem::unfit(format!("`{name}` is not a valid name for a workspace"))
                 .hint("use at most 64 characters: a-z, 0-9, - and _")
         })?;
+        if self.others.is_removing(&dir) {
+            let detail = format!("another workspace `{name}` is being removed");
+            return Err(busy(&detail));
+        }
         let is_there = name == DEFAULT || (self.shared.is_none() && dir.exists());
         if is_there {
             let detail = format!("the workspace `{name}` already exists");
@@ -153,46 +158,30 @@ impl Workspaces {
                 .hint("delete its documents, or stop the server and delete its folder"));
         }
         let dir = self.existing(name).ok_or_else(|| Problem::not_found("such workspace"))?;
+        // Before, so that no key opens what is half removed, and after, for those made meanwhile.
+        self.revoke_keys(name).await?;
         if let Some(shared) = self.shared.clone() {
             let removed = name.to_owned();
             run_blocking(move || shared.change(|settings| settings.remove(&removed))).await?;
         }
         self.close(&dir).await?;
-        let file = self.accounts.allowance.keys().file().clone();
-        let revoked = name.to_owned();
-        run_blocking(move || Ok(file.revoke_all_of(&revoked)?)).await?;
+        self.revoke_keys(name).await?;
         if self.shared.is_some() { self.erase(&dir).await } else { Ok(()) }
     }
 
-    /// Closes the workspace in a folder, if it is open, and removes the folder.
-    pub(super) async fn close(&self, dir: &Path) -> Result<(), Problem> {
-        let cell = self.others().remove(dir);
-        if let Some(workspace) = cell.and_then(|cell| cell.get().map(Arc::clone)) {
-            workspace.builds.close().await;
-            // Whatever still runs for it must not write into a folder of this name, which may be
-            // another workspace's soon.
-            run_blocking(move || {
-                workspace.close();
-                Ok(())
-            })
-            .await?;
-        }
-        let failed = |e: std::io::Error| Problem::internal(&e);
-        let id = halma_engine::TraceStore::next_id().map_err(failed)?;
-        let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        let removed = self.dir.join(format!("{REMOVED}{name}-{id}"));
-        match std::fs::rename(dir, &removed) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            renamed => renamed.map_err(failed)?,
-        }
-        run_blocking(move || std::fs::remove_dir_all(removed).map_err(failed)).await
+    async fn revoke_keys(&self, name: &str) -> Result<(), Problem> {
+        let (keys, name) = (Arc::clone(self.accounts.allowance.keys()), name.to_owned());
+        run_blocking(move || {
+            keys.file().revoke_all_of(&name)?;
+            keys.reload();
+            Ok(())
+        })
+        .await
     }
 
     /// The workspaces that are open.
     pub(crate) fn open(&self) -> Vec<Arc<Workspace>> {
-        let others = self.others();
-        let open = others.values().filter_map(|cell| cell.get().map(Arc::clone));
-        std::iter::once(Arc::clone(&self.root)).chain(open).collect()
+        std::iter::once(Arc::clone(&self.root)).chain(self.others.open()).collect()
     }
 
     /// The mark of the builds of a workspace of a shared base.
@@ -237,10 +226,6 @@ impl Workspaces {
 
     fn dir_of(&self, name: &str) -> Option<PathBuf> {
         is_name(name).then(|| self.dir.join(name))
-    }
-
-    pub(super) fn others(&self) -> MutexGuard<'_, HashMap<PathBuf, WorkspaceCell>> {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

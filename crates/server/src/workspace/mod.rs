@@ -1,7 +1,9 @@
 //! A workspace: one tenant with a base, its originals, builds, traces and usage.
 mod all;
+mod closing;
 mod continuing;
 mod freshness;
+mod open;
 mod shared;
 
 use std::path::{Path, PathBuf};
@@ -9,6 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use halma_core::MetadataFilter;
 use halma_engine::Engine;
+use tokio::sync::watch;
 
 pub(crate) use all::{DEFAULT, Workspaces};
 pub(crate) use freshness::{Freshness, has_changed};
@@ -16,6 +19,7 @@ pub(crate) use freshness::{Freshness, has_changed};
 use crate::builds::{Builds, Mark};
 use crate::evaluation_runs::EvaluationRuns;
 use crate::limits::blocking::Lane;
+use crate::limits::upload_quota::Uploading;
 use crate::problem::Problem;
 use crate::usage::Usage;
 
@@ -24,11 +28,15 @@ pub(crate) struct Workspace {
     pub(crate) dir: PathBuf,
     /// The folder of uploads in progress, on the disk of the originals.
     pub(crate) uploads: PathBuf,
+    /// What uploads at the same time share of its quota.
+    pub(crate) uploading: Arc<Uploading>,
     /// The id of its base.
     pub(crate) id: String,
     engine: RwLock<Arc<Engine>>,
     /// Set when it is removed.
     closed: Arc<RwLock<bool>>,
+    /// Notifies of its removal.
+    removed: Arc<watch::Sender<bool>>,
     pub(crate) builds: Arc<Builds>,
     pub(crate) usage: Arc<Usage>,
     pub(crate) evaluation_runs: Arc<EvaluationRuns>,
@@ -36,6 +44,12 @@ pub(crate) struct Workspace {
     pub(crate) lane: Lane,
     /// Estimates of builds, each of which reads files.
     pub(crate) estimates: Lane,
+    /// Searches, which may wait for the embedder.
+    pub(crate) searches: Lane,
+    /// What waits for the embedder or a model: one that does not reply holds up nothing else.
+    pub(crate) models: Lane,
+    /// Checks of large uploads, each of which may read a whole file.
+    pub(crate) large_files: Lane,
     /// Of a base that is shared.
     pub(crate) freshness: Option<Arc<Freshness>>,
 }
@@ -76,12 +90,17 @@ impl Workspace {
             name: name.to_owned(),
             dir: dir.to_owned(),
             uploads,
+            uploading: Arc::default(),
             engine: RwLock::new(Arc::new(engine)),
             closed: Arc::default(),
+            removed: Arc::new(watch::Sender::new(false)),
             builds: Arc::new(builds),
             usage: Arc::new(usage),
             lane: Lane::new(),
             estimates: Lane::with(1, 8),
+            searches: Lane::new(),
+            models: Lane::new(),
+            large_files: Lane::with(1, 256),
         })
     }
 
@@ -91,23 +110,43 @@ impl Workspace {
             name: self.name.clone(),
             dir: self.dir.clone(),
             uploads: self.uploads.clone(),
+            uploading: Arc::clone(&self.uploading),
             id: self.id.clone(),
             engine: RwLock::new(self.engine().restricted(documents)?),
             closed: Arc::clone(&self.closed),
+            removed: Arc::clone(&self.removed),
             builds: Arc::clone(&self.builds),
             usage: Arc::clone(&self.usage),
             evaluation_runs: Arc::clone(&self.evaluation_runs),
             lane: self.lane.clone(),
             estimates: self.estimates.clone(),
+            searches: self.searches.clone(),
+            models: self.models.clone(),
+            large_files: self.large_files.clone(),
             freshness: self.freshness.clone(),
         })
     }
 
-    /// Refuses everything that would still be written, also by questions and uploads under way.
+    /// Ends what is done in it, and refuses everything that would still be written, also by uploads
+    /// under way.
     pub(crate) fn close(&self) {
         *self.closed.write().unwrap_or_else(PoisonError::into_inner) = true;
+        self.removed.send_replace(true);
+        self.evaluation_runs.stop();
+        self.engine().base().end_builds();
         self.engine().traces().close();
         self.usage.close();
+    }
+
+    /// Requests that wait for their turn.
+    pub(crate) fn waiting(&self) -> usize {
+        [&self.lane, &self.searches, &self.models].into_iter().map(Lane::waiting).sum()
+    }
+
+    /// Returns when it is removed.
+    pub(crate) async fn removed(&self) {
+        // Cannot fail: the sender is in `self`.
+        let _ = self.removed.subscribe().wait_for(|removed| *removed).await;
     }
 
     /// Runs what writes files, unless the workspace has been removed; it is not removed meanwhile.

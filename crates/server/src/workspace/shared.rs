@@ -28,7 +28,7 @@ impl Workspaces {
     /// Closes what other servers have removed, and completes removals.
     pub(crate) async fn follow(&self) {
         let Some(shared) = &self.shared else { return };
-        let open: Vec<PathBuf> = self.others().keys().cloned().collect();
+        let open = self.others.folders();
         let replicas = folders(&self.dir).into_iter().filter(|dir| !is_temporary(dir));
         let mut gone: Vec<PathBuf> = open.into_iter().chain(replicas).collect();
         gone.sort();

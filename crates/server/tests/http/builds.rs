@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::shared::builds::{begin_build, building_with, until_asked, until_done};
 use crate::shared::settings::soon_ready;
-use crate::world::{Setup, World, config};
+use crate::world::{Setup, World, config, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_build_continues_after_a_restart() {
@@ -123,5 +123,30 @@ async fn a_build_of_a_workspace_in_a_folder_is_continued_after_a_restart() {
     let world = World::over(world.stop().await, setup()).await;
     until_asked(&double, 0).await;
     until_done(&world, &key, &id).await;
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn builds_that_could_not_be_stored_continue_when_they_can() {
+    let double =
+        Double::start(Behaviour::with(atomizer()).latency(std::time::Duration::from_secs(1)));
+    let world = World::with(Setup { config: building_with(&double), library: false }).await;
+    world.upload(&[("a.md", b"# A\n\nOne is in Velby.\n")]).await;
+    let first = world.post_json("/api/v1/builds", &json!({})).await;
+    until("a call to the model", || double.in_flight() > 0).await;
+    let second = world.post_json("/api/v1/builds", &json!({})).await;
+    // As on a full disk, neither can be stored while the first one makes room.
+    let folder = world.dir.path().join("builds");
+    std::fs::remove_dir_all(&folder).unwrap();
+    world.upload(&[("b.md", b"# B\n\nTwo.\n")]).await;
+    let listed = world.get_json("/api/v1/documents?query=b.md").await;
+    let path = format!("/api/v1/documents/{}", listed["items"][0]["id"].as_str().unwrap());
+    let deleted = world.request(reqwest::Method::DELETE, &path).send().await.unwrap();
+    assert_eq!(deleted.status(), 200);
+    std::fs::create_dir(&folder).unwrap();
+    for build in [first, second] {
+        let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+        assert_eq!(done["state"], "done", "{done}");
+    }
     world.stop().await;
 }

@@ -1,4 +1,4 @@
-//! What happens at the same time as something else: deletions, removals, revocations, second servers;
+//! What happens at the same time as something else: deletions, revocations, second servers;
 //! and numbers that no one should send.
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::world::{Setup, World, config, good, new_key, question, until};
 
 /// A model whose replies never come while a test runs.
-fn stuck() -> Double {
+pub(crate) fn stuck() -> Double {
     Double::start(Behaviour::default().latency(Duration::from_mins(10)))
 }
 
 /// A world whose questions and builds ask this model.
-async fn asking(double: &Double, library: bool) -> World {
+pub(crate) async fn asking(double: &Double, library: bool) -> World {
     let mut config = config();
     let model: ModelConfig = serde_json::from_value(json!({
         "url": double.url(), "model": "double", "retries": 0,
@@ -91,6 +91,85 @@ async fn a_document_is_deleted_beside_a_build_that_waits_for_a_model() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_has_become_a_document_is_deleted_by_the_id_of_the_upload() {
+    let world = World::with(Setup { config: config(), library: false }).await;
+    world.upload(&[("person.md", b"# Person\n\nQuillon Roe lives in Velby.\n")]).await;
+    let id = world.get_json("/api/v1/documents").await["items"][0]["id"].clone();
+    let path = format!("/api/v1/documents/{}", id.as_str().unwrap());
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    let deleted = good(world.request(Method::DELETE, &path).send().await.unwrap()).await;
+    assert_eq!(deleted["removed"]["document"], 1, "{deleted}");
+    let hits = world.post_json("/api/v1/search", &json!({"text": "Quillon Roe"})).await;
+    assert_eq!(hits["hits"], json!([]));
+    assert!(!world.dir.path().join("files/person.md").exists());
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_a_build_is_reading_is_deleted_and_the_build_does_not_store_it() {
+    let double = stuck();
+    let world = asking(&double, false).await;
+    world.upload(&[("a.md", b"# A\n\nOne is in Velby.\n"), ("b.md", b"# B\n\nTwo.\n")]).await;
+    let listed = world.get_json("/api/v1/documents").await;
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    until("a call to the model", || double.in_flight() > 0).await;
+    let path = format!("/api/v1/documents/{id}");
+    let deleted = world.request(Method::DELETE, &path).send().await.unwrap();
+    assert_eq!(deleted.status(), 200);
+    double.set(Behaviour::replying(|_| "Where is Two?".into()));
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(done["state"], "done", "{done}");
+    let listed = world.get_json("/api/v1/documents").await;
+    let names: Vec<&Value> =
+        listed["items"].as_array().unwrap().iter().map(|item| &item["name"]).collect();
+    assert_eq!(names, ["b.md"], "{listed}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleting_what_is_not_there_interrupts_no_build() {
+    let double = stuck();
+    let world = asking(&double, false).await;
+    world.upload(&[("a.md", b"# A\n\nOne is in Velby.\n")]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    until("a call to the model", || double.in_flight() > 0).await;
+    let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
+    let started = world.get_json(&path).await["started"].clone();
+    for id in ["nothing", "upload-0123456789abcdef", "d-0123456789abcdef"] {
+        let path = format!("/api/v1/documents/{id}");
+        let deleted = world.request(Method::DELETE, &path).send().await.unwrap();
+        assert_eq!(deleted.status(), 404, "{id}");
+    }
+    assert_eq!(world.get_json(&path).await["started"], started);
+    world.post_json(&format!("{path}/cancel"), &json!({})).await;
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_a_build_that_makes_room_are_counted_once() {
+    let double = Double::start(
+        Behaviour::replying(|_| "Where is One?".into()).latency(Duration::from_millis(300)),
+    );
+    let world = asking(&double, false).await;
+    let text = |n: usize| format!("# N{n}\n\nNote {n} is in Velby.\n").into_bytes();
+    let files: Vec<(String, Vec<u8>)> = (0..6).map(|n| (format!("{n}.md"), text(n))).collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(n, t)| (n.as_str(), t.as_slice())).collect();
+    world.upload(&files).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    until("a call to the model", || double.in_flight() > 0).await;
+    let deleted = world.request(Method::DELETE, "/api/v1/documents/5.md").send().await.unwrap();
+    assert_eq!(deleted.status(), 200);
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(done["state"], "done", "{done}");
+    let usage = world.get_json("/api/v1/usage?by=strategy").await;
+    let line = usage.as_array().unwrap().iter().find(|line| line["group"] == "index").unwrap();
+    assert_eq!(line["calls"], double.chat_calls(), "{usage}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn revoking_a_key_stops_its_build_and_what_it_has_cost_is_counted() {
     // The first chunk is done, and the next one never.
     let double = Double::start(Behaviour::replying(|call| {
@@ -133,42 +212,6 @@ async fn revoking_a_key_stops_its_build_and_what_it_has_cost_is_counted() {
     let line = usage.as_array().unwrap().iter().find(|line| line["group"] == kept.id.as_str());
     let line = line.unwrap_or_else(|| panic!("{usage}"));
     assert!(line["calls"].as_u64().unwrap() > 0, "{usage}");
-    world.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_removed_workspace_stays_removed_and_its_name_is_free() {
-    let double = stuck();
-    let world = asking(&double, true).await;
-    let admin = world.key(&Scope::ALL, "default");
-    let send = |method: Method, path: &str, body: Value| {
-        world.request(method, path).bearer_auth(&admin).json(&body).send()
-    };
-    let named = json!({"name": "acme"});
-    assert_eq!(
-        send(Method::POST, "/api/v1/workspaces", named.clone()).await.unwrap().status(),
-        201
-    );
-    let key = world.key(&[Scope::Ask, Scope::Write], "acme");
-    let ask = json!({"question": "What does the first acme plan?", "strategy": "cot"});
-    let asked = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);
-    let asked = tokio::spawn(async move { asked.send().await.map(|response| response.status()) });
-    until("a call to the model", || double.in_flight() == 1).await;
-    let removed = send(Method::DELETE, "/api/v1/workspaces/acme", json!({})).await.unwrap();
-    assert_eq!(removed.status(), 204);
-    // The key is revoked, which ends its question; neither brings the folder back.
-    assert_eq!(asked.await.unwrap().unwrap(), 401);
-    let folder = world.dir.path().join("workspaces/acme");
-    assert!(!folder.exists());
-    let left = std::fs::read_dir(world.dir.path().join("workspaces")).unwrap().count();
-    assert_eq!(left, 0, "nothing of it is left on the disk");
-    assert_eq!(send(Method::POST, "/api/v1/workspaces", named).await.unwrap().status(), 201);
-    let old = world.request(Method::GET, "/api/v1/documents").bearer_auth(&key).send();
-    assert_eq!(old.await.unwrap().status(), 401, "a key of the first one does not open the second");
-    let new = world.key(&[Scope::Ask], "acme");
-    let traces = world.request(Method::GET, "/api/v1/traces").bearer_auth(&new).send();
-    let traces = good(traces.await.unwrap()).await;
-    assert_eq!(traces["items"].as_array().unwrap().len(), 0, "{traces}");
     world.stop().await;
 }
 
@@ -245,34 +288,4 @@ async fn a_page_follows_the_one_before_when_its_last_document_is_gone() {
     let gone = world.request(Method::DELETE, "/api/v1/documents/orrin.md").send().await.unwrap();
     assert!(gone.status().is_success());
     assert_eq!(name(&page(&fourth["next"]).await), "people/tarrant.md");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_key_of_a_workspace_that_was_deleted_by_hand_opens_no_later_one() {
-    let world = World::start().await;
-    let admin = world.key(&Scope::ALL, "default");
-    let create = async |world: &World| {
-        let request = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&admin);
-        let created = request.json(&json!({"name": "acme"})).send().await.unwrap();
-        assert_eq!(created.status(), 201);
-    };
-    let list = async |world: &World, key: &str| {
-        let request = world.request(Method::GET, "/api/v1/documents").bearer_auth(key);
-        request.send().await.unwrap().status()
-    };
-    create(&world).await;
-    // Keys may be created before a server has opened their workspace; it binds them then.
-    let (key, early) = (world.key(&[Scope::Ask], "acme"), world.key(&[Scope::Ask], "later"));
-    let dir = world.stop().await;
-    let world = World::over(dir, Setup::default()).await;
-    assert_eq!(list(&world, &key).await, 200, "a restart changes nothing");
-    let dir = world.stop().await;
-    std::fs::remove_dir_all(dir.path().join("workspaces/acme")).unwrap();
-    let world = World::over(dir, Setup::default()).await;
-    create(&world).await;
-    assert_eq!(list(&world, &key).await, 401);
-    let later = world.request(Method::POST, "/api/v1/workspaces").bearer_auth(&admin);
-    assert_eq!(later.json(&json!({"name": "later"})).send().await.unwrap().status(), 201);
-    assert_eq!(list(&world, &early).await, 200);
-    world.stop().await;
 }

@@ -12,6 +12,7 @@ mod openai;
 mod operations;
 mod problems;
 mod reading;
+mod removal;
 mod rights;
 mod security;
 #[cfg(unix)]

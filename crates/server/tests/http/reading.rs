@@ -219,8 +219,14 @@ async fn an_evaluation_is_started_followed_listed_and_refused_when_it_cannot_run
     ] {
         let mut bad = new.clone();
         bad[key] = value;
-        assert_eq!(world.post(path, &bad).await.status(), 422, "{bad}");
+        let refused = world.post(path, &bad).await;
+        assert_eq!(refused.status(), 422, "{bad}");
+        let problem = refused.text().await.unwrap();
+        assert!(!problem.contains(world.dir.path().to_str().unwrap()), "{problem}");
     }
+    // What was refused has not touched the evaluation of that name.
+    let file = world.dir.path().join("evaluations/towers/towers.jsonl");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), questions);
     world.stop().await;
 }
 

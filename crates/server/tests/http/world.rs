@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use halma_engine::{Config, EmbedderKind, Engine, EngineError, IndexOptions, KbError, Loaded};
-use halma_server::{KeyFile, NewKey, Scope, ServeOptions, Server};
+use halma_server::{KeyFile, NewKey, Reloader, Scope, ServeOptions, Server};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -25,6 +25,8 @@ const LIBRARY: &[(&str, &str)] = &[
 pub(crate) struct World {
     pub(crate) dir: TempDir,
     pub(crate) url: String,
+    /// Gives the server another configuration.
+    pub(crate) reloader: Reloader,
     client: reqwest::Client,
     stop: Option<oneshot::Sender<()>>,
     running: JoinHandle<()>,
@@ -108,12 +110,13 @@ impl World {
         };
         let server = Box::pin(Server::bind(options)).await.unwrap();
         let url = format!("http://{}", server.addr());
+        let reloader = server.reloader();
         let (stop, stopped) = oneshot::channel::<()>();
         let running = tokio::spawn(server.run(async { drop(stopped.await) }));
         // Without a server that speaks https nobody else installs one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { dir, url, client, stop: Some(stop), running }
+        Self { dir, url, reloader, client, stop: Some(stop), running }
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {

@@ -8,6 +8,7 @@ mod fetch;
 pub mod heads;
 mod onnx;
 mod quantized;
+mod running;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use checkpoint::ExportError;
 use encoder::{Encoder, pooled};
 pub use fetch::fetch;
 use quantized::QuantizedEncoder;
+use running::Running;
 use tokens::Tokens;
 use weights::{Files, open_weights};
 pub use weights::{NAME, WeightsError, cache_folder, locate};
@@ -52,6 +54,7 @@ struct Inner {
     quantized: Option<QuantizedEncoder>,
     pool: InferencePool,
     pooling: Pooling,
+    running: Running,
 }
 
 /// What the weights of the layers are, and what is computed with.
@@ -114,7 +117,17 @@ impl MiniLm {
         let pool = InferencePool::new(self::threads(options.threads));
         let pooling = options.pooling.unwrap_or_else(|| EmbedderUse::for_model(&name).pooling);
         let folder = files.graph.parent().unwrap_or(Path::new(".")).to_owned();
-        Ok(Self(Arc::new(Inner { name, folder, tokens, encoder, quantized, pool, pooling })))
+        let running = Running::default();
+        Ok(Self(Arc::new(Inner {
+            name,
+            folder,
+            tokens,
+            encoder,
+            quantized,
+            pool,
+            pooling,
+            running,
+        })))
     }
 }
 
@@ -203,7 +216,6 @@ impl Embedder for MiniLm {
     async fn embed(&self, texts: &[&str], _: EmbedRole) -> Result<Vec<Vector>, LlmError> {
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
         let inner = Arc::clone(&self.0);
-        let embedded = tokio::task::spawn_blocking(move || inner.embed(&texts)).await;
-        embedded.map_err(|error| LlmError::refused(format!("embedding stopped: {error}")))?
+        self.0.running.run(move || inner.embed(&texts)).await
     }
 }

@@ -30,7 +30,7 @@ fn line(workspace: &Workspace) -> Result<WorkspaceLine, Problem> {
     Ok(WorkspaceLine { name: workspace.name.clone(), documents: stats.documents, created })
 }
 
-/// List the workspaces.
+/// List the workspaces. One that cannot be opened is left out, and the log says why.
 #[utoipa::path(get, path = "/api/v1/workspaces", tag = "workspaces",
     responses((status = 200, body = Items<WorkspaceLine>), (status = 403, body = Problem)))]
 pub(crate) async fn list(
@@ -39,8 +39,16 @@ pub(crate) async fn list(
 ) -> Result<Json<Items<WorkspaceLine>>, Problem> {
     let mut lines = vec![];
     for name in app.workspaces.names() {
-        let workspace = app.workspaces.get(&name).await?;
-        lines.push(run_blocking(move || line(&workspace)).await?);
+        let opened = app.workspaces.get(&name).await;
+        let read = match opened {
+            Ok(workspace) => run_blocking(move || line(&workspace)).await,
+            Err(problem) => Err(problem),
+        };
+        match read {
+            Ok(line) => lines.push(line),
+            // One that cannot be opened does not hide the others; one may have been removed.
+            Err(Problem { detail, .. }) => tracing::warn!("`{name}` is not listed: {detail}"),
+        }
     }
     Ok(Json(Items::whole(lines)))
 }
@@ -72,9 +80,13 @@ pub(crate) async fn create(
     responses((status = 204), (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn delete(
     State(app): State<Shared>,
-    MayAdmin(_caller): MayAdmin,
+    MayAdmin(caller): MayAdmin,
     Part(name): Part<String>,
 ) -> Result<StatusCode, Problem> {
-    app.workspaces.remove(&name).await?;
+    // It may hold the workspace that is to be closed.
+    drop(caller);
+    // It is completed also when the client leaves.
+    let removal = tokio::spawn(async move { app.workspaces.remove(&name).await });
+    removal.await.map_err(|e| Problem::internal(&e))??;
     Ok(StatusCode::NO_CONTENT)
 }

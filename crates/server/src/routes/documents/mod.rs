@@ -301,7 +301,8 @@ pub(crate) struct DeletedDocument {
 }
 
 /// Delete a document and everything derived from it: nodes, vectors, cached replies, traces that
-/// quote it, and the original file. For an upload that is not built yet, delete the file.
+/// quote it, and the original file. For an upload that is not built yet, delete the file; a build that
+/// is about to store it does not.
 #[utoipa::path(delete, path = "/api/v1/documents/{id}", tag = "documents",
     params(("id" = String, Path)),
     responses((status = 200, body = DeletedDocument), (status = 404, body = Problem)))]
@@ -309,19 +310,20 @@ pub(crate) async fn delete(
     MayWriteDocuments(caller): MayWriteDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<DeletedDocument>, Problem> {
-    // A build that is running makes room and continues afterwards.
-    let hold = caller.workspace.builds.hold();
     let lane = caller.lane();
     lane.run(move || {
         let engine = caller.workspace.engine();
-        if let Some(upload) = find_upload(&engine, &id) {
-            engine.originals().remove(&[upload.name]).map_err(|e| Problem::internal(&e))?;
-            return Ok(Json(DeletedDocument { removed: BTreeMap::new() }));
-        }
-        let _hold = hold;
-        // By id, so that no name is taken for a pattern.
-        let id = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.id;
-        let deleted = engine.delete(&[id.0])?;
+        let deleted = if let Some(upload) = find_upload(&engine, &id) {
+            // It may have become a document since its id was listed.
+            let _hold = caller.workspace.builds.hold();
+            engine.delete_upload(&upload.name)?
+        } else {
+            // By id, so that no name is taken for a pattern.
+            let id = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.id;
+            // A build that is running makes room and continues afterwards; not for what is not there.
+            let _hold = caller.workspace.builds.hold();
+            engine.delete(&[id.0])?
+        };
         Ok(Json(DeletedDocument { removed: deleted.nodes }))
     })
     .await

@@ -1,10 +1,14 @@
 //! The metrics of a server: what they count, and what they never hold.
 #![expect(clippy::float_cmp, reason = "the values are counts")]
+use std::sync::Arc;
+use std::time::Duration;
+
 use halma_server::Scope;
+use halma_testkit::double::{Behaviour, Double};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::world::{World, good, question};
+use crate::world::{Setup, World, config, good, question};
 
 async fn metrics(world: &World) -> String {
     let response = world.get("/metrics").await;
@@ -92,4 +96,36 @@ async fn a_key_for_metrics_reads_nothing_else() {
     assert_eq!(status("/api/v1/documents").await, 403);
     assert_eq!(world.get("/metrics").await.status(), 401);
     world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_embedder_that_does_not_reply_holds_up_nothing_else() {
+    let double = Double::start(Behaviour::default());
+    let mut config = config();
+    let embedder = json!({"kind": "endpoint", "url": double.url(), "model": "vectors"});
+    config.embedder = serde_json::from_value(embedder).unwrap();
+    let world = Arc::new(World::with(Setup { config, library: true }).await);
+    double.set(Behaviour::default().latency(Duration::from_mins(10)));
+    let embed = |n: usize| {
+        let world = Arc::clone(&world);
+        let body = json!({"input": format!("text {n}")});
+        tokio::spawn(async move { world.post("/v1/embeddings", &body).await.status() })
+    };
+    let stuck: Vec<_> = (0..40).map(embed).collect();
+    // More of them than may run at a time.
+    let waiting = "halma_requests_waiting{workspace=\"default\"}";
+    let mut count = 0.0;
+    for _ in 0..400 {
+        count = value(&metrics(&world).await, waiting);
+        if count > 0.0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    assert!(count > 0.0, "all of them run");
+    for path in ["/api/v1/documents", "/api/v1/tables", "/api/v1/traces", "/api/v1/builds"] {
+        let listed = tokio::time::timeout(Duration::from_mins(1), world.get(path)).await;
+        assert_eq!(listed.expect("it waits for the embedder").status(), 200, "{path}");
+    }
+    stuck.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -1,3 +1,4 @@
 //! What an administrator sees of a server.
 mod metrics;
+mod reloading;
 mod stopping;

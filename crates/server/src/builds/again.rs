@@ -1,0 +1,110 @@
+//! Pauses between attempts at what may work later, such as storing a build on a full disk.
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::{Build, BuildState, Builds, log_conflict};
+use crate::limits::blocking::run_blocking;
+use crate::problem::Problem;
+
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// Pauses that grow as long as attempts fail.
+#[derive(Debug)]
+pub(super) struct Pauses(Duration);
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self(FIRST)
+    }
+}
+
+impl Pauses {
+    /// The pause after another attempt that failed.
+    pub(super) fn next(&mut self) -> Duration {
+        let pause = self.0;
+        self.0 = (2 * pause).min(LONGEST);
+        pause
+    }
+}
+
+/// Changes a build that is in this state, off the runtime's threads. While the change cannot be
+/// stored it is tried again, until the workspace is closed.
+pub(super) async fn change_surely(
+    builds: &Arc<Builds>,
+    (id, from): (&str, BuildState),
+    change: impl FnMut(&mut Build) + Clone + Send + 'static,
+) {
+    let mut pauses = Pauses::default();
+    let mut closed = builds.closed.subscribe();
+    loop {
+        let changed = set(builds, (id, from), change.clone()).await;
+        match &changed {
+            Err(problem) if is_temporary(problem) => {}
+            _ => return log_conflict(changed),
+        }
+        if pause(&mut closed, pauses.next()).await {
+            return;
+        }
+    }
+}
+
+/// Changes a build that is in this state, off the runtime's threads.
+async fn set(
+    builds: &Arc<Builds>,
+    (id, from): (&str, BuildState),
+    change: impl FnMut(&mut Build) + Send + 'static,
+) -> Result<Build, Problem> {
+    let (builds, id) = (Arc::clone(builds), id.to_owned());
+    run_blocking(move || builds.move_on(&id, from, change)).await
+}
+
+/// Whether what failed may work later: the disk is full, or the database is not reached.
+fn is_temporary(problem: &Problem) -> bool {
+    problem.status().is_server_error()
+}
+
+/// Waits; whether the workspace was closed meanwhile.
+pub(super) async fn pause(closed: &mut watch::Receiver<bool>, pause: Duration) -> bool {
+    tokio::time::timeout(pause, closed.wait_for(|closed| *closed)).await.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_minute() {
+        let mut pauses = Pauses::default();
+        let first: Vec<u64> = (0..8).map(|_| pauses.next().as_secs()).collect();
+        assert_eq!(first, [1, 2, 4, 8, 16, 32, 60, 60]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_that_cannot_be_stored_is_stored_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let builds = Arc::new(Builds::open(dir.path()).unwrap());
+        let build = builds.start(None, None).unwrap();
+        builds.begin(&build.id).unwrap();
+        let folder = dir.path().join("builds");
+        std::fs::remove_dir_all(&folder).unwrap();
+        let attempts = Arc::new(AtomicUsize::new(0));
+        let change = {
+            let attempts = Arc::clone(&attempts);
+            move |build: &mut Build| {
+                // At the third attempt there is a folder again.
+                if attempts.fetch_add(1, Ordering::Relaxed) == 2 {
+                    std::fs::create_dir(&folder).unwrap();
+                }
+                build.wait();
+            }
+        };
+        change_surely(&builds, (&build.id, BuildState::Running), change).await;
+        assert_eq!(attempts.load(Ordering::Relaxed), 3);
+        assert_eq!(builds.get(&build.id).unwrap().state, BuildState::Queued);
+    }
+}

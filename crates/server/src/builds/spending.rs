@@ -1,0 +1,79 @@
+//! What a build has used.
+use std::sync::Arc;
+
+use halma_core::{Budget, Meter, UsageTotal};
+
+use super::{Build, BuildAccounts};
+use crate::metrics::Metrics;
+use crate::usage::{UsageCounts, UsageKey};
+use crate::workspace::Workspace;
+
+/// Counts what a build has used when it ends, however it ends. One that makes room for a deletion
+/// has one for all its turns: calls that were under way then are made to their end, and asked for
+/// again from the cache.
+pub(super) struct Spending {
+    workspace: Arc<Workspace>,
+    metrics: Arc<Metrics>,
+    build: String,
+    key: String,
+    pub(super) meter: Arc<Meter>,
+    /// In how many turns the build is done so far.
+    turns: u32,
+    is_counted: bool,
+}
+
+impl Spending {
+    /// Of a build that begins, or continues after it has made room.
+    pub(super) fn of(
+        build: &Build,
+        (workspace, accounts): (&Arc<Workspace>, &BuildAccounts),
+        former: Option<Self>,
+    ) -> Self {
+        let former = former.filter(|former| former.build == build.id && !former.is_counted);
+        if let Some(mut former) = former {
+            former.turns += 1;
+            return former;
+        }
+        let key = build.key.as_deref();
+        let daily = key.and_then(|key| accounts.allowance.meter_of_id(key, &workspace.usage));
+        let meter = Arc::new(match daily {
+            Some(daily) => Meter::within(Budget::default(), daily),
+            None => Meter::unlimited(),
+        });
+        Self {
+            workspace: Arc::clone(workspace),
+            metrics: Arc::clone(&accounts.metrics),
+            build: build.id.clone(),
+            key: key.unwrap_or_default().to_owned(),
+            meter,
+            turns: 1,
+            is_counted: false,
+        }
+    }
+
+    /// Counts what was used; `exact` is what the last turn reports.
+    pub(super) fn count(&mut self, exact: Option<UsageTotal>) {
+        if std::mem::replace(&mut self.is_counted, true) {
+            return;
+        }
+        let exact = exact.filter(|_| self.turns == 1);
+        // Prompt and completion tokens are counted together by the meter.
+        let usage = exact.unwrap_or_else(|| UsageTotal {
+            llm_calls: self.meter.calls(),
+            prompt_tokens: self.meter.tokens(),
+            usd: self.meter.usd(),
+            ..UsageTotal::default()
+        });
+        self.metrics.build_usage(usage);
+        let counts = UsageCounts::from_total(usage, 0);
+        if counts != UsageCounts::default() || exact.is_some() {
+            self.workspace.usage.add(UsageKey::today(&self.key, "index"), counts);
+        }
+    }
+}
+
+impl Drop for Spending {
+    fn drop(&mut self) {
+        self.count(None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Where the files of a request go: each is received, checked, and moved to the originals.
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::extract::multipart::Field;
+use axum::http::StatusCode;
+use halma_core::{Metadata, MetadataFilter};
+use halma_engine::{Engine, ServeConfig, safe_name};
+use tempfile::TempPath;
+use tokio::io::AsyncWriteExt as _;
+
+use super::place::{ReceivedFile, disk_problem};
+use super::reading::Patience;
+use super::{AcceptedFile, UploadState};
+use crate::access::Caller;
+use crate::builds::RefusedFile;
+use crate::limits::blocking::Lane;
+use crate::limits::upload_quota::{NewFile, Quota, QuotaLimits, Receiving};
+use crate::problem::Problem;
+use crate::workspace::Workspace;
+
+/// Files of more bytes are checked one after the other in a workspace.
+const LARGE: u64 = 8_000_000;
+
+/// Where the files of a request go.
+pub(super) struct UploadTarget {
+    engine: Arc<Engine>,
+    /// What the fields of the caller's documents must meet.
+    documents: Option<MetadataFilter>,
+    lane: Lane,
+    workspace: Arc<Workspace>,
+    /// The folder of uploads in progress.
+    temporary: PathBuf,
+    /// Bytes of one file at most.
+    max_bytes: u64,
+    /// Whether a file of the same name is replaced.
+    replace: bool,
+}
+
+impl UploadTarget {
+    pub(super) fn new(caller: &Caller, max_bytes: u64, replace: bool) -> Self {
+        let workspace = Arc::clone(&caller.workspace);
+        let (engine, lane) = (workspace.engine(), caller.lane());
+        let (documents, temporary) = (caller.documents().cloned(), workspace.uploads.clone());
+        Self { engine, documents, lane, workspace, temporary, max_bytes, replace }
+    }
+
+    pub(super) fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// What the workspace holds already, also what the caller does not see.
+    pub(super) async fn quota(&self, config: &ServeConfig) -> Result<Quota, Problem> {
+        let limits =
+            QuotaLimits { files: config.max_workspace_files, bytes: config.max_workspace_bytes };
+        let (engine, uploading) = (Arc::clone(&self.engine), Arc::clone(&self.workspace.uploading));
+        self.lane.run(move || Ok(uploading.look(engine.originals(), limits))).await
+    }
+
+    /// Stores one file, or says why it is refused; the outer error ends the request.
+    pub(super) async fn store(
+        &self,
+        mut field: Field<'_>,
+        state: &mut UploadState,
+    ) -> Result<Result<AcceptedFile, RefusedFile>, Problem> {
+        let sent = field.file_name().unwrap_or_default();
+        let folder = &state.place.folder;
+        let sent = if folder.is_empty() { sent.to_owned() } else { format!("{folder}/{sent}") };
+        let name = match safe_name(&sent) {
+            Ok(name) => name,
+            Err(reason) => {
+                self.skip(&mut field, &mut state.patience).await?;
+                return Ok(Err(RefusedFile::new(&sent, reason, "give the file a plain name")));
+            }
+        };
+        let metadata = match self.fields(&name, state.place.metadata.as_ref()) {
+            Ok(metadata) => metadata,
+            Err(reason) => {
+                self.skip(&mut field, &mut state.patience).await?;
+                let hint = "send fields that this key may see, or use a key without conditions";
+                return Ok(Err(RefusedFile::new(&name, reason, hint)));
+            }
+        };
+        let former = self.engine.originals().get(&name).map_or(0, |former| former.bytes);
+        let receiving = Receiving::new(&self.workspace.uploading, state.quota.limits(), former);
+        let received = self.receive(&mut field, receiving, &mut state.patience).await?;
+        let Some((path, receiving)) = received else {
+            self.skip(&mut field, &mut state.patience).await?;
+            let reason = format!("it is larger than {} bytes", self.max_bytes);
+            let hint = "split it, or raise `serve.max_upload_bytes`";
+            return Ok(Err(RefusedFile::new(&name, reason, hint)));
+        };
+        let (engine, workspace) = (Arc::clone(&self.engine), Arc::clone(&self.workspace));
+        let (replace, upload, bytes) = (self.replace, name.clone(), receiving.bytes());
+        let file = ReceivedFile { path, name, metadata };
+        let lane = if bytes > LARGE { &self.workspace.large_files } else { &self.lane };
+        let mut quota = state.quota;
+        let (stored, quota) = lane
+            .run(move || {
+                let _receiving = receiving;
+                if let Err(refused) = file.check(&engine, replace)? {
+                    return Ok((Err(refused), quota));
+                }
+                let new = (engine.originals(), NewFile { name: &upload, bytes });
+                let place = || file.move_to_originals(&engine);
+                let moved =
+                    workspace.while_open(|| workspace.uploading.place(&mut quota, new, place))?;
+                Ok((moved.map(|()| AcceptedFile { name: upload.clone(), bytes, upload }), quota))
+            })
+            .await?;
+        state.quota = quota;
+        Ok(stored)
+    }
+
+    /// The fields that a file gets; `None` leaves those it has. Those who see some documents add
+    /// only such; files of records are not among them, since each record says its own name.
+    fn fields(&self, name: &str, sent: Option<&Metadata>) -> Result<Option<Metadata>, String> {
+        let Some(documents) = &self.documents else { return Ok(sent.cloned()) };
+        let extension = name.rsplit('.').next().unwrap_or_default().to_lowercase();
+        if matches!(extension.as_str(), "json" | "jsonl" | "ndjson") {
+            return Err("a key for some documents cannot upload files of records".to_owned());
+        }
+        let own = match sent {
+            Some(sent) => sent.clone(),
+            None => self.engine.originals().metadata(name).unwrap_or_default(),
+        };
+        let fields = documents.required().overlaid(&own);
+        fields.check().map_err(|e| e.to_string())?;
+        if documents.admits(&fields) {
+            return Ok(Some(fields));
+        }
+        Err("its fields are outside of the documents that this key may see".to_owned())
+    }
+
+    /// Writes a file to a temporary one; `None` when it is too large.
+    async fn receive(
+        &self,
+        field: &mut Field<'_>,
+        mut receiving: Receiving,
+        patience: &mut Patience,
+    ) -> Result<Option<(TempPath, Receiving)>, Problem> {
+        let failed = |e: std::io::Error| disk_problem(&e);
+        let temporary = tempfile::NamedTempFile::new_in(&self.temporary).map_err(failed)?;
+        let (file, path) = temporary.into_parts();
+        let mut file = tokio::fs::File::from_std(file);
+        while let Some(piece) = patience.piece(field).await? {
+            receiving.add(piece.len() as u64)?;
+            if receiving.bytes() > self.max_bytes {
+                return Ok(None);
+            }
+            file.write_all(&piece).await.map_err(failed)?;
+        }
+        file.sync_all().await.map_err(failed)?;
+        Ok(Some((path, receiving)))
+    }
+
+    /// Reads to the end of a field, so that the next one can be read. A field that is much too long
+    /// ends the request.
+    async fn skip(&self, field: &mut Field<'_>, patience: &mut Patience) -> Result<(), Problem> {
+        let mut bytes = 0;
+        while let Some(piece) = patience.piece(field).await? {
+            bytes += piece.len() as u64;
+            if bytes > self.max_bytes {
+                let detail = format!("a file is much larger than {} bytes", self.max_bytes);
+                return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+                    .hint("`serve.max_upload_bytes` is the limit"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -65,7 +65,7 @@ pub use inspect::{
     ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent, Unit,
     VectorStats, Verified,
 };
-pub use kept::{BasePart, Calibration, KeptPart};
+pub use kept::{BasePart, Calibration, DenseTrust, KeptPart};
 pub use maintain::{
     BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
 };

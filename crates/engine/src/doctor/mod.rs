@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
-use halma_kb::KbError;
+use halma_kb::{DenseTrust, KbError};
 use halma_kg::{KgKind, KgProfile};
 use halma_models::embed::minilm::MiniLm;
 use halma_models::{RerankerKind, ping};
@@ -272,6 +272,20 @@ fn thresholds(engine: &Engine) -> String {
     found
 }
 
+/// What cosines weigh in the base, where that was measured.
+fn trust(trust: Option<DenseTrust>) -> String {
+    let Some(trust) = trust else { return String::new() };
+    let DenseTrust { queries, dense, bm25, .. } = trust;
+    let found = format!("of {queries} parts of passages cosines find {dense}, BM25 {bm25}");
+    if trust.are_compared() {
+        return format!("; cosines weigh {:.2} ({found})", trust.weight());
+    }
+    format!(
+        "; the embedder does not understand the text ({found}), so that only BM25 is searched: \
+         name an embedder for the language of the text and run `halma index --rebuild embedder`"
+    )
+}
+
 /// The base, if there is one.
 fn open(config: &Config, kb: &Path, place: &Place) -> Result<Option<Engine>, EngineError> {
     if place.address().is_none() && !place.folder().exists() {
@@ -296,16 +310,23 @@ fn base(place: &Place, opened: &Result<Option<Engine>, EngineError>) -> Finding 
     };
     match engine.base().inspector().stats() {
         Ok(stats) => {
+            let measured = engine.base().dense_trust().ok().flatten();
             let message = format!(
-                "{} documents, {} chunks, {} atoms, {} failed units{}",
+                "{} documents, {} chunks, {} atoms, {} failed units{}{}",
                 stats.documents,
                 stats.chunks,
                 stats.atoms,
                 stats.failed_units,
-                thresholds(engine)
+                thresholds(engine),
+                trust(measured)
             );
+            let unread = measured.is_some_and(|trust| !trust.are_compared());
             let failed = stats.failed_units > 0;
-            Finding::new(NAME, if failed { Health::Warning } else { Health::Good }, message)
+            Finding::new(
+                NAME,
+                if failed || unread { Health::Warning } else { Health::Good },
+                message,
+            )
         }
         Err(e) => Finding::bad(NAME, e),
     }

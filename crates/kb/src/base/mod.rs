@@ -272,7 +272,16 @@ impl Base {
         let layer = layer.name();
         let active =
             self.store.read(|reader| Ok(reader.active_embedder()?.map(|(_, record)| record)))?;
-        if let Some(record) = active.filter(|record| self.opened(&record.model).is_none()) {
+        if let Some(trust) = self.dense_trust()?.filter(|trust| !trust.are_compared()) {
+            tracing::warn!(
+                "the embedder does not understand the text of this base (of {} parts of passages \
+                 it finds {}, BM25 {}): only BM25 is searched; name an embedder for the language \
+                 of the text and run `halma index --rebuild embedder`",
+                trust.queries,
+                trust.dense,
+                trust.bm25
+            );
+        } else if let Some(record) = active.filter(|record| self.opened(&record.model).is_none()) {
             tracing::warn!(
                 "the base's vectors are of `{}`, which is not open: only BM25 is searched until \
                  `halma index` has embedded the base again",

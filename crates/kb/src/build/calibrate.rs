@@ -17,18 +17,18 @@ use crate::store::{AtomRecord, ChunkRecord, DocumentRecord, Row, SectionRecord, 
 use crate::{Base, KbError, Thresholds};
 
 /// Questions, and nodes of a layer, that are compared.
-const QUESTIONS: usize = 64;
-const PASSAGES: usize = 400;
+pub(super) const QUESTIONS: usize = 64;
+pub(super) const PASSAGES: usize = 400;
 
 /// A base of fewer chunks tells nothing, nor does a layer of fewer nodes.
-const LEAST_CHUNKS: u64 = 50;
+pub(super) const LEAST_CHUNKS: u64 = 50;
 const LEAST_NODES: u64 = 8;
 
 /// Of pairs that have nothing to do with each other, this share is below the threshold.
 const BELOW: f32 = 0.95;
 
 /// What was measured is measured again when it has grown to this many times what it was.
-const GROWN: u64 = 4;
+pub(super) const GROWN: u64 = 4;
 
 /// What was measured of a layer other than chunks and atoms.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -195,7 +195,11 @@ fn questions(reader: &StoreReader<'_>) -> heed::Result<Questions> {
 }
 
 /// Rows at equal distances over a layer.
-fn spread(reader: &StoreReader<'_>, layer: Layer, most: usize) -> heed::Result<Vec<Row>> {
+pub(super) fn spread(
+    reader: &StoreReader<'_>,
+    layer: Layer,
+    most: usize,
+) -> heed::Result<Vec<Row>> {
     let rows: Vec<Row> = reader.all_rows(layer)?.into_iter().collect();
     Ok(rows.iter().step_by(rows.len().div_ceil(most).max(1)).copied().collect())
 }

@@ -74,7 +74,8 @@ pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};
 pub use settings::{
-    Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
+    Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, GivenThresholds, InputFormat,
+    KbSettings, Thresholds,
 };
 pub use stages::BuildContext;
 pub use store::{AcceptedDetails, ColumnDetails, Details};

@@ -252,16 +252,17 @@ async fn model(config: &Config, name: &str, settings: &ModelConfig) -> Finding {
 /// From which cosines the base counts something as near.
 fn thresholds(engine: &Engine) -> String {
     let Ok(Some((model, thresholds))) = engine.base().thresholds() else { return String::new() };
-    let measured = assemble::thresholds(&engine.config().embedder, Some(&model));
-    let one = |value: Option<f32>, given: Option<f32>| match (value, given) {
-        (Some(value), Some(_)) => format!("{value:.3}"),
-        (Some(value), None) => format!("{value:.3} (measured in this base)"),
-        (None, _) => "not measured yet".to_owned(),
+    let given = assemble::thresholds(&engine.config().embedder, Some(&model));
+    let (configured, usual) = (given.configured, given.usual);
+    let one = |value: Option<f32>, given: Option<f32>| match value {
+        Some(value) if given == Some(value) => format!("{value:.3}"),
+        Some(value) => format!("{value:.3} (measured in this base)"),
+        None => "not measured yet".to_owned(),
     };
     let mut found = format!(
         "; near from cosine {} for chunks, {} for atoms",
-        one(thresholds.chunk, measured.chunk),
-        one(thresholds.atom, measured.atom)
+        one(thresholds.chunk, configured.chunk.or(usual.chunk)),
+        one(thresholds.atom, configured.atom.or(usual.atom))
     );
     let layers = engine.base().layer_thresholds().unwrap_or_default();
     if !layers.is_empty() {

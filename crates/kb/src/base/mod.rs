@@ -26,7 +26,7 @@ use crate::lock::WriterLock;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::Store;
 use crate::{
-    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, SearchSettings, Thresholds,
+    BaseOptions, FeedbackSettings, Former, GivenThresholds, GraphSettings, KbError, SearchSettings,
 };
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
@@ -37,7 +37,7 @@ pub struct Base {
     /// How the embedder is opened, for the record.
     pub(crate) origin: String,
     pub(crate) former: Option<Former>,
-    pub(crate) thresholds: Thresholds,
+    pub(crate) thresholds: GivenThresholds,
     pub(crate) search: SearchSettings,
     pub(crate) graph: GraphSettings,
     pub(crate) feedback_settings: FeedbackSettings,
@@ -236,7 +236,7 @@ impl Base {
     }
 
     /// The open embedder of this name, with its thresholds.
-    pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, Thresholds)> {
+    pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, GivenThresholds)> {
         if let Some(embedder) = self.embedder.as_ref().filter(|e| e.model() == model) {
             return Some((embedder, self.thresholds));
         }

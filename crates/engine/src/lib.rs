@@ -30,11 +30,11 @@ pub use error::EngineError;
 pub use feedback::{FeedbackRequest, Held, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback};
 pub use halma_kb::{
     Atoms, Base, BasePart, CandidateKind, CandidateState, Chunks, Converted, Decision, Deleted,
-    Details, EdgeEnd, Entities, Estimate, ExportFormat, Feedback, FeedbackCandidate, FeedbackQuery,
-    FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode,
-    Merge, MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown, SkippedSample,
-    SqlError, SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample, Timeline,
-    TimelineEvent, Unit, Verdict, Verified, Watch, WorkerKind, serve_worker,
+    DenseTrust, Details, EdgeEnd, Entities, Estimate, ExportFormat, Feedback, FeedbackCandidate,
+    FeedbackQuery, FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery,
+    ListedNode, Merge, MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown,
+    SkippedSample, SqlError, SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample,
+    Timeline, TimelineEvent, Unit, Verdict, Verified, Watch, WorkerKind, serve_worker,
 };
 pub use halma_kb::{
     BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport, backup,

@@ -65,7 +65,7 @@ pub use inspect::{
     ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent, Unit,
     VectorStats, Verified,
 };
-pub use kept::{BasePart, Calibration, KeptPart};
+pub use kept::{BasePart, Calibration, DenseTrust, KeptPart};
 pub use maintain::{
     BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
 };
@@ -74,7 +74,8 @@ pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};
 pub use settings::{
-    Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, InputFormat, KbSettings, Thresholds,
+    Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, GivenThresholds, InputFormat,
+    KbSettings, Thresholds,
 };
 pub use stages::{BuildContext, Forget};
 pub use store::{AcceptedDetails, ColumnDetails, Details};

@@ -10,8 +10,8 @@ use common::{Bench, Words, search};
 use extractor::Works;
 use halma_core::{Budget, Embedder, Layer, Mode};
 use halma_kb::{
-    Atoms, Base, BaseOptions, BasePart, BuildContext, Chunks, Entities, Former, IndexOptions,
-    Thresholds, estimate,
+    Atoms, Base, BaseOptions, BasePart, BuildContext, Chunks, Entities, Former, GivenThresholds,
+    IndexOptions, Thresholds, estimate,
 };
 
 fn library(bench: &Bench) {
@@ -143,7 +143,7 @@ async fn vectors_stay_those_of_the_embedder_that_the_base_was_made_with() {
     let former: Arc<dyn Embedder> = Arc::clone(&first) as Arc<dyn Embedder>;
     let options = BaseOptions {
         embedder: Some(Arc::clone(&second) as Arc<dyn Embedder>),
-        former: Some(Former { embedder: former, thresholds: Thresholds::default() }),
+        former: Some(Former { embedder: former, thresholds: GivenThresholds::default() }),
         ..BaseOptions::default()
     };
     let base = Base::create_or_open(&bench.base_dir(), options).unwrap();
@@ -202,11 +202,38 @@ async fn thresholds_of_an_unknown_embedder_are_measured_in_the_base() {
     let texts = "Which animal number7 eats food7 and has zoo7?";
     let hits = halma_core::Knowledge::search(&*base, &usual(texts)).await.unwrap().remove(0);
     assert!(hits[0].text.contains("number7 ") && hits.len() < 40, "{}", hits.len());
-    // Thresholds that are given are not measured.
     drop(base);
-    let thresholds = Thresholds { chunk: Some(0.1), atom: Some(0.2) };
-    let embedder: Arc<dyn Embedder> = Words::new();
-    let options = BaseOptions { embedder: Some(embedder), thresholds, ..BaseOptions::default() };
-    let base = Base::create_or_open(&bench.base_dir(), options).unwrap();
-    assert_eq!(base.thresholds().unwrap().unwrap().1, thresholds);
+    // Those of the configuration hold; of what is usual for the embedder the greater does.
+    let opened = |thresholds: GivenThresholds| {
+        let embedder: Option<Arc<dyn Embedder>> = Some(Words::new());
+        let options = BaseOptions { embedder, thresholds, ..BaseOptions::default() };
+        let base = Base::create_or_open(&bench.base_dir(), options).unwrap();
+        base.thresholds().unwrap().unwrap().1
+    };
+    let low = Thresholds { chunk: Some(0.01), atom: Some(0.01) };
+    let high = Thresholds { chunk: Some(0.98), atom: Some(0.99) };
+    assert_eq!(opened(GivenThresholds { configured: low, usual: high }), low);
+    let usual = |usual: Thresholds| GivenThresholds { usual, ..GivenThresholds::default() };
+    assert_eq!(opened(usual(high)), high);
+    assert_eq!(opened(usual(low)), measured);
+    let chunk = Thresholds { atom: None, ..low };
+    let mixed = GivenThresholds { configured: chunk, usual: high };
+    assert_eq!(opened(mixed), Thresholds { chunk: low.chunk, atom: high.atom });
+}
+
+#[tokio::test]
+async fn the_threshold_of_atoms_is_measured_again_when_they_are_of_another_kind() {
+    let mut bench = Bench::new();
+    for i in 0..80 {
+        bench.write(&format!("a{i}.txt"), format!("Animal number{i} eats food{i}. It has zoo{i}."));
+    }
+    let base = bench.open(Some(Words::new()));
+    bench.index(&base).await;
+    let measured = || base.thresholds().unwrap().unwrap().1;
+    assert_ne!(measured().atom, measured().chunk);
+    // Without atoms there is only the threshold of chunks.
+    bench.settings.atoms = Atoms::None;
+    bench.options.rebuild = vec![BasePart::Atoms];
+    bench.index(&base).await;
+    assert_eq!(measured().atom, measured().chunk);
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::{ConfigError, Embedder, Llm, Models, PassageReader, Price, Reranker, Tagging};
-use halma_kb::Thresholds;
+use halma_kb::{GivenThresholds, Thresholds};
 use halma_models::embed::minilm::{self, LocalOptions, MiniLm, WeightsError};
 use halma_models::{
     Cache, EmbedderUse, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder,
@@ -251,13 +251,14 @@ pub fn fetch_weights() -> Result<std::path::PathBuf, ConfigError> {
 
 /// The cosine from which a hit counts as near, by embedder (measured values in
 /// `docs/concepts/scores.md`).
-pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> Thresholds {
+pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> GivenThresholds {
     let (chunk, atom) = match model {
         // The paper's 0.2 and 0.5 are relevance scores of this embedder's store; as cosines:
         Some(name) if name.contains("ada-002") => (Some(0.434), Some(0.646)),
         Some("all-MiniLM-L6-v2" | "all-MiniLM-L6-v2-int8") => (Some(0.15), Some(0.25)),
-        // Of others each base is measured when it is built.
+        // Of others there is what each base measures when it is built.
         _ => (None, None),
     };
-    Thresholds { chunk: config.chunk_threshold.or(chunk), atom: config.atom_threshold.or(atom) }
+    let configured = Thresholds { chunk: config.chunk_threshold, atom: config.atom_threshold };
+    GivenThresholds { configured, usual: Thresholds { chunk, atom } }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
-use halma_kb::KbError;
+use halma_kb::{DenseTrust, KbError};
 use halma_kg::{KgKind, KgProfile};
 use halma_models::embed::minilm::MiniLm;
 use halma_models::{RerankerKind, ping};
@@ -252,16 +252,17 @@ async fn model(config: &Config, name: &str, settings: &ModelConfig) -> Finding {
 /// From which cosines the base counts something as near.
 fn thresholds(engine: &Engine) -> String {
     let Ok(Some((model, thresholds))) = engine.base().thresholds() else { return String::new() };
-    let measured = assemble::thresholds(&engine.config().embedder, Some(&model));
-    let one = |value: Option<f32>, given: Option<f32>| match (value, given) {
-        (Some(value), Some(_)) => format!("{value:.3}"),
-        (Some(value), None) => format!("{value:.3} (measured in this base)"),
-        (None, _) => "not measured yet".to_owned(),
+    let given = assemble::thresholds(&engine.config().embedder, Some(&model));
+    let (configured, usual) = (given.configured, given.usual);
+    let one = |value: Option<f32>, given: Option<f32>| match value {
+        Some(value) if given == Some(value) => format!("{value:.3}"),
+        Some(value) => format!("{value:.3} (measured in this base)"),
+        None => "not measured yet".to_owned(),
     };
     let mut found = format!(
         "; near from cosine {} for chunks, {} for atoms",
-        one(thresholds.chunk, measured.chunk),
-        one(thresholds.atom, measured.atom)
+        one(thresholds.chunk, configured.chunk.or(usual.chunk)),
+        one(thresholds.atom, configured.atom.or(usual.atom))
     );
     let layers = engine.base().layer_thresholds().unwrap_or_default();
     if !layers.is_empty() {
@@ -270,6 +271,20 @@ fn thresholds(engine: &Engine) -> String {
         found = format!("{found}; measured for other layers: {}", layers.join(", "));
     }
     found
+}
+
+/// What cosines weigh in the base, where that was measured.
+fn trust(trust: Option<DenseTrust>) -> String {
+    let Some(trust) = trust else { return String::new() };
+    let DenseTrust { queries, dense, bm25, .. } = trust;
+    let found = format!("of {queries} parts of passages cosines find {dense}, BM25 {bm25}");
+    if trust.are_compared() {
+        return format!("; cosines weigh {:.2} ({found})", trust.weight());
+    }
+    format!(
+        "; the embedder does not understand the text ({found}), so that only BM25 is searched: \
+         name an embedder for the language of the text and run `halma index --rebuild embedder`"
+    )
 }
 
 /// The base, if there is one.
@@ -296,16 +311,23 @@ fn base(place: &Place, opened: &Result<Option<Engine>, EngineError>) -> Finding 
     };
     match engine.base().inspector().stats() {
         Ok(stats) => {
+            let measured = engine.base().dense_trust().ok().flatten();
             let message = format!(
-                "{} documents, {} chunks, {} atoms, {} failed units{}",
+                "{} documents, {} chunks, {} atoms, {} failed units{}{}",
                 stats.documents,
                 stats.chunks,
                 stats.atoms,
                 stats.failed_units,
-                thresholds(engine)
+                thresholds(engine),
+                trust(measured)
             );
+            let unread = measured.is_some_and(|trust| !trust.are_compared());
             let failed = stats.failed_units > 0;
-            Finding::new(NAME, if failed { Health::Warning } else { Health::Good }, message)
+            Finding::new(
+                NAME,
+                if failed || unread { Health::Warning } else { Health::Good },
+                message,
+            )
         }
         Err(e) => Finding::bad(NAME, e),
     }

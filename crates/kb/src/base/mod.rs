@@ -27,7 +27,7 @@ use crate::lock::WriterLock;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::Store;
 use crate::{
-    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, SearchSettings, Thresholds,
+    BaseOptions, FeedbackSettings, Former, GivenThresholds, GraphSettings, KbError, SearchSettings,
 };
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
@@ -38,7 +38,7 @@ pub struct Base {
     /// How the embedder is opened, for the record.
     pub(crate) origin: String,
     pub(crate) former: Option<Former>,
-    pub(crate) thresholds: Thresholds,
+    pub(crate) thresholds: GivenThresholds,
     pub(crate) search: SearchSettings,
     pub(crate) graph: GraphSettings,
     pub(crate) feedback_settings: FeedbackSettings,
@@ -241,7 +241,7 @@ impl Base {
     }
 
     /// The open embedder of this name, with its thresholds.
-    pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, Thresholds)> {
+    pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, GivenThresholds)> {
         if let Some(embedder) = self.embedder.as_ref().filter(|e| e.model() == model) {
             return Some((embedder, self.thresholds));
         }
@@ -279,7 +279,16 @@ impl Base {
         let layer = layer.name();
         let active =
             self.store.read(|reader| Ok(reader.active_embedder()?.map(|(_, record)| record)))?;
-        if let Some(record) = active.filter(|record| self.opened(&record.model).is_none()) {
+        if let Some(trust) = self.dense_trust()?.filter(|trust| !trust.are_compared()) {
+            tracing::warn!(
+                "the embedder does not understand the text of this base (of {} parts of passages \
+                 it finds {}, BM25 {}): only BM25 is searched; name an embedder for the language \
+                 of the text and run `halma index --rebuild embedder`",
+                trust.queries,
+                trust.dense,
+                trust.bm25
+            );
+        } else if let Some(record) = active.filter(|record| self.opened(&record.model).is_none()) {
             tracing::warn!(
                 "the base's vectors are of `{}`, which is not open: only BM25 is searched until \
                  `halma index` has embedded the base again",

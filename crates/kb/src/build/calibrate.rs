@@ -1,6 +1,5 @@
-//! The least cosines that count as a match, where no one has measured them: cosines of different
-//! embedders and of different layers cannot be compared, but what is chance can be read from the
-//! base itself.
+//! The least cosines that count as a match: cosines of different embedders, layers and languages
+//! cannot be compared, but what is chance can be read from the base itself.
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,21 +13,21 @@ use crate::kept::Calibration;
 use crate::search::matrix::cosine;
 use crate::stages::BuildContext;
 use crate::store::{AtomRecord, ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader};
-use crate::{Base, KbError, Thresholds};
+use crate::{Atoms, Base, KbError, Thresholds};
 
 /// Questions, and nodes of a layer, that are compared.
-const QUESTIONS: usize = 64;
-const PASSAGES: usize = 400;
+pub(super) const QUESTIONS: usize = 64;
+pub(super) const PASSAGES: usize = 400;
 
 /// A base of fewer chunks tells nothing, nor does a layer of fewer nodes.
-const LEAST_CHUNKS: u64 = 50;
+pub(super) const LEAST_CHUNKS: u64 = 50;
 const LEAST_NODES: u64 = 8;
 
 /// Of pairs that have nothing to do with each other, this share is below the threshold.
 const BELOW: f32 = 0.95;
 
 /// What was measured is measured again when it has grown to this many times what it was.
-const GROWN: u64 = 4;
+pub(super) const GROWN: u64 = 4;
 
 /// What was measured of a layer other than chunks and atoms.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,6 +41,11 @@ struct LayerCalibration {
 
 fn key(embedder: u8) -> String {
     format!("calibration {embedder}")
+}
+
+/// The kind of atoms whose threshold was measured.
+fn atoms_key(embedder: u8) -> String {
+    format!("calibrated atoms {embedder}")
 }
 
 fn layers_key(embedder: u8) -> String {
@@ -95,17 +99,19 @@ struct Due {
     embedder: u8,
     /// The chunks that there are, if chunks and atoms are to be measured.
     chunks: Option<u64>,
+    /// The kind of atoms that the base has.
+    atoms: Atoms,
     /// Other layers with the nodes that they have.
     layers: Vec<(Layer, u64)>,
     questions: Questions,
 }
 
-/// Measures what chance gives, where thresholds are not known and the base is large enough. A
+/// Measures what chance gives where the base is large enough. A
 /// failing embedder is no reason to fail: the next run tries again.
 pub(super) async fn calibrate(context: &Arc<BuildContext>) -> Result<(), KbError> {
     let Some(embedder) = context.embedder.clone() else { return Ok(()) };
-    let known = context.base.opened(embedder.model()).is_some_and(|(_, given)| given.are_known());
-    let mut due = context.store().read(|reader| due(reader, embedder.model(), known))?;
+    let atoms = context.settings.atoms;
+    let mut due = context.store().read(|reader| due(reader, embedder.model(), atoms))?;
     if due.questions.is_empty() {
         return Ok(());
     }
@@ -126,14 +132,15 @@ pub(super) async fn calibrate(context: &Arc<BuildContext>) -> Result<(), KbError
 }
 
 /// What is to be measured; no questions where it is nothing.
-fn due(reader: &StoreReader<'_>, model: &str, known: bool) -> heed::Result<Due> {
+fn due(reader: &StoreReader<'_>, model: &str, atoms: Atoms) -> heed::Result<Due> {
     let chunks = reader.count(Layer::Chunk)?;
     let number = reader.embedder(model)?.map(|(number, _)| number);
     let Some(embedder) = number.filter(|_| chunks >= LEAST_CHUNKS) else {
         return Ok(Due::default());
     };
     let held = reader.calibration(embedder)?;
-    let fits = known || held.is_some_and(|held| chunks < held.chunks.saturating_mul(GROWN));
+    let fits = held.is_some_and(|held| chunks < held.chunks.saturating_mul(GROWN))
+        && reader.meta::<Atoms>(&atoms_key(embedder))? == Some(atoms);
     let measured = reader.layer_calibrations(embedder)?;
     let mut layers = vec![];
     for layer in Layer::ALL.into_iter().filter(|l| !matches!(l, Layer::Chunk | Layer::Atom)) {
@@ -146,7 +153,8 @@ fn due(reader: &StoreReader<'_>, model: &str, known: bool) -> heed::Result<Due> 
     }
     let is_due = !fits || !layers.is_empty();
     let questions = if is_due { questions(reader)? } else { vec![] };
-    Ok(Due { embedder, chunks: (!fits).then_some(chunks), layers, questions })
+    let chunks = (!fits).then_some(chunks);
+    Ok(Due { embedder, chunks, atoms, layers, questions })
 }
 
 fn measure(context: &BuildContext, due: &Due, asked: &[(Row, Vector)]) -> Result<(), KbError> {
@@ -171,6 +179,7 @@ fn measure(context: &BuildContext, due: &Due, asked: &[(Row, Vector)]) -> Result
     store.write(|writer| {
         if let Some(calibration) = calibration {
             writer.set_meta(&key(due.embedder), &calibration)?;
+            writer.set_meta(&atoms_key(due.embedder), &due.atoms)?;
         }
         writer.set_meta(&layers_key(due.embedder), &layers)
     })
@@ -195,7 +204,11 @@ fn questions(reader: &StoreReader<'_>) -> heed::Result<Questions> {
 }
 
 /// Rows at equal distances over a layer.
-fn spread(reader: &StoreReader<'_>, layer: Layer, most: usize) -> heed::Result<Vec<Row>> {
+pub(super) fn spread(
+    reader: &StoreReader<'_>,
+    layer: Layer,
+    most: usize,
+) -> heed::Result<Vec<Row>> {
     let rows: Vec<Row> = reader.all_rows(layer)?.into_iter().collect();
     Ok(rows.iter().step_by(rows.len().div_ceil(most).max(1)).copied().collect())
 }

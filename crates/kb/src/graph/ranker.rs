@@ -7,7 +7,7 @@ use super::cache::GraphCache;
 use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
 use crate::KbError;
 use crate::search::matrix::{NearRequest, Probe};
-use crate::search::{Ranked, Ranker, Search, SummaryEvidence, VectorUse, depth};
+use crate::search::{GraphSettings, Ranked, Ranker, Search, SummaryEvidence, VectorUse, depth};
 use crate::store::{At, Row, StoreReader};
 use crate::walk::ChunkPlace;
 
@@ -46,6 +46,8 @@ impl Ranker for GraphRanker {
         // All texts in one pass over the vectors.
         let near = search.near(Layer::Chunk, NEAR, true);
         let summaries = search.by_summaries(NEAR)?;
+        let dense = search.graph.dense * search.dense_weight;
+        let weights = GraphSettings { dense, ..search.graph };
         let mut lists = vec![];
         let texts = search.query.texts.iter().zip(&search.vectors);
         for (((text, vector), near), summaries) in texts.zip(near).zip(&summaries) {
@@ -64,6 +66,7 @@ impl Ranker for GraphRanker {
                 dense: near.rows,
                 range: near.range,
                 summaries,
+                weights,
             };
             lists.push(search.store.read(|reader| query.rank(reader))?);
         }
@@ -111,12 +114,13 @@ struct GraphQuery<'a> {
     dense: Vec<(Row, f32)>,
     range: (f32, f32),
     summaries: &'a SummaryEvidence,
+    weights: GraphSettings,
 }
 
 impl GraphQuery<'_> {
     fn rank(&self, reader: &StoreReader<'_>) -> heed::Result<Vec<Ranked>> {
         let search = self.search;
-        let (cache, settings) = (search.graph_cache.as_ref(), &search.graph);
+        let (cache, settings) = (search.graph_cache.as_ref(), &self.weights);
         let context = GraphContext { reader, cache, settings };
         let probe = |layer: Layer| {
             let matrix = search.matrices.get(&layer)?;
@@ -160,7 +164,7 @@ impl GraphQuery<'_> {
     }
 
     fn weighed_summaries(&self) -> HashMap<Row, f32> {
-        let graph = &self.search.graph;
+        let graph = &self.weights;
         let weight = graph.summaries;
         self.summaries.shares(weight * graph.dense, weight * graph.bm25)
     }
@@ -200,7 +204,7 @@ impl GraphQuery<'_> {
             }
         }
         let rank = |(row, (share, led_to)): (Row, (f32, bool))| {
-            let dense = similarity.cosine((Layer::Atom, row));
+            let dense = search.dense_weight * similarity.cosine((Layer::Atom, row));
             let parts = [("dense", dense), ("chunk", share * search.graph.atoms)];
             let score = parts.iter().map(|(_, score)| score).sum();
             let part = |(name, score): (&str, f32)| ScorePart {

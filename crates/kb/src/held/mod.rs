@@ -305,6 +305,18 @@ impl MemoryIndex {
     }
 }
 
+/// A lexical index of these rows alone, in memory.
+pub(crate) fn index_rows(
+    reader: &StoreReader<'_>,
+    layer: Layer,
+    rows: &[Row],
+) -> heed::Result<Result<LexicalIndex, KbError>> {
+    let languages = reader.languages()?;
+    let texts = searched_texts((reader, &languages), layer, rows)?;
+    let texts = texts.into_iter().filter_map(|(_, text)| text);
+    Ok(LexicalIndex::in_memory(layer, texts, Arc::new(languages)))
+}
+
 /// The texts of rows as they are searched, in the languages of their documents; `None` for what
 /// has none.
 fn searched_texts(

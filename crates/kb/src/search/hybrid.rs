@@ -8,7 +8,7 @@ use super::summaries::SUMMARIES;
 use crate::KbError;
 use crate::store::Row;
 
-/// The weight of each list.
+/// The weight of each list; that of cosines where they are trusted in full.
 const DENSE: f32 = 1.0;
 const LEXICAL: f32 = 1.0;
 
@@ -39,7 +39,7 @@ impl Ranker for Hybrid {
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
         let query = search.query;
         let (depth, k) = (depth(query.limit), f32::from(search.settings.rrf_k));
-        let weight = search.settings.summaries;
+        let (weight, trust) = (search.settings.summaries, search.dense_weight);
         let mut lists = vec![];
         let dense = search.nearest(query.layer, depth)?;
         let summaries = search.by_summaries(depth)?;
@@ -52,9 +52,9 @@ impl Ranker for Hybrid {
             let led_to = |(row, ..): &(Row, f32, Row)| *row;
             let mut ranked = fuse(
                 &[
-                    RankedList::new("dense", DENSE, dense.into_iter().map(row)),
+                    RankedList::new("dense", DENSE * trust, dense.into_iter().map(row)),
                     RankedList::new("bm25", LEXICAL, lexical.into_iter().map(row)),
-                    RankedList::new(SUMMARIES, weight, summaries.dense.iter().map(led_to)),
+                    RankedList::new(SUMMARIES, weight * trust, summaries.dense.iter().map(led_to)),
                     RankedList::new(SUMMARIES, weight, summaries.bm25.iter().map(led_to)),
                 ],
                 k,

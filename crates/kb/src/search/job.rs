@@ -36,6 +36,8 @@ pub(super) struct SearchJob {
     /// Those of them whose lexical indexes are read.
     pub(super) indexed: Vec<Layer>,
     pub(super) vectors: Vec<Option<Vector>>,
+    /// What the cosines of the embedder weigh.
+    pub(super) dense_weight: f32,
     /// The layers whose vectors are compared, with the embedder.
     pub(super) compared: HashMap<Layer, u8>,
     pub(super) expand: Expand,
@@ -62,6 +64,7 @@ impl SearchJob {
             } else {
                 Arc::default()
             },
+            dense_weight: self.dense_weight,
             vectors: self.vectors.clone(),
             expansions: vec![],
             matrices: HashMap::new(),

@@ -87,6 +87,8 @@ struct Space<'a> {
     embedder: &'a Arc<dyn Embedder>,
     /// The usual least cosine of the layer.
     usual: f32,
+    /// What cosines weigh.
+    weight: f32,
 }
 
 impl Space<'_> {
@@ -135,7 +137,7 @@ impl Base {
     }
 
     /// The cosine from which nodes of a layer count as near, with the embedder in use; `None` where
-    /// the layer has no vectors.
+    /// the layer has no vectors that are compared.
     pub fn usual_cosine(&self, layer: Layer) -> Result<Option<f32>, KbError> {
         Ok(self.space(layer)?.map(|space| space.usual))
     }
@@ -160,6 +162,7 @@ impl Base {
             settings: (self.search, self.graph),
             layers: layers.clone(),
             vectors: vec![None; query.texts.len()],
+            dense_weight: 1.0,
             indexed: vec![],
             compared: HashMap::new(),
             expand: Expand::Nothing,
@@ -174,6 +177,7 @@ impl Base {
             }
             let Some(space) = self.space(layer)? else { continue };
             job.judgement.embedder = space.number;
+            job.dense_weight = space.weight;
             let min_cosine = space.min_cosine(query);
             if layer == query.layer {
                 job.judgement.min_cosine = min_cosine;
@@ -220,7 +224,8 @@ impl Base {
         query.filter.feedback.unwrap_or(self.feedback_settings.search)
     }
 
-    /// The embedder whose vectors are searched, if it is open and the layer has any.
+    /// The embedder whose vectors are searched, if it is open, reads the language of the text, and
+    /// the layer has any.
     fn space(&self, layer: Layer) -> Result<Option<Space<'_>>, KbError> {
         self.store.read(|reader| {
             let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
@@ -232,7 +237,12 @@ impl Base {
             let dimensions = record.dimensions;
             let thresholds = thresholds.or(reader.calibration(number)?);
             let usual = usual(reader, number, layer, thresholds)?;
-            Ok(held.then_some(Space { number, dimensions, embedder, usual }))
+            let trust = reader.dense_trust(number)?;
+            if trust.is_some_and(|trust| !trust.are_compared()) {
+                return Ok(None);
+            }
+            let weight = trust.map_or(1.0, |trust| trust.weight());
+            Ok(held.then_some(Space { number, dimensions, embedder, usual, weight }))
         })
     }
 }

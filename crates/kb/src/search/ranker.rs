@@ -71,6 +71,8 @@ pub(crate) struct Search<'a> {
     pub(crate) graph: GraphSettings,
     /// Empty where the mode does not follow names.
     pub(crate) graph_cache: Arc<GraphCache>,
+    /// What cosines weigh, from 0 to 1: as much as they have been found to say about this base.
+    pub(crate) dense_weight: f32,
     /// The vector of each text of the query, where one is needed, moved towards those of its tags.
     pub(crate) vectors: Vec<Option<Vector>>,
     /// What its tags add to each text of the query.

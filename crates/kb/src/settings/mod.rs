@@ -136,8 +136,7 @@ pub enum Entities {
     None,
 }
 
-/// The least cosines that count as a match with the embedder in use; those that are not known are
-/// measured in the base.
+/// The least cosines that count as a match with the embedder in use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Thresholds {
@@ -145,16 +144,27 @@ pub struct Thresholds {
     pub atom: Option<f32>,
 }
 
-impl Thresholds {
-    pub(crate) fn are_known(self) -> bool {
-        self.chunk.is_some() && self.atom.is_some()
-    }
+/// Thresholds before anything is measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct GivenThresholds {
+    /// Those of the configuration, which hold whatever is measured.
+    pub configured: Thresholds,
+    /// Those that are usual for the embedder. They hold where chance gives less in the base: in
+    /// another language, or where all texts are about one thing, it may give more.
+    pub usual: Thresholds,
+}
 
-    /// Those that are not known as they were measured.
-    pub(crate) fn or(self, measured: Option<Calibration>) -> Self {
-        Self {
-            chunk: self.chunk.or(measured.map(|measured| measured.chunk)),
-            atom: self.atom.or(measured.map(|measured| measured.atom)),
+impl GivenThresholds {
+    /// Those in use, with what was measured in the base.
+    pub(crate) fn or(self, measured: Option<Calibration>) -> Thresholds {
+        let (configured, usual) = (self.configured, self.usual);
+        let greatest = |usual: Option<f32>, measured: Option<f32>| match (usual, measured) {
+            (Some(usual), Some(measured)) => Some(usual.max(measured)),
+            (usual, measured) => usual.or(measured),
+        };
+        Thresholds {
+            chunk: configured.chunk.or(greatest(usual.chunk, measured.map(|held| held.chunk))),
+            atom: configured.atom.or(greatest(usual.atom, measured.map(|held| held.atom))),
         }
     }
 }
@@ -170,7 +180,7 @@ pub struct BaseOptions {
     /// The embedder that the base's vectors are of, where that is another one: searches use it
     /// until every text has a vector of the new one.
     pub former: Option<Former>,
-    pub thresholds: Thresholds,
+    pub thresholds: GivenThresholds,
     /// Settings of searching.
     pub search: SearchSettings,
     /// The weights of graph search.
@@ -186,7 +196,7 @@ pub struct BaseOptions {
 #[derive(Clone)]
 pub struct Former {
     pub embedder: Arc<dyn Embedder>,
-    pub thresholds: Thresholds,
+    pub thresholds: GivenThresholds,
 }
 
 /// How an input file is read.

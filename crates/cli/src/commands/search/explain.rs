@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 
 use console::style;
 use halma_core::{Hit, Layer, Mode, ScorePart};
+use halma_engine::DenseTrust;
 use serde_json::{Value, json};
 
 use crate::view::shorten;
@@ -13,20 +14,44 @@ pub(super) struct Explanation {
     pub(super) mode: Mode,
     /// The cosine from which nodes of the layer count as near; `None` without vectors.
     pub(super) usual: Option<f32>,
+    /// How much cosines say about the text of the base, where that was measured.
+    pub(super) trust: Option<DenseTrust>,
 }
 
 impl Explanation {
     /// The line above the hits.
     pub(super) fn heading(&self) -> String {
         let (mode, layer) = (self.mode.name(), self.layer.name());
+        let weight = match self.trust {
+            Some(trust) if trust.are_compared() => {
+                format!("; cosines weigh {:.2}", trust.weight())
+            }
+            Some(trust) => {
+                let DenseTrust { queries, dense, bm25, .. } = trust;
+                return format!(
+                    "{mode} search of layer {layer} by BM25: the embedder does not understand the \
+                     text (of {queries} parts of passages cosines find {dense}, BM25 {bm25})"
+                );
+            }
+            None => String::new(),
+        };
         match self.usual {
-            Some(usual) => format!("{mode} search of layer {layer}; near from cosine {usual:.3}"),
+            Some(usual) => {
+                format!("{mode} search of layer {layer}; near from cosine {usual:.3}{weight}")
+            }
             None => format!("{mode} search of layer {layer}, which has no vectors"),
         }
     }
 
     pub(super) fn json(&self) -> Value {
-        json!({"mode": self.mode, "layer": self.layer, "near_from_cosine": self.usual})
+        let weight =
+            self.trust.map(|trust| if trust.are_compared() { trust.weight() } else { 0.0 });
+        json!({
+            "mode": self.mode,
+            "layer": self.layer,
+            "near_from_cosine": self.usual,
+            "dense_weight": weight,
+        })
     }
 
     /// Whether methods take a hit as near enough; `None` where it has no cosine.

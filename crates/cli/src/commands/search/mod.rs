@@ -37,7 +37,8 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     let hits = engine.search(query).await?;
     let explanation = if args.explain {
         let usual = engine.base().usual_cosine(args.layer)?;
-        Some(Explanation { layer: args.layer, mode: args.mode, usual })
+        let trust = engine.base().dense_trust()?;
+        Some(Explanation { layer: args.layer, mode: args.mode, usual, trust })
     } else {
         None
     };

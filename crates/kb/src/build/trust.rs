@@ -1,0 +1,175 @@
+//! How much cosines say about the text of a base. An embedder gives every text a vector, also one in
+//! a language that it cannot read; then all cosines are near each other and their order is noise. A
+//! base can measure that itself: the second sentence of a passage should lead to the passage.
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use halma_core::text::sentences;
+use halma_core::{EmbedRole, Layer, Vector};
+
+use super::calibrate::{GROWN, LEAST_CHUNKS, PASSAGES, QUESTIONS, spread};
+use crate::embedding::embed_texts;
+use crate::error::run_blocking;
+use crate::held::index_rows;
+use crate::kept::DenseTrust;
+use crate::lexical::LexicalQuery;
+use crate::search::matrix::cosine;
+use crate::stages::BuildContext;
+use crate::store::{ChunkRecord, Row, StoreReader};
+use crate::{Base, KbError};
+
+/// Fewer queries than these say nothing.
+const LEAST_QUERIES: usize = 16;
+
+/// Characters of a query, at least and at most.
+const LEAST_CHARS: usize = 8;
+const MOST_CHARS: usize = 300;
+
+fn key(embedder: u8) -> String {
+    format!("trust {embedder}")
+}
+
+impl StoreReader<'_> {
+    /// How much the cosines of an embedder say; `None` where that has not been measured.
+    pub(crate) fn dense_trust(&self, embedder: u8) -> heed::Result<Option<DenseTrust>> {
+        self.meta(&key(embedder))
+    }
+}
+
+impl Base {
+    /// How much the cosines of the embedder in use say about the text of this base; `None` without
+    /// vectors, and where it has not been measured.
+    pub fn dense_trust(&self) -> Result<Option<DenseTrust>, KbError> {
+        self.store.read(|reader| {
+            let Some((number, _)) = reader.active_embedder()? else { return Ok(None) };
+            reader.dense_trust(number)
+        })
+    }
+}
+
+/// What is searched, and what for.
+struct Sample {
+    embedder: u8,
+    chunks: u64,
+    passages: Vec<Row>,
+    /// Passages with a part of each.
+    queries: Vec<(Row, String)>,
+}
+
+/// Measures how often a part of a passage leads to the passage, once a base is large enough and
+/// again when it has grown. A failing embedder is no reason to fail: the next run tries again.
+pub(super) async fn measure_trust(context: &Arc<BuildContext>) -> Result<(), KbError> {
+    let Some(embedder) = context.embedder.clone() else { return Ok(()) };
+    let Some(sample) = context.store().read(|reader| sample(reader, embedder.model()))? else {
+        return Ok(());
+    };
+    let texts: Vec<&str> = sample.queries.iter().map(|(_, text)| text.as_str()).collect();
+    let vectors = match embed_texts(embedder.as_ref(), &texts, EmbedRole::Query).await {
+        Ok(vectors) => vectors,
+        Err(error) => {
+            tracing::warn!("what the cosines of the embedder are worth is not measured: {error}");
+            return Ok(());
+        }
+    };
+    let own = Arc::clone(context);
+    run_blocking("measuring cosines", move || {
+        let store = own.store();
+        let dense = store.read(|reader| found_by_cosine(reader, &sample, &vectors))?;
+        let index = store.read(|reader| index_rows(reader, Layer::Chunk, &sample.passages))??;
+        let mut bm25 = 0;
+        for (row, text) in &sample.queries {
+            let query = LexicalQuery { text, added: &[] };
+            let hits = index.search(&query, DenseTrust::HITS, None)?;
+            bm25 += u32::from(hits.iter().any(|(hit, _)| hit == row));
+        }
+        let count = |list: usize| u32::try_from(list).unwrap_or(u32::MAX);
+        let trust = DenseTrust {
+            queries: count(sample.queries.len()),
+            passages: count(sample.passages.len()),
+            dense,
+            bm25,
+            chunks: sample.chunks,
+        };
+        store.write(|writer| writer.set_meta(&key(sample.embedder), &trust))
+    })
+    .await
+}
+
+/// `None` where there is nothing to measure, or no need to.
+fn sample(reader: &StoreReader<'_>, model: &str) -> heed::Result<Option<Sample>> {
+    let chunks = reader.count(Layer::Chunk)?;
+    let Some((embedder, _)) = reader.embedder(model)? else { return Ok(None) };
+    let held = reader.dense_trust(embedder)?;
+    if chunks < LEAST_CHUNKS
+        || held.is_some_and(|held| chunks < held.chunks.saturating_mul(GROWN))
+        || !reader.has_vectors(embedder, Layer::Chunk)?
+    {
+        return Ok(None);
+    }
+    let passages = spread(reader, Layer::Chunk, PASSAGES)?;
+    let mut queries = vec![];
+    for row in passages.iter().step_by(passages.len().div_ceil(QUESTIONS).max(1)) {
+        let Some(record) = reader.node::<ChunkRecord>(*row)? else { continue };
+        queries.extend(part(&reader.chunk_text(&record)?).map(|part| (*row, part)));
+    }
+    let sample = Sample { embedder, chunks, passages, queries };
+    Ok((sample.queries.len() >= LEAST_QUERIES).then_some(sample))
+}
+
+/// The second sentence of a text, which is not an atom whose vector is stored as that of the text;
+/// of a text of one sentence its second half.
+fn part(text: &str) -> Option<String> {
+    let found = sentences(text);
+    let part = match found.as_slice() {
+        [] => return None,
+        [only] => {
+            let only = &text[only.clone()];
+            let middle = only.char_indices().nth(only.chars().count() / 2)?.0;
+            // From the next word on, where there are spaces between words.
+            let half = &only[middle..];
+            half.find(char::is_whitespace).map_or(half, |at| half[at..].trim_start())
+        }
+        [_, second, ..] => &text[second.clone()],
+    };
+    let part: String = part.chars().take(MOST_CHARS).collect();
+    (part.chars().count() >= LEAST_CHARS).then_some(part)
+}
+
+/// The queries whose own passage is among the nearest.
+fn found_by_cosine(
+    reader: &StoreReader<'_>,
+    sample: &Sample,
+    vectors: &[Vector],
+) -> heed::Result<u32> {
+    let mut passages = HashMap::new();
+    for row in &sample.passages {
+        passages.extend(reader.vector(sample.embedder, Layer::Chunk, *row)?.map(|v| (*row, v)));
+    }
+    let mut found = 0;
+    for ((own, _), query) in sample.queries.iter().zip(vectors) {
+        let Some(passage) = passages.get(own) else { continue };
+        let least = cosine(query, passage);
+        // Ties by row, as in searches.
+        let is_nearer = |(row, passage): &(&Row, &Vector)| {
+            let near = cosine(query, passage);
+            near > least || near >= least && *row < own
+        };
+        found += u32::from(passages.iter().filter(is_nearer).count() < DenseTrust::HITS);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn a_part_of_a_passage_is_its_second_sentence_or_half_of_the_only_one() {
+        let of = |text: &str| part(text).unwrap_or_default();
+        assert_eq!(of("One two three. Four five six. Seven."), "Four five six.");
+        assert_eq!(of("One two three four five six seven."), "five six seven.");
+        assert_eq!(of("他来了。她在二〇二〇年走了回家。"), "她在二〇二〇年走了回家。");
+        assert_eq!(of("国家机关工作人员利用职务上的便利受贿"), "利用职务上的便利受贿");
+        assert_eq!(part("Short."), None);
+    }
+}

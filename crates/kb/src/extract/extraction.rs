@@ -81,6 +81,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
+    #[cfg(test)]
     pub(crate) fn add(&mut self, other: Self) {
         self.invented += other.invented;
         self.unknown_ends += other.unknown_ends;

@@ -22,8 +22,16 @@ pub(super) struct Resolution {
     /// Forms of the prints of pairs that the model or the embedder was asked about.
     pub(super) forms_of_prints: HashMap<Id, Id>,
     /// How many chunks' extracts were read for it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests count it"))]
     pub(super) read: usize,
+}
+
+/// What becomes of questions that are left when the graph is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unanswered {
+    /// The next run asks them.
+    AskAgain,
+    /// They are asked when a change touches them.
+    Wait,
 }
 
 /// What was resolved.
@@ -111,8 +119,8 @@ impl Resolution {
     }
 
     /// Writes the graph.
-    pub(super) fn write(&self, base: &Base) -> Result<Written, KbError> {
-        graph::write(&base.store, self)
+    pub(super) fn write(&self, base: &Base, left: Unanswered) -> Result<Written, KbError> {
+        graph::write(&base.store, self, left)
     }
 
     /// Keeps the forms of what is asked about, so that they are found by the answer.
@@ -183,7 +191,7 @@ pub(super) fn undo(base: &Base, id: Id, undone: Undone) -> Result<Written, KbErr
         touch_merge(writer, id)
     })?;
     match Resolution::load(base)? {
-        Some(resolution) => resolution.write(base),
+        Some(resolution) => resolution.write(base, Unanswered::AskAgain),
         None => store.read(totals),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use halma_core::{EmbedRole, Layer};
 
 use super::graph::Written;
-use super::resolution::{Resolution, totals};
+use super::resolution::{Resolution, Unanswered, totals};
 use super::resolve::{Local, Question, Resolved};
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
@@ -58,7 +58,9 @@ pub(super) async fn resolve_all(
     }
     let (own, complete, pairs) = (Arc::clone(context), report.is_complete(), report.done);
     let written = run_blocking("storing entities", move || {
-        let written = known.write(&own.base)?;
+        // What the model failed at is tried again; what more rounds would ask can wait.
+        let left = if complete { Unanswered::Wait } else { Unanswered::AskAgain };
+        let written = known.write(&own.base, left)?;
         if complete {
             own.store().write(|writer| {
                 let corpus = Corpus { fresh: fresh as u64, ..Corpus::default() };

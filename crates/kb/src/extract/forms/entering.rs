@@ -88,9 +88,10 @@ impl<'w, 't> Entering<'w, 't> {
                 continue;
             }
             let key = UnitKey::of(Task::Facts, (Layer::Chunk, chunk));
-            let extract = match is_chunk(self.writer, chunk)? {
-                true => self.writer.result_of::<Extraction>(key)?,
-                false => None,
+            let extract = if is_chunk(self.writer, chunk)? {
+                self.writer.result_of::<Extraction>(key)?
+            } else {
+                None
             };
             self.read += usize::from(extract.is_some());
             let new = extract.map(|(_, extract)| NewNames::new(row, &extract));
@@ -166,10 +167,8 @@ impl<'w, 't> Entering<'w, 't> {
         let key = FormKey::Name(name);
         let Some(held) = self.writer.form_entry::<NameRecord>(key)? else { return Ok(()) };
         if held.chunks > 1 {
-            let witness = match held.witness == chunk {
-                true => self.witness(name)?.unwrap_or(chunk),
-                false => held.witness,
-            };
+            let other = if held.witness == chunk { self.witness(name)? } else { None };
+            let witness = other.unwrap_or(held.witness);
             let fewer = NameRecord { chunks: held.chunks - 1, witness, ..held };
             return self.writer.put_form_entry(key, &fewer);
         }
@@ -223,8 +222,11 @@ impl<'w, 't> Entering<'w, 't> {
     fn link(&mut self, change: &DocumentChange) -> heed::Result<()> {
         let names = || change.now.values().flat_map(|chunk| chunk.names.iter().copied());
         let forms: BTreeSet<Id> = names().map(|name| name.form).collect();
+        let people: BTreeSet<Id> =
+            change.now.values().flat_map(|chunk| chunk.people.iter().copied()).collect();
         let mut links = BTreeSet::new();
-        for name in names().collect::<BTreeSet<NameKey>>() {
+        let of_people = names().filter(|name| people.contains(&name.form));
+        for name in of_people.collect::<BTreeSet<NameKey>>() {
             let record: Option<NameRecord> = self.writer.form_entry(FormKey::Name(name))?;
             let last = record.and_then(|record| record.last).filter(|last| forms.contains(last));
             links.extend(last.map(|last| (name.form, last)));
@@ -242,19 +244,21 @@ impl<'w, 't> Entering<'w, 't> {
         let key = FormKey::Document(change.row);
         let chunks = change.now.keys().copied().collect();
         let now = DocumentNames { chunks, links: links.into_iter().collect() };
-        match now.chunks.is_empty() {
-            true => self.writer.delete_form_entry(key).map(|_| ()),
-            false if now == change.before => Ok(()),
-            false => self.writer.put_form_entry(key, &now),
+        if now.chunks.is_empty() {
+            self.writer.delete_form_entry(key)?;
+        } else if now != change.before {
+            self.writer.put_form_entry(key, &now)?;
         }
+        Ok(())
     }
 
     fn weigh_link(&mut self, (one, two): (Id, Id), by: i64) -> heed::Result<()> {
         for key in [FormKey::Link(one, two), FormKey::Link(two, one)] {
             let count = self.writer.form_entry::<i64>(key)?.unwrap_or_default() + by;
-            match count > 0 {
-                true => self.writer.put_form_entry(key, &count)?,
-                false => drop(self.writer.delete_form_entry(key)?),
+            if count > 0 {
+                self.writer.put_form_entry(key, &count)?;
+            } else {
+                self.writer.delete_form_entry(key)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use crate::extract::Extraction;
 use crate::extract::names::form;
-use crate::extract::resolve::{Name, block_id, declared_block, form_id};
+use crate::extract::resolve::{EntityKind, Name, block_id, declared_block, form_id};
 use crate::store::{ChunkNames, Id, NameKey, NameRecord, Row, hash};
 
 /// What is entered of a chunk.
@@ -27,6 +27,9 @@ impl NewNames {
             let name = Name::new(&sighting.name);
             let key = name.key();
             new.chunk.names.push(key);
+            if EntityKind::parse(&sighting.kind) == EntityKind::Person {
+                new.chunk.people.push(key.form);
+            }
             new.records.entry(key).or_insert_with(|| NameRecord {
                 blocks: name.block_ids(),
                 last: name.last_word().map(form_id),

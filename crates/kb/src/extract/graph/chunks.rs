@@ -76,16 +76,13 @@ fn sighted<'a>(
 ) -> heed::Result<Vec<SightedEntity<'a>>> {
     let mut sighted = vec![];
     for (number, entity) in (0_u32..).zip(entities) {
-        sighted.push(match entity {
-            Some(entity) => SightedEntity {
-                row: rows[*entity],
-                key: Cow::Borrowed(resolved.entities[*entity].key.as_str()),
-            },
-            None => {
-                let row = read.entity_outside(number).unwrap_or(Row::MAX);
-                let record: EntityRecord = writer.linked(row)?;
-                SightedEntity { row, key: Cow::Owned(record.key) }
-            }
+        sighted.push(if let Some(entity) = entity {
+            let key = Cow::Borrowed(resolved.entities[*entity].key.as_str());
+            SightedEntity { row: rows[*entity], key }
+        } else {
+            let row = read.entity_outside(number).unwrap_or(Row::MAX);
+            let record: EntityRecord = writer.linked(row)?;
+            SightedEntity { row, key: Cow::Owned(record.key) }
         });
     }
     Ok(sighted)

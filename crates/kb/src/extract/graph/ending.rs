@@ -29,10 +29,6 @@ pub(super) fn end(
             }
         }
     }
-    // What is in question still is asked about by the next run.
-    for form in resolution.open_forms() {
-        writer.touch_form(form)?;
-    }
     for read in resolution.reads.iter() {
         writer.delete_form_entry(FormKey::ChangedChunk(read.chunk))?;
     }
@@ -136,24 +132,24 @@ fn note_entities(
     resolution: &Resolution,
     rows: &[Row],
 ) -> heed::Result<bool> {
-    let mut stale: BTreeSet<(Id, Row)> = BTreeSet::new();
+    let mut gone: BTreeSet<(Id, Row)> = BTreeSet::new();
     for key in held(writer, &resolution.scope, |form| FormKey::Entity(form, 0))? {
         if let FormKey::Entity(form, row) = key {
-            stale.insert((form, row));
+            gone.insert((form, row));
         }
     }
-    let before = stale.len() as u64;
+    let before = gone.len() as u64;
     for (profile, row) in resolution.resolved.entities.iter().zip(rows) {
-        let named = (form_id(&form(&profile.name)), *row);
-        if !stale.remove(&named) {
-            writer.put_form_entry(FormKey::Entity(named.0, named.1), &())?;
+        let of_name = form_id(&form(&profile.name));
+        if !gone.remove(&(of_name, *row)) {
+            writer.put_form_entry(FormKey::Entity(of_name, *row), &())?;
         }
     }
-    let now: BTreeSet<Row> = rows.iter().copied().collect();
+    let wanted: BTreeSet<Row> = rows.iter().copied().collect();
     let mut changed = false;
-    for (form, row) in stale {
+    for (form, row) in gone {
         writer.delete_form_entry(FormKey::Entity(form, row))?;
-        if !now.contains(&row) && !writer.is_led_to((Layer::Entity, row), Edge::Mentions)? {
+        if !wanted.contains(&row) && !writer.is_led_to((Layer::Entity, row), Edge::Mentions)? {
             writer.remove_node::<EntityRecord>(row)?;
             changed = true;
         }

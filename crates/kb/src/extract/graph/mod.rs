@@ -2,6 +2,7 @@
 //! Only what changed is written.
 mod chunks;
 mod ending;
+mod made;
 
 use std::collections::BTreeSet;
 
@@ -9,12 +10,13 @@ use halma_core::{Edge, Layer};
 use serde::{Deserialize, Serialize};
 
 use self::chunks::put_chunk;
+pub(crate) use self::made::Made;
 use super::extracted_chunk::ExtractedChunk;
 use super::extraction::LeftOut;
-use super::resolution::{Resolution, totals};
+use super::resolution::{Resolution, Unanswered, totals};
 use super::resolve::{MergeRecord, Profile, Resolved};
 use crate::KbError;
-use crate::store::{EntityRecord, Id, Row, Rows, Store, StoreWriter, hash};
+use crate::store::{EntityRecord, Id, Row, Store, StoreWriter, hash};
 
 /// Chunks written in one transaction.
 const BATCH: usize = 2000;
@@ -28,14 +30,6 @@ pub(crate) struct Written {
     pub(crate) left_out: LeftOut,
     /// Whether anything is other than it was.
     pub(crate) changed: bool,
-}
-
-/// What the facts of a chunk were made into.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Made {
-    /// The entity of each sighting.
-    pub(crate) entities: Vec<Row>,
-    pub(crate) facts: Rows,
 }
 
 /// A merge as it is stored.
@@ -52,11 +46,20 @@ pub(crate) fn entity_id(key: &str) -> Id {
 
 /// Brings the stored graph to what was resolved. Killed between its writes, it is done again from
 /// the beginning: what is to be resolved is forgotten by the last one.
-pub(super) fn write(store: &Store, resolution: &Resolution) -> Result<Written, KbError> {
+pub(super) fn write(
+    store: &Store,
+    resolution: &Resolution,
+    left: Unanswered,
+) -> Result<Written, KbError> {
     let (rows, mut changed) = write_entities(store, &resolution.resolved)?;
     changed |= write_chunks(store, resolution, &rows)?;
     store.write(|writer| {
         changed |= ending::end(writer, resolution, &rows)?;
+        if left == Unanswered::AskAgain {
+            for form in resolution.open_forms() {
+                writer.touch_form(form)?;
+            }
+        }
         if changed {
             writer.mark_communities_stale()?;
         }

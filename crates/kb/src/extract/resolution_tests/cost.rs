@@ -1,6 +1,6 @@
 //! What a change costs: the extracts that are read for it.
 use super::library::{Library, mention, questions};
-use crate::extract::resolution::{Resolution, Scope};
+use crate::extract::resolution::{Resolution, Scope, Unanswered};
 use crate::store::FormKey;
 
 /// A word of letters that no other number has.
@@ -102,7 +102,7 @@ fn a_base_without_the_names_gets_them_and_stays_what_it_is() {
     library.base.store.write(|writer| writer.clear_forms()).unwrap();
     let resolution = Resolution::load(&library.base).unwrap().unwrap();
     assert!(matches!(resolution.scope, Scope::Everything));
-    let written = resolution.write(&library.base).unwrap();
+    let written = resolution.write(&library.base, Unanswered::AskAgain).unwrap();
     assert!(!written.changed);
     assert_eq!(library.picture(), before);
     // Names are there again, so that the next change is a small one.

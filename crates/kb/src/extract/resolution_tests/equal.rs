@@ -67,7 +67,7 @@ impl Numbers {
 
     fn mentions(&mut self) -> Vec<EntityMention> {
         let mut mentions: Vec<EntityMention> = vec![];
-        for _ in 0..=self.below(4) {
+        for _ in 0..=self.below(3) {
             let (name, kind) = NAMES[self.below(NAMES.len())];
             let described = DESCRIPTIONS[self.below(DESCRIPTIONS.len())];
             let mut mention = mention(name, kind, described);
@@ -107,7 +107,7 @@ fn answer(library: &Library, resolution: &Resolution, (at, same): (usize, bool))
 
 /// Changes a base in some way. Returns whether it is to be settled then.
 fn step(library: &mut Library, numbers: &mut Numbers) -> bool {
-    let name = format!("d{}", numbers.below(9));
+    let name = format!("d{}", numbers.below(12));
     match numbers.below(16) {
         0..=6 => library.put(&name, numbers.content()),
         7 | 8 => library.remove(&name),

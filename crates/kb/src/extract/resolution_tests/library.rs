@@ -8,7 +8,7 @@ use halma_parse::Parsed;
 use crate::cut::{ChunkDraft, Outline, SectionDraft};
 use crate::extract::extraction::{EntityMention, StatedFact};
 use crate::extract::graph::{StoredMerge, Written};
-use crate::extract::resolution::{Resolution, totals};
+use crate::extract::resolution::{Resolution, Unanswered, totals};
 use crate::extract::resolve::Undone;
 use crate::extract::{Extraction, PairVerdict};
 use crate::store::{
@@ -104,7 +104,7 @@ impl Library {
     /// Resolves what has changed, and writes it.
     pub(super) fn settle(&self) -> Option<Resolution> {
         let resolution = Resolution::load(&self.base).unwrap()?;
-        resolution.write(&self.base).unwrap();
+        resolution.write(&self.base, Unanswered::AskAgain).unwrap();
         Some(resolution)
     }
 
@@ -199,9 +199,9 @@ fn put_document(
 }
 
 fn edges(reader: &StoreReader<'_>) -> heed::Result<Vec<String>> {
-    let (mut links, mut lines) = (vec![], vec![]);
-    reader.each_edge(|link| links.push(link))?;
-    for link in links {
+    let (mut all, mut lines) = (vec![], vec![]);
+    reader.each_edge(|link| all.push(link))?;
+    for link in all {
         let (weight, from) = (link.weight, link.from.1);
         match link.edge {
             Edge::Mentions => {

@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::across::BLOCK;
 use self::clusters::Clusters;
-use self::description_match::{Described, EntityKind};
+use self::description_match::Described;
+pub(crate) use self::description_match::EntityKind;
 pub(crate) use self::name_similarity::{Name, NameSimilarity, block_id, declared_block, form_id};
 use self::names::{form, is_abbreviation};
 use super::extracted_chunk::ExtractedChunk;

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{Id, Row};
 
-/// A name as it is compared with others: its form, and what the form does not tell of it (capitals,
+/// A name as it is compared with others: its form, and what the form does not say of it (capitals,
 /// a bracket at its end), or a short form that a text gives it in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct NameKey {
@@ -52,7 +52,9 @@ impl FormKey {
         let key = |kind: u8, parts: &[&[u8]]| {
             let mut key = Vec::with_capacity(21);
             key.push(kind);
-            parts.iter().for_each(|part| key.extend(*part));
+            for part in parts {
+                key.extend(*part);
+            }
             key
         };
         match self {

@@ -29,6 +29,8 @@ pub(crate) struct ChunkNames {
     pub(crate) names: Vec<NameKey>,
     /// Short forms in brackets: the name with them, and the form of the short one.
     pub(crate) aliases: Vec<(NameKey, Id)>,
+    /// Forms that are said to be people: of these a last name alone may be short.
+    pub(crate) people: Vec<Id>,
     pub(crate) facts: u32,
     pub(crate) left_out: [u32; 3],
 }

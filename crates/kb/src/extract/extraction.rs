@@ -1,10 +1,10 @@
 //! Entities and facts of a chunk by the model: what of a reply the text supports, and how it is kept.
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
 use super::names::{abbreviates, form, is_abbreviation, occurs};
-use crate::store::{ChunkRecord, DocumentRecord, Id, Row, StoreReader, Task, hash};
+use crate::store::{Id, hash};
 
 /// The most that are kept of one chunk; a reply with more is cut, and that is reported.
 pub(crate) const MOST_ENTITIES: usize = 60;
@@ -81,6 +81,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
+    #[cfg(test)]
     pub(crate) fn add(&mut self, other: Self) {
         self.invented += other.invented;
         self.unknown_ends += other.unknown_ends;
@@ -301,34 +302,6 @@ fn count(named: &str, text: &str) -> u32 {
 
 fn cut(text: &str) -> String {
     text.chars().take(LONGEST_TEXT).collect()
-}
-
-/// A chunk with its facts, as the graph is made of them.
-pub(crate) struct ExtractedChunk {
-    pub(crate) chunk: Row,
-    pub(crate) chunk_id: Id,
-    pub(crate) document_id: Id,
-    pub(crate) extract: Extraction,
-}
-
-/// All facts that chunks of the base have, in the order of the chunks' ids, which is the same
-/// whatever came in first.
-pub(crate) fn extracted_chunks(reader: &StoreReader<'_>) -> heed::Result<Vec<ExtractedChunk>> {
-    let mut found: BTreeMap<(Id, Id), ExtractedChunk> = BTreeMap::new();
-    let mut documents: HashMap<Row, Id> = HashMap::new();
-    for result in reader.results::<Extraction>(Task::Facts)? {
-        let (key, extract) = result?;
-        let chunk = key.row();
-        let Some(record) = reader.node::<ChunkRecord>(chunk)? else { continue };
-        let document_id = match documents.get(&record.document) {
-            Some(id) => *id,
-            None => reader.linked::<DocumentRecord>(record.document)?.id,
-        };
-        documents.insert(record.document, document_id);
-        let read = ExtractedChunk { chunk, chunk_id: record.id, document_id, extract };
-        found.insert((document_id, record.id), read);
-    }
-    Ok(found.into_values().collect())
 }
 
 /// Tells one sighting from another by what it says, wherever it stands.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::extraction::{ExtractedChunk, FactsReply};
+use super::extracted_chunk::ExtractedChunk;
+use super::extraction::FactsReply;
 use super::names::form;
 use super::resolve::{ResolutionEvidence, Resolved, resolve};
 use crate::store::hash;
@@ -44,7 +45,13 @@ fn reads(recorded: Recorded) -> (Vec<ExtractedChunk>, usize) {
         let id = hash(&[whole.as_bytes()]);
         again += usize::from(reply.complaint(&form(&whole)).is_some());
         let extract = reply.accept(&whole);
-        reads.push(ExtractedChunk { chunk: row, chunk_id: id, document_id: id, extract });
+        reads.push(ExtractedChunk {
+            chunk: row,
+            chunk_id: id,
+            document_id: id,
+            extract,
+            outside: None,
+        });
     }
     reads.sort_by_key(|read| read.document_id);
     reads.dedup_by_key(|read| read.document_id);

@@ -2,8 +2,8 @@
 use halma_core::{Layer, NodeId};
 use serde::Serialize;
 
-use super::evidence;
 use super::graph::StoredMerge;
+use super::resolution;
 use super::resolve::{ClusterSnapshot, MergeRule, Undone};
 use crate::lock::WriterLock;
 use crate::store::Urgency;
@@ -73,9 +73,11 @@ impl Base {
         let number = u64::from_str_radix(id, 16).ok();
         let held = self.store.read(|reader| reader.all_merges::<StoredMerge>())?;
         let found = held.into_iter().find(|(known, _)| Some(*known) == number);
-        let Some((_, merge)) = found else { return Err(KbError::NoMerge { id: id.to_owned() }) };
+        let Some((number, merge)) = found else {
+            return Err(KbError::NoMerge { id: id.to_owned() });
+        };
         let record = merge.record;
-        evidence::undo(self, Undone { one: record.one.prints, two: record.two.prints })?;
+        resolution::undo(self, number, Undone { one: record.one.prints, two: record.two.prints })?;
         self.store.publish()
     }
 }

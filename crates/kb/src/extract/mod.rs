@@ -3,11 +3,12 @@
 //! with the documents it came from. The [stages](crate::stages) ask the models; what is made of the
 //! replies is here.
 mod communities;
-mod evidence;
+mod extracted_chunk;
 mod extraction;
 mod forget;
 #[cfg(test)]
 mod forget_tests;
+mod forms;
 mod graph;
 mod joined_rows;
 mod learned_tags;
@@ -15,7 +16,11 @@ mod learned_tags;
 mod measure;
 mod merges;
 mod relation_tables;
+mod resolution;
+#[cfg(test)]
+mod resolution_tests;
 mod resolve;
+mod rounds;
 mod table_target;
 mod tag_collection;
 mod tag_joins;
@@ -92,7 +97,7 @@ pub(crate) async fn extract_knowledge(
         let report = Driver::new(Facts::new(context)).run_backlog().await?;
         fresh = report.done;
         extracted.add(report);
-        let (report, written) = evidence::resolve_all(context, fresh).await?;
+        let (report, written) = rounds::resolve_all(context, fresh).await?;
         extracted.add(report);
         (extracted.entities, extracted.facts) = (written.entities, written.facts);
         extracted.merges = written.merges;

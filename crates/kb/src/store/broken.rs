@@ -70,6 +70,25 @@ impl Store {
         self.read(read).unwrap()
     }
 
+    /// Whether what is kept of names has these bytes, whatever their case.
+    pub(crate) fn forms_hold(&self, bytes: &[u8]) -> bool {
+        let holds = |value: &[u8]| {
+            value.windows(bytes.len()).any(|window| window.eq_ignore_ascii_case(bytes))
+        };
+        self.read(|reader| {
+            for entry in self.db.forms.iter().map(|db| db.iter(reader)) {
+                for entry in entry? {
+                    let (key, value) = entry?;
+                    if holds(key) || holds(value) {
+                        return Ok(true);
+                    }
+                }
+            }
+            Ok(false)
+        })
+        .unwrap()
+    }
+
     /// Whether anything still has these bytes, whatever their case.
     pub(crate) fn holds_text(&self, text: &str) -> bool {
         self.every_sealed_value().iter().any(|value| {

@@ -7,7 +7,24 @@ use super::schema::{At, at_key, edge_byte, edge_key, edge_of_key, encode};
 use super::sealed::shared_owner;
 use super::{Id, Link, StoreReader, StoreWriter};
 
+/// The name under which undone merges are kept.
+pub(crate) const UNDONE: &str = "undone";
+
 impl StoreReader<'_> {
+    /// The record of how two entities became one.
+    pub(crate) fn merge<T: DeserializeOwned>(&self, id: Id) -> heed::Result<Option<T>> {
+        // It quotes any documents.
+        if self.visibility.is_some() {
+            return Ok(None);
+        }
+        let stored = self.store.db.merges.get(self, &id.to_be_bytes())?;
+        stored.map_or(Ok(None), |stored| self.store.decode_sealed(stored))
+    }
+
+    pub(crate) fn merge_count(&self) -> heed::Result<u64> {
+        self.store.db.merges.len(self)
+    }
+
     /// Where the first few edges of a kind begin that end at a node.
     pub(crate) fn first_edges_to(&self, to: At, edge: Edge, most: usize) -> heed::Result<Vec<At>> {
         let mut prefix = at_key(to).to_vec();

@@ -11,6 +11,7 @@ mod documents;
 mod edges;
 mod env;
 mod feedback;
+mod forms;
 mod growth;
 mod history;
 mod languages;
@@ -47,10 +48,12 @@ pub(crate) use documents::{
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use feedback::{CandidateRecord, FeedbackRecord, accepted_id};
+pub(crate) use forms::{ChunkNames, DocumentNames, FormKey, FormsState, NameKey, NameRecord};
 use growth::Growth;
 pub(crate) use history::{History, Past};
 pub(crate) use languages::DocumentLanguages;
 pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
+pub(crate) use merges::UNDONE;
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AcceptedAtom, AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,

@@ -4,12 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::clusters::Clusters;
 use super::description_match::{Agreement, EntityKind};
-use super::name_similarity::{Name, NameSimilarity};
+use super::name_similarity::{Name, NameSimilarity, declared_block};
 use super::names::abbreviates;
 use super::{Local, MergeRule};
 
-/// Blocks with more names say nothing: every `Smith` of a register.
-const BLOCK: usize = 100;
+/// Blocks with more names say nothing: every `Smith` of a register. It is names that count, wherever
+/// they stand and whatever they came to, so that it is known of a block without resolving them.
+pub(crate) const BLOCK: usize = 100;
+
+/// Of two names with more pairs of entities none is compared.
+const PAIRS: usize = 100;
 
 /// A pair of clusters that a rule would join.
 struct Edge {
@@ -76,23 +80,38 @@ fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
             blocks.entry(block).or_default().push(at);
         }
         // What a text declares to be a short form of this name, wherever it stands.
-        blocks.entry(format!("d {}", local.name.form)).or_default().push(at);
+        blocks.entry(declared_block(&local.name.form)).or_default().push(at);
         for alias in &local.aliases {
-            blocks.entry(format!("d {alias}")).or_default().push(at);
+            blocks.entry(declared_block(alias)).or_default().push(at);
         }
     }
     let mut pairs = BTreeSet::new();
-    for (block, held) in blocks.iter().filter(|(_, held)| held.len() <= BLOCK) {
-        for (i, one) in held.iter().enumerate() {
-            for two in &held[i + 1..] {
-                let (a, b) = (&locals[*one].name, &locals[*two].name);
-                if a.form != b.form && a.may_be_like(b, block) {
-                    pairs.insert((*one.min(two), *one.max(two)));
-                }
+    for (block, held) in blocks {
+        if held.len() < 2 || clusters.is_crowded(&block) {
+            continue;
+        }
+        // Locals are sorted by form.
+        let names: Vec<&[usize]> =
+            held.chunk_by(|a, b| locals[*a].name.form == locals[*b].name.form).collect();
+        for (i, ones) in names.iter().enumerate() {
+            for twos in names[i + 1..].iter().filter(|twos| ones.len() * twos.len() <= PAIRS) {
+                pairs.extend(alike(locals, (ones, twos), &block));
             }
         }
     }
     pairs
+}
+
+/// Pairs of locals of two names that are worth a closer look.
+fn alike<'a>(
+    locals: &'a [Local],
+    (ones, twos): (&'a [usize], &'a [usize]),
+    block: &'a str,
+) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let pairs = ones.iter().flat_map(|one| twos.iter().map(|two| (*one, *two)));
+    pairs
+        .filter(|(one, two)| locals[*one].name.may_be_like(&locals[*two].name, block))
+        .map(|(one, two)| (one.min(two), one.max(two)))
 }
 
 /// What is to be done about two clusters by their names, kinds and descriptions: the rule,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::description_match::{Agreement, EntityKind, agreement};
+use super::name_similarity::block_id;
 use super::{ClusterSnapshot, Local, MergeRecord, MergeRule, Question, ResolutionEvidence};
 use crate::store::{Id, hash};
 
@@ -252,6 +253,11 @@ impl<'a> Clusters<'a> {
             (Agreement::Unclear, Some(near)) if *near >= NEAR => Agreement::Same(*near),
             _ => said,
         }
+    }
+
+    /// Whether so many names meet in a block that it says nothing.
+    pub(super) fn is_crowded(&self, block: &str) -> bool {
+        !self.known.crowded.is_empty() && self.known.crowded.contains(&block_id(block))
     }
 
     pub(super) fn share_document(&mut self, one: usize, two: usize) -> bool {

@@ -14,15 +14,18 @@ mod senses;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::across::BLOCK;
 use self::clusters::Clusters;
-use self::description_match::{Described, EntityKind};
-use self::name_similarity::Name;
+use self::description_match::Described;
+pub(crate) use self::description_match::EntityKind;
+pub(crate) use self::name_similarity::{Name, NameSimilarity, block_id, declared_block, form_id};
 use self::names::{form, is_abbreviation};
-use super::extraction::{EntityMention, ExtractedChunk, print_of};
+use super::extracted_chunk::ExtractedChunk;
+use super::extraction::{EntityMention, print_of};
 use crate::store::Id;
 
 /// What one document says of one name.
@@ -129,6 +132,8 @@ pub(crate) struct ResolutionEvidence {
     pub(crate) undone: Vec<Undone>,
     /// Cosines between descriptions, by prints, where there is an embedder.
     pub(crate) near: HashMap<(Id, Id), f32>,
+    /// Blocks in which so many names meet that they say nothing.
+    pub(crate) crowded: HashSet<Id>,
 }
 
 /// Two clusters of which the rules do not tell whether they are one.
@@ -164,8 +169,14 @@ pub(crate) struct Profile {
 const DESCRIPTION: usize = 400;
 
 /// Resolves what was read.
+#[cfg(test)]
 pub(crate) fn resolve(reads: &[ExtractedChunk], known: &ResolutionEvidence) -> Resolved {
-    let locals = locals(reads);
+    resolve_locals(locals(reads), known)
+}
+
+/// Resolves what documents say of names. Names that nothing connects with these, by a block, a
+/// document or a verdict, change nothing about them and may be missing.
+pub(crate) fn resolve_locals(locals: Vec<Local>, known: &ResolutionEvidence) -> Resolved {
     let mut clusters = Clusters::new(&locals, known);
     senses::within_documents(&mut clusters);
     senses::across_documents(&mut clusters);
@@ -176,10 +187,13 @@ pub(crate) fn resolve(reads: &[ExtractedChunk], known: &ResolutionEvidence) -> R
 }
 
 /// One local for each name of a document; two where the types tell them apart.
-fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
+pub(crate) fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
     let mut grouped: BTreeMap<(Id, String), Vec<Local>> = BTreeMap::new();
     for (at, read) in reads.iter().enumerate() {
         for (number, sighting) in (0_u32..).zip(&read.extract.sightings) {
+            if !read.resolves(number) {
+                continue;
+            }
             let kind = EntityKind::parse(&sighting.kind);
             let held = grouped.entry((read.document_id, form(&sighting.name))).or_default();
             let fitting = held.iter().position(|local| local.kind.fits(kind));

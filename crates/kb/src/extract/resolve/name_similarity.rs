@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use halma_core::text::similarity::edit_distance;
 
 use super::names::{PARTICLES, acronyms, form, is_abbreviation};
+use crate::store::{Id, NameKey, hash};
 
 /// Words that say which of several: names that differ in one of them are never the same.
 const TELLING: &str = "i ii iii iv v vi vii viii ix x xi xii first second third fourth fifth sixth seventh eighth \
@@ -22,6 +23,21 @@ const HONORIFICS: &str = "mr mrs ms dr doctor sir dame lord lady president prof 
 /// Whether a list has a word.
 fn holds(list: &str, word: &str) -> bool {
     list.split(' ').any(|held| held == word)
+}
+
+/// The block of a form with the names to which texts give it as a short form.
+pub(crate) fn declared_block(form: &str) -> String {
+    format!("d {form}")
+}
+
+/// A block as it is stored.
+pub(crate) fn block_id(block: &str) -> Id {
+    hash(&[block.as_bytes()])
+}
+
+/// A form as it is stored.
+pub(crate) fn form_id(form: &str) -> Id {
+    hash(&[form.as_bytes()])
 }
 
 /// How two names are alike.
@@ -111,6 +127,28 @@ impl Name {
         blocks.sort();
         blocks.dedup();
         blocks
+    }
+
+    /// The ids of the blocks in which it meets names that may be alike, and those that declare it.
+    pub(crate) fn block_ids(&self) -> Vec<Id> {
+        let blocks = self.blocks().into_iter().chain([declared_block(&self.form)]);
+        blocks.map(|block| block_id(&block)).collect()
+    }
+
+    /// The name as it is compared: two names with the same key are like the same others.
+    pub(crate) fn key(&self) -> NameKey {
+        let (base, inner) = self
+            .qualifier
+            .as_ref()
+            .map_or(("", ""), |(base, inner)| (base.as_str(), inner.as_str()));
+        let variant =
+            hash(&[&[u8::from(self.capitals)], base.as_bytes(), inner.as_bytes()]) >> u32::BITS;
+        NameKey { form: form_id(&self.form), variant: u32::try_from(variant).unwrap_or_default() }
+    }
+
+    /// Its last word, where it has several.
+    pub(crate) fn last_word(&self) -> Option<&str> {
+        self.form.rsplit_once(' ').map(|(_, last)| last)
     }
 
     /// Whether a pair that met in a block is worth a closer look.

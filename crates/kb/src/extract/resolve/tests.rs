@@ -12,7 +12,7 @@ fn read(document: Id, named: &[(&str, &str, &str)]) -> ExtractedChunk {
     let sightings = named.iter().map(|(n, k, d)| sighting(n, k, d)).collect();
     let extract = Extraction { sightings, ..Extraction::default() };
     let row = u32::try_from(document).unwrap();
-    ExtractedChunk { chunk: row, chunk_id: document, document_id: document, extract }
+    ExtractedChunk { chunk: row, chunk_id: document, document_id: document, extract, outside: None }
 }
 
 fn keys(resolved: &Resolved) -> Vec<&str> {

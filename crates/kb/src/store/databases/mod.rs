@@ -51,6 +51,9 @@ pub(in crate::store) struct Databases<D = Table> {
     pub(in crate::store) changes: D,
     /// Made in bases of earlier versions when they are first opened for writing.
     pub(in crate::store) feedback: Option<FeedbackDatabases<D>>,
+    /// Which chunks name what (`forms/`), of each machine's own. As with feedback, a base of an earlier
+    /// version gets it when it is first opened for writing.
+    pub(in crate::store) forms: Option<D>,
     /// Only in replicas.
     pub(in crate::store) replica: Option<ReplicaDatabases>,
 }
@@ -79,6 +82,9 @@ pub(in crate::store) struct FeedbackDatabases<D> {
 /// The databases of feedback.
 pub(in crate::store) const FEEDBACK: [&str; 2] = ["feedback", "feedback links"];
 
+/// The database of names.
+pub(in crate::store) const FORMS: &str = "forms";
+
 /// The database of values about the base as a whole.
 pub(in crate::store) const META: &str = "meta";
 
@@ -106,6 +112,7 @@ impl<D> Databases<D> {
             chunk_terms: open("chunk_terms")?,
             changes: open("changes")?,
             feedback: None,
+            forms: None,
             replica: None,
         })
     }
@@ -118,7 +125,7 @@ impl Databases {
             let mut create = |name: &str| opener.create_database::<Bytes, Bytes>(txn, Some(name));
             Databases::each(|name| create(name).map(|_| ()))?;
             let replica = REPLICA.into_iter().filter(|_| is_replica);
-            let others = FEEDBACK.into_iter().chain(replica);
+            let others = FEEDBACK.into_iter().chain([FORMS]).chain(replica);
             others.into_iter().try_for_each(|name| create(name).map(|_| ()))?;
             Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(()))
         })?;
@@ -137,7 +144,8 @@ impl Databases {
             FEEDBACK.map(|name| open_one(env, name).map(|db| db.map(|db| table(name, db))));
         let feedback = records?.zip(links?);
         let feedback = feedback.map(|(records, links)| FeedbackDatabases { records, links });
-        Ok(Self { feedback, replica, ..databases })
+        let forms = open_one(env, FORMS)?.map(|db| table(FORMS, db));
+        Ok(Self { feedback, forms, replica, ..databases })
     }
 }
 

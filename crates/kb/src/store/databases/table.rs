@@ -48,6 +48,7 @@ pub(in crate::store) fn part_of(name: &str) -> Option<u8> {
 /// The numbers of shared databases that are not sent as they are.
 pub(in crate::store) const META_PART: u8 = 0;
 pub(in crate::store) const EDGES_PART: u8 = 18;
+pub(in crate::store) const LEDGER_PART: u8 = 20;
 pub(in crate::store) const VECTORS_PART: u8 = 26;
 pub(in crate::store) const WIPES_PART: u8 = 27;
 
@@ -151,8 +152,8 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_names() {
-        let numbers = ["meta", "edges", "vectors", "wipes"].map(part_of);
-        let known = [META_PART, EDGES_PART, VECTORS_PART, WIPES_PART].map(Some);
+        let numbers = ["meta", "edges", "ledger", "vectors", "wipes"].map(part_of);
+        let known = [META_PART, EDGES_PART, LEDGER_PART, VECTORS_PART, WIPES_PART].map(Some);
         assert_eq!(numbers, known);
         assert_eq!(part_of("tombstones"), None);
     }

@@ -188,11 +188,13 @@ impl StoreWriter<'_> {
         content: Option<&[u8]>,
     ) -> heed::Result<()> {
         self.note_unit_replaced(entry.key)?;
+        self.mark_unit(entry.key)?;
         self.seal_entry(entry, content)
     }
 
     pub(crate) fn forget_unit(&mut self, key: UnitKey) -> heed::Result<()> {
         self.note_unit_replaced(key)?;
+        self.mark_unit(key)?;
         self.store.db.ledger.delete(self.txn(), &key.bytes()).map(|_| ())
     }
 

@@ -115,7 +115,7 @@ impl UnitKey {
     }
 
     /// The reverse of [`UnitKey::bytes`].
-    pub(super) fn parse(key: &[u8]) -> Option<Self> {
+    pub(in crate::store) fn parse(key: &[u8]) -> Option<Self> {
         let (task, ..) = TASKS.into_iter().find(|(_, letter, _)| key.first() == Some(letter))?;
         let layer = layer_of(*key.get(1)?)?;
         let at = key.get(2..)?.try_into().ok()?;

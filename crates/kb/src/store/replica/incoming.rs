@@ -8,11 +8,13 @@ use super::segment::{SharedEntry, entries};
 use super::{OWN, ReplicaState};
 use crate::KbError;
 use crate::store::changes::Changed;
-use crate::store::databases::table::{EDGES_PART, META_PART, Table, VECTORS_PART, WIPES_PART};
+use crate::store::databases::table::{
+    EDGES_PART, LEDGER_PART, META_PART, Table, VECTORS_PART, WIPES_PART,
+};
 use crate::store::nodes::searched;
 use crate::store::schema::{decode, edge_key, edge_of_key, number, of_row_key, row_key, row_of};
 use crate::store::sealed::broken;
-use crate::store::{DocumentRecord, FORMAT, Store, StoreWriter};
+use crate::store::{DocumentRecord, FORMAT, Store, StoreWriter, UNDONE};
 
 /// Where the keys of what is taken in are: those of the slots in a range.
 pub(crate) type KeySource<'a> = dyn Fn(Range<Slot>) -> Result<Vec<Option<Key>>, SealError> + 'a;
@@ -130,6 +132,7 @@ impl StoreWriter<'_> {
         if let Some(replica) = db.replica {
             replica.journal.clear(self.txn())?;
         }
+        self.clear_forms()?;
         self.changes.add_everything();
         Ok(vectors)
     }
@@ -165,7 +168,9 @@ impl Taker<'_, '_> {
         };
         match part {
             META_PART if key == b"slots" => self.install_keys(value)?,
+            META_PART if key == UNDONE.as_bytes() => self.writer.touch_everything()?,
             EDGES_PART => self.put_edge(key, value)?,
+            LEDGER_PART => self.writer.mark_received(key)?,
             VECTORS_PART => return self.put_vector(table, key, value),
             WIPES_PART => return self.wipe(table, key),
             _ => self.note_node(*table, key, value)?,

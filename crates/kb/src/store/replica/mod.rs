@@ -4,7 +4,7 @@
 //! (docs/adr/0027-postgresql.md).
 //!
 //! What each replica has of its own is the log of changes, the numbers that say what searches have
-//! seen, and the lexical indexes.
+//! seen, which chunks name what, and the lexical indexes.
 mod incoming;
 mod leading;
 mod outgoing;

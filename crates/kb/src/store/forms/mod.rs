@@ -1,0 +1,150 @@
+//! Which chunks name what, so that a change of a few chunks is resolved by what it touches and not
+//! by the whole base. Keys are hashes and rows, and no value holds words.
+//!
+//! Each machine has its own, made of the ledger. Where it is missing it is made again, and all
+//! entities are resolved once.
+mod key;
+mod marks;
+mod records;
+
+use std::ops::Bound;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub(crate) use key::{FormKey, NameKey};
+pub(crate) use records::{ChunkNames, DocumentNames, FormsState, NameRecord};
+
+use super::schema::{decode, encode};
+use super::{StoreReader, StoreWriter, Table};
+
+impl<'t> StoreReader<'t> {
+    pub(super) fn forms(&self) -> Option<Table> {
+        self.store.db.forms
+    }
+
+    /// What is kept under a key.
+    pub(crate) fn form_entry<T: DeserializeOwned>(&self, key: FormKey) -> heed::Result<Option<T>> {
+        let Some(db) = self.forms() else { return Ok(None) };
+        db.get(self, &key.bytes())?.map(decode).transpose()
+    }
+
+    pub(crate) fn has_form_entry(&self, key: FormKey) -> heed::Result<bool> {
+        let Some(db) = self.forms() else { return Ok(false) };
+        Ok(db.get(self, &key.bytes())?.is_some())
+    }
+
+    /// All keys of the kind of this one, ascending.
+    pub(crate) fn form_keys(
+        &self,
+        like: FormKey,
+    ) -> heed::Result<impl Iterator<Item = heed::Result<FormKey>>> {
+        self.keys_under(&like.bytes()[..1])
+    }
+
+    /// The keys of the kind of this one from it on, ascending.
+    pub(crate) fn form_keys_from(
+        &self,
+        first: FormKey,
+    ) -> heed::Result<impl Iterator<Item = heed::Result<FormKey>>> {
+        let first = first.bytes();
+        let end = [first[0] + 1];
+        let range = (Bound::Included(&first[..]), Bound::Excluded(&end[..]));
+        let entries = self.forms().map(|db| db.range(self, &range)).transpose()?;
+        Ok(entries.into_iter().flatten().filter_map(parsed))
+    }
+
+    /// The keys of the kind of this one that begin with the same form, block or print, ascending.
+    pub(crate) fn form_keys_of(
+        &self,
+        like: FormKey,
+    ) -> heed::Result<impl Iterator<Item = heed::Result<FormKey>>> {
+        self.keys_under(&like.bytes()[..9])
+    }
+
+    fn keys_under<'r>(
+        &'r self,
+        prefix: &[u8],
+    ) -> heed::Result<impl Iterator<Item = heed::Result<FormKey>> + use<'r, 't>> {
+        let entries = self.forms().map(|db| db.prefix_iter(self, prefix)).transpose()?;
+        Ok(entries.into_iter().flatten().filter_map(parsed))
+    }
+}
+
+fn parsed(entry: heed::Result<(&[u8], &[u8])>) -> Option<heed::Result<FormKey>> {
+    match entry {
+        Ok((key, _)) => FormKey::parse(key).map(Ok),
+        Err(e) => Some(Err(e)),
+    }
+}
+
+impl StoreWriter<'_> {
+    pub(crate) fn put_form_entry<T: Serialize>(
+        &mut self,
+        key: FormKey,
+        value: &T,
+    ) -> heed::Result<()> {
+        let Some(db) = self.forms() else { return Ok(()) };
+        let value = encode(value)?;
+        db.put(self.txn(), &key.bytes(), &value)
+    }
+
+    /// Whether there was such a key.
+    pub(crate) fn delete_form_entry(&mut self, key: FormKey) -> heed::Result<bool> {
+        let Some(db) = self.forms() else { return Ok(false) };
+        db.delete(self.txn(), &key.bytes())
+    }
+
+    /// Deletes all keys of the kind of this one.
+    pub(crate) fn delete_form_entries(&mut self, like: FormKey) -> heed::Result<()> {
+        let Some(db) = self.forms() else { return Ok(()) };
+        let first = like.bytes()[0];
+        let (from, to) = ([first], [first + 1]);
+        let range = (Bound::Included(&from[..]), Bound::Excluded(&to[..]));
+        db.delete_range(self.txn(), &range).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn keys_are_found_by_kind_and_by_what_they_begin_with() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let name = |form| NameKey { form, variant: 9 };
+        let keys = [
+            FormKey::Mention(5, 1),
+            FormKey::Mention(5, 2),
+            FormKey::Mention(6, 1),
+            FormKey::Name(name(5)),
+            FormKey::Block(5, name(7)),
+            FormKey::Link(5, 6),
+            FormKey::Touched(5),
+            FormKey::ChangedChunk(5),
+            FormKey::Entity(5, 3),
+            FormKey::Merge(5, 4),
+        ];
+        store
+            .write(|writer| keys.iter().try_for_each(|key| writer.put_form_entry(*key, &true)))
+            .unwrap();
+        let found = |reader: &StoreReader<'_>| {
+            let all: Vec<FormKey> =
+                reader.form_keys(FormKey::Mention(0, 0))?.collect::<heed::Result<_>>()?;
+            let five: Vec<FormKey> =
+                reader.form_keys_of(FormKey::Mention(5, 0))?.collect::<heed::Result<_>>()?;
+            let blocks: Vec<FormKey> =
+                reader.form_keys_of(FormKey::Block(5, name(0)))?.collect::<heed::Result<_>>()?;
+            Ok((all, five, blocks))
+        };
+        let (all, five, blocks) = store.read(found).unwrap();
+        assert_eq!(all, keys[..3]);
+        assert_eq!(five, keys[..2]);
+        assert_eq!(blocks, keys[4..5]);
+        store.write(|writer| writer.delete_form_entries(FormKey::Mention(0, 0))).unwrap();
+        let (all, _, blocks) = store.read(found).unwrap();
+        assert_eq!((all.len(), blocks.len()), (0, 1));
+    }
+}

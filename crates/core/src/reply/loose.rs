@@ -45,22 +45,17 @@ impl Place {
     /// Whether a string may end before this text. Another value after a comma must begin as one, so
     /// that a sentence that continues does not.
     fn may_end_before(self, after: &str) -> bool {
-        let next = |closing: &[char]| match after.trim_start().strip_prefix(',') {
-            Some(after) => {
-                let after = after.trim_start();
-                after.is_empty() || after.starts_with(QUOTES) || after.starts_with(closing)
-            }
-            None => {
-                let after = after.trim_start();
-                after.is_empty() || after.starts_with(closing[0])
-            }
+        let after = after.trim_start();
+        let (close, begins): (char, &[char]) = match self {
+            Self::Alone => return after.is_empty(),
+            Self::Key => return after.starts_with(':'),
+            Self::Field => ('}', &['}']),
+            Self::Item => (']', &[']', '[', '{']),
         };
-        match self {
-            Self::Alone => after.trim_start().is_empty(),
-            Self::Key => after.trim_start().starts_with(':'),
-            Self::Field => next(&['}']),
-            Self::Item => next(&[']', '[', '{']),
-        }
+        let next = after.strip_prefix(',').map(str::trim_start);
+        let continues =
+            |next: &str| next.is_empty() || next.starts_with(QUOTES) || next.starts_with(begins);
+        next.map_or(after.is_empty() || after.starts_with(close), continues)
     }
 }
 

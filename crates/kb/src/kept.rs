@@ -21,6 +21,8 @@ pub enum BasePart {
     Summaries,
     /// `kb.communities`.
     Communities,
+    /// `kb.tables_of`, and the prompt that fills them.
+    Tables,
     /// The layers that have vectors: `kb.vectors`.
     Vectors,
     /// The embedder of all vectors: `embedder`.
@@ -28,13 +30,14 @@ pub enum BasePart {
 }
 
 impl BasePart {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Atoms,
         Self::Chunks,
         Self::Entities,
         Self::Tags,
         Self::Summaries,
         Self::Communities,
+        Self::Tables,
         Self::Vectors,
         Self::Embedder,
     ];
@@ -48,6 +51,7 @@ impl BasePart {
             Self::Tags => "tags",
             Self::Summaries => "summaries",
             Self::Communities => "communities",
+            Self::Tables => "tables",
             Self::Vectors => "vectors",
             Self::Embedder => "embedder",
         }
@@ -60,6 +64,7 @@ impl BasePart {
             Self::Tags => &["kb/tag_classes", "kb/tag"],
             Self::Summaries => &["kb/summarise"],
             Self::Communities => &["kb/community"],
+            Self::Tables => &["kb/rows"],
             Self::Atoms | Self::Chunks | Self::Vectors | Self::Embedder => &[],
         }
     }

@@ -27,6 +27,7 @@ pub use checkpoint::ExportError;
 use encoder::{Encoder, pooled};
 pub use fetch::fetch;
 use quantized::QuantizedEncoder;
+pub use tokens::MAX_TOKENS;
 use tokens::Tokens;
 use weights::{Files, open_weights};
 pub use weights::{NAME, WeightsError, cache_folder, locate};

@@ -55,8 +55,8 @@ impl ColumnDates {
             ColumnKind::Date => Self::Days(ColumnReading::of(&cells)),
             ColumnKind::Integer => Self::Years,
             _ => {
-                let years = cells.clone().any(|cell| cell.len() > 4)
-                    && cells.clone().all(|cell| is_iso_date(cell));
+                let years =
+                    cells.clone().any(|cell| cell.len() > 4) && cells.clone().all(is_iso_date);
                 Self::Iso { years }
             }
         }

@@ -21,6 +21,8 @@ pub enum BasePart {
     Summaries,
     /// `kb.communities`.
     Communities,
+    /// `kb.tables_of`, and the prompt that fills them.
+    Tables,
     /// The layers that have vectors: `kb.vectors`.
     Vectors,
     /// The embedder of all vectors: `embedder`.
@@ -28,13 +30,14 @@ pub enum BasePart {
 }
 
 impl BasePart {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Atoms,
         Self::Chunks,
         Self::Entities,
         Self::Tags,
         Self::Summaries,
         Self::Communities,
+        Self::Tables,
         Self::Vectors,
         Self::Embedder,
     ];
@@ -48,6 +51,7 @@ impl BasePart {
             Self::Tags => "tags",
             Self::Summaries => "summaries",
             Self::Communities => "communities",
+            Self::Tables => "tables",
             Self::Vectors => "vectors",
             Self::Embedder => "embedder",
         }
@@ -60,6 +64,7 @@ impl BasePart {
             Self::Tags => &["kb/tag_classes", "kb/tag"],
             Self::Summaries => &["kb/summarise"],
             Self::Communities => &["kb/community"],
+            Self::Tables => &["kb/rows"],
             Self::Atoms | Self::Chunks | Self::Vectors | Self::Embedder => &[],
         }
     }
@@ -85,15 +90,15 @@ pub struct Calibration {
 }
 
 /// How much cosines say about the text of a base: with a part of a passage as the query, how often
-/// the passage itself is among the first five, by cosine and by BM25. An embedder that cannot read
-/// the language of the text finds few of those that BM25 finds.
+/// the passage itself is the first, by cosine and by BM25. An embedder that cannot read the
+/// language of the text finds few of those that BM25 finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DenseTrust {
     /// Passages whose parts were the queries.
     pub queries: u32,
     /// Passages that were searched.
     pub passages: u32,
-    /// Queries whose own passage was among the first five.
+    /// Queries whose own passage was the first.
     pub dense: u32,
     pub bm25: u32,
     /// The chunks that the base had then.
@@ -101,32 +106,27 @@ pub struct DenseTrust {
 }
 
 impl DenseTrust {
-    /// Hits that are looked at.
-    pub(crate) const HITS: usize = 5;
+    /// The shares of what BM25 finds at which cosines are not looked at, and from which on they
+    /// are trusted in full. Parts of a passage are words of it, which is where BM25 is at its best.
+    const NONE: f32 = 0.5;
+    const FULL: f32 = 0.7;
 
-    /// An embedder that finds this share of what BM25 finds is trusted in full: parts of a passage
-    /// are words of it, which is where BM25 is at its best.
-    const FULL: f32 = 0.75;
-
-    /// Below this weight the order of cosines is noise, and searches leave them out.
-    const LEAST: f32 = 0.25;
-
-    /// What cosines weigh, from 0 where they find no more than chance does, to 1.
+    /// What cosines weigh, from 0 where their order is noise to 1.
     pub fn weight(&self) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "counts of some hundred")]
-        let (queries, passages, hits) =
-            (self.queries.max(1) as f32, self.passages.max(1) as f32, Self::HITS as f32);
-        let chance = (hits / passages).min(1.0);
-        #[expect(clippy::cast_precision_loss, reason = "counts of some hundred")]
-        let above = |found: u32| (found as f32 / queries - chance).max(0.0);
+        let share = |part: u32, of: u32| part as f32 / of.max(1) as f32;
+        let above = |found: u32| share(found, self.queries) - share(1, self.passages);
         let (dense, bm25) = (above(self.dense), above(self.bm25));
         // Where BM25 finds no more than chance either, the queries say nothing.
-        if bm25 == 0.0 { 1.0 } else { (dense / bm25 / Self::FULL).min(1.0) }
+        if bm25 <= 0.0 {
+            return 1.0;
+        }
+        ((dense / bm25 - Self::NONE) / (Self::FULL - Self::NONE)).clamp(0.0, 1.0)
     }
 
     /// Whether searches compare vectors at all.
     pub fn are_compared(&self) -> bool {
-        self.weight() >= Self::LEAST
+        self.weight() > 0.0
     }
 }
 
@@ -139,13 +139,13 @@ mod tests {
         let weight = |dense, bm25| {
             DenseTrust { queries: 64, passages: 400, dense, bm25, chunks: 600 }.weight()
         };
-        for (dense, bm25) in [(62, 64), (49, 64), (64, 60)] {
+        for (dense, bm25) in [(62, 64), (46, 64), (64, 60)] {
             assert!((weight(dense, bm25) - 1.0).abs() < f32::EPSILON, "{dense} of {bm25}");
         }
-        assert!((0.4..0.7).contains(&weight(30, 64)), "{}", weight(30, 64));
-        assert!(weight(7, 63) < 0.15, "{}", weight(7, 63));
-        // One in eighty is chance.
-        assert!(weight(0, 63).abs() < f32::EPSILON);
+        assert!((0.3..0.7).contains(&weight(39, 64)), "{}", weight(39, 64));
+        for dense in [0, 5, 24] {
+            assert!(weight(dense, 63).abs() < f32::EPSILON, "{dense}");
+        }
         // Texts that not even BM25 finds say nothing of the embedder.
         assert!((weight(0, 0) - 1.0).abs() < f32::EPSILON);
     }

@@ -5,11 +5,15 @@ mod common;
 mod extractor;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use common::{Words, query, search};
 use extractor::Works;
-use halma_core::{Budget, Filter, Knowledge, Layer, Meter, Mode, Query};
-use halma_kb::{Base, BuildContext, TagLearning, TagSample, estimate_learning, learn_tags};
+use halma_core::{Budget, Embedder, Filter, Knowledge, Layer, Meter, Mode, Query};
+use halma_kb::{
+    Base, BaseOptions, BuildContext, Former, GivenThresholds, TagLearning, TagSample,
+    estimate_learning, learn_tags,
+};
 use serde_json::json;
 
 /// Passages whose terms no question uses.
@@ -163,4 +167,58 @@ async fn what_was_learned_goes_with_the_last_passage_that_has_the_tag() {
     works.bench.remove("aspirin.md").remove("stent.md");
     works.index(&base).await;
     assert_eq!(base.inspector().verify().unwrap().problems, []);
+}
+
+#[tokio::test]
+async fn learning_goes_by_what_the_base_was_made_with() {
+    let works = clinic();
+    let first = Words::named("first");
+    let base = works.open_with(Arc::clone(&first) as Arc<dyn Embedder>);
+    works.index(&base).await;
+    drop(base);
+    let second = Words::named("second");
+    let options = BaseOptions {
+        embedder: Some(Arc::clone(&second) as Arc<dyn Embedder>),
+        former: Some(Former { embedder: first, thresholds: GivenThresholds::default() }),
+        ..BaseOptions::default()
+    };
+    let base = Base::create_or_open(&works.bench.base_dir(), options).unwrap();
+    map(&works, HEART, "heart attack", &[1]);
+    assert_eq!(learn(&works, &base, &[heart()]).await.pairs, 1);
+    assert_eq!(second.calls.load(Ordering::Relaxed), 0);
+    assert_eq!(base.inspector().stats().unwrap().vectors.len(), 1);
+}
+
+/// One passage with its tag and another name of it.
+fn tagged(text: &'static str, tag: &str, also: &[&str]) -> Works {
+    let mut works = Works::new();
+    works.bench.settings.tags = true;
+    works.bench.settings.entities = halma_kb::Entities::Names;
+    works.bench.write("one.md", text);
+    let reply = json!({"tags": [{"class": "trade", "tag": tag, "also_called": also}]});
+    works.rules.script("tag", "", &reply.to_string());
+    works
+}
+
+#[tokio::test]
+async fn tags_in_another_language_expand_searches_by_its_stems() {
+    let works = tagged(
+        "Das Vertragsende tritt ein, wenn der Mieter die Wohnung verlassen hat und der Vermieter \
+         die Schlüssel bekommen hat.",
+        "Kündigungen",
+        &["Vertragsende"],
+    );
+    let base = works.open();
+    works.index(&base).await;
+    let hits = search(&base, "Was gilt nach einer Kündigung?", Layer::Chunk, Mode::Bm25).await;
+    assert_eq!(hits.len(), 1);
+}
+
+#[tokio::test]
+async fn a_tag_without_spaces_is_named_by_its_characters_in_their_order() {
+    let works = tagged("他讲了一个长长的故事，大家都听了很久。", "故事", &[]);
+    let base = works.open();
+    works.index(&base).await;
+    assert!(base.tags("交通事故很多吗？", 0.9).await.unwrap().is_empty());
+    assert_eq!(base.tags("谁讲了故事？", 0.9).await.unwrap().len(), 1);
 }

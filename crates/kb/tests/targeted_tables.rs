@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use extractor::Works;
 use halma_core::Knowledge;
-use halma_kb::{Base, Entities, IndexOptions, KbError, TableOf};
+use halma_kb::{Base, BasePart, Entities, IndexOptions, KbError, TableOf};
 use serde_json::{Value, json};
 
 fn approvals() -> TableOf {
@@ -107,6 +107,20 @@ async fn values_that_do_not_fit_are_asked_for_again_once_and_then_left_out() {
 }
 
 #[tokio::test]
+async fn a_year_and_a_day_in_it_do_not_contradict_each_other() {
+    let works = library();
+    works.rules.scripted.lock().unwrap().clear();
+    let on = |date| [("approval date", date)];
+    script(&works, "14 September", &[row("Lavex", "Board", &on("2017"), "")]);
+    script(&works, "helps 1,200", &[row("Lavex", "Board", &on("14 September 2017"), "")]);
+    script(&works, "July 2019", &[row("Norit", "Board", &on("20190701"), "")]);
+    let base = works.open();
+    assert_eq!(works.index(&base).await.extracted.rows, 2);
+    let dates = sql(&base, "SELECT approval_date FROM approved_by ORDER BY approval_date").await;
+    assert_eq!(dates, [[json!("2017-09-14")], [json!("2019-07-01")]]);
+}
+
+#[tokio::test]
 async fn contradictions_stay_two_rows() {
     let works = library();
     works.rules.scripted.lock().unwrap().clear();
@@ -184,4 +198,35 @@ async fn facts_are_part_of_a_timeline() {
     assert_eq!(timeline.events.len(), 1, "the sentence says what the fact says: {timeline:?}");
     assert_eq!(timeline.events[0].date, "1975");
     assert!(timeline.events[0].node.0.starts_with('f'));
+}
+
+#[tokio::test]
+async fn a_base_keeps_its_tables_until_a_rebuild_is_asked_for() {
+    let mut works = library();
+    for i in 0..210 {
+        works.bench.write(&format!("z{i:03}.txt"), format!("Nothing happened in place {i}."));
+        works.rules.script("rows", "Nothing happened", r#"{"rows": []}"#);
+    }
+    let base = works.open();
+    works.index(&base).await;
+    let calls = works.rules.calls("rows");
+    let rows = async || sql(&base, "SELECT medicine FROM approved_by").await.len();
+    // A run whose settings name no table removes none, and one that names another asks for none.
+    works.bench.settings.tables_of.clear();
+    let report = works.index(&base).await;
+    assert_eq!(report.kept[0].part, BasePart::Tables);
+    assert_eq!(rows().await, 2);
+    works.bench.settings.tables_of = vec![approvals(), "founder of".into()];
+    let report = works.index(&base).await;
+    let kept = &report.kept[0];
+    assert!(kept.configured.contains("founder of") && kept.made_with.contains("approved by"));
+    assert_eq!(works.rules.calls("rows"), calls);
+    let context = halma_kb::BuildContext::new(&base, &works.bench.settings, &works.setup());
+    let inputs = [works.bench.input()];
+    let estimate = halma_kb::estimate(context, &inputs, &IndexOptions::default()).await.unwrap();
+    assert_eq!(estimate.kept[0].1.calls, 0, "a relation is read from facts");
+    works.bench.settings.tables_of.clear();
+    works.bench.options.rebuild = vec![BasePart::Tables];
+    works.index(&base).await;
+    assert!(base.run_sql("SELECT medicine FROM approved_by").await.is_err());
 }

@@ -71,6 +71,13 @@ pub fn cjk_runs(text: &str) -> Vec<Range<usize>> {
     runs(text, is_cjk).collect()
 }
 
+/// Runs of such characters with the digits and Latin letters between and around them, as byte
+/// ranges: `宪法修正案1993年`, `C919客机`.
+pub fn mixed_runs(text: &str) -> Vec<Range<usize>> {
+    let found = runs(text, |c| is_cjk(c) || c.is_ascii_alphanumeric());
+    found.filter(|run| text[run.clone()].chars().any(is_cjk)).collect()
+}
+
 /// How often a normalised name occurs in a normalised text: as whole words, or anywhere where it is
 /// written without spaces.
 pub fn count_name(name: &str, text: &str) -> usize {
@@ -110,6 +117,13 @@ mod tests {
         assert_eq!(found("東京のスカイツリーは高い。"), ["スカイツリー"]);
         assert!(found("An “English” title").is_empty());
         assert!(found("》《").is_empty());
+    }
+
+    #[test]
+    fn runs_may_hold_digits_and_latin_letters() {
+        let text = "The C919客机和宪法修正案1993年，x 2";
+        let found: Vec<&str> = mixed_runs(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, ["C919客机和宪法修正案1993年"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub mod support;
 mod values;
 mod words;
 
-pub use cjk::{cjk_names, cjk_runs, count_name, is_cjk};
+pub use cjk::{cjk_names, cjk_runs, count_name, is_cjk, mixed_runs};
 pub use dates::MONTHS;
 pub use endings::{capitalize, stem, strip_ending};
 pub use language::{language_of_words, letters};

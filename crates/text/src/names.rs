@@ -202,11 +202,21 @@ fn parts_at(words: &Words<'_>, run: &Range<usize>, particles: &[&str]) -> Vec<Ra
 pub fn quotes(words: &Words<'_>) -> Vec<Range<usize>> {
     let mut found = vec![];
     let mut open: Option<usize> = None;
-    let mut straight = false;
-    for (i, c) in words.text.char_indices().filter(|(_, c)| matches!(c, '"' | '“' | '”')) {
-        let opens = c == '“' || (c == '"' && !straight);
-        if c == '"' {
-            straight = !straight;
+    let (mut straight, mut low) = (false, false);
+    let marks = |(_, c): &(usize, char)| matches!(c, '"' | '“' | '”' | '„' | '«' | '»');
+    for (i, c) in words.text.char_indices().filter(marks) {
+        // `“` opens in English and closes what `„` has opened; `»` opens in `»German«` books.
+        let opens = match c {
+            '"' => !straight,
+            '“' => !low,
+            '«' | '»' => open.is_none(),
+            c => c == '„',
+        };
+        match c {
+            '"' => straight = !straight,
+            '„' => low = true,
+            '“' | '”' => low = false,
+            _ => {}
         }
         if opens {
             open = Some(i);

@@ -12,8 +12,12 @@ const ABBREVIATIONS: &[&str] = &[
     "nov", "dec", "u.s", "u.k", "a.m", "p.m", "al",
 ];
 
+/// What may stand between the end of a sentence and the next one.
+const CLOSERS: &str = "\"'”’“)]»›」』》）*_";
+
 /// Byte ranges of the sentences of `text`, without the white space around them. Blank lines,
-/// headings and list items end a sentence as well as `.`, `!`, `?` and their CJK counterparts.
+/// headings and list items end a sentence as well as `.`, `!`, `?`, `…` and their counterparts in
+/// CJK, Indic and Arabic scripts.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found = vec![];
     let mut start = 0;
@@ -21,9 +25,13 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
     while let Some((i, c)) = chars.next() {
         let after = i + c.len_utf8();
         let ends = match c {
-            '。' | '！' | '？' => true,
-            '.' | '!' | '?' => {
-                let closers = text[after..].find(|c: char| !"\"'”’)]»*_".contains(c));
+            '。' | '！' | '？' | '｡' | '।' | '॥' | '۔' => true,
+            // A full stop of full width also stands within numbers.
+            '．' => {
+                !text[after..].starts_with(|c: char| c.is_numeric() || c.is_ascii_alphabetic())
+            }
+            '.' | '!' | '?' | '؟' | '…' => {
+                let closers = text[after..].find(|c: char| !CLOSERS.contains(c));
                 let rest = &text[after + closers.unwrap_or(text.len() - after)..];
                 ends_here(&text[start..i], c, rest)
             }
@@ -35,7 +43,7 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
         };
         if ends {
             let mut end = after;
-            while chars.peek().is_some_and(|(_, c)| "\"'”’)]»*_.!?".contains(*c)) {
+            while chars.peek().is_some_and(|(_, c)| CLOSERS.contains(*c) || ".!?…".contains(*c)) {
                 end = chars.next().map_or(end, |(i, c)| i + c.len_utf8());
             }
             push_trimmed(text, start..end, &mut found);
@@ -166,6 +174,16 @@ mod tests {
             ["# Head", "One line\nwraps here.", "- item a", "- item b"]
         );
         assert_eq!(split("他来了。她走了！"), ["他来了。", "她走了！"]);
+        assert_eq!(split("他说：「走吧。」她走了．"), ["他说：「走吧。」", "她走了．"]);
+        assert_eq!(split("भारत बड़ा है। दिल्ली राजधानी है॥"), ["भारत बड़ा है।", "दिल्ली राजधानी है॥"]);
+        assert_eq!(split("من هو؟ هو كاتب. وصل."), ["من هو؟", "هو كاتب.", "وصل."]);
+        assert_eq!(split("یہ شہر ہے۔ وہ گیا۔"), ["یہ شہر ہے۔", "وہ گیا۔"]);
+        assert_eq!(
+            split("Il dit : « Va. » Elle part… Il reste."),
+            ["Il dit : « Va. »", "Elle part…", "Il reste."]
+        );
+        assert_eq!(split("Er sagt: „Geh.“ Sie geht."), ["Er sagt: „Geh.“", "Sie geht."]);
+        assert_eq!(split("圆周率是３．１４，然后……没有了。"), ["圆周率是３．１４，然后……没有了。"]);
     }
 
     #[test]

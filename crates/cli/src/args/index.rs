@@ -75,6 +75,7 @@ const PARTS: &[Choice<BasePart>] = &[
     Choice::new("tags", BasePart::Tags, "Tags and their classes"),
     Choice::new("summaries", BasePart::Summaries, "Summaries of sections and documents"),
     Choice::new("communities", BasePart::Communities, "Communities of entities"),
+    Choice::new("tables", BasePart::Tables, "Tables that are asked for (`tables_of`)"),
     Choice::new("vectors", BasePart::Vectors, "Which layers have vectors"),
     Choice::new("embedder", BasePart::Embedder, "All vectors, with the configured embedder"),
 ];

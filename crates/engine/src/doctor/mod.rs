@@ -8,7 +8,7 @@ use std::sync::Arc;
 use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
 use halma_kb::{DenseTrust, KbError};
 use halma_kg::{KgKind, KgProfile};
-use halma_models::embed::minilm::MiniLm;
+use halma_models::embed::minilm::{MAX_TOKENS, MiniLm};
 use halma_models::{RerankerKind, ping};
 use serde::Serialize;
 
@@ -110,7 +110,8 @@ async fn embedder(config: &Config) -> (OpenedEmbedder, Finding) {
         (Some(embedder), _) => match embedder.embed(&["ready?"], EmbedRole::Query).await {
             Ok(vectors) => {
                 let size = vectors.first().map_or(0, Vec::len);
-                let message = format!("{}, {size} dimensions", embedder.model());
+                let message =
+                    format!("{}, {size} dimensions{}", embedder.model(), beginning_read(config));
                 Finding::new(NAME, Health::Good, message)
             }
             Err(e) => Finding::bad(NAME, format!("{}: {e}", embedder.model())),
@@ -124,6 +125,21 @@ async fn embedder(config: &Config) -> (OpenedEmbedder, Finding) {
         }
     };
     (opened.value, finding)
+}
+
+/// Characters of a token of English text, about.
+const TOKEN_CHARS: usize = 4;
+
+/// How much of a chunk the local embedder reads, where that may not be all.
+fn beginning_read(config: &Config) -> String {
+    let (read, most) = (MAX_TOKENS * TOKEN_CHARS, config.kb.chunk_chars);
+    if config.embedder.kind != EmbedderKind::Local || most <= read {
+        return String::new();
+    }
+    format!(
+        "; a vector is of the first {MAX_TOKENS} tokens of a text (about {read} characters of \
+         English), and chunks have up to {most} characters (`kb.chunk_chars`)"
+    )
 }
 
 /// Whether the offline model, if it is used, reads with trained heads.

@@ -57,6 +57,11 @@ impl StoreReader<'_> {
         self.meta(&key(embedder))
     }
 
+    /// The cosine that most unrelated texts stay below; 0 where it was not measured.
+    pub(crate) fn chance(&self, embedder: u8) -> heed::Result<f32> {
+        Ok(self.calibration(embedder)?.map_or(0.0, |measured| measured.chunk))
+    }
+
     fn layer_calibrations(&self, embedder: u8) -> heed::Result<Vec<LayerCalibration>> {
         Ok(self.meta(&layers_key(embedder))?.unwrap_or_default())
     }

@@ -33,7 +33,7 @@ pub use estimate::{Estimate, StageEstimate, estimate};
 pub use migrate::{EmbeddedBy, Migration};
 pub use options::IndexOptions;
 pub(crate) use options::Selection;
-use profile::RunPlan;
+pub(crate) use profile::RunPlan;
 pub use rebuild::RebuildCost;
 use turn::Turn;
 pub(crate) use turn::wait as lock;

@@ -9,10 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::kept::{BasePart, KeptPart, MOST_CHUNKS_UNASKED};
 use crate::stages::{BuildContext, prompt_hash};
 use crate::store::{Id, StoreReader, StoreWriter, Task};
-use crate::{Atoms, Chunks, Entities, KbError, KbSettings, VectorLayers};
+use crate::{Atoms, Chunks, Entities, KbError, KbSettings, TableOf, VectorLayers};
 
 /// Where the profile is stored.
 const KEY: &str = "profile";
+
+/// How `tables_of` is described where it names none.
+const NO_TABLES: &str = "none";
 
 /// What a run does: its settings, its embedder, and what it leaves as it is.
 pub(crate) struct RunPlan {
@@ -39,6 +42,8 @@ pub(crate) struct BuildProfile {
     tags: bool,
     summaries: bool,
     communities: bool,
+    /// `None` in a record of an earlier version.
+    tables_of: Option<Vec<TableOf>>,
     #[serde(default = "VectorLayers::of_former_bases")]
     vectors: VectorLayers,
     /// Hash of the wording of each prompt.
@@ -65,6 +70,7 @@ impl BuildProfile {
             tags: settings.tags,
             summaries: settings.summaries,
             communities: settings.communities,
+            tables_of: Some(settings.tables_of.clone()),
             vectors: settings.vectors,
             prompts,
         }
@@ -100,6 +106,11 @@ impl BuildProfile {
             BasePart::Tags => self.tags.to_string(),
             BasePart::Summaries => self.summaries.to_string(),
             BasePart::Communities => self.communities.to_string(),
+            BasePart::Tables => {
+                let tables = self.tables_of.as_deref().unwrap_or_default();
+                let names: Vec<String> = tables.iter().map(ToString::to_string).collect();
+                if names.is_empty() { NO_TABLES.to_owned() } else { names.join("; ") }
+            }
             BasePart::Vectors => {
                 let names: Vec<&str> = self.vectors.layers().map(Layer::name).collect();
                 names.join(", ")
@@ -131,6 +142,7 @@ impl BuildProfile {
             BasePart::Tags => self.tags = from.tags,
             BasePart::Summaries => self.summaries = from.summaries,
             BasePart::Communities => self.communities = from.communities,
+            BasePart::Tables => self.tables_of.clone_from(&from.tables_of),
             BasePart::Vectors => self.vectors = from.vectors,
             BasePart::Embedder => {}
             BasePart::Chunks => {
@@ -163,6 +175,7 @@ impl BuildProfile {
             tags: self.tags,
             summaries: self.summaries,
             communities: self.communities,
+            tables_of: self.tables_of.clone().unwrap_or_else(|| configured.tables_of.clone()),
             vectors: self.vectors,
             ..configured.clone()
         }
@@ -177,7 +190,8 @@ impl BuildProfile {
                 kept.push(KeptPart { part, made_with, configured: now });
             } else if let Some(prompt) = part.prompts().iter().find(|prompt| {
                 let (held, now) = (self.prompts.get(**prompt), configured.prompts.get(**prompt));
-                made_with != "false" && made_with != "names" && held.is_some() && held != now
+                let is_asked = !["false", "names", NO_TABLES].contains(&made_with.as_str());
+                is_asked && held.is_some() && held != now
             }) {
                 let made_with = format!("an earlier wording of the prompt `{prompt}`");
                 kept.push(KeptPart { part, made_with, configured: "another wording".into() });
@@ -205,12 +219,19 @@ impl RunPlan {
                 None => Some(BuildProfile::of_contents(reader, &configured)?),
             };
             let mut profile = recorded.unwrap_or_else(|| configured.clone());
+            if profile.tables_of.is_none() {
+                profile.tables_of.clone_from(&configured.tables_of);
+            }
             for part in rebuild {
                 profile.take(*part, &configured);
             }
             if chunks <= MOST_CHUNKS_UNASKED {
                 profile.prompts.clone_from(&configured.prompts);
                 profile.vectors = configured.vectors;
+                // Tables that are paid for are not removed without being asked.
+                if !context.settings.tables_of.is_empty() {
+                    profile.take(BasePart::Tables, &configured);
+                }
             }
             for (prompt, hash) in &configured.prompts {
                 profile.prompts.entry(prompt.clone()).or_insert(*hash);

@@ -21,8 +21,10 @@ use crate::{Base, KbError};
 /// Fewer queries than these say nothing.
 const LEAST_QUERIES: usize = 16;
 
-/// Characters of a query, at least and at most.
-const LEAST_CHARS: usize = 8;
+/// Bytes of a query, at least: eight Chinese characters, or some words.
+const LEAST_BYTES: usize = 24;
+
+/// Characters of a query, at most.
 const MOST_CHARS: usize = 300;
 
 fn key(embedder: u8) -> String {
@@ -56,7 +58,7 @@ struct Sample {
     queries: Vec<(Row, String)>,
 }
 
-/// Measures how often a part of a passage leads to the passage, once a base is large enough and
+/// Measures how often a part of a passage leads to the passage first, once a base is large enough and
 /// again when it has grown. A failing embedder is no reason to fail: the next run tries again.
 pub(super) async fn measure_trust(context: &Arc<BuildContext>) -> Result<(), KbError> {
     let Some(embedder) = context.embedder.clone() else { return Ok(()) };
@@ -79,7 +81,7 @@ pub(super) async fn measure_trust(context: &Arc<BuildContext>) -> Result<(), KbE
         let mut bm25 = 0;
         for (row, text) in &sample.queries {
             let query = LexicalQuery { text, added: &[] };
-            let hits = index.search(&query, DenseTrust::HITS, None)?;
+            let hits = index.search(&query, 1, None)?;
             bm25 += u32::from(hits.iter().any(|(hit, _)| hit == row));
         }
         let count = |list: usize| u32::try_from(list).unwrap_or(u32::MAX);
@@ -116,26 +118,27 @@ fn sample(reader: &StoreReader<'_>, model: &str) -> heed::Result<Option<Sample>>
     Ok((sample.queries.len() >= LEAST_QUERIES).then_some(sample))
 }
 
-/// The second sentence of a text, which is not an atom whose vector is stored as that of the text;
-/// of a text of one sentence its second half.
+/// The second sentence of a text, or a later one that is long enough; of a text of one sentence its
+/// second half. The first sentence may be an atom that says as much as the text.
 fn part(text: &str) -> Option<String> {
     let found = sentences(text);
+    let is_long = |part: &&str| part.len() >= LEAST_BYTES;
     let part = match found.as_slice() {
-        [] => return None,
+        [] => None,
         [only] => {
             let only = &text[only.clone()];
             let middle = only.char_indices().nth(only.chars().count() / 2)?.0;
             // From the next word on, where there are spaces between words.
             let half = &only[middle..];
-            half.find(char::is_whitespace).map_or(half, |at| half[at..].trim_start())
+            let half = half.find(char::is_whitespace).map_or(half, |at| half[at..].trim_start());
+            Some(half).filter(is_long)
         }
-        [_, second, ..] => &text[second.clone()],
+        [_, rest @ ..] => rest.iter().map(|range| &text[range.clone()]).find(is_long),
     };
-    let part: String = part.chars().take(MOST_CHARS).collect();
-    (part.chars().count() >= LEAST_CHARS).then_some(part)
+    part.map(|part| part.chars().take(MOST_CHARS).collect())
 }
 
-/// The queries whose own passage is among the nearest.
+/// The queries whose own passage is the nearest.
 fn found_by_cosine(
     reader: &StoreReader<'_>,
     sample: &Sample,
@@ -154,7 +157,7 @@ fn found_by_cosine(
             let near = cosine(query, passage);
             near > least || near >= least && *row < own
         };
-        found += u32::from(passages.iter().filter(is_nearer).count() < DenseTrust::HITS);
+        found += u32::from(!passages.iter().any(|pair| is_nearer(&pair)));
     }
     Ok(found)
 }
@@ -166,10 +169,16 @@ mod tests {
     #[test]
     fn a_part_of_a_passage_is_its_second_sentence_or_half_of_the_only_one() {
         let of = |text: &str| part(text).unwrap_or_default();
-        assert_eq!(of("One two three. Four five six. Seven."), "Four five six.");
-        assert_eq!(of("One two three four five six seven."), "five six seven.");
+        assert_eq!(
+            of("One two three. He left. Four, five and six are numbers. Seven."),
+            "Four, five and six are numbers."
+        );
+        assert_eq!(
+            of("One two three four five six seven eight nine ten eleven twelve thirteen."),
+            "nine ten eleven twelve thirteen."
+        );
         assert_eq!(of("他来了。她在二〇二〇年走了回家。"), "她在二〇二〇年走了回家。");
-        assert_eq!(of("国家机关工作人员利用职务上的便利受贿"), "利用职务上的便利受贿");
-        assert_eq!(part("Short."), None);
+        assert_eq!(of("国家机关工作人员利用职务上的便利受贿"), "用职务上的便利受贿");
+        assert_eq!(part("Short. It is."), None);
     }
 }

@@ -31,7 +31,9 @@ impl OpenRow {
     /// but new cells of the same thing.
     fn agrees(&self, cells: &[String]) -> bool {
         let pairs = self.cells.iter().zip(cells);
-        pairs.clone().all(|(a, b)| a.is_empty() || b.is_empty() || form(a) == form(b))
+        pairs.clone().all(|(a, b)| {
+            a.is_empty() || b.is_empty() || form(a) == form(b) || is_within(a, b) || is_within(b, a)
+        })
     }
 
     fn add(&mut self, cells: Vec<String>, (chunk, sentence): (Row, String)) {
@@ -48,6 +50,17 @@ impl OpenRow {
             self.chunks.push(chunk);
         }
     }
+}
+
+/// Whether a day or month in ISO order lies in a month or year: `2017-09-14` in `2017`.
+fn is_within(day: &str, period: &str) -> bool {
+    let is_iso = |date: &str| {
+        let mut parts = date.split('-');
+        parts.next().is_some_and(|year| year.len() == 4 && year.bytes().all(|b| b.is_ascii_digit()))
+            && parts.all(|part| part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let rest = day.strip_prefix(period).and_then(|rest| rest.strip_prefix('-'));
+    rest.is_some() && is_iso(day) && is_iso(period)
 }
 
 /// The rows of a target, of all passages that were asked for it. Rows of one thing are one as long

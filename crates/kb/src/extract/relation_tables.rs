@@ -10,6 +10,7 @@ use crate::KbError;
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
 use crate::lexical::query_terms;
+use crate::search::least_cosine;
 use crate::search::matrix::cosine;
 use crate::stages::BuildContext;
 use crate::store::{
@@ -18,7 +19,7 @@ use crate::store::{
 };
 use crate::tables::ColumnReading;
 
-/// Relations whose vectors are so near are the same.
+/// Relations whose vectors are so near are the same, with all-MiniLM-L6-v2.
 const NEAR: f32 = 0.8;
 
 /// The name under which the relations that have a table are kept.
@@ -136,16 +137,29 @@ pub(super) async fn update_all(context: &Arc<BuildContext>) -> Result<usize, KbE
     .await
 }
 
-/// Cosines of wanted relations and those of the base.
-type Nearness = HashMap<(String, String), f32>;
+/// How near the relations of a base are to those that are wanted.
+#[derive(Default)]
+struct Nearness {
+    /// Cosines of wanted relations and those of the base.
+    cosines: HashMap<(String, String), f32>,
+    /// From which on two relations are the same.
+    least: f32,
+}
 
 /// How near every relation of the base is to those that are wanted, where there is an embedder.
 async fn nearness(context: &BuildContext, wanted: &[String]) -> Result<Nearness, KbError> {
-    let mut near = HashMap::new();
+    let mut near = Nearness::default();
     let Some(embedder) = context.embedder.as_ref().filter(|_| !wanted.is_empty()) else {
         return Ok(near);
     };
-    let facts = context.store().read(|reader| reader.all_facts())?;
+    let (facts, chance) = context.store().read(|reader| {
+        let chance = match reader.embedder(embedder.model())? {
+            Some((number, _)) => reader.chance(number)?,
+            None => 0.0,
+        };
+        Ok((reader.all_facts()?, chance))
+    })?;
+    near.least = least_cosine(NEAR, NEAR, chance);
     let said: BTreeSet<String> = facts.into_iter().map(|(_, fact)| fact.relation).collect();
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
     let asked: Vec<&str> = wanted.iter().map(String::as_str).collect();
@@ -155,7 +169,7 @@ async fn nearness(context: &BuildContext, wanted: &[String]) -> Result<Nearness,
     let theirs = embed_texts(embedder, &said, EmbedRole::Passage).await;
     for (relation, vector) in said.iter().zip(theirs.unwrap_or_default()) {
         for (name, own) in asked.iter().zip(&ours) {
-            near.insert(((*name).to_owned(), (*relation).to_owned()), cosine(own, &vector));
+            near.cosines.insert(((*name).to_owned(), (*relation).to_owned()), cosine(own, &vector));
         }
     }
     Ok(near)
@@ -172,9 +186,9 @@ fn collect(
         Default::default();
     for (_, fact) in facts {
         let said = Relation::new(&fact.relation);
-        let cosine = near.get(&(name.to_owned(), fact.relation.clone()));
+        let cosine = near.cosines.get(&(name.to_owned(), fact.relation.clone()));
         let same = !wanted.stems.is_empty() && said.stems == wanted.stems;
-        if !same && cosine.is_none_or(|cosine| *cosine < NEAR) {
+        if !same && cosine.is_none_or(|cosine| *cosine < near.least) {
             continue;
         }
         let (first, second) =

@@ -1,6 +1,8 @@
 //! Tables that the settings ask for: of a relation that facts state, or of things with typed columns
 //! that a model is asked for.
-use halma_core::text::dates::{DateOrder, Period, parse_day};
+use std::fmt;
+
+use halma_core::text::dates::{DateOrder, Period, marked_dates, parse_day};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{ColumnKind, Id, hash};
@@ -52,6 +54,23 @@ pub enum ValueType {
     Number,
     Date,
     Truth,
+}
+
+impl fmt::Display for TableOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Relation(relation) => write!(f, "{relation}"),
+            Self::Target(target) => {
+                let sides = [target.head.clone(), target.tail.clone()].into_iter();
+                let column =
+                    |column: &TargetColumn| format!("{} {}", column.name, column.kind.name());
+                let columns = target.columns.iter().map(column);
+                let all: Vec<String> =
+                    sides.filter(|side| !side.is_empty()).chain(columns).collect();
+                write!(f, "{} ({})", target.relation, all.join(", "))
+            }
+        }
+    }
 }
 
 impl From<&str> for TableOf {
@@ -129,15 +148,29 @@ impl ValueType {
     }
 }
 
+/// The last year of four digits.
+const LAST_YEAR: i32 = 9999;
+
 /// A day, month or year in ISO order.
 fn date(value: &str) -> Option<String> {
+    let value = value.trim();
+    let is_compact = value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit());
+    if is_compact {
+        let dashed = format!("{}-{}-{}", &value[..4], &value[4..6], &value[6..]);
+        return parse_day(&dashed, DateOrder::DayFirst);
+    }
     if let Some(day) = parse_day(value, DateOrder::DayFirst)
         && parse_day(value, DateOrder::MonthFirst).is_none_or(|other| other == day)
     {
         return Some(day);
     }
-    if Period::from_value(value).is_some() {
-        return Some(value.to_owned());
+    if let Some(period) = Period::from_value(value) {
+        // A day that is in no calendar has not been read above.
+        let is_day = period.first == period.last;
+        return iso(period).filter(|_| !is_day && period.first.0 <= LAST_YEAR);
+    }
+    if let [marked] = marked_dates(value).as_slice() {
+        return Some(marked.clone());
     }
     let lower = value.to_lowercase().replace(',', " ");
     let words: Vec<&str> = lower.split_whitespace().collect();
@@ -169,6 +202,12 @@ mod tests {
             (ValueType::Date, "July 2019", Some("2019-07")),
             (ValueType::Date, "in the summer", None),
             (ValueType::Date, "1885", Some("1885")),
+            (ValueType::Date, "2017-9", Some("2017-09")),
+            (ValueType::Date, "20170914", Some("2017-09-14")),
+            (ValueType::Date, "20171314", None),
+            (ValueType::Date, "2012-02-31", None),
+            (ValueType::Date, "12017", None),
+            (ValueType::Date, "2017年9月", Some("2017-09")),
             (ValueType::Integer, "1,200", Some("1200")),
             (ValueType::Integer, "1.5", None),
             (ValueType::Number, "1.5", Some("1.5")),

@@ -2,6 +2,8 @@
 //! another name of the other.
 use std::collections::{BTreeMap, HashMap};
 
+use halma_core::text::cjk_runs;
+
 use super::names::form;
 use crate::lexical::query_terms;
 use crate::store::{Id, hash};
@@ -29,9 +31,19 @@ pub(crate) struct JoinedTag {
     pub(crate) also: Vec<String>,
 }
 
-/// What tags that are one have in common: the stems of their words in any order.
+/// What tags that are one have in common: the stems of their words in any order. What is written
+/// without spaces counts as one word, since the order of its characters says what it is.
 pub(crate) fn tag_key(tag: &str) -> String {
-    let mut stems = query_terms(tag);
+    let (mut stems, mut rest, mut from) = (vec![], String::new(), 0);
+    for run in cjk_runs(tag) {
+        rest.push_str(&tag[from..run.start]);
+        rest.push(' ');
+        from = run.end;
+        stems.push(tag[run].to_owned());
+    }
+    rest.push_str(&tag[from..]);
+    let has_words = rest.chars().any(char::is_alphanumeric);
+    stems.extend(query_terms(&rest).into_iter().filter(|_| has_words));
     stems.sort();
     if stems.is_empty() { form(tag) } else { stems.join(" ") }
 }
@@ -182,6 +194,14 @@ mod tests {
             ("drug", "MI", &[]),
         ]);
         assert_eq!(lines, ["disease: Myocardial infarctions [MI, heart attack]", "drug: MI []"]);
+    }
+
+    #[test]
+    fn words_of_the_same_characters_are_two_tags() {
+        assert_ne!(tag_key("故事"), tag_key("事故"));
+        assert_eq!(tag_key("心脏病 heart attacks"), tag_key("Attack heart 心脏病"));
+        let lines = joined(&[("类", "故事", &[]), ("类", "事故", &[]), ("类", "故事", &[])]);
+        assert_eq!(lines, ["类: 事故 []", "类: 故事 []"]);
     }
 
     #[test]

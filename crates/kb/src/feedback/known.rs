@@ -6,8 +6,9 @@ use halma_core::{Filter, Hit, Layer, MinScore, Mode, NodeId, Query};
 
 use super::feedback_id;
 use super::index::terms_of;
+use crate::search::least_cosine;
 use crate::store::{AtomRecord, Row, parse_id};
-use crate::{Base, KbError};
+use crate::{Base, FeedbackSettings, KbError};
 
 /// Accepted questions that are compared by their vectors.
 const NEAREST: usize = 8;
@@ -52,12 +53,18 @@ impl Base {
         if similar.is_empty() {
             return Ok(vec![]);
         }
-        for (row, cosine) in self.nearest_accepted(question).await? {
+        let least = self.feedback_settings.recall_score;
+        let chance = self.store.read(|reader| match reader.active_embedder()? {
+            Some((number, _)) => reader.chance(number),
+            None => Ok(0.0),
+        })?;
+        let least_near = least_cosine(least, FeedbackSettings::default().recall_score, chance);
+        let near = self.nearest_accepted(question).await?;
+        for (row, cosine) in near.into_iter().filter(|(_, cosine)| *cosine >= least_near) {
             if let Some((similarity, _)) = similar.get_mut(&row) {
                 *similarity = similarity.max(cosine);
             }
         }
-        let least = self.feedback_settings.recall_score;
         similar.retain(|_, (similarity, is_same)| *is_same || *similarity >= least);
         self.store.read(|reader| {
             let mut known = vec![];

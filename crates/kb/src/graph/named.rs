@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use halma_core::Layer;
 use halma_core::text::{
-    NameKind, Shape, Words, cjk_runs, is_stop_word, names, normalise_name, quotes,
+    NameKind, Shape, Words, is_cjk, is_stop_word, mixed_runs, names, normalise_name, quotes,
 };
 
 use super::GraphContext;
@@ -18,7 +18,7 @@ const WORDS: usize = 200;
 
 /// Characters of a run without spaces that are looked at, and those of the longest name in it.
 const UNSPACED: usize = 120;
-const LONGEST_UNSPACED: usize = 16;
+const LONGEST_UNSPACED: usize = 30;
 
 /// Entities of one name that are activated, at most.
 const NAMESAKES: usize = 16;
@@ -86,7 +86,7 @@ impl GraphContext<'_> {
         question: &str,
         active: &mut BTreeMap<Row, f32>,
     ) -> heed::Result<()> {
-        for run in cjk_runs(question) {
+        for run in mixed_runs(question) {
             let places: Vec<usize> = question[run.clone()]
                 .char_indices()
                 .map(|(at, _)| run.start + at)
@@ -98,7 +98,7 @@ impl GraphContext<'_> {
                 for (at, start) in places.iter().enumerate().take(places.len() - length + 1) {
                     let span = *start..end(at + length);
                     let overlaps = |t: &Range<usize>| t.start < span.end && span.start < t.end;
-                    if taken.iter().any(overlaps) {
+                    if taken.iter().any(overlaps) || !may_be_unspaced(question, &span) {
                         continue;
                     }
                     if self.activate(&normalise_name(&question[span.clone()]), active)? {
@@ -138,6 +138,17 @@ impl GraphContext<'_> {
     }
 }
 
+/// Whether a part of a question could be a name without spaces: words of Latin letters alone are
+/// looked up as such, and a number or Latin word is not cut.
+fn may_be_unspaced(question: &str, span: &Range<usize>) -> bool {
+    let is_plain = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    let part = &question[span.clone()];
+    let (mut before, mut after) = (question[..span.start].chars(), question[span.end..].chars());
+    let cuts = is_plain(before.next_back()) && is_plain(part.chars().next())
+        || is_plain(part.chars().next_back()) && is_plain(after.next());
+    !cuts && part.chars().any(is_cjk)
+}
+
 /// Runs of words that could be a name, the longest first. In a question with no capitals inside any
 /// run could be one.
 fn candidates(words: &Words<'_>) -> Vec<Range<usize>> {
@@ -173,4 +184,28 @@ fn similarity(query_words: &HashSet<&str>, key: &str) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "letters of names")]
     let share = 2.0 * shared as f32 / all.max(1) as f32;
     share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_be_unspaced;
+
+    #[test]
+    fn numbers_and_latin_words_are_not_cut() {
+        let question = "C919客机在1993年";
+        let may_be = |part: &str| {
+            let at = question.find(part).unwrap_or_default();
+            may_be_unspaced(question, &(at..at + part.len()))
+        };
+        for (part, expected) in [
+            ("C919客机", true),
+            ("客机", true),
+            ("919客机", false),
+            ("1993年", true),
+            ("993年", false),
+            ("C919", false),
+        ] {
+            assert_eq!(may_be(part), expected, "{part}");
+        }
+    }
 }

@@ -56,13 +56,58 @@ struct Held {
 }
 
 async fn library(vectors: bool, atoms: Atoms, graph: GraphSettings) -> Held {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join(LIBRARY_FILE), LIBRARY.trim()).unwrap();
     let embedder: Option<Arc<dyn Embedder>> = if vectors { Some(Arc::new(Hashed)) } else { None };
     let options = BaseOptions { embedder, graph, ..BaseOptions::default() };
+    base_of(LIBRARY, atoms, options).await
+}
+
+/// A base of these records.
+async fn base_of(records: &str, atoms: Atoms, options: BaseOptions) -> Held {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join(LIBRARY_FILE), records.trim()).unwrap();
     let base = Base::create_or_open(&dir.path().join("base"), options).unwrap();
     indexed(&base, dir.path(), LIBRARY_FILE, atoms).await;
     Held { base, dir }
+}
+
+/// The names through which names or titles led a search without vectors to its hits.
+async fn led_through(records: &str, question: &str) -> Vec<String> {
+    let held = base_of(records, Atoms::Sentences, BaseOptions::default()).await;
+    let query = query(&[question], Layer::Chunk, Mode::Graph);
+    let hits = held.base.search(&query).await.unwrap().remove(0);
+    let parts = hits.into_iter().flat_map(|hit| hit.parts);
+    let led = parts.filter(|part| ["titles", "entities"].contains(&part.name.as_str()));
+    led.flat_map(|part| part.through.split("; ").map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+#[tokio::test]
+async fn names_of_han_and_digits_are_found_in_a_question() {
+    let records = r#"
+{"id": "a", "title": "C919客机", "text": "它在上海制造。它有两台发动机。"}
+{"id": "b", "title": "中华人民共和国全国人民代表大会常务委员会议事规则1987年", "text": "规则共有若干条。"}
+"#;
+    for (question, name) in [
+        ("谁制造了C919客机？", "C919客机"),
+        (
+            "中华人民共和国全国人民代表大会常务委员会议事规则1987年有几条？",
+            "中华人民共和国全国人民代表大会常务委员会议事规则1987年",
+        ),
+    ] {
+        let led = led_through(records, question).await;
+        assert!(led.contains(&name.to_owned()), "{led:?}");
+    }
+}
+
+#[tokio::test]
+async fn sentences_beyond_the_atoms_of_a_chunk_lead_on() {
+    // More sentences than a chunk may have atoms.
+    let many = "Filler is plain and dull. ".repeat(30);
+    let records = format!(
+        r#"{{"id": "long", "title": "Notes", "text": "{many}Mara Quill met Zed Orin."}}
+{{"id": "orin", "title": "Zed Orin", "text": "He grew up in Saxby. He began late."}}"#
+    );
+    let led = led_through(&records, "Whom did Mara Quill meet?").await;
+    assert!(led.contains(&"Zed Orin".to_owned()), "{led:?}");
 }
 
 async fn indexed(base: &Arc<Base>, dir: &std::path::Path, file: &str, atoms: Atoms) {

@@ -1,4 +1,5 @@
 //! Looking into a base: a node with its edges, lists, export, verification.
+mod dates;
 mod edges;
 mod export;
 mod facts;

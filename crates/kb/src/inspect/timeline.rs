@@ -2,18 +2,17 @@
 //! sentences that do.
 use std::collections::BTreeSet;
 
-use halma_core::text::dates::Period;
 use halma_core::text::{count_name, normalise_name, sentences};
 use halma_core::{Edge, Layer, NodeId};
 use serde::Serialize;
 
 use super::Inspector;
+use super::dates::{ColumnDates, dates};
 use crate::KbError;
-use crate::extract::iso;
 use crate::graph::entities_named;
 use crate::store::{
-    At, ChunkRecord, ColumnKind, DocumentRecord, EntityRecord, FactRecord, Row, RowRecord,
-    StoreReader, TableRecord, node_id,
+    At, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Row, RowRecord, StoreReader,
+    TableRecord, node_id,
 };
 
 /// Passages of one entity that are read, at most.
@@ -149,33 +148,51 @@ impl Collector {
     fn add_rows(&mut self, reader: &StoreReader<'_>) -> heed::Result<()> {
         for node in reader.nodes::<TableRecord>()? {
             let (_, table) = node?;
-            let may_be_dated =
-                |kind: ColumnKind| matches!(kind, ColumnKind::Date | ColumnKind::Text);
-            if !table.columns.iter().any(|column| may_be_dated(column.kind)) {
+            if !table.columns.iter().any(ColumnDates::may_be_dated) {
                 continue;
             }
+            let mut named = vec![];
             for row in table.rows.0..table.rows.1 {
                 let Some(record) = reader.node::<RowRecord>(row)? else { continue };
                 let is_named = |cell: &String| self.keys.contains(&normalise_name(cell));
-                let Some(named) = record.cells.iter().find(|cell| is_named(cell)).cloned() else {
+                if let Some(name) = record.cells.iter().find(|cell| is_named(cell)).cloned() {
+                    named.push((name, record));
+                }
+            }
+            if !named.is_empty() {
+                self.add_dates(reader, &table, &named)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The dates of rows of a table, each with the cell that names an entity.
+    fn add_dates(
+        &mut self,
+        reader: &StoreReader<'_>,
+        table: &TableRecord,
+        named: &[(String, RowRecord)],
+    ) -> heed::Result<()> {
+        let caption = table.caption.as_deref().unwrap_or("table");
+        for (at, column) in table.columns.iter().enumerate() {
+            if !ColumnDates::may_be_dated(column) {
+                continue;
+            }
+            // How a column writes its dates is seen in all of its cells.
+            let mut cells = vec![];
+            for row in table.rows.0..table.rows.1 {
+                let record = reader.node::<RowRecord>(row)?;
+                cells.extend(record.and_then(|record| record.cells.into_iter().nth(at)));
+            }
+            let read = ColumnDates::new(column, &cells);
+            for (name, record) in named {
+                let Some(date) = record.cells.get(at).and_then(|cell| read.date(cell)) else {
                     continue;
                 };
-                for (column, cell) in table.columns.iter().zip(&record.cells) {
-                    let is_dated = match column.kind {
-                        ColumnKind::Date => !cell.trim().is_empty(),
-                        ColumnKind::Text => is_iso_date(cell.trim()),
-                        _ => false,
-                    };
-                    if !is_dated {
-                        continue;
-                    }
-                    let caption = table.caption.as_deref().unwrap_or("table");
-                    let text = format!("{caption}: {named}, {}", column.name);
-                    let date = cell.trim().to_owned();
-                    let document = document_name(reader, record.chunk)?;
-                    let node = node_id(Layer::Row, record.id);
-                    self.events.insert(TimelineEvent { date, text, document, node });
-                }
+                let text = format!("{caption}: {name}, {}", column.name);
+                let document = document_name(reader, record.chunk)?;
+                let node = node_id(Layer::Row, record.id);
+                self.events.insert(TimelineEvent { date, text, document, node });
             }
         }
         Ok(())
@@ -186,57 +203,4 @@ fn document_name(reader: &StoreReader<'_>, chunk: Row) -> heed::Result<String> {
     let Some(chunk) = reader.node::<ChunkRecord>(chunk)? else { return Ok(String::new()) };
     let document: DocumentRecord = reader.linked(chunk.document)?;
     Ok(document.names.into_iter().next().unwrap_or_default())
-}
-
-/// Whether a cell is `2017-09` or `2017-09-14`: a column with both is one of texts.
-fn is_iso_date(cell: &str) -> bool {
-    let fits = |(at, byte): (usize, u8)| match at {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    };
-    matches!(cell.len(), 7 | 10) && cell.bytes().enumerate().all(fits)
-}
-
-/// Words after which a number of four digits is a year.
-const BEFORE_YEARS: &[&str] = &[
-    "in", "since", "by", "until", "of", "from", "during", "to", "before", "after", "early", "late",
-];
-
-/// The days, months and years that a sentence states, in ISO order.
-fn dates(text: &str) -> BTreeSet<String> {
-    let clean = |c: char| if matches!(c, ',' | '(' | ')' | ';' | ':' | '.') { ' ' } else { c };
-    let lower: String = text.to_lowercase().chars().map(clean).collect();
-    let words: Vec<&str> = lower.split_whitespace().collect();
-    let (mut dates, mut at) = (BTreeSet::new(), 0);
-    while at < words.len() {
-        let Some((period, used)) = Period::parse_prefix(&words[at..]) else {
-            at += 1;
-            continue;
-        };
-        let is_year = period.first.0 == period.last.0 && period.first.1 != period.last.1;
-        let meant = !is_year || at.checked_sub(1).is_some_and(|b| BEFORE_YEARS.contains(&words[b]));
-        dates.extend(iso(period).filter(|_| meant));
-        at += used.max(1);
-    }
-    dates
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_months_and_years_are_read_from_sentences() {
-        for (text, expected) in [
-            (
-                "It was approved on 14 September 2017, and sold from July 2019.",
-                vec!["2017-09-14", "2019-07"],
-            ),
-            ("Founded in 1885, it has 1900 workers.", vec!["1885"]),
-            ("September 14, 2017 was a day.", vec!["2017-09-14"]),
-            ("Nothing happened.", vec![]),
-        ] {
-            assert_eq!(dates(text).into_iter().collect::<Vec<_>>(), expected, "{text}");
-        }
-    }
 }

@@ -36,6 +36,7 @@ use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
+pub(crate) use settings::least_cosine;
 pub use settings::{GraphSettings, SearchSettings};
 use summaries::MOST_INDEXED_SUMMARIES;
 pub(crate) use summaries::{SUMMARIES, SummaryEvidence};

@@ -28,6 +28,21 @@ impl Default for SearchSettings {
     }
 }
 
+/// The cosine that most unrelated texts stay below with all-MiniLM-L6-v2, with which the defaults
+/// of least cosines were chosen.
+const USUAL_CHANCE: f32 = 0.15;
+
+/// A least cosine with the embedder of a base, where unrelated texts stay below `chance`: the
+/// default lies as far between that and 1 as it does with all-MiniLM-L6-v2, and is never lower than
+/// there. Another number than the default stays as it is set.
+pub(crate) fn least_cosine(set: f32, default: f32, chance: f32) -> f32 {
+    if (set - default).abs() > f32::EPSILON {
+        return set;
+    }
+    let share = (default - USUAL_CHANCE) / (1.0 - USUAL_CHANCE);
+    default.max(chance + share * (1.0 - chance))
+}
+
 /// The `[kb.graph]` table: what each part of a chunk's score weighs, and how far activation
 /// spreads. A weight of 0 turns its part off. The defaults were chosen on the training files of
 /// three question sets (`docs/results.md`).
@@ -99,6 +114,25 @@ impl Default for GraphSettings {
             covers: 1.5,
             led_to: 1.5,
             atoms: 0.5,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::least_cosine;
+
+    #[test]
+    fn a_default_is_as_far_above_chance_with_every_embedder() {
+        for (set, chance, expected) in [
+            (0.6, 0.15, 0.6),
+            (0.6, 0.0, 0.6),
+            // Unrelated texts of e5 are this near to each other.
+            (0.6, 0.8, 0.906),
+            (0.5, 0.8, 0.5),
+        ] {
+            let cut = least_cosine(set, 0.6, chance);
+            assert!((cut - expected).abs() < 1e-3, "{set} with {chance}: {cut}");
         }
     }
 }

@@ -5,7 +5,7 @@ use halma_core::{Filter, Layer, TagMatch, Vector};
 
 use super::filter::Admitted;
 use super::matrix::NearRequest;
-use super::{Search, Space};
+use super::{Search, SearchSettings, Space, least_cosine};
 use crate::error::run_blocking;
 use crate::held::Held;
 use crate::store::{Store, TagRecord, node_id};
@@ -76,6 +76,11 @@ impl TagSource<'_> {
             Some(embedder) => Some(held.matrix(store, (embedder, Layer::Tag), generation)?),
             None => None,
         };
+        let chance = match embedder {
+            Some(embedder) => store.read(|reader| reader.chance(embedder))?,
+            None => 0.0,
+        };
+        let score = least_cosine(score, SearchSettings::default().tag_score, chance);
         let allowed = held.allowed(store, (&Filter::default(), Layer::Tag), generation)?;
         let admitted = Admitted { allowed, ..Admitted::default() };
         let near = |vector: &Option<Vector>| {

@@ -1,11 +1,10 @@
 //! A query with what its tags add: terms for BM25, a direction for vectors, chunks for the graph.
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use halma_core::Vector;
 
 use super::TagIndex;
 use super::index::NamedTag;
-use crate::lexical::query_terms;
 
 /// Tags that one text is expanded by; those far less sure than the surest are left out.
 const MOST: usize = 8;
@@ -34,7 +33,7 @@ pub(crate) fn expansion(index: &TagIndex, text: &str, near: Vec<NamedTag>) -> Ex
     let most = tags.first().map_or(0.0, |tag| tag.weight);
     tags.retain(|tag| tag.weight >= most * LEAST_SHARE && index.tags.contains_key(&tag.row));
     tags.truncate(MOST);
-    let held: BTreeSet<String> = query_terms(text).into_iter().collect();
+    let held = index.stems(text);
     let mut terms: HashMap<String, f32> = HashMap::new();
     for tag in &tags {
         for stem in index.tags[&tag.row].difference(&held) {

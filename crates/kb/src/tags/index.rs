@@ -1,17 +1,24 @@
-//! Everything that tags go by, and the words of questions that stand for them, looked up by stems.
+//! Everything that tags go by, and the words of questions that stand for them, looked up by stems
+//! in the languages of the base.
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use halma_core::text::{count_name, is_cjk, normalise_name};
 use halma_core::{Edge, Layer};
 
 use crate::extract::QUESTION_CLASS;
-use crate::lexical::query_terms;
+use crate::lexical::Languages;
 use crate::store::{Row, StoreReader, TagRecord};
 
 /// A name of a tag, or words of questions.
 #[derive(Debug)]
 struct Named {
+    /// Each word by its stems in the languages of the base.
+    words: Vec<Vec<String>>,
+    /// Those of all words.
     stems: BTreeSet<String>,
     text: String,
+    /// The name as it must stand in a text, where that is written without spaces.
+    unspaced: Option<String>,
     /// What it stands for, and how surely: 1 for a tag's own name.
     tags: Vec<(Row, f32)>,
 }
@@ -34,11 +41,12 @@ pub(crate) struct TagIndex {
     by_stem: HashMap<String, Vec<usize>>,
     /// The tags of the corpus with the stems of all their names.
     pub(crate) tags: BTreeMap<Row, BTreeSet<String>>,
+    languages: Languages,
 }
 
 impl TagIndex {
     pub(crate) fn load(reader: &StoreReader<'_>) -> heed::Result<Self> {
-        let mut index = Self::default();
+        let mut index = Self { languages: reader.languages()?, ..Self::default() };
         for node in reader.nodes::<TagRecord>()? {
             let (row, tag) = node?;
             if tag.class == QUESTION_CLASS {
@@ -49,7 +57,7 @@ impl TagIndex {
             }
             let mut stems = BTreeSet::new();
             for name in std::iter::once(&tag.name).chain(&tag.also) {
-                stems.extend(query_terms(name));
+                stems.extend(index.stems(name));
                 index.add(name.clone(), vec![(row, 1.0)]);
             }
             index.tags.insert(row, stems);
@@ -58,20 +66,30 @@ impl TagIndex {
     }
 
     fn add(&mut self, text: String, tags: Vec<(Row, f32)>) {
-        let stems: BTreeSet<String> = query_terms(&text).into_iter().collect();
-        if let Some(first) = stems.first() {
-            self.by_stem.entry(first.clone()).or_default().push(self.names.len());
-            self.names.push(Named { stems, text, tags });
+        let words = self.languages.query_words(&text);
+        let Some(first) = words.iter().min().cloned() else { return };
+        for stem in first {
+            self.by_stem.entry(stem).or_default().push(self.names.len());
         }
+        let stems = words.iter().flatten().cloned().collect();
+        let unspaced = text.chars().any(is_cjk).then(|| normalise_name(&text));
+        self.names.push(Named { words, stems, text, unspaced, tags });
+    }
+
+    /// The stems of the words of a text, in all languages of the base.
+    pub(crate) fn stems(&self, text: &str) -> BTreeSet<String> {
+        self.languages.query_words(text).into_iter().flatten().collect()
     }
 
     /// The tags that a text names, by their own names or by words that were learned, the surest
     /// first. Where one name lies within another (`attack` in `heart attack`) only the longer counts.
     pub(crate) fn named_in(&self, text: &str) -> Vec<NamedTag> {
-        let held: BTreeSet<String> = query_terms(text).into_iter().collect();
-        let names = held.iter().filter_map(|stem| self.by_stem.get(stem)).flatten();
-        let names = names.map(|at| &self.names[*at]).filter(|name| name.stems.is_subset(&held));
-        let names: Vec<&Named> = names.collect();
+        let held = self.stems(text);
+        let form = normalise_name(text);
+        let names: BTreeSet<usize> =
+            held.iter().filter_map(|stem| self.by_stem.get(stem)).flatten().copied().collect();
+        let names = names.into_iter().map(|at| &self.names[at]);
+        let names: Vec<&Named> = names.filter(|name| name.stands_in(&held, &form)).collect();
         let longest = |name: &&&Named| {
             let within = |other: &&Named| {
                 other.stems.len() > name.stems.len() && name.stems.is_subset(&other.stems)
@@ -83,10 +101,23 @@ impl TagIndex {
 
     /// The tags that these words are a name of, or stand for.
     pub(crate) fn called(&self, words: &str) -> Vec<NamedTag> {
-        let stems: BTreeSet<String> = query_terms(words).into_iter().collect();
-        let names = stems.first().and_then(|first| self.by_stem.get(first));
-        let names = names.into_iter().flatten().map(|at| &self.names[*at]);
-        best(names.filter(|name| name.stems == stems))
+        let (stems, form) = (self.stems(words), normalise_name(words));
+        let names: BTreeSet<usize> =
+            stems.iter().filter_map(|stem| self.by_stem.get(stem)).flatten().copied().collect();
+        let names = names.into_iter().map(|at| &self.names[at]);
+        let equal = |name: &&Named| {
+            name.stems == stems && name.unspaced.as_ref().is_none_or(|unspaced| *unspaced == form)
+        };
+        best(names.filter(equal))
+    }
+}
+
+impl Named {
+    /// Whether a text with these stems, whose normalised form is `form`, has this name.
+    fn stands_in(&self, stems: &BTreeSet<String>, form: &str) -> bool {
+        let stands = |word: &Vec<String>| word.iter().any(|stem| stems.contains(stem));
+        self.words.iter().all(stands)
+            && self.unspaced.as_ref().is_none_or(|name| count_name(name, form) > 0)
     }
 }
 

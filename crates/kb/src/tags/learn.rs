@@ -6,7 +6,7 @@ use halma_core::{Edge, Layer, Limit, UsageTotal};
 use serde::Serialize;
 
 use super::samples::{SkippedSample, TagSample};
-use crate::build::{lock, price_forecasts, publish_now};
+use crate::build::{RunPlan, lock, price_forecasts, publish_now};
 use crate::error::run_blocking;
 use crate::extract::collect_and_embed;
 use crate::stages::{
@@ -62,12 +62,21 @@ async fn open_samples(stage: &MapTags, samples: &[TagSample]) -> Result<OpenSamp
     Ok(open)
 }
 
+/// The context goes by what the base was made with, as that of a build does.
+async fn planned(mut context: BuildContext) -> Result<Arc<BuildContext>, KbError> {
+    run_blocking("storing tags", move || {
+        RunPlan::new(&context, &[])?.apply_to(&mut context);
+        Ok(Arc::new(context))
+    })
+    .await
+}
+
 /// What [`learn_tags`] would cost; no model is asked.
 pub async fn estimate_learning(
     context: BuildContext,
     samples: &[TagSample],
 ) -> Result<Estimate, KbError> {
-    let context = Arc::new(context);
+    let context = planned(context).await?;
     let stage = MapTags::new(&context);
     let open = open_samples(&stage, samples).await?;
     let mut tally = Tally::new(stage);
@@ -84,7 +93,7 @@ pub async fn learn_tags(
     replace: bool,
 ) -> Result<TagLearning, KbError> {
     let lock = Arc::new(lock(&context).await?);
-    let context = Arc::new(context);
+    let context = planned(context).await?;
     let stage = MapTags::new(&context);
     let OpenSamples { units, unchanged, skipped } = open_samples(&stage, samples).await?;
     let report = Driver::new(stage).run_all(units).await?;

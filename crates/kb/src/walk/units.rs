@@ -40,18 +40,26 @@ pub(super) fn units(
         Unit { nodes, entities: named.map(|entity| entity.row).collect() }
     };
     let are_sentences = reader.is_done(atoms_key(row), atoms_input(Atoms::Sentences))?;
+    let mut units = vec![];
+    // Where the last atom that is a sentence ends.
+    let mut last = None;
     if are_sentences && !atoms.is_empty() {
-        let sentences = atoms.iter();
-        return Ok(sentences
-            .map(|(at, atom)| unit(vec![(Layer::Atom, *at)], &atom.text))
-            .collect());
+        let atom = |(at, atom): &(Row, AtomRecord)| unit(vec![(Layer::Atom, *at)], &atom.text);
+        units.extend(atoms.iter().map(atom));
+        last = atoms.iter().map(|(_, atom)| atom.end).max();
+        // A chunk may have more sentences than atoms.
+        if last.is_none_or(|end| end >= chunk.place.chars.1) {
+            return Ok(units);
+        }
     }
     let document: DocumentRecord = reader.linked(chunk.document)?;
     let text = reader.chunk_text(chunk)?;
     let (place, verbatim) = (chunk.place, chunk.text.is_none());
     let source = AtomSource { title: document.title, text, place, verbatim };
-    let mut units = vec![];
     for sentence in source.sentence_atoms(MOST_SENTENCES) {
+        if last.is_some_and(|end| sentence.span.0 < end) {
+            continue;
+        }
         // A question about no sentence in particular points at the whole chunk.
         let own = |atom: &AtomRecord| {
             let whole = (atom.start, atom.end) == place.chars && sentence.span != place.chars;

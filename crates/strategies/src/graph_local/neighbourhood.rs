@@ -3,7 +3,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use futures::future::try_join_all;
-use halma_core::text::{names, normalise_name};
+use halma_core::text::{count_name, names, normalise_name};
 use halma_core::{Cx, Edge, Error, Filter, Hit, Layer, MinScore, NodeId, Query, Question, Result};
 
 use super::GraphLocal;
@@ -179,8 +179,8 @@ impl Rank {
     }
 
     fn of(&self, hit: &Hit) -> usize {
-        let text = format!(" {} {} ", normalise_name(&hit.title), normalise_name(&hit.text));
-        let held = self.names.iter().filter(|(name, _)| text.contains(&format!(" {name} ")));
+        let text = format!("{} {}", normalise_name(&hit.title), normalise_name(&hit.text));
+        let held = self.names.iter().filter(|(name, _)| count_name(name, &text) > 0);
         self.query_words.in_hit(hit) + held.map(|(_, counts)| counts).sum::<usize>()
     }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use halma_core::{Hit, Layer, NodeId, ScorePart};
 
 /// κ, the constant of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight.
-/// Scores of different layers cannot be compared, ranks can. 5 is what the base fuses words and
-/// vectors with, for the same reason: only the first few passages count.
+/// Scores of different layers cannot be compared, ranks can. Only the first few passages count, so
+/// it is small; the base fuses BM25 and vectors with `kb.search.rrf_k`, 10.
 const KAPPA: f32 = 5.0;
 
 /// Chunks by S(c) = Σ w / (κ + rank of c), best first, equals in the order in which they came.

@@ -29,6 +29,7 @@ use encoder::{Encoder, pooled};
 pub use fetch::fetch;
 use quantized::QuantizedEncoder;
 use running::Running;
+pub use tokens::MAX_TOKENS;
 use tokens::Tokens;
 use weights::{Files, open_weights};
 pub use weights::{NAME, WeightsError, cache_folder, locate};

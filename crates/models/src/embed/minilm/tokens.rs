@@ -6,7 +6,7 @@ use tokenizers::{Tokenizer, TruncationParams};
 use super::weights::WeightsError;
 
 /// Longer texts are cut: what the model was published with.
-pub(super) const MAX_TOKENS: usize = 256;
+pub const MAX_TOKENS: usize = 256;
 
 /// Texts are padded to a multiple of so many tokens, so that many of them are of one length.
 const STEP: usize = 8;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::archive;
 use super::error::BackupError;
-use super::tree::{self, MirrorCounts};
+use super::tree::{self, FolderKind, MirrorCounts};
 use crate::base::store_dir;
 
 /// The file that says what a backup is.
@@ -46,7 +46,7 @@ pub struct BackupReport {
 /// meanwhile; a process that dies leaves an earlier backup that can be restored.
 pub fn backup(of: &Path, to: &Path) -> Result<BackupReport, BackupError> {
     let began = Instant::now();
-    if !is_environment(&store_dir(of)) && !of.join("workspaces").is_dir() {
+    if !is_environment(&store_dir(of)) && !of.join(tree::WORKSPACES).is_dir() {
         return Err(BackupError::NoBase { path: of.to_owned() });
     }
     let real = of.canonicalize().map_err(BackupError::io(of, "open"))?;
@@ -54,6 +54,7 @@ pub fn backup(of: &Path, to: &Path) -> Result<BackupReport, BackupError> {
     if outside.starts_with(&real) {
         return Err(BackupError::Inside { path: to.to_owned() });
     }
+    tree::refuse_links(&real, FolderKind::Base)?;
     if let Some(parent) = outside.parent() {
         fs::create_dir_all(parent).map_err(BackupError::io(parent, "create"))?;
     }
@@ -105,7 +106,7 @@ fn write(of: &Path, to: &Path, name: &Path) -> Result<BackupReport, BackupError>
         report.changed_values += copied.changed;
         Ok(())
     };
-    tree::mirror(of, to, &mut environment, &mut counts)?;
+    tree::mirror(FolderKind::Base, (of, to), &mut environment, &mut counts)?;
     (report.files, report.changed_files) = (counts.files, counts.changed);
     about.complete = true;
     put(to, &about)?;

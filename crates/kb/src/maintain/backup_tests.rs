@@ -52,6 +52,81 @@ fn a_backup_is_restored_as_folder_and_as_file() {
     }
 }
 
+/// All files below a folder, by their paths in it, sorted.
+fn files(dir: &Path) -> Vec<String> {
+    let mut found = vec![];
+    let mut open = vec![dir.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.push(path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn uploads_and_workspaces_of_any_name_are_in_a_backup() {
+    let (_dir, [base, to, again]) = made();
+    let names = ["probe", "lock", "store"];
+    for name in names {
+        drop(sample::base(&base.join("workspaces").join(name), name));
+    }
+    fs::create_dir(base.join("workspaces/.removed-x-1")).unwrap();
+    let uploads = base.join("files");
+    fs::create_dir(uploads.join("store.new")).unwrap();
+    for name in [
+        "Cargo.lock",
+        "backup.json",
+        "backup.lock",
+        "data.mdb",
+        "notes.tmp",
+        "plan",
+        "plan.part",
+        "probe",
+        "store.new/lock.mdb",
+    ] {
+        fs::write(uploads.join(name), name).unwrap();
+    }
+    fs::write(uploads.join(".tmpA1b2"), "being written").unwrap();
+    backup(&base, &to).unwrap();
+    let report = restore(&to, &again, RestoreOptions::default()).unwrap();
+    assert_eq!(report.bases, 4);
+    fs::remove_file(uploads.join(".tmpA1b2")).unwrap();
+    assert_eq!(files(&again.join("files")), files(&uploads));
+    assert_eq!(fs::read_to_string(again.join("files/plan.part")).unwrap(), "plan.part");
+    assert!(!again.join("workspaces/.removed-x-1").exists());
+    // What was removed goes from the backup, whatever its name.
+    fs::remove_file(uploads.join("backup.json")).unwrap();
+    fs::remove_dir_all(base.join("workspaces/probe")).unwrap();
+    backup(&base, &to).unwrap();
+    assert_eq!(files(&to.join("files")), files(&uploads));
+    assert!(!to.join("workspaces/probe").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_a_base_is_refused_before_anything_is_written() {
+    let (dir, [base, to, _]) = made();
+    backup(&base, &to).unwrap();
+    let before = files(&to);
+    let elsewhere = dir.path().join("elsewhere");
+    drop(sample::base(&elsewhere, "elsewhere"));
+    fs::create_dir(base.join("workspaces")).unwrap();
+    let link = base.join("workspaces/team");
+    std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+    fs::write(base.join("files/two.md"), "later").unwrap();
+    let refused = backup(&base, &to).unwrap_err();
+    assert!(matches!(&refused, BackupError::Link { path } if path.ends_with("team")), "{refused}");
+    assert_eq!(files(&to), before);
+    assert!(about(&to).unwrap().complete);
+}
+
 #[test]
 fn a_second_backup_writes_what_changed_and_forgets_what_was_deleted() {
     let (_dir, [base, to, again]) = made();
@@ -104,13 +179,10 @@ fn an_index_of_another_moment_is_built_again() {
     later.delete(&["one*".into()]).unwrap();
     drop(later);
     fs::remove_dir_all(to.join("bm25")).unwrap();
-    tree::mirror(
-        &base.join("bm25"),
-        &to.join("bm25"),
-        &mut |_, _| Ok(()),
-        &mut MirrorCounts::default(),
-    )
-    .unwrap();
+    let folders = [&base, &to].map(|dir| dir.join("bm25"));
+    let counts = &mut MirrorCounts::default();
+    let between = (folders[0].as_path(), folders[1].as_path());
+    tree::mirror(FolderKind::Inner, between, &mut |_, _| Ok(()), counts).unwrap();
     let report = restore(&to, &again, RestoreOptions::default()).unwrap();
     assert_eq!(report.rebuilt_indexes, 1);
     assert_eq!(exported(&open(&again)), before);
@@ -148,7 +220,8 @@ fn backup_open(base: &Base, to: &Path) {
     base.store.copy_to(&to.join("store"));
     let vectors = |dir: &Path| dir.join("store/vectors");
     let counts = &mut MirrorCounts::default();
-    tree::mirror(&vectors(&base.dir), &vectors(to), &mut |_, _| Ok(()), counts).unwrap();
+    let (from, target) = (vectors(&base.dir), vectors(to));
+    tree::mirror(FolderKind::Inner, (&from, &target), &mut |_, _| Ok(()), counts).unwrap();
     put(to, &AboutBackup { of: String::new(), time: 0, complete: true }).unwrap();
 }
 

@@ -18,6 +18,11 @@ pub enum BackupError {
     NoBase { path: PathBuf },
     #[error("`{path}` lies in the folder that is backed up; give one outside of it")]
     Inside { path: PathBuf },
+    #[error(
+        "`{path}` is a link, and a backup follows none, so it would lack what the link leads to; \
+         put that in its place, or remove the link"
+    )]
+    Link { path: PathBuf },
     #[error("`{path}` is not a backup; give what `halma backup` has written")]
     NoBackup { path: PathBuf },
     #[error("`{path}` is there already; with `--replace` the backup takes its place")]

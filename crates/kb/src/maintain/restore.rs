@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::archive;
 use super::backup::about;
 use super::error::BackupError;
-use super::tree::{self, MirrorCounts};
+use super::tree::{self, FolderKind, MirrorCounts};
 use crate::base::store_dir;
 use crate::store::LOST_VECTOR;
 use crate::{Base, BaseOptions, KbError};
@@ -79,7 +79,8 @@ pub fn restore(
     let mut environment = |from: &Path, to: &Path| -> Result<(), BackupError> {
         Ok(copy_environment(from, to, key_file(from)).map(drop)?)
     };
-    tree::mirror(&source, &part, &mut environment, &mut MirrorCounts::default())?;
+    let counts = &mut MirrorCounts::default();
+    tree::mirror(FolderKind::Base, (&source, &part), &mut environment, counts)?;
     tree::remove(&unpacked)?;
     let mut report =
         RestoreReport { of: about.time, complete: about.complete, ..RestoreReport::default() };
@@ -104,7 +105,7 @@ fn bases(dir: &Path) -> Result<Vec<PathBuf>, BackupError> {
     if is_environment(&store_dir(dir)) {
         found.push(dir.to_owned());
     }
-    let workspaces = dir.join("workspaces");
+    let workspaces = dir.join(tree::WORKSPACES);
     if workspaces.is_dir() {
         let read = fs::read_dir(&workspaces).map_err(BackupError::io(&workspaces, "read"))?;
         for entry in read {

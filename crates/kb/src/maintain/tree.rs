@@ -20,18 +20,93 @@ pub(super) struct MirrorCounts {
 /// How a folder with an LMDB environment is taken over.
 pub(super) type Environment<'a> = dyn FnMut(&Path, &Path) -> Result<(), BackupError> + 'a;
 
-/// What belongs to processes and not to the base, or is there only while something is written.
-fn is_left_out(name: &str) -> bool {
-    let named = ["lock.mdb", "probe", "store.new", "store.old", ABOUT];
-    let ended = [".lock", ".part", ".tmp"];
-    named.contains(&name) || ended.iter().any(|end| name.ends_with(end))
+/// What a folder holds: whether its names are Halma's own or users'.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FolderKind {
+    /// A base or a server's folder.
+    Base,
+    /// The bases of workspaces, by their names.
+    Workspaces,
+    /// Uploads, by their names.
+    Uploads,
+    /// Anything else in a base.
+    Inner,
 }
 
-/// Makes `to` equal to `from`: what has the same length and time is taken to be the same, and what
-/// is no longer there is removed. Links are not followed and not copied.
+impl FolderKind {
+    /// What belongs to processes and not to the base, or is there only while something is written.
+    /// No upload and no workspace has a name that begins with a dot.
+    fn leaves_out(self, name: &str) -> bool {
+        let is_temporary = name.starts_with(TEMPORARY);
+        match self {
+            Self::Base => {
+                let named = ["store.new", "store.old", ABOUT];
+                let ended = [LOCK, ".part", ".tmp"];
+                is_temporary || named.contains(&name) || ended.iter().any(|end| name.ends_with(end))
+            }
+            Self::Workspaces | Self::Uploads => name.starts_with('.'),
+            Self::Inner => is_temporary || name.starts_with('.') && name.ends_with(LOCK),
+        }
+    }
+
+    /// What a folder in one of this kind is.
+    fn inner(self, name: &str) -> Self {
+        match self {
+            Self::Base if name == WORKSPACES => Self::Workspaces,
+            Self::Base if name == UPLOADS => Self::Uploads,
+            Self::Base | Self::Inner => Self::Inner,
+            Self::Workspaces => Self::Base,
+            Self::Uploads => Self::Uploads,
+        }
+    }
+
+    /// Whether a folder of this kind is an LMDB environment; a file among the uploads may have the
+    /// name of one.
+    fn is_environment(self, dir: &Path) -> bool {
+        self == Self::Inner && is_environment(dir)
+    }
+}
+
+/// How names of files begin that get their own when they are complete.
+const TEMPORARY: &str = ".tmp";
+
+/// How names of files end that processes lock.
+const LOCK: &str = ".lock";
+
+/// The folder of the workspaces in a server's, and that of the uploads in a base's.
+pub(super) const WORKSPACES: &str = "workspaces";
+const UPLOADS: &str = "files";
+
+/// A link in a base, which a copy would lack without a word. What is linked may be anywhere and be
+/// of any size, so it is not followed.
+pub(super) fn refuse_links(dir: &Path, kind: FolderKind) -> Result<(), BackupError> {
+    for entry in fs::read_dir(dir).map_err(BackupError::io(dir, "read"))? {
+        let entry = entry.map_err(BackupError::io(dir, "read"))?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Ok(file) = entry.file_type() else { continue };
+        if kind.leaves_out(&name) {
+            continue;
+        }
+        if file.is_symlink() {
+            return Err(BackupError::Link { path: entry.path() });
+        }
+        if file.is_dir() {
+            match refuse_links(&entry.path(), kind.inner(&name)) {
+                // Removed meanwhile.
+                Err(BackupError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                looked => looked?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes `to`, a folder of this kind, equal to `from`: what has the same length and time is taken to
+/// be the same, and what is no longer there is removed. Links are not followed and not copied.
 pub(super) fn mirror(
-    from: &Path,
-    to: &Path,
+    kind: FolderKind,
+    (from, to): (&Path, &Path),
     environment: &mut Environment<'_>,
     counts: &mut MirrorCounts,
 ) -> Result<(), BackupError> {
@@ -40,25 +115,28 @@ pub(super) fn mirror(
     for entry in fs::read_dir(from).map_err(BackupError::io(from, "read"))? {
         let entry = entry.map_err(BackupError::io(from, "read"))?;
         let name = entry.file_name();
-        if is_left_out(&name.to_string_lossy()) {
+        let text = name.to_string_lossy();
+        if kind.leaves_out(&text) {
             continue;
         }
         let (source, target) = (entry.path(), to.join(&name));
         // A file may go between being listed and being looked at.
-        let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_dir() && is_environment(&source) {
+        let Ok(file) = entry.file_type() else { continue };
+        let inner = kind.inner(&text);
+        if file.is_dir() && inner.is_environment(&source) {
             environment(&source, &target)?;
             // Vectors are written before the records that list them, so that all that are listed in
             // the records copied above are there. Those of documents that were deleted since are not.
             let vectors = source.join("vectors");
             if vectors.is_dir() {
-                mirror(&vectors, &target.join("vectors"), environment, counts)?;
+                let target = target.join("vectors");
+                mirror(FolderKind::Inner, (&vectors, &target), environment, counts)?;
             } else {
                 remove(&target.join("vectors"))?;
             }
-        } else if kind.is_dir() {
-            mirror(&source, &target, environment, counts)?;
-        } else if kind.is_file() {
+        } else if file.is_dir() {
+            mirror(inner, (&source, &target), environment, counts)?;
+        } else if file.is_file() {
             match copy(&source, &target) {
                 Ok(changed) => {
                     counts.files += 1;
@@ -76,6 +154,7 @@ pub(super) fn mirror(
         let entry = entry.map_err(BackupError::io(to, "read"))?;
         let name = entry.file_name();
         let own = ["backup.lock", ABOUT].iter().any(|own| name == **own);
+        let own = own && kind == FolderKind::Base;
         if !own && !names.contains(&name) {
             remove(&entry.path())?;
             counts.changed += 1;
@@ -90,7 +169,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     if held.is_ok_and(|held| held.is_file() && is_same(&about, &held)) {
         return Ok(false);
     }
-    let part = to.with_added_extension("part");
+    // A name that no other file has: `a.md.part` may be an upload.
+    let part = to.with_file_name(format!("{TEMPORARY}-copy"));
     fs::copy(from, &part)?;
     let file = File::options().write(true).open(&part)?;
     file.set_modified(about.modified()?)?;

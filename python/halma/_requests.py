@@ -147,22 +147,29 @@ def search(text: str, options: dict[str, Any]) -> Call[list[models.Hit]]:
     return Call("POST", "/api/v1/search", read, json={"text": text, **given(**options)})
 
 
-def upload(
-    files: Iterable[Upload], folder: str | None, metadata: Metadata | None, opened: contextlib.ExitStack
-) -> Call[models.UploadResult]:
-    """Fields come before the files that they are about, and the files are sent as they are read."""
+def upload_fields(folder: str | None, metadata: Metadata | None) -> list[tuple[str, Any]]:
+    """What is sent before the files that it is about."""
     parts: list[tuple[str, Any]] = []
     if folder:
         parts.append(("path", (None, folder)))
     if metadata is not None:
         parts.append(("metadata", (None, json.dumps(dict(metadata)))))
+    return parts
+
+
+def upload(
+    files: Iterable[Upload], fields: list[tuple[str, Any]], opened: contextlib.ExitStack, replace: bool
+) -> Call[models.UploadResult]:
+    """The files are sent as they are read."""
+    parts = list(fields)
     for file in files:
         if isinstance(file, tuple):
             parts.append(("file", (file[0], file[1])))
         else:
             path = Path(file)
             parts.append(("file", (path.name, opened.enter_context(path.open("rb")))))
-    return Call("POST", "/api/v1/documents", of(models.UploadResult), files=parts)
+    params = {"replace": "true"} if replace else {}
+    return Call("POST", "/api/v1/documents", of(models.UploadResult), params=params, files=parts)
 
 
 def build(uploads: Sequence[str] | None) -> Call[models.BuildStatus]:

@@ -231,13 +231,17 @@ class AsyncHalma:
         *,
         folder: str | None = None,
         metadata: Metadata | None = None,
+        replace: bool = False,
     ) -> models.UploadResult:
         """Uploads files, given as paths or as ``(name, bytes)``; a build makes them documents.
 
-        ``metadata`` are the fields that they get, such as ``{"team": "legal", "year": 2024}``.
+        ``metadata`` are the fields that they get, such as ``{"team": "legal", "year": 2024}``. A file
+        whose name is taken is refused, unless ``replace`` is set: then it takes the other's place, and
+        keeps its fields where there is no ``metadata``.
         """
+        fields = _requests.upload_fields(folder, metadata)
         with contextlib.ExitStack() as opened:
-            return await self._send(_requests.upload(files, folder, metadata, opened))
+            return await self._send(_requests.upload(files, fields, opened, replace))
 
     async def set_metadata(self, document: str, metadata: Metadata) -> dict[str, Any]:
         """Gives a document other fields; nothing is indexed again."""

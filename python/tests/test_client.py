@@ -94,6 +94,13 @@ class Sync(unittest.TestCase):
         self.assertEqual(self.halma.set_metadata("of test/notes.md", {"team": "none"}), {"team": "none"})
         self.assertEqual(self.halma.search("Skell Light", filter=lights, mode="bm25"), [])
         self.assertIn(b"Skell", self.halma.download("of test/notes.md"))
+        changed = [("notes.md", b"# Skell\n\nSkell Light was first lit in 1891.\n")]
+        with self.assertRaises(HalmaError) as taken:
+            self.halma.upload(changed, folder="of test")
+        self.assertEqual(taken.exception.status, 409)
+        replaced = self.halma.upload(changed, folder="of test", replace=True)
+        self.assertEqual([file.name for file in replaced.accepted], ["of test/notes.md"])
+        self.assertIn(b"1891", self.halma.download("of test/notes.md"))
         for name in ["of test/notes.md", "of test/lens.md"]:
             self.assertTrue(self.halma.delete_document(name).removed)
 

@@ -66,6 +66,7 @@ impl EngineError {
                     | KbError::Older { .. }
                     | KbError::NotConverted { .. }
                     | KbError::HalfConverted { .. }
+                    | KbError::HalfRestored { .. }
                     | KbError::NoInput { .. }
             ),
             Self::Kg(error) => error.is_wrong_use(),

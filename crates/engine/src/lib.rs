@@ -18,8 +18,8 @@ pub use config::serve::{LogFormat, ServeConfig};
 pub use config::show::{ShownValue, show};
 pub use config::telemetry::TelemetryConfig;
 pub use config::{
-    AskConfig, BudgetConfig, CheckClaims, Config, EmbedderConfig, EmbedderKind, ModelConfig,
-    OFFLINE, ROLES, SourcesConfig,
+    AskConfig, BudgetConfig, CacheConfig, CheckClaims, Config, EmbedderConfig, EmbedderKind,
+    ModelConfig, OFFLINE, ROLES, SourcesConfig,
 };
 pub use doctor::{Finding, Health, NoServer, ServerState, examine, free_space};
 pub use engine::{

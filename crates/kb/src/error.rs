@@ -32,6 +32,13 @@ pub enum KbError {
          `halma kb migrate --kb {dir}`"
     )]
     HalfConverted { dir: PathBuf },
+    #[error(
+        "a restore to `{dir}` was interrupted; run `halma restore` again, or rename the former base, \
+         `{dir}.replaced`, to `{dir}`"
+    )]
+    HalfRestored { dir: PathBuf },
+    #[error("the base in `{dir}` was replaced by `halma restore` meanwhile; run the command again")]
+    Replaced { dir: PathBuf },
     #[error("cannot {doing} `{path}`: {source}; check the path and its permissions")]
     Io { path: PathBuf, doing: &'static str, source: std::io::Error },
     #[error("`{path}` is neither a file nor a folder; check the path")]
@@ -189,6 +196,7 @@ impl KbError {
                 | Self::Older { .. }
                 | Self::NotConverted { .. }
                 | Self::HalfConverted { .. }
+                | Self::HalfRestored { .. }
                 | Self::NoInput { .. }
                 | Self::Metadata(_)
                 | Self::NoNode { .. }

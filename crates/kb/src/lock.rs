@@ -58,10 +58,14 @@ impl WriterLock {
         Ok(lock)
     }
 
-    /// Waits for the lock. Blocks the thread.
+    /// Waits for the lock; an error if a restore had it and has put another base into the place.
+    /// Blocks the thread.
     pub(crate) fn take(dir: &Path) -> Result<Self, KbError> {
         let file = lock_file::open(dir, NAME)?;
         file.lock().map_err(|e| KbError::io(dir.join(NAME), "lock", e))?;
+        if lock_file::is_removed(&file) {
+            return Err(KbError::Replaced { dir: dir.to_owned() });
+        }
         Ok(Self { _leading: None, _file: file })
     }
 }

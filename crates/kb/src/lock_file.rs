@@ -20,6 +20,19 @@ pub(crate) fn open(dir: &Path, name: &str) -> Result<File, KbError> {
     })
 }
 
+/// Whether an open file has no name any more.
+#[cfg(unix)]
+pub(crate) fn is_removed(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    file.metadata().is_ok_and(|about| about.nlink() == 0)
+}
+
+/// An open file keeps its name there.
+#[cfg(not(unix))]
+pub(crate) fn is_removed(_: &File) -> bool {
+    false
+}
+
 /// Lets a build make room, as long as the file lives.
 pub(crate) fn ask_for_room(dir: &Path) -> Result<File, KbError> {
     let urgent = open(dir, URGENT)?;

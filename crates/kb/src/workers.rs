@@ -28,8 +28,23 @@ impl WorkerKind {
 
 /// Pools of worker processes, shared by all bases that are open.
 pub struct Workers {
-    pub(crate) parser: Parser,
+    parse: Arc<Pool>,
     pub(crate) sql: Arc<Pool>,
+}
+
+/// How many processes read files and how many run SQL. One base never holds up the others: it
+/// leaves one of each.
+fn sizes(cores: usize) -> (PoolSize, PoolSize) {
+    let of_one_base = cores.clamp(2, 8);
+    let parse = PoolSize {
+        processes: of_one_base + 1,
+        processes_per_owner: of_one_base,
+        waiting_per_owner: 1_000,
+        // A document that waits is no document that is refused.
+        wait: Duration::from_mins(10),
+    };
+    let sql = PoolSize { waiting_per_owner: 16, wait: Duration::from_secs(10), ..parse };
+    (parse, sql)
 }
 
 impl Workers {
@@ -40,25 +55,16 @@ impl Workers {
             program: program.to_owned(),
             arguments: vec!["sandbox".into(), kind.name().into()],
         };
-        let (parse, sql) = (cores.clamp(2, 8), cores.clamp(2, 8) + 1);
-        let parse = PoolSize {
-            processes: parse,
-            processes_per_owner: parse,
-            waiting_per_owner: 1_000,
-            // A document that waits is no document that is refused.
-            wait: Duration::from_mins(10),
-        };
-        let sql = PoolSize {
-            processes: sql,
-            // One base never holds up the others.
-            processes_per_owner: sql - 1,
-            waiting_per_owner: 16,
-            wait: Duration::from_secs(10),
-        };
+        let (parse, sql) = sizes(cores);
         Arc::new(Self {
-            parser: Parser::in_workers(Pool::new(command(WorkerKind::Parse), parse)),
+            parse: Pool::new(command(WorkerKind::Parse), parse),
             sql: Pool::new(command(WorkerKind::Sql), sql),
         })
+    }
+
+    /// What reads the files of the base in `dir`.
+    pub(crate) fn parser(&self, dir: &Path) -> Parser {
+        Parser::in_workers(Arc::clone(&self.parse), dir.display().to_string())
     }
 }
 
@@ -75,4 +81,31 @@ pub fn serve_worker(kind: WorkerKind) -> std::io::Result<()> {
         })?),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_base_leaves_a_process_of_each_kind_to_the_others() {
+        for cores in [1, 2, 7, 64] {
+            let (parse, sql) = sizes(cores);
+            for size in [parse, sql] {
+                assert!(size.processes > size.processes_per_owner, "{cores} cores: {size:?}");
+            }
+        }
+    }
+
+    /// Workers are taken, not used: what they do does not matter.
+    #[cfg(unix)]
+    #[test]
+    fn a_base_that_reads_many_files_does_not_keep_another_from_reading_one() {
+        let workers = Workers::new(Path::new("/bin/sh"));
+        let owners = [Path::new("one"), Path::new("two")].map(|dir| dir.display().to_string());
+        let most = sizes(std::thread::available_parallelism().map_or(1, usize::from)).0;
+        let take = |owner: &str| workers.parse.take(owner, 0).unwrap();
+        let _all: Vec<_> = (0..most.processes_per_owner).map(|_| take(&owners[0])).collect();
+        take(&owners[1]);
+    }
 }

@@ -6,7 +6,11 @@ use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use time::{Date, Duration};
+use time::{Date, Duration, Month};
+
+/// Replies are removed after this many days, or later where they are good for longer: another
+/// configuration of the same base may use them.
+const LEAST_DAYS: u32 = 30;
 
 /// The replies cannot be listed or forgotten.
 #[derive(Debug, thiserror::Error)]
@@ -39,8 +43,7 @@ impl DailyCache {
         today: Date,
         read: impl Fn(&Path, String) -> Option<T>,
     ) -> Option<T> {
-        let oldest = today - Duration::days(i64::from(self.days) - 1);
-        let (oldest, newest) = (oldest.to_string(), today.to_string());
+        let (oldest, newest) = (first_day(today, self.days).to_string(), today.to_string());
         // Days are written so that their order is that of their names.
         let mut days = days(&self.dir).ok()?;
         days.retain(|day| (oldest.as_str()..=newest.as_str()).contains(&day.as_str()));
@@ -63,7 +66,10 @@ impl DailyCache {
 
     fn write(&self, key: &str, day: &str, reply: &str) -> std::io::Result<()> {
         let dir = self.dir.join(day);
-        std::fs::create_dir_all(&dir)?;
+        if !dir.is_dir() {
+            std::fs::create_dir_all(&dir)?;
+            self.remove_before(day)?;
+        }
         let (part, mut file) = part(&dir, key)?;
         file.write_all(reply.as_bytes())?;
         drop(file);
@@ -71,6 +77,36 @@ impl DailyCache {
             let _ = std::fs::remove_file(&part);
         })
     }
+
+    /// Removes the folders of days on which no reply is as good as a new one any more on this day.
+    fn remove_before(&self, day: &str) -> std::io::Result<()> {
+        let Some(day) = date(day) else { return Ok(()) };
+        let oldest = first_day(day, self.days.max(LEAST_DAYS));
+        for old in days(&self.dir)?.iter().filter_map(|name| date(name)) {
+            if old < oldest {
+                match std::fs::remove_dir_all(self.dir.join(old.to_string())) {
+                    // Another process does the same.
+                    Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first of this many days up to a day.
+fn first_day(last: Date, days: u32) -> Date {
+    last.checked_sub(Duration::days(i64::from(days) - 1)).unwrap_or(Date::MIN)
+}
+
+/// `2024-05-31` as a date.
+fn date(day: &str) -> Option<Date> {
+    let mut parts = day.splitn(3, '-');
+    let year = parts.next().filter(|year| year.len() == 4)?.parse().ok()?;
+    let month: u8 = parts.next().filter(|month| month.len() == 2)?.parse().ok()?;
+    let number = parts.next().filter(|number| number.len() == 2)?.parse().ok()?;
+    Date::from_calendar_date(year, Month::try_from(month).ok()?, number).ok()
 }
 
 /// A new file next to the one that it will become, which no other writer has.
@@ -126,4 +162,39 @@ fn days(dir: &Path) -> std::io::Result<Vec<String>> {
     }
     days.sort();
     Ok(days)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(dir: &Path) -> Vec<String> {
+        days(dir).unwrap()
+    }
+
+    #[test]
+    fn days_that_nothing_uses_any_more_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().join("web");
+        for other in ["notes", "2024-13-01", "2024-1-1"] {
+            std::fs::create_dir_all(dir.join(other)).unwrap();
+        }
+        let long = DailyCache::new(dir.clone(), 40);
+        for day in ["2024-01-31", "2024-02-01", "2024-03-01", "2024-03-10"] {
+            long.put("a", day, "{}");
+        }
+        let others = ["2024-1-1", "2024-13-01"];
+        // 40 days up to the tenth of March begin on the 31st of January.
+        let all = ["2024-01-31", "2024-02-01", "2024-03-01", "2024-03-10"];
+        assert_eq!(stored(&dir), [&all[..], &others, &["notes"]].concat());
+        let short = DailyCache::new(dir.clone(), 1);
+        short.put("a", "2024-03-11", "{}");
+        let left = ["2024-03-01", "2024-03-10", "2024-03-11"];
+        assert_eq!(stored(&dir), [&left[..], &others, &["notes"]].concat());
+        // A clock that was set back removes nothing.
+        short.put("a", "2023-12-01", "{}");
+        assert_eq!(stored(&dir).len(), 7);
+        DailyCache::new(dir.clone(), u32::MAX).put("a", "2024-03-12", "{}");
+        assert_eq!(stored(&dir).len(), 8);
+    }
 }

@@ -23,7 +23,15 @@ const BYTES_PER_SECOND: u64 = 20_000_000;
 /// Reads files, in worker processes if it has any.
 #[derive(Clone, Default)]
 pub struct Parser {
-    workers: Option<Arc<Pool>>,
+    workers: Option<ParseWorkers>,
+}
+
+/// Workers, and for whom they are taken: one owner cannot have all of them.
+#[derive(Clone)]
+struct ParseWorkers {
+    pool: Arc<Pool>,
+    /// Of any view and version: one that has read a file remembers nothing of it.
+    purpose: Purpose,
 }
 
 /// To a worker; the bytes of the file follow as a message of their own.
@@ -41,9 +49,10 @@ enum Reply {
 }
 
 impl Parser {
-    /// A parser whose workers call [`serve`].
-    pub fn in_workers(workers: Arc<Pool>) -> Self {
-        Self { workers: Some(workers) }
+    /// A parser whose workers call [`serve`]; the pool counts them for this owner.
+    pub fn in_workers(pool: Arc<Pool>, owner: String) -> Self {
+        let purpose = Purpose { owner, view: 0, version: 0 };
+        Self { workers: Some(ParseWorkers { pool, purpose }) }
     }
 
     /// [`crate::parse`], in a worker if there are any.
@@ -56,7 +65,7 @@ impl Parser {
         let Some(workers) = &self.workers else { return crate::parse(name, bytes, options) };
         crate::check_size(bytes, options)?;
         let request = Request::Parse { name: name.to_owned(), options: options.clone() };
-        match ask(workers, &request, bytes, options.seconds.max(1))? {
+        match workers.ask(&request, bytes, options.seconds.max(1))? {
             Reply::Parsed(parsed) => *parsed,
             Reply::Recognised(_) => Err(failed()),
         }
@@ -66,38 +75,33 @@ impl Parser {
     pub fn recognise(&self, name: &str, bytes: &[u8]) -> Result<&'static str, Refusal> {
         let Some(workers) = &self.workers else { return crate::recognise(name, bytes) };
         let request = Request::Recognise { name: name.to_owned() };
-        match ask(workers, &request, bytes, ParseOptions::default().seconds)? {
+        match workers.ask(&request, bytes, ParseOptions::default().seconds)? {
             Reply::Recognised(format) => Ok(detect::format_name(&format?).unwrap_or("text")),
             Reply::Parsed(_) => Err(failed()),
         }
     }
 }
 
-fn ask(
-    workers: &Arc<Pool>,
-    request: &Request,
-    bytes: &[u8],
-    seconds: u64,
-) -> Result<Reply, Refusal> {
-    let message = postcard::to_stdvec(request).map_err(|_| failed())?;
-    // One that has read a file remembers nothing of it.
-    let purpose = Purpose { owner: String::new(), view: 0, version: 0 };
-    loop {
-        let lease = workers.take(&purpose).map_err(|e| explained(&e, seconds))?;
-        let start = Instant::now();
-        let (limit, transfer) = (Duration::from_secs(seconds), bytes.len() as u64);
-        let until = start + limit + GRACE + Duration::from_secs(transfer / BYTES_PER_SECOND);
-        match exchange(&lease, &message, bytes, until) {
-            Ok(reply) => {
-                // After its time a reader may still be at work in there.
-                if start.elapsed() < limit {
-                    lease.give_back();
+impl ParseWorkers {
+    fn ask(&self, request: &Request, bytes: &[u8], seconds: u64) -> Result<Reply, Refusal> {
+        let message = postcard::to_stdvec(request).map_err(|_| failed())?;
+        loop {
+            let lease = self.pool.take(&self.purpose).map_err(|e| explained(&e, seconds))?;
+            let start = Instant::now();
+            let (limit, transfer) = (Duration::from_secs(seconds), bytes.len() as u64);
+            let until = start + limit + GRACE + Duration::from_secs(transfer / BYTES_PER_SECOND);
+            match exchange(&lease, &message, bytes, until) {
+                Ok(reply) => {
+                    // After its time a reader may still be at work in there.
+                    if start.elapsed() < limit {
+                        lease.give_back();
+                    }
+                    return postcard::from_bytes(&reply).map_err(|_| failed());
                 }
-                return postcard::from_bytes(&reply).map_err(|_| failed());
+                // One that had waited for a while may have ended just then; a new one is tried.
+                Err(WorkerError::Ended) if !lease.is_new() => {}
+                Err(error) => return Err(explained(&error, seconds)),
             }
-            // One that had waited for a while may have ended just then; a new one is tried.
-            Err(WorkerError::Ended) if !lease.is_new() => {}
-            Err(error) => return Err(explained(&error, seconds)),
         }
     }
 }

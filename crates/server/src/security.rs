@@ -81,7 +81,7 @@ fn cross_site_problem(
     let host = text(HOST).or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
     let host = host.unwrap_or_default();
     let hosts = &app.config.hosts;
-    let known = if hosts.is_empty() && !app.loopback {
+    let known = if hosts.is_empty() && !app.loopback || is_for_machines(app, method, uri.path()) {
         true
     } else {
         is_loopback(host_name(host))
@@ -105,6 +105,15 @@ fn cross_site_problem(
         Problem::new(StatusCode::FORBIDDEN, "this request comes from a page of another site")
             .hint("add the origin of the page to `serve.cors_origins` in halma.toml"),
     )
+}
+
+/// Whether probes and monitoring read this, which know the server by an address of its network: the
+/// IP of a pod, the name of a service. There is no secret in it, or only those with a key may read it,
+/// which a page of another site does not have.
+fn is_for_machines(app: &App, method: &Method, path: &str) -> bool {
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    let is_open = matches!(path, "/api/v1/health" | "/api/v1/ready");
+    reads && (is_open || path == "/metrics" && app.keys.are_required())
 }
 
 /// A host without its port.

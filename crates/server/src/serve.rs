@@ -53,7 +53,10 @@ pub enum ServeError {
     Config(#[from] ConfigError),
     #[error("cannot listen on {addr}: {source}; choose another address with --addr or --port")]
     Bind { addr: String, source: io::Error },
-    #[error("another server serves the base in {dir}; stop it, or serve another base with --kb")]
+    #[error(
+        "another server serves the base in {dir}, or a backup is being restored to it; stop it, or \
+         serve another base with --kb"
+    )]
     InUse { dir: String },
     #[error(transparent)]
     Keys(#[from] KeysError),

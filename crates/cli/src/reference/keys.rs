@@ -49,6 +49,7 @@ pub(super) const TABLES: &[Table] = &[
     Table { path: "budget.ask", texts: "budget", optional: false },
     Table { path: "budget.index", texts: "budget", optional: false },
     Table { path: "budget.eval", texts: "budget", optional: false },
+    Table::new("cache"),
     Table::new("serve"),
     Table::new("telemetry"),
 ];

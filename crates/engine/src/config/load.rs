@@ -113,6 +113,9 @@ fn origins_of(prefix: &str, table: &Table, origin: &str, out: &mut BTreeMap<Stri
     }
 }
 
+/// The smallest limit of a cache, in bytes.
+const LEAST_CACHE: u64 = 1_000_000;
+
 /// Checks that names refer to something, which types cannot express.
 fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
     let fail = |key: String, reason: String, hint: String| ConfigError {
@@ -133,6 +136,11 @@ fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
             let reason = format!("there is no model `{model}`");
             return Err(fail(format!("roles.{role}"), reason, hint));
         }
+    }
+    if config.cache.max_bytes < LEAST_CACHE {
+        let reason = "the cache would hold hardly a reply, and most calls would be paid for again";
+        let hint = format!("give at least {LEAST_CACHE} bytes");
+        return Err(fail("cache.max_bytes".into(), reason.into(), hint));
     }
     for (name, model) in &config.models {
         if !(model.timeout_seconds > 0.0 && model.timeout_seconds.is_finite()) {

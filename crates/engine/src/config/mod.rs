@@ -70,6 +70,7 @@ pub struct Config {
     /// Role → name of a model; `default` is for the roles that are not assigned.
     pub roles: BTreeMap<String, String>,
     pub budget: BudgetConfig,
+    pub cache: CacheConfig,
     /// Address, limits and retention of `halma serve`.
     pub serve: ServeConfig,
     /// Where traces of questions are sent.
@@ -169,6 +170,20 @@ pub struct OfflineConfig {
 impl Default for OfflineConfig {
     fn default() -> Self {
         Self { heads: true, heads_path: None }
+    }
+}
+
+/// The replies of models that are stored, so that no call is paid for twice.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CacheConfig {
+    /// About how much a base stores on the disk; after that, the oldest replies are removed.
+    pub max_bytes: u64,
+}
+
+impl Default for CacheConfig {
+    fn default() -> Self {
+        Self { max_bytes: 20_000_000_000 }
     }
 }
 

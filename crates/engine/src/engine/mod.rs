@@ -116,7 +116,7 @@ impl Engine {
         let cache = if config.models.is_empty() {
             None
         } else {
-            let cache = Cache::open(&base.cache_dir());
+            let cache = Cache::open_limited(&base.cache_dir(), config.cache.max_bytes);
             Some(cache.map_err(|e| EngineError::Cache(Box::new(e)))?)
         };
         quotes::forget_what_others_remove(&base, cache.as_ref());

@@ -82,7 +82,7 @@ pub(super) fn files(
     if format == ChatFormat::LlamaFactory {
         let info = pretty(&dataset_info(prefers));
         files.push(OutputFile { name: "dataset_info.json", bytes: info });
-        let configuration = configuration(recipe, prefers).into_bytes();
+        let configuration = configuration(recipe, prefers, !held_out.is_empty()).into_bytes();
         files.push(OutputFile { name: "llamafactory.yaml", bytes: configuration });
     }
     files
@@ -146,19 +146,21 @@ fn dataset_info(prefers: bool) -> Value {
     json!({ "halma_train": entry("train.jsonl"), "halma_heldout": entry("heldout.jsonl") })
 }
 
-/// What is trained by default is the model of the paper; name another one in the file.
-fn configuration(recipe: Recipe, prefers: bool) -> String {
+/// What is trained by default is the model of the paper; name another one in the file. A set for
+/// evaluation that is empty ends LLaMA-Factory, so it is named only where something is held out.
+fn configuration(recipe: Recipe, prefers: bool, evaluates: bool) -> String {
     let (model, template, rank, alpha, rate, epochs, cutoff) = match recipe {
         Recipe::Proposer => {
             ("meta-llama/Llama-3.1-8B-Instruct", "llama3", 16, 64, "1.5e-5", 3, 2048)
         }
         Recipe::Keywords => ("meta-llama/Llama-3.2-3B-Instruct", "llama3", 8, 16, "5.0e-5", 2, 512),
     };
+    let evaluated = if evaluates { "eval_dataset: halma_heldout\n" } else { "" };
     let stage = if prefers { "dpo\npref_beta: 0.1" } else { "sft" };
     format!(
         "model_name_or_path: {model}\ntemplate: {template}\nstage: {stage}\ndo_train: true\n\
          finetuning_type: lora\nlora_target: all\nlora_rank: {rank}\nlora_alpha: {alpha}\n\
-         dataset_dir: .\ndataset: halma_train\neval_dataset: halma_heldout\ncutoff_len: {cutoff}\n\
+         dataset_dir: .\ndataset: halma_train\n{evaluated}cutoff_len: {cutoff}\n\
          learning_rate: {rate}\nnum_train_epochs: {epochs}\nbf16: true\nseed: 1\n\
          output_dir: adapter\n"
     )
@@ -196,6 +198,12 @@ mod tests {
     #[test]
     fn llama_factory_gets_what_it_needs_to_start() {
         let examples = [example(Some("B"))];
+        let with = |held_out: &[Example]| {
+            let files = files(ChatFormat::LlamaFactory, Recipe::Proposer, (&examples, held_out));
+            String::from_utf8(files[3].bytes.clone()).unwrap()
+        };
+        assert!(with(&examples).contains("\neval_dataset: halma_heldout\n"));
+        assert!(!with(&[]).contains("eval_dataset"));
         let files = files(ChatFormat::LlamaFactory, Recipe::Proposer, (&examples, &[]));
         let names: Vec<&str> = files.iter().map(|file| file.name).collect();
         assert_eq!(

@@ -20,9 +20,9 @@ use minijinja::value::Serde;
 use serde::Serialize;
 use serde_json::json;
 
-use super::chat::{ChatFormat, Example, Recipe, files, pretty};
+use super::chat::{ChatFormat, Example, Recipe, files};
 use super::error::TrainError;
-use super::folder::{OutputFile, write_all};
+use super::folder::write_again;
 use super::keyword_runs::{Run, SearchedFor, read};
 use super::leaks::{HeldOut, Leak};
 use super::split::{Share, worded};
@@ -123,9 +123,8 @@ pub fn label_keywords(
     }
     let all = crate::figures::number(train.len() + held_out.len());
     statistics.precision = (1e4 * sum / all).round() / 1e4;
-    let mut files = files(rules.format, Recipe::Keywords, (&train, &held_out));
-    files.push(OutputFile { name: "statistics.json", bytes: pretty(&json!(statistics)) });
-    write_all(folder, &files, rules.force)?;
+    let files = files(rules.format, Recipe::Keywords, (&train, &held_out));
+    write_again(folder, (files, json!(statistics)), rules.force)?;
     Ok(statistics)
 }
 

@@ -24,6 +24,7 @@ use crate::held::Held;
 use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
 use crate::lock::WriterLock;
+use crate::maintain::is_half_restored;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::Store;
 use crate::{
@@ -66,9 +67,7 @@ pub(crate) fn store_dir(dir: &Path) -> PathBuf {
 impl Base {
     /// Opens the base in `dir`, which is made when there is none.
     pub fn create_or_open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
-        if Self::is_half_converted(dir) {
-            return Err(KbError::HalfConverted { dir: dir.to_owned() });
-        }
+        Self::refuse_unfinished(dir)?;
         for folder in [store_dir(dir), dir.join("bm25"), dir.join("cache")] {
             std::fs::create_dir_all(&folder).map_err(|e| KbError::io(folder, "create", e))?;
         }
@@ -82,13 +81,22 @@ impl Base {
 
     /// Opens the base in `dir`; [`KbError::NoBase`] when there is none.
     pub fn open(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {
-        if Self::is_half_converted(dir) {
-            return Err(KbError::HalfConverted { dir: dir.to_owned() });
-        }
+        Self::refuse_unfinished(dir)?;
         if !Self::exists(dir) {
             return Err(KbError::NoBase { dir: dir.to_owned() });
         }
         Self::open_there(dir, options)
+    }
+
+    /// A conversion or a restore was killed before the base had its place again.
+    fn refuse_unfinished(dir: &Path) -> Result<(), KbError> {
+        if Self::is_half_converted(dir) {
+            return Err(KbError::HalfConverted { dir: dir.to_owned() });
+        }
+        if is_half_restored(dir) {
+            return Err(KbError::HalfRestored { dir: dir.to_owned() });
+        }
+        Ok(())
     }
 
     fn open_there(dir: &Path, options: BaseOptions) -> Result<Arc<Self>, KbError> {

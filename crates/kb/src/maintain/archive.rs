@@ -14,13 +14,26 @@ pub(super) fn is_named_one(path: &Path) -> bool {
 pub(super) fn pack(folder: &Path, to: &Path) -> Result<(), BackupError> {
     let part = to.with_added_extension("part");
     let packed = || -> io::Result<()> {
-        let mut archive = tar::Builder::new(BufWriter::new(File::create(&part)?));
+        let mut archive = tar::Builder::new(BufWriter::new(create_private(&part)?));
         archive.follow_symlinks(false);
         archive.append_dir_all(".", folder)?;
         archive.into_inner()?.into_inner().map_err(|e| e.into_error())?.sync_all()?;
         fs::rename(&part, to)
     };
     packed().map_err(BackupError::io(to, "write"))
+}
+
+/// Makes a file that only its owner may read: an archive holds documents and their keys.
+fn create_private(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Unpacks into a folder that is made; nothing is written outside of it.

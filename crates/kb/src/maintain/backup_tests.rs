@@ -225,6 +225,18 @@ fn backup_open(base: &Base, to: &Path) {
     put(to, &AboutBackup { of: String::new(), time: 0, complete: true }).unwrap();
 }
 
+#[cfg(unix)]
+#[test]
+fn only_its_owner_may_read_an_archive() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (dir, [base, ..]) = made();
+    let to = dir.path().join("backup.tar");
+    // What a run that was killed has left does not give its permissions.
+    fs::write(dir.path().join("backup.tar.part"), "left").unwrap();
+    backup(&base, &to).unwrap();
+    assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
 #[test]
 fn what_is_not_a_backup_is_refused_and_damage_is_found() {
     let (dir, [base, to, again]) = made();

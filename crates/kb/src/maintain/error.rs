@@ -25,9 +25,14 @@ pub enum BackupError {
     Link { path: PathBuf },
     #[error("`{path}` is not a backup; give what `halma backup` has written")]
     NoBackup { path: PathBuf },
+    #[error(
+        "the backup `{path}` was written by a newer version of Halma: its base has format {found}, \
+         and this version reads up to {known}; upgrade Halma and restore it then"
+    )]
+    Newer { path: PathBuf, found: u32, known: u32 },
     #[error("`{path}` is there already; with `--replace` the backup takes its place")]
     Exists { path: PathBuf },
-    #[error("the base in `{path}` is in use by a server or a build; stop it first")]
+    #[error("the base in `{path}` is in use by a server, a build or a restore; stop it first")]
     InUse { path: PathBuf },
     #[error(
         "the backup `{path}` is damaged: {problem}; take an earlier one, or `--unverified` to get \
@@ -48,5 +53,15 @@ impl BackupError {
     pub(super) fn io(path: &Path, doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, doing, source }
+    }
+
+    /// Names the backup where the error names a copy that was made of it.
+    pub(super) fn of_backup(self, backup: &Path) -> Self {
+        match self {
+            Self::Newer { found, known, .. } => {
+                Self::Newer { path: backup.to_owned(), found, known }
+            }
+            other => other,
+        }
     }
 }

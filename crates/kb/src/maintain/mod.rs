@@ -4,10 +4,12 @@ mod archive;
 mod backup;
 mod convert;
 mod error;
+mod place;
 mod restore;
 mod tree;
 
 pub use backup::{BackupReport, backup};
 pub use convert::Converted;
 pub use error::BackupError;
+pub(crate) use place::is_half_restored;
 pub use restore::{RestoreOptions, RestoreReport, restore};

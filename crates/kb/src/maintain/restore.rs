@@ -1,6 +1,6 @@
 //! A backup becomes a base again. It is copied next to the place it is for, looked through, and
 //! gets its name when it is found to be whole.
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::archive;
 use super::backup::about;
 use super::error::BackupError;
+use super::place::{self, LockedPlace};
 use super::tree::{self, FolderKind, MirrorCounts};
 use crate::base::store_dir;
 use crate::store::LOST_VECTOR;
@@ -44,59 +45,80 @@ pub struct RestoreReport {
     pub elapsed_ms: f64,
 }
 
-/// Restores a backup, a folder or a file, to the folder `to`.
+/// Restores a backup, a folder or a file, to the folder `to`. No server and no build can begin there
+/// meanwhile; killed at any time, it leaves the former base or the restored one, or both and an error
+/// for those who open it.
 pub fn restore(
     backup: &Path,
     to: &Path,
     options: RestoreOptions,
 ) -> Result<RestoreReport, BackupError> {
     let began = Instant::now();
-    let part = to.with_added_extension("part");
+    let absolute = to.canonicalize().or_else(|_| std::path::absolute(to));
+    let to = &absolute.map_err(BackupError::io(to, "open"))?;
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent).map_err(BackupError::io(parent, "create"))?;
     }
-    let is_there = to.exists() && !tree::is_empty(to)?;
-    if is_there && !options.replace {
-        return Err(BackupError::Exists { path: to.to_owned() });
-    }
-    if is_there {
-        refuse_in_use(to)?;
-    }
-    tree::remove(&part)?;
-    let unpacked = to.with_added_extension("unpacked");
-    let source = if backup.is_file() {
+    place::take_back_former(to)?;
+    let refuse_filled = || match place::is_filled(to) {
+        Ok(true) if !options.replace => Err(BackupError::Exists { path: to.clone() }),
+        filled => filled.map(drop),
+    };
+    refuse_filled()?;
+    let place = LockedPlace::take(to)?;
+    let part = to.with_added_extension("part");
+    let prepared = refuse_filled().and_then(|()| prepare(backup, &part, options));
+    let mut report = match prepared {
+        Ok(report) => report,
+        Err(error) => {
+            place.give_up();
+            tree::remove(&part)?;
+            return Err(error);
+        }
+    };
+    place.put(&part)?;
+    report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
+    Ok(report)
+}
+
+/// Copies a backup to the folder `part` and looks through it.
+fn prepare(
+    backup: &Path,
+    part: &Path,
+    options: RestoreOptions,
+) -> Result<RestoreReport, BackupError> {
+    tree::remove(part)?;
+    let mut report = if backup.is_file() {
+        let unpacked = part.with_extension("unpacked");
         tree::remove(&unpacked)?;
-        archive::unpack(backup, &unpacked)?;
-        unpacked.clone()
+        let taken = archive::unpack(backup, &unpacked).and_then(|()| take(&unpacked, part));
+        tree::remove(&unpacked)?;
+        taken
     } else {
-        backup.to_owned()
-    };
-    let Some(about) = about(&source) else {
-        tree::remove(&unpacked)?;
-        return Err(BackupError::NoBackup { path: backup.to_owned() });
-    };
+        take(backup, part)
+    }?
+    .ok_or_else(|| BackupError::NoBackup { path: backup.to_owned() })?;
+    for base in bases(part)? {
+        look_through(&base, &mut report).map_err(|error| error.of_backup(backup))?;
+    }
+    match report.problems.first() {
+        Some(problem) if !options.unverified => {
+            Err(BackupError::Damaged { path: backup.to_owned(), problem: problem.clone() })
+        }
+        _ => Ok(report),
+    }
+}
+
+/// Copies the backup in the folder `source`; `None` if it is not one.
+fn take(source: &Path, part: &Path) -> Result<Option<RestoreReport>, BackupError> {
+    let Some(about) = about(source) else { return Ok(None) };
     let key_file = |dir: &Path| if dir.join("keys").exists() { "keys" } else { "reply-keys" };
     let mut environment = |from: &Path, to: &Path| -> Result<(), BackupError> {
         Ok(copy_environment(from, to, key_file(from)).map(drop)?)
     };
     let counts = &mut MirrorCounts::default();
-    tree::mirror(FolderKind::Base, (&source, &part), &mut environment, counts)?;
-    tree::remove(&unpacked)?;
-    let mut report =
-        RestoreReport { of: about.time, complete: about.complete, ..RestoreReport::default() };
-    for base in bases(&part)? {
-        look_through(&base, &mut report)?;
-    }
-    if let Some(problem) = report.problems.first()
-        && !options.unverified
-    {
-        let (path, problem) = (backup.to_owned(), problem.clone());
-        tree::remove(&part)?;
-        return Err(BackupError::Damaged { path, problem });
-    }
-    put_in_place(&part, to)?;
-    report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
-    Ok(report)
+    tree::mirror(FolderKind::Base, (source, part), &mut environment, counts)?;
+    Ok(Some(RestoreReport { of: about.time, complete: about.complete, ..RestoreReport::default() }))
 }
 
 /// The folders of bases in a folder, itself included.
@@ -127,6 +149,10 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
     let mut base = match open() {
         // A backup of a former version: it is converted when it is in its place.
         Err(KbError::Older { .. }) => return Ok(()),
+        // Nothing of it can be used here, verified or not.
+        Err(KbError::Newer { found, known, .. }) => {
+            return Err(BackupError::Newer { path: dir.to_owned(), found, known });
+        }
         Err(e) => {
             report.problems.push(e.to_string());
             return Ok(());
@@ -161,28 +187,6 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
     Ok(())
 }
 
-/// A server or a build holds a lock in the folder.
-fn refuse_in_use(dir: &Path) -> Result<(), BackupError> {
-    for name in ["serve.lock", "index.lock"] {
-        let Ok(file) = File::open(dir.join(name)) else { continue };
-        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(BackupError::InUse { path: dir.to_owned() });
-        }
-    }
-    Ok(())
-}
-
-/// What is there goes when the new one has its place.
-fn put_in_place(part: &Path, to: &Path) -> Result<(), BackupError> {
-    let former = to.with_added_extension("replaced");
-    tree::remove(&former)?;
-    if to.exists() {
-        fs::rename(to, &former).map_err(BackupError::io(to, "rename"))?;
-    }
-    fs::rename(part, to).map_err(BackupError::io(part, "rename"))?;
-    let folder = to.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(BackupError::io(folder, "write"))?;
-    tree::remove(&former)
-}
+#[cfg(test)]
+#[path = "restore_tests.rs"]
+mod tests;

@@ -41,11 +41,11 @@ impl FolderKind {
         match self {
             Self::Base => {
                 let named = ["store.new", "store.old", ABOUT];
-                let ended = [".lock", ".part", ".tmp"];
+                let ended = [LOCK, ".part", ".tmp"];
                 is_temporary || named.contains(&name) || ended.iter().any(|end| name.ends_with(end))
             }
             Self::Workspaces | Self::Uploads => name.starts_with('.'),
-            Self::Inner => is_temporary || name.starts_with('.') && name.ends_with(".lock"),
+            Self::Inner => is_temporary || name.starts_with('.') && name.ends_with(LOCK),
         }
     }
 
@@ -60,15 +60,18 @@ impl FolderKind {
         }
     }
 
-    /// Whether a folder in one of this kind is an LMDB environment; a file among the uploads may
-    /// have the name of one.
-    fn holds_environment(self, dir: &Path) -> bool {
-        self != Self::Uploads && is_environment(dir)
+    /// Whether a folder of this kind is an LMDB environment; a file among the uploads may have the
+    /// name of one.
+    fn is_environment(self, dir: &Path) -> bool {
+        self == Self::Inner && is_environment(dir)
     }
 }
 
 /// How names of files begin that get their own when they are complete.
 const TEMPORARY: &str = ".tmp";
+
+/// How names of files end that processes lock.
+const LOCK: &str = ".lock";
 
 /// The folder of the workspaces in a server's, and that of the uploads in a base's.
 pub(super) const WORKSPACES: &str = "workspaces";
@@ -119,7 +122,8 @@ pub(super) fn mirror(
         let (source, target) = (entry.path(), to.join(&name));
         // A file may go between being listed and being looked at.
         let Ok(file) = entry.file_type() else { continue };
-        if file.is_dir() && kind.holds_environment(&source) {
+        let inner = kind.inner(&text);
+        if file.is_dir() && inner.is_environment(&source) {
             environment(&source, &target)?;
             // Vectors are written before the records that list them, so that all that are listed in
             // the records copied above are there. Those of documents that were deleted since are not.
@@ -131,7 +135,7 @@ pub(super) fn mirror(
                 remove(&target.join("vectors"))?;
             }
         } else if file.is_dir() {
-            mirror(kind.inner(&text), (&source, &target), environment, counts)?;
+            mirror(inner, (&source, &target), environment, counts)?;
         } else if file.is_file() {
             match copy(&source, &target) {
                 Ok(changed) => {

@@ -53,10 +53,16 @@ enum Order {
 }
 
 impl Cache {
-    /// Opens or makes the cache in the folder `dir`. One that is damaged is moved aside to
-    /// `dir/replies.damaged-N` with a warning, and an empty one takes its place.
+    /// Opens or makes the cache in the folder `dir`, without a limit. One that is damaged is moved
+    /// aside to `dir/replies.damaged-N` with a warning, and an empty one takes its place.
     pub fn open(dir: &Path) -> Result<Arc<Self>, CacheError> {
-        let store = Arc::new(Store::open(dir)?);
+        Self::open_limited(dir, u64::MAX)
+    }
+
+    /// [`Cache::open`], for about `max_bytes` on the disk: when there are more, what is stored next
+    /// removes the oldest replies, until there are fewer.
+    pub fn open_limited(dir: &Path, max_bytes: u64) -> Result<Arc<Self>, CacheError> {
+        let store = Arc::new(Store::open(dir, max_bytes)?);
         let pending = Arc::new(Pending::default());
         let (orders, inbox) = channel();
         let (to, written) = (Arc::clone(&store), Arc::clone(&pending));
@@ -179,6 +185,13 @@ fn write(store: &Store, pending: &Pending, inbox: &Receiver<Order>) {
         if !batch.is_empty() {
             if let Err(e) = store.write(&batch) {
                 tracing::warn!("{} replies are not cached: {e}", batch.len());
+            }
+            match store.evict() {
+                Ok(0) => {}
+                Ok(evicted) => {
+                    tracing::debug!("the cache is full: its {evicted} oldest replies are removed");
+                }
+                Err(e) => tracing::warn!("the cache is larger than its limit: {e}"),
             }
             let mut pending = lock(pending);
             for (key, entry) in &batch {

@@ -1,6 +1,7 @@
 //! The cache must survive what machines do to files.
 use std::fs;
 
+use heed::types::Bytes;
 use tempfile::tempdir;
 
 use super::*;
@@ -232,10 +233,9 @@ fn fill_from_another_process() {
 
 /// What a former version left: its tables, its key file, and no others.
 fn downgrade(dir: &std::path::Path, reply: &[u8]) {
-    use heed::types::Bytes;
     let folder = dir.join("replies");
     fs::create_dir_all(&folder).unwrap();
-    let Ok(env) = super::super::store::open_env(&folder) else { panic!("it cannot be opened") };
+    let Ok(env) = super::super::store::open_env(&folder, 0) else { panic!("it cannot be opened") };
     let cipher = [7; 16];
     let named = super::name("one.md");
     env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
@@ -265,6 +265,95 @@ fn replies_of_a_former_version_are_kept_and_can_be_forgotten() {
     assert_eq!((text(&cache, 1).as_deref(), cache.entries().unwrap()), (Some("paid for"), 1));
     assert_eq!(cache.forget(&["one.md".into()]).unwrap(), 1);
     assert_eq!(text(&cache, 1), None);
+}
+
+/// Replies of 700 bytes and of 7,000, whose ages are their numbers.
+fn put_sized(cache: &Cache, numbers: std::ops::Range<u32>) {
+    for n in numbers {
+        let text = format!("reply {n} {}", "x".repeat(if n % 8 == 0 { 7_000 } else { 700 }));
+        cache.put(key(n), &reply(&text), &names(&["a"]));
+        if n % 500 == 499 {
+            cache.flush();
+        }
+    }
+    cache.flush();
+}
+
+#[test]
+fn a_full_cache_destroys_the_oldest_replies_and_no_others() {
+    const LIMIT: u64 = 8_000_000;
+    let folder = tempdir().unwrap();
+    let dir = folder.path().join("cache");
+    let cache = Cache::open_limited(&dir, LIMIT).unwrap();
+    put_sized(&cache, 0..2_000);
+    assert_eq!(cache.entries().unwrap(), 2_000, "nothing goes before the limit is reached");
+    let before = keys(&dir);
+    put_sized(&cache, 2_000..12_000);
+    let entries = u32::try_from(cache.entries().unwrap()).unwrap();
+    assert!((2_000..6_000).contains(&entries), "{entries}");
+    // The newest are there, whether or not the cache was opened again since, and only those.
+    let held = |cache: &Cache| (0..12_000).filter(|n| cache.get(&key(*n)).is_some()).collect();
+    let newest: Vec<u32> = (12_000 - entries..12_000).collect();
+    let found: Vec<u32> = held(&cache);
+    assert_eq!(found, newest);
+    let file = fs::metadata(dir.join("replies/data.mdb")).unwrap().len();
+    // Pages that the last writes have freed are used by the next ones; in a cache this small those
+    // are nearly all.
+    assert!(file < LIMIT / 2 * 5, "{file} bytes");
+    // What was removed cannot be read in the file any more.
+    assert!(keys(&dir)[..before.len()].iter().all(|key| *key == [0; 16]));
+    drop(cache);
+    let cache = Cache::open_limited(&dir, LIMIT).unwrap();
+    let found: Vec<u32> = held(&cache);
+    assert_eq!(found, newest);
+    assert_eq!(cache.forget(&names(&["a"])).unwrap(), u64::from(entries));
+    put_sized(&cache, 0..2_000);
+    assert_eq!(cache.entries().unwrap(), 2_000, "what was forgotten counts no more");
+}
+
+#[test]
+fn replies_of_a_version_without_limits_count_and_go_first() {
+    let folder = tempdir().unwrap();
+    let dir = folder.path().join("cache");
+    let cache = Cache::open(&dir).unwrap();
+    put_sized(&cache, 0..3_000);
+    drop(cache);
+    // As that version left it: neither counted nor in order.
+    let Ok(env) = super::super::store::open_env(&dir.join("replies"), 0) else {
+        panic!("it cannot be opened")
+    };
+    env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
+        for name in ["order-3", "slots-3"] {
+            let table = opener.create_database::<Bytes, Bytes>(txn, Some(name))?;
+            table.delete(txn, b"size")?;
+            for slot in 0..3_000_u32 {
+                table.delete(txn, &slot.to_be_bytes())?;
+            }
+        }
+        Ok::<_, heed::Error>(heed::CommitOrAbort::<_, ()>::Commit(()))
+    })
+    .unwrap();
+    drop(env);
+    let cache = Cache::open_limited(&dir, 4_000_000).unwrap();
+    assert_eq!(cache.entries().unwrap(), 3_000, "opening removes nothing");
+    put_sized(&cache, 3_000..3_001);
+    let entries = cache.entries().unwrap();
+    assert!((1_000..2_500).contains(&entries), "{entries}");
+    assert!(text(&cache, 0).is_none() && text(&cache, 2_999).is_some());
+    assert!(text(&cache, 3_000).is_some());
+}
+
+#[test]
+fn a_reply_put_again_is_counted_once() {
+    let folder = tempdir().unwrap();
+    let cache = Cache::open_limited(folder.path(), 1_000_000).unwrap();
+    for n in 0..3_000 {
+        cache.put(key(n % 100), &reply(&"x".repeat(700)), &[]);
+        if n % 100 == 99 {
+            cache.flush();
+        }
+    }
+    assert_eq!(cache.entries().unwrap(), 100);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Chat models: the client for OpenAI-compatible endpoints, wrapped as `Cached ▸ Called ▸ OpenAi`.
+mod ages;
 mod cache;
 mod cached;
 mod dialect;

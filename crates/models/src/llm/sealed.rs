@@ -10,6 +10,7 @@ use halma_seal::{Keys, Slot, former, seal, unseal};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Env, EnvClosingEvent, RoTxn, RwTxn, WithoutTls};
 
+use super::ages::{Ages, bytes_on_disk};
 use super::cache::Key;
 use super::store::{StoreError, Table, open_env};
 
@@ -17,7 +18,7 @@ use super::store::{StoreError, Table, open_env};
 pub(crate) type Name = [u8; 16];
 
 /// Names of tables. A change of the replies' form changes them.
-const TABLES: [&str; 4] = ["replies-3", "about-3", "wipes-3", "slots-3"];
+const TABLES: [&str; 5] = ["replies-3", "about-3", "wipes-3", "slots-3", "order-3"];
 
 /// The former tables, whose replies are sealed with the former cipher.
 const FORMER: [&str; 4] = ["replies-2", "about-2", "wipes-2", "slots-2"];
@@ -26,8 +27,11 @@ const FORMER: [&str; 4] = ["replies-2", "about-2", "wipes-2", "slots-2"];
 const KEYS: &str = "reply-keys";
 const FORMER_KEYS: &str = "keys";
 
-/// The key of the only entry of `slots-3`: how many slots are known.
+/// The key of the entry of `slots-3` that says how many slots are known.
 const KNOWN: &[u8] = b"known";
+
+/// Replies that are removed in one transaction to make room.
+const STEP: usize = 1_000;
 
 /// A reply to keep.
 #[derive(Clone)]
@@ -45,6 +49,7 @@ pub(crate) struct Sealed {
     /// Slots whose keys are to be wiped.
     wipes: Table,
     slots: Table,
+    ages: Ages,
 }
 
 /// The keys of an environment; a new one gets some.
@@ -80,6 +85,12 @@ impl<'a> Stored<'a> {
         let (about, _) = about.as_chunks();
         Some(Self { slot: Slot::from_le_bytes(*slot), about, sealed })
     }
+
+    /// About how many bytes it takes on the disk.
+    fn bytes(&self) -> u64 {
+        let value = 2 * size_of::<Slot>() + size_of_val(self.about) + self.sealed.len();
+        bytes_on_disk(value, self.about.len())
+    }
 }
 
 impl Sealed {
@@ -88,8 +99,9 @@ impl Sealed {
         self.env.clone().prepare_for_closing()
     }
 
-    pub(super) fn open(dir: &Path) -> Result<Self, StoreError> {
-        let env = open_env(dir)?;
+    /// For replies of about `limit` bytes at most.
+    pub(super) fn open(dir: &Path, limit: u64) -> Result<Self, StoreError> {
+        let env = open_env(dir, limit)?;
         let opened =
             env.create_databases_and_commit(env.write_txn()?, |options, transaction| {
                 let mut tables = vec![];
@@ -101,9 +113,11 @@ impl Sealed {
                     .map_err(|_| heed::Error::Decoding("a table too many".into()))?;
                 Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(tables))
             })?;
-        let [replies, about, wipes, slots] = opened.unwrap_commit();
+        let [replies, about, wipes, slots, order] = opened.unwrap_commit();
         let keys = open_keys(dir, &env, slots)?;
-        let sealed = Self { env, keys, replies, about, wipes, slots };
+        let ages = Ages { order, slots };
+        let sealed = Self { env, keys, replies, about, wipes, slots, ages };
+        sealed.count_former()?;
         sealed.convert_former(dir)?;
         let transaction = sealed.env.read_txn()?;
         let left = sealed.wipes.len(&transaction)?;
@@ -112,6 +126,31 @@ impl Sealed {
             sealed.wipe()?;
         }
         Ok(sealed)
+    }
+
+    /// Counts the replies that a version without limits has stored.
+    fn count_former(&self) -> Result<(), StoreError> {
+        if self.ages.are_known(&self.env.read_txn()?)? {
+            return Ok(());
+        }
+        let mut transaction = self.env.write_txn()?;
+        if self.ages.are_known(&transaction)? {
+            return Ok(());
+        }
+        let (mut order, mut bytes) = (vec![], 0_u64);
+        for entry in self.replies.iter(&transaction)? {
+            let (key, value) = entry?;
+            if let Some((key, stored)) = key.first_chunk().zip(Stored::new(value)) {
+                order.push((stored.slot, *key));
+                bytes += stored.bytes();
+            }
+        }
+        order.sort_unstable();
+        for (slot, key) in &order {
+            self.ages.add(&mut transaction, (*slot, key), 0)?;
+        }
+        self.ages.set_size(&mut transaction, bytes)?;
+        Ok(transaction.commit()?)
     }
 
     /// Seals the replies of a former version again, so that none is paid for twice. All are
@@ -200,6 +239,10 @@ impl Sealed {
         let former = self.replies.get(transaction, key)?.and_then(Stored::new);
         let slot = former.as_ref().map(|former| former.slot);
         about.extend(former.iter().flat_map(|former| former.about));
+        let bytes = former.as_ref().map(Stored::bytes);
+        if let Some((slot, bytes)) = slot.zip(bytes) {
+            self.ages.remove(transaction, slot, bytes)?;
+        }
         // One whose key is damaged gets a new one: nothing can be read with the old.
         let held = slot.and_then(|slot| self.keys.key(slot).ok().flatten());
         let (slot, cipher) = match slot.zip(held) {
@@ -213,6 +256,7 @@ impl Sealed {
             self.about.put(transaction, &[name, key.as_slice()].concat(), &[])?;
         }
         seal(&cipher, &entry.reply, &mut value);
+        self.ages.add(transaction, (slot, key), bytes_on_disk(value.len(), about.len()))?;
         Ok(self.replies.put(transaction, key, &value)?)
     }
 
@@ -235,6 +279,35 @@ impl Sealed {
         Ok(keys.len() as u64)
     }
 
+    /// Destroys the oldest replies where all of them take more than about `limit` bytes: some more
+    /// than needed, so that not every write does so again. Returns how many.
+    pub(super) fn evict(&self, limit: u64) -> Result<u64, StoreError> {
+        if self.ages.size(&self.env.read_txn()?)? <= limit {
+            return Ok(0);
+        }
+        let (mut evicted, enough) = (0, limit - limit / 100);
+        loop {
+            let mut transaction = self.env.write_txn()?;
+            let oldest = self.ages.oldest(&transaction, STEP)?;
+            let before = evicted;
+            for (slot, key) in &oldest {
+                if self.ages.size(&transaction)? <= enough {
+                    break;
+                }
+                self.take_out(&mut transaction, key)?;
+                // One that a version without limits has removed may still be listed.
+                self.ages.remove(&mut transaction, *slot, 0)?;
+                evicted += 1;
+            }
+            transaction.commit()?;
+            if evicted == before {
+                break;
+            }
+        }
+        self.wipe()?;
+        Ok(evicted)
+    }
+
     pub(super) fn clear(&self) -> Result<(), StoreError> {
         let mut transaction = self.env.write_txn()?;
         let mut keys: Vec<Key> = vec![];
@@ -254,6 +327,7 @@ impl Sealed {
         };
         if let Some(stored) = Stored::new(&value) {
             self.wipes.put(transaction, &stored.slot.to_le_bytes(), &[])?;
+            self.ages.remove(transaction, stored.slot, stored.bytes())?;
             for name in stored.about {
                 self.about.delete(transaction, &[name, key.as_slice()].concat())?;
             }

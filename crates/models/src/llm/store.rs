@@ -13,8 +13,11 @@ use heed::{Database, Env, EnvClosingEvent, EnvOpenOptions, MdbError, WithoutTls}
 use super::cache::{CacheError, Key};
 use super::sealed::{Entry, Name, Sealed};
 
-/// Address space, not disk: the file grows as it is written.
-const MAP_SIZE: usize = 64 << 30;
+/// Address space, not disk: the file grows as it is written. A cache that may be larger gets more.
+const LEAST_MAP: usize = 64 << 30;
+const GIB: usize = 1 << 30;
+/// A limit beyond this is not a limit: 16 TiB.
+const LARGEST: u64 = 16 << 40;
 /// Folder of what is written, in the cache's.
 const SEALED: &str = "replies";
 
@@ -24,15 +27,17 @@ pub(crate) struct Store {
     path: PathBuf,
     /// `None` where the folder cannot be written to: nothing is cached then.
     sealed: Option<Sealed>,
+    limit: u64,
 }
 
 impl Store {
-    /// A damaged environment is moved aside and a new one made.
-    pub(crate) fn open(dir: &Path) -> Result<Self, CacheError> {
+    /// For replies of about `limit` bytes at most. A damaged environment is moved aside and a new
+    /// one made.
+    pub(crate) fn open(dir: &Path, limit: u64) -> Result<Self, CacheError> {
         let fail = |reason: String| CacheError { path: dir.to_owned(), reason };
         let folder = dir.join(SEALED);
         let made = std::fs::create_dir_all(&folder);
-        let opened = made.map_err(StoreError::from).and_then(|()| Sealed::open(&folder));
+        let opened = made.map_err(StoreError::from).and_then(|()| Sealed::open(&folder, limit));
         let sealed = match opened {
             Ok(sealed) => Some(sealed),
             Err(StoreError::Damaged(reason)) => {
@@ -40,7 +45,7 @@ impl Store {
                 let (dir, aside) = (folder.display(), aside.display());
                 tracing::warn!("the cache in `{dir}` is damaged ({reason}); it is now `{aside}`");
                 let again = std::fs::create_dir_all(&folder).map_err(StoreError::from);
-                let again = again.and_then(|()| Sealed::open(&folder));
+                let again = again.and_then(|()| Sealed::open(&folder, limit));
                 Some(again.map_err(|error| fail(error.into_reason()))?)
             }
             Err(StoreError::Denied(reason)) => {
@@ -50,7 +55,7 @@ impl Store {
             }
             Err(StoreError::Other(reason)) => return Err(fail(reason)),
         };
-        Ok(Self { path: dir.to_owned(), sealed })
+        Ok(Self { path: dir.to_owned(), sealed, limit })
     }
 
     /// What `decode` makes of the bytes of this key; `None` when there are none, or they cannot be
@@ -73,6 +78,12 @@ impl Store {
     pub(crate) fn write(&self, batch: &[(Key, Entry)]) -> Result<(), CacheError> {
         let Some(sealed) = &self.sealed else { return Ok(()) };
         sealed.write(batch).map_err(|error| self.error(error))
+    }
+
+    /// Destroys the oldest replies where there are more than the limit allows; returns how many.
+    pub(crate) fn evict(&self) -> Result<u64, CacheError> {
+        let evicted = self.sealed.as_ref().map_or(Ok(0), |sealed| sealed.evict(self.limit));
+        evicted.map_err(|error| self.error(error))
     }
 
     pub(crate) fn entries(&self) -> Result<u64, CacheError> {
@@ -108,10 +119,15 @@ impl Store {
     }
 }
 
-/// Opens the environment in a folder that exists.
-pub(super) fn open_env(dir: &Path) -> Result<Env<WithoutTls>, StoreError> {
+/// Opens the environment in a folder that exists, for about `limit` bytes at most.
+pub(super) fn open_env(dir: &Path, limit: u64) -> Result<Env<WithoutTls>, StoreError> {
+    let held = std::fs::metadata(dir.join("data.mdb")).map_or(0, |data| data.len());
+    // Twice that, since a file has free pages as well; a limit that no disk has is none.
+    let limit = if limit > LARGEST { 0 } else { limit };
+    let most = usize::try_from(held.max(limit)).unwrap_or(0).saturating_mul(2);
+    let map = most.next_multiple_of(GIB).max(LEAST_MAP);
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
-    options.map_size(MAP_SIZE).max_dbs(8).max_readers(512);
+    options.map_size(map).max_dbs(8).max_readers(4096);
     // SAFETY: only this module opens the environment, through LMDB's own locks, and nothing
     // of Halma writes its files in any other way.
     let env = unsafe { options.open(dir) }?;

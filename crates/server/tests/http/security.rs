@@ -2,6 +2,7 @@
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
+use halma_server::Scope;
 use reqwest::Method;
 
 use crate::documents::is_closed;
@@ -32,6 +33,35 @@ async fn unknown_hosts_and_pages_of_other_sites_are_refused() {
         assert_eq!(response.status(), status, "{origin}");
         assert!(response.headers().get("access-control-allow-origin").is_none());
     }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn probes_and_monitoring_may_name_any_host() {
+    let mut config = config();
+    config.serve.hosts = vec!["halma.example".into()];
+    let world = World::with(Setup { config, library: true }).await;
+    let status = async |path: &str, key: &str| {
+        let request = world.request(Method::GET, path).header("host", "10.42.0.7:8765");
+        let request = if key.is_empty() { request } else { request.bearer_auth(key) };
+        request.send().await.unwrap().status().as_u16()
+    };
+    for (path, expected) in [
+        ("/api/v1/health", 200),
+        ("/api/v1/ready", 200),
+        // Without keys a page of another site could read the metrics.
+        ("/metrics", 421),
+        ("/api/v1/me", 421),
+        ("/", 421),
+    ] {
+        assert_eq!(status(path, "").await, expected, "{path}");
+    }
+    let post = world.request(Method::POST, "/api/v1/health").header("host", "10.42.0.7:8765");
+    assert_eq!(post.send().await.unwrap().status(), 421);
+    let key = world.key(&[Scope::Metrics], "default");
+    assert_eq!(status("/metrics", &key).await, 200);
+    assert_eq!(status("/metrics", "").await, 401);
+    assert_eq!(status("/api/v1/me", &key).await, 421);
     world.stop().await;
 }
 

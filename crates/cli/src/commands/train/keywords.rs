@@ -36,6 +36,14 @@ pub(super) async fn run(args: TrainKeywords, common: &Common) -> anyhow::Result<
     if let Some(Stopped::Failing { reason, .. }) = &summary.stopped {
         anyhow::bail!("no question succeeds: {reason}");
     }
+    let done = format!("{} of {} questions run", summary.done, summary.questions);
+    if summary.stopped.is_some() {
+        // Labels of a part would be replaced by those of all, which the same command makes.
+        if how.json {
+            return view::print_json(&json!({ "collected": summary, "labels": null }));
+        }
+        return view::print(&format!("{done}; no labels are made before the end"));
+    }
     let rules = LabelRules {
         format: files.format,
         prompts: &prompts,
@@ -49,7 +57,6 @@ pub(super) async fn run(args: TrainKeywords, common: &Common) -> anyhow::Result<
     if how.json {
         return view::print_json(&json!({ "collected": summary, "labels": statistics }));
     }
-    let done = format!("{} of {} questions run", summary.done, summary.questions);
     view::print(&format!("{done}\n{}\nFiles: {}", lines(&statistics), out.display()))
 }
 

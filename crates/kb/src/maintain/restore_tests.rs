@@ -1,0 +1,111 @@
+//! A restore takes a place that no one else uses meanwhile, and can be repeated after a kill.
+use tempfile::{TempDir, tempdir};
+
+use super::super::backup;
+use super::*;
+use crate::lock::WriterLock;
+use crate::store::{FORMAT, Store};
+use crate::{lock_file, sample};
+
+const REPLACE: RestoreOptions = RestoreOptions { replace: true, unverified: false };
+
+/// A base with a workspace, its backup, and the folder that both are in.
+fn made() -> (TempDir, PathBuf, PathBuf) {
+    let dir = tempdir().unwrap();
+    let [base, to] = ["base", "backup"].map(|name| dir.path().join(name));
+    drop(sample::base(&base, "zqmark"));
+    drop(sample::base(&base.join("workspaces/team"), "team"));
+    backup(&base, &to).unwrap();
+    (dir, base, to)
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_base_that_a_server_or_a_build_uses_is_not_replaced() {
+    let (dir, base, to) = made();
+    for name in ["serve.lock", "index.lock", "workspaces/team/index.lock"] {
+        let path = base.join(name);
+        let held =
+            lock_file::open(path.parent().unwrap(), path.file_name().unwrap().to_str().unwrap());
+        let held = held.unwrap();
+        held.lock().unwrap();
+        let refused = restore(&to, &base, REPLACE);
+        assert!(matches!(refused, Err(BackupError::InUse { .. })), "{name}: {refused:?}");
+        drop(held);
+    }
+    restore(&to, &base, REPLACE).unwrap();
+    assert_eq!(names(dir.path()), ["backup", "base"]);
+}
+
+#[test]
+fn no_server_and_no_build_begins_while_a_backup_is_restored() {
+    let (dir, base, to) = made();
+    for place in [base.clone(), dir.path().join("empty")] {
+        let locked = LockedPlace::take(&place).unwrap();
+        assert!(WriterLock::try_take(&place).unwrap().is_none());
+        let server = lock_file::open(&place, "serve.lock").unwrap();
+        assert!(server.try_lock().is_err());
+        let other = restore(&to, &place, REPLACE);
+        assert!(matches!(other, Err(BackupError::InUse { .. })), "{other:?}");
+        // A build that waits for its turn must not write into the base that was replaced.
+        let waiting = lock_file::open(&place, "index.lock").unwrap();
+        let part = dir.path().join("part");
+        take(&to, &part).unwrap().unwrap();
+        locked.put(&part).unwrap();
+        drop(locked);
+        waiting.lock().unwrap();
+        assert!(lock_file::is_removed(&waiting));
+        WriterLock::take(&place).unwrap();
+    }
+    assert!(WriterLock::try_take(&base.join("workspaces/team")).unwrap().is_some());
+}
+
+#[test]
+fn a_restore_that_was_killed_before_the_base_had_its_name_is_done_again() {
+    let (dir, base, to) = made();
+    let [former, part] = ["base.replaced", "base.part"].map(|name| dir.path().join(name));
+    fs::rename(&base, &former).unwrap();
+    fs::create_dir(&part).unwrap();
+    for opened in [
+        Base::open(&base, BaseOptions::default()),
+        Base::create_or_open(&base, BaseOptions::default()),
+    ] {
+        let message = opened.err().unwrap().to_string();
+        assert!(message.contains("a restore to") && message.contains("interrupted"), "{message}");
+    }
+    assert!(!base.exists(), "an empty base would hide the former one");
+    // One that is refused leaves the former base where it was.
+    fs::write(former.join("mark"), "former").unwrap();
+    let refused = restore(&to, &base, RestoreOptions::default());
+    assert!(matches!(refused, Err(BackupError::Exists { .. })), "{refused:?}");
+    assert!(base.join("mark").exists() && !former.exists());
+    restore(&to, &base, REPLACE).unwrap();
+    assert!(!base.join("mark").exists());
+    assert_eq!(names(dir.path()), ["backup", "base"]);
+    Base::open(&base, BaseOptions::default()).unwrap();
+}
+
+#[test]
+fn a_backup_of_a_newer_version_is_not_called_damaged_and_never_restored() {
+    let (dir, base, to) = made();
+    let newer = dir.path().join("newer");
+    restore(&to, &newer, RestoreOptions::default()).unwrap();
+    Store::open(&store_dir(&newer)).unwrap().pretend_format(FORMAT + 1);
+    let later = dir.path().join("later");
+    backup(&newer, &later).unwrap();
+    fs::remove_dir_all(&newer).unwrap();
+    for (place, replace) in [(&newer, false), (&base, true)] {
+        let refused = restore(&later, place, RestoreOptions { replace, unverified: true });
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains("newer version") && message.contains("later`"), "{message}");
+    }
+    assert_eq!(names(dir.path()), ["backup", "base", "later"]);
+    Base::open(&base, BaseOptions::default()).unwrap();
+}

@@ -55,7 +55,9 @@ impl Base {
         self.delete_chosen(|| {
             let mut chosen = Chosen::default();
             let row = self.store.read(|reader| reader.named(name))?;
-            row.into_iter().for_each(|row| chosen.name(row, name));
+            if let Some(row) = row {
+                chosen.name(row, name);
+            }
             Ok(chosen)
         })
     }

@@ -155,12 +155,12 @@ fn configuration(recipe: Recipe, prefers: bool, evaluates: bool) -> String {
         }
         Recipe::Keywords => ("meta-llama/Llama-3.2-3B-Instruct", "llama3", 8, 16, "5.0e-5", 2, 512),
     };
-    let evaluated = if evaluates { "eval_dataset: halma_heldout\n" } else { "" };
+    let held_out = if evaluates { "eval_dataset: halma_heldout\n" } else { "" };
     let stage = if prefers { "dpo\npref_beta: 0.1" } else { "sft" };
     format!(
         "model_name_or_path: {model}\ntemplate: {template}\nstage: {stage}\ndo_train: true\n\
          finetuning_type: lora\nlora_target: all\nlora_rank: {rank}\nlora_alpha: {alpha}\n\
-         dataset_dir: .\ndataset: halma_train\n{evaluated}cutoff_len: {cutoff}\n\
+         dataset_dir: .\ndataset: halma_train\n{held_out}cutoff_len: {cutoff}\n\
          learning_rate: {rate}\nnum_train_epochs: {epochs}\nbf16: true\nseed: 1\n\
          output_dir: adapter\n"
     )

@@ -1,6 +1,6 @@
 //! How much cosines say about the text of a base. An embedder gives every text a vector, also one in
 //! a language that it cannot read; then all cosines are near each other and their order is noise. A
-//! base can measure that itself: the second sentence of a passage should lead to the passage.
+//! base can measure that itself: a sentence of a passage should lead to the passage.
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -58,8 +58,8 @@ struct Sample {
     queries: Vec<(Row, String)>,
 }
 
-/// Measures how often a part of a passage leads to the passage first, once a base is large enough and
-/// again when it has grown. A failing embedder is no reason to fail: the next run tries again.
+/// Measures how often a part of a passage leads to the passage first, once a base is large enough
+/// and again when it has grown. A failing embedder is no reason to fail: the next run tries again.
 pub(super) async fn measure_trust(context: &Arc<BuildContext>) -> Result<(), KbError> {
     let Some(embedder) = context.embedder.clone() else { return Ok(()) };
     let Some(sample) = context.store().read(|reader| sample(reader, embedder.model()))? else {
@@ -108,8 +108,11 @@ fn sample(reader: &StoreReader<'_>, model: &str) -> heed::Result<Option<Sample>>
     {
         return Ok(None);
     }
-    let passages = spread(reader, Layer::Chunk, PASSAGES)?;
-    let mut queries = vec![];
+    // A build that was interrupted has embedded a part of them.
+    let (mut passages, mut queries) = (vec![], vec![]);
+    for row in spread(reader, Layer::Chunk, PASSAGES)? {
+        passages.extend(reader.vector(embedder, Layer::Chunk, row)?.map(|_| row));
+    }
     for row in passages.iter().step_by(passages.len().div_ceil(QUESTIONS).max(1)) {
         let Some(record) = reader.node::<ChunkRecord>(*row)? else { continue };
         queries.extend(part(&reader.chunk_text(&record)?).map(|part| (*row, part)));

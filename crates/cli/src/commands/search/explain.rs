@@ -44,8 +44,7 @@ impl Explanation {
     }
 
     pub(super) fn json(&self) -> Value {
-        let weight =
-            self.trust.map(|trust| if trust.are_compared() { trust.weight() } else { 0.0 });
+        let weight = self.trust.map(|trust| trust.weight());
         json!({
             "mode": self.mode,
             "layer": self.layer,

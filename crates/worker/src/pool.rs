@@ -213,7 +213,7 @@ impl Drop for Lease {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -9,12 +9,12 @@ use crate::error::EngineError;
 
 /// Views of one base that are kept with what they have loaded, those of views among them; the one
 /// that was not used for longest goes.
-const KEPT: usize = 16;
+const RETAINED: usize = 16;
 
 /// The views of one base, the latest last.
-type KeptViews = Mutex<Vec<KeptView>>;
+type RetainedViews = Mutex<Vec<RetainedView>>;
 
-struct KeptView {
+struct RetainedView {
     /// What it is restricted to: the conditions of the engine that it is a view of, then its own.
     conditions: Vec<Condition>,
     engine: Arc<Engine>,
@@ -31,20 +31,20 @@ struct Condition {
 
 /// Where an engine has its views: with those of the engine that it is a view of itself.
 pub(super) struct Views {
-    kept: Kept,
+    kept: Retained,
     /// What the engine is restricted to.
     conditions: Vec<Condition>,
 }
 
-enum Kept {
-    Own(Arc<KeptViews>),
+enum Retained {
+    Own(Arc<RetainedViews>),
     /// Does not keep alive what keeps it.
-    Whole(Weak<KeptViews>),
+    Whole(Weak<RetainedViews>),
 }
 
 impl Default for Views {
     fn default() -> Self {
-        Self { kept: Kept::Own(Arc::default()), conditions: vec![] }
+        Self { kept: Retained::Own(Arc::default()), conditions: vec![] }
     }
 }
 
@@ -52,28 +52,28 @@ impl Views {
     /// Of a view with this condition in addition.
     fn below(&self, condition: Condition) -> Self {
         let kept = match &self.kept {
-            Kept::Own(kept) => Arc::downgrade(kept),
-            Kept::Whole(kept) => Weak::clone(kept),
+            Retained::Own(kept) => Arc::downgrade(kept),
+            Retained::Whole(kept) => Weak::clone(kept),
         };
         let conditions = self.conditions.iter().cloned().chain([condition]).collect();
-        Self { kept: Kept::Whole(kept), conditions }
+        Self { kept: Retained::Whole(kept), conditions }
     }
 
     /// `None` when the engine of the whole base is gone.
-    fn all(&self) -> Option<Arc<KeptViews>> {
+    fn all(&self) -> Option<Arc<RetainedViews>> {
         match &self.kept {
-            Kept::Own(kept) => Some(Arc::clone(kept)),
-            Kept::Whole(kept) => kept.upgrade(),
+            Retained::Own(kept) => Some(Arc::clone(kept)),
+            Retained::Whole(kept) => kept.upgrade(),
         }
     }
 }
 
-fn lock(views: &KeptViews) -> MutexGuard<'_, Vec<KeptView>> {
+fn lock(views: &RetainedViews) -> MutexGuard<'_, Vec<RetainedView>> {
     views.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The view with these conditions, which is the latest then.
-fn take(views: &KeptViews, conditions: &[Condition]) -> Option<Arc<Engine>> {
+fn take(views: &RetainedViews, conditions: &[Condition]) -> Option<Arc<Engine>> {
     let mut views = lock(views);
     let at = views.iter().position(|view| view.conditions == conditions)?;
     let view = views.remove(at);
@@ -155,8 +155,8 @@ impl Engine {
         }
         let mut kept = lock(&kept);
         // What goes is dropped without the lock.
-        let gone = (kept.len() >= KEPT).then(|| kept.remove(0));
-        kept.push(KeptView { conditions, engine: Arc::clone(&engine) });
+        let gone = (kept.len() >= RETAINED).then(|| kept.remove(0));
+        kept.push(RetainedView { conditions, engine: Arc::clone(&engine) });
         drop(kept);
         drop(gone);
         Ok(engine)
@@ -254,11 +254,11 @@ mod tests {
         let kept = engine.views.all().unwrap();
         for team in 0..4 {
             let restricted = engine.restricted(&of_team(&team.to_string())).unwrap();
-            for number in 0..KEPT {
+            for number in 0..RETAINED {
                 restricted.filtered(&filter(&number.to_string())).unwrap();
             }
         }
-        assert_eq!(lock(&kept).len(), KEPT);
+        assert_eq!(lock(&kept).len(), RETAINED);
         // Nothing keeps itself alive.
         let (view, weak) = (engine.filtered(&filter("a")).unwrap(), Arc::downgrade(&kept));
         drop((engine, kept));

@@ -85,6 +85,8 @@ pub fn serve_worker(kind: WorkerKind) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use halma_worker::Purpose;
+
     use super::*;
 
     #[test]
@@ -104,7 +106,10 @@ mod tests {
         let workers = Workers::new(Path::new("/bin/sh"));
         let owners = [Path::new("one"), Path::new("two")].map(|dir| dir.display().to_string());
         let most = sizes(std::thread::available_parallelism().map_or(1, usize::from)).0;
-        let take = |owner: &str| workers.parse.take(owner, 0).unwrap();
+        let take = |owner: &str| {
+            let purpose = Purpose { owner: owner.into(), view: 0, version: 0 };
+            workers.parse.take(&purpose).unwrap()
+        };
         let _all: Vec<_> = (0..most.processes_per_owner).map(|_| take(&owners[0])).collect();
         take(&owners[1]);
     }

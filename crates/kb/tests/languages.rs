@@ -1,6 +1,5 @@
 //! Words are stemmed as the language of their document, and queries find them in any; an embedder
 //! that cannot read a language does not spoil what BM25 finds.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
 mod common;
 
 use std::sync::Arc;

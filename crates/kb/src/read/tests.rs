@@ -146,7 +146,7 @@ fn public_files_give_their_paragraphs() {
 fn a_file_is_recognised_by_its_beginning_and_an_archive_by_all_of_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
-    let mut read = |start: &[u8]| {
+    let read = |start: &[u8]| {
         let mut bytes = vec![b'x'; 2 * halma_parse::HEAD];
         bytes[..start.len()].copy_from_slice(start);
         std::fs::write(&path, &bytes).unwrap();

@@ -230,6 +230,7 @@ impl Ingest {
         let origin = document.file.origin.as_str();
         let action = self.resolver.resolve(writer, document.incoming())?;
         let fields = self.fields(writer, &action, document.draft.metadata.as_ref())?;
+        let is_new = matches!(action, IngestAction::Add { .. });
         match action {
             IngestAction::Rechunk { row, name } => {
                 let record: DocumentRecord = writer.linked(row)?;
@@ -261,7 +262,8 @@ impl Ingest {
             }
             known @ IngestAction::Keep { .. } => self.keep(writer, known, origin)?,
         }
-        fields.store(writer)
+        // A new document is made without fields.
+        if is_new && fields.metadata.is_empty() { Ok(()) } else { fields.store(writer) }
     }
 
     /// A document that the base has: its file may have been renamed, so it is shown under the
@@ -330,8 +332,6 @@ impl Ingest {
         let put = writer.put_document(&document)?;
         self.report.sections += put.sections;
         self.report.chunks += put.chunks;
-        writer.find(Layer::Document, *id)?.ok_or_else(|| {
-            heed::Error::Decoding(format!("`{name}` was put in and is not there").into())
-        })
+        Ok(put.row)
     }
 }

@@ -251,6 +251,7 @@ impl Store {
         self.begin_keys(&writer)?;
         let done = work(&mut writer)
             .and_then(|done| writer.finish_removals().map(|()| done))
+            .and_then(|done| writer.save_rows().map(|()| done))
             .and_then(|done| writer.note_unsynced_vectors().map(|()| done))
             .and_then(|done| writer.save_changes().map(|()| done))
             .and_then(|done| writer.save_keys().map(|wipes| (done, wipes)))

@@ -69,7 +69,7 @@ pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
 pub(crate) use sealed::RemovedDocuments;
-pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile};
+pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile, rounded};
 pub(crate) use view::{StoreReader, StoreWriter};
 
 use self::databases::table::Table;

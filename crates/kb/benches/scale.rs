@@ -23,17 +23,19 @@ use halma_kb::{Atoms, Base, BaseOptions, BuildContext, IndexOptions, KbSettings,
 use halma_testkit::Toy;
 use tokio::runtime::Runtime;
 
-const MODES: [(&str, Mode); 4] = [
-    ("bm25", Mode::Bm25),
-    ("dense", Mode::Dense),
-    ("hybrid", Mode::Hybrid),
-    ("graph", Mode::Graph),
+/// What is searched, and how. Sentences are five times as many as passages.
+const SEARCHES: [(&str, Layer, Mode); 5] = [
+    ("bm25", Layer::Chunk, Mode::Bm25),
+    ("dense", Layer::Chunk, Mode::Dense),
+    ("hybrid", Layer::Chunk, Mode::Hybrid),
+    ("graph", Layer::Chunk, Mode::Graph),
+    ("dense-atoms", Layer::Atom, Mode::Dense),
 ];
 
-fn query(text: &str, mode: Mode) -> Query {
+fn query(text: &str, layer: Layer, mode: Mode) -> Query {
     Query {
         texts: vec![text.to_owned()],
-        layer: Layer::Chunk,
+        layer,
         mode,
         limit: 10,
         min_score: MinScore::Any,
@@ -122,15 +124,15 @@ fn measure(dir: &Path, passages: usize) {
         (0..300).map(|_| format!("{} {}", random.passage(6).trim(), random.name())).collect();
     // The vectors of queries are cached: they are the embedder's time, not the search's.
     for text in &texts {
-        runtime.block_on(base.search(&query(text, Mode::Dense))).unwrap();
+        runtime.block_on(base.search(&query(text, Layer::Chunk, Mode::Dense))).unwrap();
     }
     let began = Instant::now();
-    runtime.block_on(base.search(&query(&texts[0], Mode::Graph))).unwrap();
+    runtime.block_on(base.search(&query(&texts[0], Layer::Chunk, Mode::Graph))).unwrap();
     report(passages, "first-graph", ms(began.elapsed()));
-    for (name, mode) in MODES {
+    for (name, layer, mode) in SEARCHES {
         let time = |text: &String| {
             let began = Instant::now();
-            black_box(runtime.block_on(base.search(&query(text, mode))).unwrap());
+            black_box(runtime.block_on(base.search(&query(text, layer, mode))).unwrap());
             began.elapsed()
         };
         let mut cold: Vec<Duration> = texts.iter().map(time).collect();
@@ -143,7 +145,7 @@ fn measure(dir: &Path, passages: usize) {
         report(passages, &format!("{name}-p50"), ms(warm[150]));
         report(passages, &format!("{name}-p95"), ms(warm[285]));
     }
-    let mut batch = query("", Mode::Graph);
+    let mut batch = query("", Layer::Chunk, Mode::Graph);
     batch.texts = texts[..9].to_vec();
     let began = Instant::now();
     for _ in 0..10 {
@@ -153,7 +155,7 @@ fn measure(dir: &Path, passages: usize) {
     let (own, files) = resident();
     report(passages, "resident-own", own);
     report(passages, "resident-files", files);
-    for (name, mode) in MODES {
+    for (name, layer, mode) in SEARCHES {
         std::fs::write(
             dir.join("one.jsonl"),
             format!("{{\"id\":\"one {name}\",\"title\":\"Zanzibar Quokka {name}\",\"text\":\"The Zanzibar Quokka {name} was drawn by Barbar Delbarbar in the year of the {name}.\"}}\n"),
@@ -162,7 +164,7 @@ fn measure(dir: &Path, passages: usize) {
         index(&runtime, &base, dir.join("one.jsonl"));
         let began = Instant::now();
         let asked = format!("Who drew the Zanzibar Quokka {name}?");
-        let hits = runtime.block_on(base.search(&query(&asked, mode))).unwrap().remove(0);
+        let hits = runtime.block_on(base.search(&query(&asked, layer, mode))).unwrap().remove(0);
         report(passages, &format!("{name}-after-publish"), ms(began.elapsed()));
         let found = hits.iter().any(|hit| hit.document == format!("one {name}"));
         // The vectors stand around centres by chance, so that only words and names find it.

@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 const BEFORE: &str = include_str!("../scale_before.txt");
 
 /// The rows of the table: the name of a figure and what it is.
-const ROWS: [(&str, &str); 19] = [
+const ROWS: [(&str, &str); 21] = [
     ("bm25-cpu", "BM25, CPU a search, ms"),
     ("bm25-p50", "BM25, p50, ms"),
     ("dense-cpu", "dense, CPU, ms"),
     ("dense-p50", "dense, p50, ms"),
+    ("dense-atoms-cpu", "dense over sentences, CPU, ms"),
+    ("dense-atoms-p50", "dense over sentences, p50, ms"),
     ("hybrid-cpu", "hybrid, CPU, ms"),
     ("hybrid-p50", "hybrid, p50, ms"),
     ("graph-cpu", "graph, CPU, ms"),

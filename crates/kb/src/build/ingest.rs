@@ -233,6 +233,7 @@ impl Ingest {
         let action = self.resolver.resolve(writer, document.incoming())?;
         let fields = self.fields(writer, &action, document.draft.metadata.as_ref())?;
         let is_known = matches!(action, IngestAction::Keep { .. });
+        let is_new = matches!(action, IngestAction::Add { .. });
         match action {
             IngestAction::Rechunk { row, name } => {
                 let record: DocumentRecord = writer.linked(row)?;
@@ -263,6 +264,10 @@ impl Ingest {
                 }
             }
             known @ IngestAction::Keep { .. } => self.keep(writer, known, origin)?,
+        }
+        // A new document is made without fields.
+        if is_new && fields.metadata.is_empty() {
+            return Ok(());
         }
         let changed = fields.store(writer)?;
         self.report.fields_changed += usize::from(is_known && changed);
@@ -335,8 +340,6 @@ impl Ingest {
         let put = writer.put_document(&document)?;
         self.report.sections += put.sections;
         self.report.chunks += put.chunks;
-        writer.find(Layer::Document, *id)?.ok_or_else(|| {
-            heed::Error::Decoding(format!("`{name}` was put in and is not there").into())
-        })
+        Ok(put.row)
     }
 }

@@ -20,7 +20,7 @@ use crate::{Entities, KbError, Phase, PhaseProgress, Progress};
 const VERSION: u32 = 1;
 
 /// Chunks whose names are written in one transaction.
-const BATCH: usize = 1024;
+const BATCH: usize = 2048;
 
 /// Longer names are sentences in capitals, in bytes.
 const LONGEST: usize = 90;

@@ -1,6 +1,7 @@
 //! Documents that lead to one another: by a hyperlink, or because the text of one names the title
 //! of the other.
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use halma_core::{Edge, Layer};
@@ -13,7 +14,10 @@ use crate::store::{
 use crate::{Base, KbError};
 
 /// Documents whose edges are written in one transaction.
-const BATCH: usize = 256;
+const BATCH: usize = 1024;
+
+/// Entities of which a thread remembers the documents that have them as their title, at most.
+const MOST_TITLED: usize = 100_000;
 
 /// A title that more chunks name than this is a common word, and says nothing about who refers to
 /// whom.
@@ -35,20 +39,21 @@ fn refer_new(store: &Store) -> Result<(), KbError> {
     let batches: Vec<&[Row]> = rows.chunks(BATCH).collect();
     in_order(
         &batches,
-        |(): &mut (), rows| {
+        |titles: &mut Titles, rows| {
             let found = |reader: &StoreReader<'_>| {
-                rows.iter()
-                    .map(|row| name_each_other(reader, *row))
-                    .collect::<heed::Result<Vec<_>>>()
+                let found = rows.iter().map(|row| name_each_other(reader, titles, *row));
+                found.collect::<heed::Result<Vec<_>>>()
             };
             Ok((store.read(found)?, *rows))
         },
         |(found, rows)| {
             store.write(|writer| {
-                for link in found.into_iter().flatten() {
-                    writer.put_edge(link)?;
+                for link in found.iter().flat_map(|(_, links)| links) {
+                    writer.put_edge(*link)?;
                 }
-                rows.iter().try_for_each(|row| follow(writer, *row))?;
+                let mut documents = rows.iter().zip(&found);
+                documents
+                    .try_for_each(|(row, (hyperlinks, _))| follow(writer, *row, hyperlinks))?;
                 rows.last().map_or(Ok(()), |last| writer.set_referred_to(last + 1))
             })
         },
@@ -60,7 +65,9 @@ fn follow_renamed(store: &Store) -> Result<(), KbError> {
     for rows in renamed.chunks(BATCH) {
         store.write(|writer| {
             rows.iter().try_for_each(|row| {
-                follow(writer, *row)?;
+                if let Some(record) = writer.node::<DocumentRecord>(*row)? {
+                    follow(writer, *row, &Hyperlinks::new(record))?;
+                }
                 writer.forget_unit(UnitKey::of(Task::Links, (Layer::Document, *row)))
             })
         })?;
@@ -68,16 +75,19 @@ fn follow_renamed(store: &Store) -> Result<(), KbError> {
     Ok(())
 }
 
-/// Edges between a new document and those whose titles it names, and those that name its title.
-fn name_each_other(reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {
+/// The hyperlinks of a new document, and edges between it and those whose titles it names, and
+/// those that name its title.
+fn name_each_other(
+    reader: &StoreReader<'_>,
+    titles: &mut Titles,
+    row: Row,
+) -> heed::Result<(Hyperlinks, Vec<Link>)> {
     let mut found: BTreeMap<(Row, Row), f32> = BTreeMap::new();
     let record: DocumentRecord = reader.linked(row)?;
     for chunk in record.chunks.0..record.chunks.1 {
         for named in reader.edges_from((Layer::Chunk, chunk), Some(Edge::Mentions))? {
-            for titled in titled(reader, named.to)? {
-                if titled != row {
-                    *found.entry((row, titled)).or_default() += named.weight;
-                }
+            for titled in titles.titled(reader, named.to)?.iter().filter(|titled| **titled != row) {
+                *found.entry((row, *titled)).or_default() += named.weight;
             }
         }
     }
@@ -101,7 +111,25 @@ fn name_each_other(reader: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>
         let (from, to) = ((Layer::Document, from), (Layer::Document, to));
         Link { from, edge: Edge::RefersTo, to, weight }
     };
-    Ok(found.into_iter().map(link).collect())
+    Ok((Hyperlinks::new(record), found.into_iter().map(link).collect()))
+}
+
+/// The documents that have entities as their titles. What is named often is named by many documents
+/// of a batch, and finding them means going through all that name it.
+#[derive(Default)]
+struct Titles(HashMap<At, Vec<Row>>);
+
+impl Titles {
+    /// The documents that have this entity as their title.
+    fn titled(&mut self, reader: &StoreReader<'_>, entity: At) -> heed::Result<&[Row]> {
+        if self.0.len() >= MOST_TITLED {
+            self.0.clear();
+        }
+        Ok(match self.0.entry(entity) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => free.insert(titled(reader, entity)?),
+        })
+    }
 }
 
 /// The documents that have this entity as their title.
@@ -115,15 +143,17 @@ fn titled(reader: &StoreReader<'_>, entity: At) -> heed::Result<Vec<Row>> {
 
 /// Edges along the hyperlinks of a document, and along those of others that lead to it. Where its
 /// links lead is noted: a document may come there later.
-fn follow(writer: &mut StoreWriter<'_>, row: Row) -> heed::Result<()> {
-    let Some(record) = writer.node::<DocumentRecord>(row)? else { return Ok(()) };
-    for path in targets(&record) {
-        writer.put_link_target(LinkTarget::new(&path, row))?;
-        if let Some(to) = writer.named(&path)? {
+fn follow(writer: &mut StoreWriter<'_>, row: Row, hyperlinks: &Hyperlinks) -> heed::Result<()> {
+    if !writer.holds((Layer::Document, row))? {
+        return Ok(());
+    }
+    for path in &hyperlinks.targets {
+        writer.put_link_target(LinkTarget::new(path, row))?;
+        if let Some(to) = writer.named(path)? {
             link(writer, row, to)?;
         }
     }
-    for name in &record.names {
+    for name in &hyperlinks.names {
         for target in writer.link_targets(name)? {
             match writer.node::<DocumentRecord>(target.document)? {
                 Some(other) if targets(&other).contains(name) => {
@@ -143,6 +173,18 @@ fn link(writer: &mut StoreWriter<'_>, from: Row, to: Row) -> heed::Result<()> {
     }
     let (from, to) = ((Layer::Document, from), (Layer::Document, to));
     writer.put_edge(Link::new(from, Edge::LinksTo, to))
+}
+
+/// Where the hyperlinks of a document lead, and the names under which those of others lead to it.
+struct Hyperlinks {
+    names: Vec<String>,
+    targets: BTreeSet<String>,
+}
+
+impl Hyperlinks {
+    fn new(record: DocumentRecord) -> Self {
+        Self { targets: targets(&record), names: record.names }
+    }
 }
 
 /// The names that the hyperlinks of a document lead to, under any of its own.

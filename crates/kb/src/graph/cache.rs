@@ -1,7 +1,6 @@
 //! What graph searches share: the walk, and what they have read of single nodes. It is cheap to
 //! make, and made again when the base changes; the walk lives on.
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use halma_core::text::normalise_name;
@@ -9,6 +8,7 @@ use halma_core::{Edge, Layer};
 
 use super::aliases::AliasIndex;
 use crate::lexical::{Languages, TermHashes};
+use crate::search::row_map::RowMap;
 use crate::store::{DocumentLanguages, EntityRecord, Row, StoreReader};
 use crate::walk::{Walk, chunk_terms};
 
@@ -33,12 +33,12 @@ pub(crate) struct GraphCache {
     related: Cached<Arc<[(Row, f32)]>>,
 }
 
-type Cached<T> = RwLock<HashMap<Row, T>>;
+type Cached<T> = RwLock<RowMap<T>>;
 
 /// What is cached under `key`, computed when it is missing.
-fn cached<K: Eq + Hash + Copy, T: Clone>(
-    map: &RwLock<HashMap<K, T>>,
-    key: K,
+fn cached<T: Clone>(
+    map: &Cached<T>,
+    key: Row,
     make: impl FnOnce() -> heed::Result<T>,
 ) -> heed::Result<T> {
     if let Some(found) = map.read().unwrap_or_else(PoisonError::into_inner).get(&key) {

@@ -1,11 +1,10 @@
 //! Choose hop by hop: of the best chunks, first the best, then each time the one that adds most to
 //! those chosen before, by the question's words that were still open and by the names that lead on.
-use std::collections::HashSet;
-
 use super::GraphContext;
 use super::score::{COVERS, ChunkScore, LED_TO};
 use crate::KbError;
 use crate::lexical::{LexicalIndex, term_hash};
+use crate::search::row_map::SparseRows;
 use crate::store::Row;
 use crate::walk::short_hash;
 
@@ -62,7 +61,7 @@ impl GraphContext<'_> {
         let mut held: Vec<u64> = held.collect::<heed::Result<_>>()?;
         // The titles of each chunk with their importance.
         let mut titles: Vec<Vec<(Row, f32)>> = open.iter().map(|c| self.titles(c.row)).collect();
-        let (mut chosen, mut covered, mut named) = (vec![], 0, HashSet::new());
+        let (mut chosen, mut covered, mut named) = (vec![], 0, SparseRows::default());
         let mut least = f32::INFINITY;
         while chosen.len() < most && !open.is_empty() {
             let mut best: Option<(usize, ChunkScore)> = None;
@@ -94,12 +93,12 @@ impl GraphContext<'_> {
     fn titles(&self, chunk: Row) -> Vec<(Row, f32)> {
         let Some(place) = self.walk().find(chunk) else { return vec![] };
         let titles = self.walk().titles(place);
-        titles.map(|title| (title, self.walk().entity(title).importance())).collect()
+        titles.map(|title| (title, self.walk().importance(title))).collect()
     }
 }
 
 /// i(e) of a title of the chunk that one of the chosen names.
-fn led_to(titles: &[(Row, f32)], named: &HashSet<Row>) -> f32 {
+fn led_to(titles: &[(Row, f32)], named: &SparseRows) -> f32 {
     let named = titles.iter().filter(|(title, _)| named.contains(title));
     named.map(|(_, importance)| *importance).fold(0.0, f32::max)
 }

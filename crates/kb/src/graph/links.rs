@@ -8,22 +8,22 @@ use super::score::{ChunkScore, LINKS, NEXT};
 use crate::store::{ChunkRecord, DocumentRecord, Row};
 
 /// The best chunks, whose neighbours rise.
-const SOURCES: usize = 10;
+pub(super) const SOURCES: usize = 10;
 
 /// Documents that are followed from one, and chunks of one that rise.
 const DOCUMENTS: usize = 8;
 const CHUNKS: usize = 16;
 
 impl GraphContext<'_> {
-    /// Raises the neighbours of the best chunks and orders all again. Chunks that were not scored
-    /// come in with nothing else.
+    /// Raises the neighbours of the best chunks, which are the first in order. Chunks that were not
+    /// scored come in with nothing else. Returns whether all are to be put in order again.
     pub(super) fn add_links(
         &self,
         scored: &mut Vec<ChunkScore>,
         admits: &dyn Fn(Row) -> bool,
-    ) -> heed::Result<()> {
+    ) -> heed::Result<bool> {
         if self.settings.links <= 0.0 && self.settings.next <= 0.0 {
-            return Ok(());
+            return Ok(false);
         }
         let mut gained: HashMap<Row, [f32; 2]> = HashMap::new();
         let mut gain = |row: Row, kind: usize, score: f32| {
@@ -58,8 +58,7 @@ impl GraphContext<'_> {
             (chunk.parts[LINKS], chunk.parts[NEXT]) = (links, next);
             scored.push(chunk);
         }
-        scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
-        Ok(())
+        Ok(true)
     }
 
     /// The first chunks of the documents that a document links to or that link to it.

@@ -1,5 +1,5 @@
 //! Activate: which entities a question names, exactly or nearly.
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use halma_core::Layer;
@@ -8,6 +8,7 @@ use halma_core::text::{
 };
 
 use super::GraphContext;
+use crate::search::row_map::SparseRows;
 use crate::store::{Row, hash};
 
 /// The longest name looked up, in words of the question.
@@ -112,11 +113,10 @@ impl GraphContext<'_> {
 
     /// The entity of the best chunks whose name is most like this one.
     fn nearest(&self, key: &str, best: &[Row]) -> heed::Result<Option<(Row, f32)>> {
-        let query_words: HashSet<&str> =
-            key.split(' ').filter(|word| !is_stop_word(word)).collect();
+        let query_words = NameWords::new(key);
         let mut nearest: Option<(Row, f32)> = None;
-        let mut looked_at = HashSet::new();
-        if query_words.is_empty() {
+        let mut looked_at = SparseRows::default();
+        if query_words.words.is_empty() {
             return Ok(None);
         }
         for chunk in best.iter().take(NEAR_CHUNKS) {
@@ -126,7 +126,7 @@ impl GraphContext<'_> {
                     continue;
                 }
                 let key = self.cache.key(self.reader, entity)?;
-                let similarity = similarity(&query_words, &key);
+                let similarity = query_words.similarity(&key);
                 if similarity >= self.settings.similarity
                     && nearest.is_none_or(|(_, most)| similarity > most)
                 {
@@ -173,17 +173,36 @@ fn candidates(words: &Words<'_>) -> Vec<Range<usize>> {
     spans
 }
 
-/// The share of letters in words that both names have, in `[0, 1]`.
-fn similarity(query_words: &HashSet<&str>, key: &str) -> f32 {
-    let held: HashSet<&str> = key.split(' ').filter(|word| !is_stop_word(word)).collect();
-    let letters = |words: &mut dyn Iterator<Item = &&str>| -> usize {
-        words.map(|word| word.chars().count()).sum()
-    };
-    let shared = letters(&mut query_words.intersection(&held));
-    let all = letters(&mut query_words.iter()) + letters(&mut held.iter());
-    #[expect(clippy::cast_precision_loss, reason = "letters of names")]
-    let share = 2.0 * shared as f32 / all.max(1) as f32;
-    share
+/// The different words of a normalised name that say something.
+struct NameWords<'n> {
+    words: Vec<&'n str>,
+    /// Letters of all.
+    letters: usize,
+}
+
+impl<'n> NameWords<'n> {
+    fn new(name: &'n str) -> Self {
+        let mut own = Self { words: vec![], letters: 0 };
+        for word in name.split(' ').filter(|word| !is_stop_word(word)) {
+            // A name has a few words, of which a list is searched faster than a set is made.
+            if !own.words.contains(&word) {
+                own.words.push(word);
+                own.letters += word.chars().count();
+            }
+        }
+        own
+    }
+
+    /// The share of letters in words that both names have, in `[0, 1]`.
+    fn similarity(&self, name: &str) -> f32 {
+        let other = NameWords::new(name);
+        let shared = other.words.iter().filter(|word| self.words.contains(word));
+        let shared: usize = shared.map(|word| word.chars().count()).sum();
+        let all = self.letters + other.letters;
+        #[expect(clippy::cast_precision_loss, reason = "letters of names")]
+        let share = 2.0 * shared as f32 / all.max(1) as f32;
+        share
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::GraphContext;
 use crate::search::matrix::Probe;
+use crate::search::row_map::RowMap;
 use crate::store::{At, Row};
 use crate::walk::{ChunkPlace, EntityPlaces, UnitPlace};
 
@@ -71,7 +72,7 @@ impl GraphContext<'_> {
         similarity: &Similarity<'_>,
     ) -> heed::Result<BTreeMap<Row, f32>> {
         let mut active = start;
-        let mut spread: HashMap<Row, f32> = HashMap::new();
+        let mut spread: RowMap<f32> = RowMap::default();
         for _ in 0..self.settings.rounds {
             let mut reached: BTreeMap<Row, f32> = BTreeMap::new();
             for (entity, a) in &active {

@@ -1,12 +1,13 @@
 //! Graph search of chunks and atoms: what BM25 and vectors find first, then the propagation.
 use std::collections::HashMap;
 
-use halma_core::{Layer, ScorePart, Vector};
+use halma_core::{Layer, ScorePart};
 
 use super::cache::GraphCache;
 use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
 use crate::KbError;
-use crate::search::matrix::{NearRequest, Probe};
+use crate::search::matrix::{NearRequest, Probe, QueryVector};
+use crate::search::row_map::RowMap;
 use crate::search::{GraphSettings, Ranked, Ranker, Search, SummaryEvidence, VectorUse, depth};
 use crate::store::{At, Row, StoreReader};
 use crate::walk::ChunkPlace;
@@ -54,7 +55,7 @@ impl Ranker for GraphRanker {
             if search.is_cancelled() {
                 break;
             }
-            let vector = vector.as_ref();
+            let vector = vector.as_deref();
             let index = search.index(Layer::Chunk)?;
             let query = GraphQuery {
                 search,
@@ -78,7 +79,7 @@ impl Ranker for GraphRanker {
 fn lexical_shares(
     search: &Search<'_>,
     text: &str,
-    vector: Option<&Vector>,
+    vector: Option<&QueryVector>,
 ) -> Result<HashMap<At, f32>, KbError> {
     let mut shares = HashMap::new();
     for layer in [Layer::Atom, Layer::Chunk] {
@@ -104,7 +105,7 @@ fn places(cache: &GraphCache, rows: impl Iterator<Item = Row>) -> Vec<ChunkPlace
 struct GraphQuery<'a> {
     search: &'a Search<'a>,
     text: &'a str,
-    vector: Option<&'a Vector>,
+    vector: Option<&'a QueryVector>,
     /// Chunks by BM25.
     lexical: Vec<(Row, f32)>,
     /// Atoms and chunks by BM25, as a share of the best, where they have no vectors.
@@ -163,7 +164,7 @@ impl GraphQuery<'_> {
         Ok(ranked)
     }
 
-    fn weighed_summaries(&self) -> HashMap<Row, f32> {
+    fn weighed_summaries(&self) -> RowMap<f32> {
         let graph = &self.weights;
         let weight = graph.summaries;
         self.summaries.shares(weight * graph.dense, weight * graph.bm25)
@@ -184,7 +185,7 @@ impl GraphQuery<'_> {
             let (most, is_cancelled) = (depth(search.query.limit), &|| search.is_cancelled());
             let admitted = &admitted;
             let request = NearRequest { most, admitted, ranges: false, is_cancelled };
-            let near = matrix.near(&[vector], &request);
+            let near = matrix.near_queries(&[vector], &request);
             near.into_iter().flat_map(|near| near.rows).collect::<Vec<_>>()
         } else {
             let atoms = self.shares.iter().filter(|((layer, _), _)| *layer == Layer::Atom);

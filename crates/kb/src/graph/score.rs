@@ -1,10 +1,12 @@
 //! Aggregate: what the layers say about each chunk, summed.
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use halma_core::ScorePart;
 
+use super::links::SOURCES;
 use super::{GraphContext, Similarity};
 use crate::search::SUMMARIES;
+use crate::search::row_map::{RowMap, SparseRows};
 use crate::store::{Row, TagRecord};
 use crate::tags::NamedTag;
 use crate::walk::importance;
@@ -22,7 +24,7 @@ pub(super) struct FirstStage<'a> {
     /// Tags that the question names or stands for.
     pub(super) tags: &'a [NamedTag],
     /// What summaries give to chunks, weighed.
-    pub(super) summaries: HashMap<Row, f32>,
+    pub(super) summaries: RowMap<f32>,
 }
 
 /// A chunk with its score and what that is made of.
@@ -82,15 +84,17 @@ impl GraphContext<'_> {
         let mut sums = self.sums(&active, &best);
         self.add_tags(first.tags, &mut sums)?;
         let most_lexical = first.lexical.first().map_or(0.0, |(_, score)| *score);
-        let by_lexical: HashMap<Row, f32> = first.lexical.iter().copied().collect();
+        let by_lexical: RowMap<f32> = first.lexical.iter().copied().collect();
         let mut rows: Vec<Row> = best;
         rows.extend(sums.keys());
         rows.extend(first.summaries.keys());
         rows.sort_unstable();
         rows.dedup();
-        let mut scored = vec![];
-        for row in rows.into_iter().filter(|row| admits(*row)) {
-            let near = first.similarity.chunks.as_ref().and_then(|probe| probe.cosine(row));
+        rows.retain(|row| admits(*row));
+        let near = first.similarity.chunks.as_ref().map(|probe| probe.cosines(&rows));
+        let mut scored = Vec::with_capacity(rows.len());
+        for (at, row) in rows.into_iter().enumerate() {
+            let near = near.as_ref().and_then(|near| near[at]);
             let spread = first.range.1 - first.range.0;
             let near = near.filter(|_| spread > 0.0).map(|near| (near - first.range.0) / spread);
             let bm25 = by_lexical.get(&row).copied().unwrap_or(0.0);
@@ -110,15 +114,17 @@ impl GraphContext<'_> {
             ];
             scored.push(ChunkScore { row, score: parts.iter().sum(), parts });
         }
-        scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
-        self.add_links(&mut scored, admits)?;
+        best_first(&mut scored, most.max(SOURCES));
+        if self.add_links(&mut scored, admits)? {
+            best_first(&mut scored, most);
+        }
         scored.truncate(most);
         Ok(ChunkScores { chunks: scored, active })
     }
 
     /// What each chunk gets from the best of its tags that the question means: less for one that
     /// many chunks have.
-    fn add_tags(&self, tags: &[NamedTag], sums: &mut HashMap<Row, Sums>) -> heed::Result<()> {
+    fn add_tags(&self, tags: &[NamedTag], sums: &mut RowMap<Sums>) -> heed::Result<()> {
         for tag in tags.iter().filter(|_| self.settings.tags > 0.0) {
             let chunks = self.cache.tagged(self.reader, tag.row)?;
             let mass = tag.weight * importance(chunks.len());
@@ -152,8 +158,8 @@ impl GraphContext<'_> {
     /// What each chunk gets from the entities that it names and stands under. What stands in more
     /// chunks than a step may look at counts for those near the question and those that other
     /// entities lead to.
-    fn sums(&self, active: &BTreeMap<Row, f32>, best: &[Row]) -> HashMap<Row, Sums> {
-        let mut sums: HashMap<Row, Sums> = HashMap::new();
+    fn sums(&self, active: &BTreeMap<Row, f32>, best: &[Row]) -> RowMap<Sums> {
+        let mut sums: RowMap<Sums> = RowMap::default();
         let mut hubs = vec![];
         for (row, a) in active {
             let entity = self.walk().entity(*row);
@@ -215,7 +221,7 @@ impl GraphContext<'_> {
         for row in held {
             let Some(a) = active.get(&row) else { continue };
             let name = self.cache.name(self.reader, row)?;
-            names.push((a * self.walk().entity(row).importance(), name));
+            names.push((a * self.walk().importance(row), name));
         }
         names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         let names: Vec<&str> = names.iter().map(|(_, name)| name.as_ref()).collect();
@@ -223,9 +229,22 @@ impl GraphContext<'_> {
     }
 }
 
+/// Puts the best to the front, best first, ties by row; the others follow in no order.
+fn best_first(scored: &mut [ChunkScore], most: usize) {
+    let order =
+        |a: &ChunkScore, b: &ChunkScore| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row));
+    let most = most.min(scored.len());
+    if most > 0 && most < scored.len() {
+        scored.select_nth_unstable_by(most - 1, order);
+    }
+    scored[..most].sort_unstable_by(order);
+}
+
 /// The chunks near by BM25 and by vectors, alternating.
 fn interleaved(first: &FirstStage<'_>) -> Vec<Row> {
-    let (mut rows, mut known) = (vec![], HashSet::new());
+    let most = first.lexical.len() + first.dense.len();
+    let (mut rows, mut known) = (Vec::with_capacity(most), SparseRows::default());
+    known.reserve(most);
     for at in 0..first.lexical.len().max(first.dense.len()) {
         for list in [first.dense, first.lexical] {
             rows.extend(list.get(at).map(|(row, _)| *row).filter(|row| known.insert(*row)));

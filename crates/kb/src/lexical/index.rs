@@ -10,6 +10,7 @@ use tantivy::schema::{
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
+use super::rows::RowColumns;
 use super::writer::open_writer;
 use super::{Languages, analyzer, merging, read_only, top};
 use crate::KbError;
@@ -58,6 +59,7 @@ pub(crate) struct LexicalIndex {
     pub(super) text: Field,
     /// Of the texts, for queries.
     pub(super) languages: RwLock<Arc<Languages>>,
+    pub(super) columns: RowColumns,
 }
 
 /// A text with the language of its document, where that is known.
@@ -103,8 +105,8 @@ impl LexicalIndex {
             }
             index.tokenizers().register(TOKENIZER, analyzer());
             let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-            let languages = RwLock::default();
-            Ok(Self { layer, dir: dir.to_owned(), index, reader, row, text, languages })
+            let (languages, columns) = (RwLock::default(), RowColumns::default());
+            Ok(Self { layer, dir: dir.to_owned(), index, reader, row, text, languages, columns })
         };
         if !dir.join("meta.json").exists() {
             std::fs::create_dir_all(dir)?;
@@ -345,19 +347,8 @@ impl LexicalIndex {
             }
         };
         let found = found.map_err(self.failed())?;
-        // Opening a column costs more than reading a thousand rows of it.
-        let columns = searcher
-            .segment_readers()
-            .iter()
-            .map(|segment| segment.fast_fields().u64("row").map_err(self.failed()));
-        let columns = columns.collect::<Result<Vec<_>, KbError>>()?;
-        let mut hits = Vec::with_capacity(found.len());
-        for (score, address) in found {
-            let rows = &columns[address.segment_ord as usize];
-            let row = rows.first(address.doc_id).and_then(|row| Row::try_from(row).ok());
-            hits.extend(row.map(|row| (row, score)));
-        }
-        hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut hits = self.columns.rows(&searcher, found).map_err(self.failed())?;
+        hits.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Ok(hits)
     }
 }

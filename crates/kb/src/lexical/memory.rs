@@ -6,6 +6,7 @@ use halma_core::Layer;
 use tantivy::{Index, ReloadPolicy, TantivyDocument, Term};
 
 use super::index::{TOKENIZER, document, schema};
+use super::rows::RowColumns;
 use super::writer::WRITER_HEAP;
 use super::{IndexedText, Languages, LexicalIndex, analyzer};
 use crate::KbError;
@@ -35,7 +36,8 @@ impl LexicalIndex {
         writer.wait_merging_threads().map_err(fail)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
         let reader = reader.map_err(fail)?;
-        Ok(Self { layer, dir, index, reader, row, text, languages: RwLock::new(languages) })
+        let (languages, columns) = (RwLock::new(languages), RowColumns::default());
+        Ok(Self { layer, dir, index, reader, row, text, languages, columns })
     }
 
     /// For an index in memory: rows that have another text now, or none.

@@ -4,6 +4,7 @@ mod languages;
 mod memory;
 mod merging;
 mod read_only;
+mod rows;
 mod stems;
 mod top;
 mod writer;

@@ -44,9 +44,12 @@ pub(super) fn search(
             if score <= worst || alive.is_some_and(|alive| alive.is_deleted(doc)) {
                 return worst;
             }
-            best.push(Reverse(ScoredDoc { score, address: DocAddress::new(segment, doc) }));
-            if best.len() > limit {
-                best.pop();
+            let found = Reverse(ScoredDoc { score, address: DocAddress::new(segment, doc) });
+            if best.len() < limit {
+                best.push(found);
+            } else if let Some(mut last) = best.peek_mut() {
+                // It is better than the worst, whose place it takes.
+                *last = found;
             }
             if best.len() == limit {
                 worst = best.peek().map_or(Score::MIN, |found| found.0.score);

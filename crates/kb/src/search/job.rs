@@ -8,7 +8,7 @@ use halma_core::{Hit, Layer, NodeId, Query, Vector};
 
 use super::bm25::Bm25;
 use super::filter::Admitted;
-use super::matrix::{Probe, cosine};
+use super::matrix::{Matrix, Probe, QueryVector, cosine};
 use super::ranker::{Ranked, Ranker, Search, VectorUse};
 use super::tags::{TagSource, expand_by_tags};
 use super::{Expand, GraphSettings, Judgement, SearchSettings, lone_chunks, ranker_for};
@@ -54,6 +54,8 @@ impl SearchJob {
         let (store, held, query) = (&self.store, &self.held, &self.query);
         let ranker = ranker_for(query);
         let generation = held.refresh(store)?;
+        let vector = |vector: &Option<Vector>| Some(Arc::new(QueryVector::new(vector.as_ref()?)));
+        let vectors: Vec<Option<Arc<QueryVector>>> = self.vectors.iter().map(vector).collect();
         let mut search = Search {
             store,
             query,
@@ -65,7 +67,7 @@ impl SearchJob {
                 Arc::default()
             },
             dense_weight: self.dense_weight,
-            vectors: self.vectors.clone(),
+            vectors: vectors.clone(),
             expansions: vec![],
             matrices: HashMap::new(),
             indexes: HashMap::new(),
@@ -92,14 +94,11 @@ impl SearchJob {
             held.feedback(store, generation)?.weigh(&search, &settings, &mut lists);
         }
         let matrix = search.matrices.get(&query.layer);
-        let probe = |vector: &Option<Vector>| {
-            vector.as_ref().zip(matrix).map(|(vector, matrix)| Probe::new(matrix, vector))
-        };
         store.read(|reader| {
             let mut all = vec![];
-            for ((list, plain), moved) in lists.into_iter().zip(&self.vectors).zip(&search.vectors)
-            {
-                let probes = (probe(plain), probe(moved));
+            for ((list, plain), moved) in lists.into_iter().zip(&vectors).zip(&search.vectors) {
+                let (plain, moved) = (plain.as_ref(), moved.as_ref());
+                let probes = (probe(matrix, plain), probe(matrix, moved));
                 let near = |row: Row| {
                     let (Some(plain), Some(moved)) = (plain, moved) else { return Ok(None) };
                     if let (Some(plain), Some(moved)) = &probes
@@ -110,7 +109,10 @@ impl SearchJob {
                     }
                     let at = (query.layer, row);
                     let node = lone_chunks::vector(reader, self.judgement.embedder, at)?;
-                    let cosines = node.map(|node| (cosine(plain, &node), cosine(moved, &node)));
+                    let cosine_with =
+                        |query: &QueryVector, node: &Vector| cosine(query.vector(), node);
+                    let cosines =
+                        node.map(|node| (cosine_with(plain, &node), cosine_with(moved, &node)));
                     Ok(cosines.map(|(own, moved)| Nearness::new(own, moved)))
                 };
                 all.push(hits((reader, query), list, (&near, self.judgement.min_cosine))?);
@@ -139,6 +141,14 @@ impl SearchJob {
         let layers: HashSet<Layer> = others.chain([query.layer]).collect();
         layers.into_iter().map(admit).collect()
     }
+}
+
+/// How rows of a matrix are compared with a query, where there are both.
+fn probe<'m>(
+    matrix: Option<&'m Arc<Matrix>>,
+    query: Option<&'m Arc<QueryVector>>,
+) -> Option<Probe<'m>> {
+    Some(Probe::new(matrix?, query?))
 }
 
 /// How near a node is to the text of a query.

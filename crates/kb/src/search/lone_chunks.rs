@@ -1,7 +1,9 @@
 //! Documents and sections of one chunk have no vector of their own: each is as near as its chunk.
+use std::sync::Arc;
+
 use halma_core::{Layer, Vector};
 
-use super::matrix::{Matrix, NearRequest};
+use super::matrix::{Matrix, NearRequest, QueryVector};
 use super::ranker::Search;
 use crate::KbError;
 use crate::store::{At, ChunkRecord, Row, StoreReader};
@@ -48,10 +50,10 @@ impl Search<'_> {
         let layer = self.query.layer;
         let most = limit.saturating_mul(DEPTH).max(LEAST_DEPTH);
         let admitted = self.admitted(layer);
-        let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
+        let vectors: Vec<&QueryVector> = self.vectors.iter().flatten().map(Arc::as_ref).collect();
         let (of_chunks, is_cancelled) = (&self.admitted(Layer::Chunk), &|| self.is_cancelled());
         let request = NearRequest { most, admitted: of_chunks, ranges: false, is_cancelled };
-        let near = chunks.near(&vectors, &request);
+        let near = chunks.near_queries(&vectors, &request);
         self.store.read(|reader| {
             let mut lists = vec![];
             for chunks in near {

@@ -10,6 +10,7 @@ pub(crate) mod matrix;
 mod preload;
 pub(crate) mod query_vectors;
 mod ranker;
+pub(crate) mod row_map;
 mod settings;
 mod summaries;
 mod tags;

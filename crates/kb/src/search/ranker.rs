@@ -3,11 +3,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use halma_core::{Layer, Query, ScorePart, Vector};
+use halma_core::{Layer, Query, ScorePart};
 
 use super::filter::Admitted;
 use super::lone_chunks::may_be_chunks;
-use super::matrix::{Matrix, Near, NearRequest};
+use super::matrix::{Matrix, Near, NearRequest, QueryVector};
 use super::settings::{GraphSettings, SearchSettings};
 use crate::KbError;
 use crate::graph::GraphCache;
@@ -74,7 +74,7 @@ pub(crate) struct Search<'a> {
     /// What cosines weigh, from 0 to 1: as much as they have been found to say about this base.
     pub(crate) dense_weight: f32,
     /// The vector of each text of the query, where one is needed, moved towards those of its tags.
-    pub(crate) vectors: Vec<Option<Vector>>,
+    pub(crate) vectors: Vec<Option<Arc<QueryVector>>>,
     /// What its tags add to each text of the query.
     pub(crate) expansions: Vec<Expansion>,
     /// Of the layers that the mode compares vectors of.
@@ -127,7 +127,9 @@ impl Search<'_> {
         let deeper = limit.saturating_add(excluded.len());
         let query = self.lexical_query(text);
         let mut found = self.index(layer)?.search(&query, deeper, allowed.as_ref())?;
-        found.retain(|(row, _)| !excluded.contains(row));
+        if !excluded.is_empty() {
+            found.retain(|(row, _)| !excluded.contains(row));
+        }
         found.truncate(limit);
         Ok(found)
     }
@@ -161,13 +163,13 @@ impl Search<'_> {
 
     /// [`Search::near_rows`] with the least and the greatest cosine of any row.
     pub(crate) fn near(&self, layer: Layer, limit: usize, ranges: bool) -> Vec<Near> {
-        let vectors: Vec<&Vector> = self.vectors.iter().flatten().collect();
+        let vectors: Vec<&QueryVector> = self.vectors.iter().flatten().map(Arc::as_ref).collect();
         let admitted = &self.admitted(layer);
         let is_cancelled = &|| self.is_cancelled();
         let request = NearRequest { most: limit, admitted, ranges, is_cancelled };
-        let found = self.matrices.get(&layer).map(|matrix| matrix.near(&vectors, &request));
+        let found = self.matrices.get(&layer).map(|matrix| matrix.near_queries(&vectors, &request));
         let mut found = found.unwrap_or_default().into_iter();
-        let near = |vector: &Option<Vector>| {
+        let near = |vector: &Option<Arc<QueryVector>>| {
             vector.as_ref().and_then(|_| found.next()).unwrap_or_default()
         };
         self.vectors.iter().map(near).collect()

@@ -8,6 +8,7 @@ use super::Search;
 use super::ranker::Ranked;
 use super::settings::{GraphSettings, SearchSettings};
 use crate::KbError;
+use crate::search::row_map::RowMap;
 use crate::store::{Row, RowRecord, StoreReader, SummaryRecord, TableRecord};
 
 /// The lexical index of summaries is made in memory by the first search after every build: of more
@@ -111,8 +112,8 @@ pub(crate) const SUMMARIES: &str = "summaries";
 impl SummaryEvidence {
     /// What each chunk gets, from 0 to `dense` plus `bm25`: cosines from 0 for the last of the list
     /// to `dense` for the first, BM25 as a share of the best.
-    pub(crate) fn shares(&self, dense: f32, bm25: f32) -> HashMap<Row, f32> {
-        let mut shares: HashMap<Row, f32> = HashMap::new();
+    pub(crate) fn shares(&self, dense: f32, bm25: f32) -> RowMap<f32> {
+        let mut shares: RowMap<f32> = RowMap::default();
         let first = self.dense.first().map_or(0.0, |(_, score, _)| *score);
         let last = self.dense.last().map_or(0.0, |(_, score, _)| *score);
         for (chunk, score, _) in &self.dense {

@@ -1,10 +1,10 @@
 //! Expanding queries by the tags that they name or stand for.
 use std::sync::Arc;
 
-use halma_core::{Filter, Layer, TagMatch, Vector};
+use halma_core::{Filter, Layer, TagMatch};
 
 use super::filter::Admitted;
-use super::matrix::NearRequest;
+use super::matrix::{NearRequest, QueryVector};
 use super::{Search, SearchSettings, Space, least_cosine};
 use crate::error::run_blocking;
 use crate::held::Held;
@@ -33,9 +33,8 @@ pub(super) fn expand_by_tags(
     if by <= 0.0 && search.graph.tags <= 0.0 {
         return Ok(());
     }
-    let texts = search.query.texts.iter().zip(search.vectors.clone());
-    let texts: Vec<(&str, Option<Vector>)> =
-        texts.map(|(text, vector)| (text.as_str(), vector)).collect();
+    let texts = search.query.texts.iter().map(String::as_str);
+    let texts: Vec<(&str, Option<Arc<QueryVector>>)> = texts.zip(search.vectors.clone()).collect();
     let mut expansions = source.expansions(&texts, search.settings.tag_score)?;
     let active = |store: &Store| {
         store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
@@ -53,7 +52,7 @@ pub(super) fn expand_by_tags(
             }
             Ok(tags)
         })?;
-        *vector = moved(vector, &tags, by);
+        *vector = Arc::new(QueryVector::new(&moved(vector.vector(), &tags, by)));
     }
     search.expansions = expansions;
     Ok(())
@@ -64,7 +63,7 @@ impl TagSource<'_> {
     /// the least cosine of a tag that the text does not name.
     fn expansions(
         &self,
-        texts: &[(&str, Option<Vector>)],
+        texts: &[(&str, Option<Arc<QueryVector>>)],
         score: f32,
     ) -> Result<Vec<Expansion>, KbError> {
         let Self { store, held, generation, embedder } = *self;
@@ -83,12 +82,13 @@ impl TagSource<'_> {
         let score = least_cosine(score, SearchSettings::default().tag_score, chance);
         let allowed = held.allowed(store, (&Filter::default(), Layer::Tag), generation)?;
         let admitted = Admitted { allowed, ..Admitted::default() };
-        let near = |vector: &Option<Vector>| {
+        let near = |vector: &Option<Arc<QueryVector>>| {
             let (Some(matrix), Some(vector)) = (&matrix, vector) else { return vec![] };
             let is_cancelled = &|| false;
             let request =
                 NearRequest { most: NEAR_TAGS, admitted: &admitted, ranges: false, is_cancelled };
-            let near = matrix.near(&[vector], &request).into_iter().flat_map(|near| near.rows);
+            let near =
+                matrix.near_queries(&[vector], &request).into_iter().flat_map(|near| near.rows);
             let near = near.filter(|(_, cosine)| *cosine >= score);
             let tag = |(row, weight)| NamedTag { row, weight, through: String::new() };
             near.map(tag).collect()
@@ -111,6 +111,7 @@ impl Base {
         run_blocking("finding tags", move || {
             let generation = held.refresh(&store)?;
             let source = TagSource { store: &store, held: &held, generation, embedder };
+            let vector = vector.map(|vector| Arc::new(QueryVector::new(&vector)));
             let expansions = source.expansions(&[(&text, vector)], near)?;
             store.read(|reader| {
                 let mut tags = vec![];

@@ -72,7 +72,7 @@ pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
 pub(crate) use sealed::RemovedDocuments;
-pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile};
+pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile, rounded};
 pub(crate) use view::{StoreReader, StoreWriter};
 
 use self::databases::table::Table;
@@ -259,6 +259,7 @@ impl Store {
         self.begin_keys(&writer)?;
         let done = work(&mut writer)
             .and_then(|done| writer.finish_removals().map(|()| done))
+            .and_then(|done| writer.save_rows().map(|()| done))
             .and_then(|done| writer.note_unsynced_vectors().map(|()| done))
             .and_then(|done| writer.save_changes().map(|()| done))
             .and_then(|done| writer.save_keys().map(|wipes| (done, wipes)))

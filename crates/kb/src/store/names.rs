@@ -111,6 +111,9 @@ impl StoreWriter<'_> {
 
     /// What was made of the chunks that this transaction touches is made again.
     pub(super) fn drop_touched_names(&mut self, changes: &Changes) -> heed::Result<()> {
+        if self.store.db.chunk_names.is_empty(self)? {
+            return Ok(());
+        }
         for row in self.chunks_touched_by(changes)? {
             let key = row.to_be_bytes();
             self.store.db.chunk_names.delete(self.txn(), &key)?;

@@ -79,7 +79,7 @@ impl StoreReader<'_> {
         Ok(ids)
     }
 
-    /// The row that the next new node of a layer gets.
+    /// The row that the next new node of a layer gets; not what a write has handed out so far.
     pub(crate) fn next_row(&self, layer: Layer) -> heed::Result<Row> {
         Ok(self.meta::<[Row; LAYERS]>("next")?.unwrap_or_default()[number(layer)])
     }
@@ -225,13 +225,21 @@ impl StoreWriter<'_> {
 
     /// Hands out `count` rows in sequence; the first is returned.
     pub(crate) fn take_rows(&mut self, layer: Layer, count: usize) -> heed::Result<Row> {
-        let mut next = self.meta::<[Row; LAYERS]>("next")?.unwrap_or_default();
+        let mut next = match self.next_rows {
+            Some(next) => next,
+            None => self.meta::<[Row; LAYERS]>("next")?.unwrap_or_default(),
+        };
         let first = next[number(layer)];
         let last = Row::try_from(count).ok().and_then(|count| first.checked_add(count));
         next[number(layer)] =
             last.ok_or_else(|| heed::Error::Encoding("a layer is full at 2^32 nodes".into()))?;
-        self.set_meta("next", &next)?;
+        self.next_rows = Some(next);
         Ok(first)
+    }
+
+    /// Stores which rows come next, before the commit.
+    pub(super) fn save_rows(&mut self) -> heed::Result<()> {
+        self.next_rows.take().map_or(Ok(()), |next| self.set_meta("next", &next))
     }
 
     pub(crate) fn clear_tombstones(&mut self, layer: Layer, rows: &[Row]) -> heed::Result<()> {

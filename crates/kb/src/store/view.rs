@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use super::changes::Changes;
 use super::replica::is_shared_value;
 use super::restriction::Visibility;
-use super::schema::{FORMAT, decode, encode, hash};
+use super::schema::{FORMAT, LAYERS, decode, encode, hash};
 use super::sealed::Removals;
 use super::vectors::files::OpenVectorFile;
-use super::{Id, Store};
+use super::{Id, Row, Store};
 
 /// One consistent view of the store.
 pub(crate) struct StoreReader<'t> {
@@ -38,6 +38,8 @@ pub(crate) struct StoreWriter<'t> {
     /// The file of vectors that it wrote to last: whether that is still the one is asked only once.
     pub(super) vector_file: Option<OpenVectorFile>,
     pub(super) removals: Removals,
+    /// The next row of each layer, once it has handed some out; stored when the write ends.
+    pub(super) next_rows: Option<[Row; LAYERS]>,
     /// Whether it takes in what another replica wrote.
     pub(super) is_receiving: bool,
     /// Whether it lets searches see what was stored.
@@ -107,6 +109,7 @@ impl<'t> StoreWriter<'t> {
             has_put_vectors: false,
             vector_file: None,
             removals: Removals::default(),
+            next_rows: None,
             is_receiving: false,
             has_published: false,
         }

@@ -1,16 +1,15 @@
 //! Makes what graph search needs of each chunk, where a build has changed it.
-use halma_core::Layer;
-
 use super::record::{ChunkNames, NameKeys, chunk_terms, names_of};
+use super::source::ChunkSource;
 use crate::KbError;
 use crate::lexical::TermHashes;
 use crate::parallel::in_order;
 use crate::progress::Progress;
-use crate::store::{DocumentLanguages, Row, Store, StoreReader};
+use crate::store::{Row, Store, StoreReader};
 use crate::{Phase, PhaseProgress};
 
 /// Chunks in one transaction.
-const BATCH: usize = 512;
+const BATCH: usize = 2048;
 
 /// What a thread has read before.
 #[derive(Default)]
@@ -42,12 +41,12 @@ pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
 
 fn records_of(reader: &StoreReader<'_>, caches: &mut Caches, rows: &[Row]) -> heed::Result<Made> {
     let languages = reader.languages()?;
-    let (mut made, mut of) = (vec![], DocumentLanguages::new(&languages));
+    let mut made = vec![];
     for row in rows {
-        let Some(names) = names_of(reader, &mut caches.keys, *row)? else { continue };
-        let text = reader.searched_text(Layer::Chunk, *row)?.unwrap_or_default();
-        let language = of.language(reader, (Layer::Chunk, *row))?;
-        let terms = chunk_terms(&mut caches.terms, &languages, &text, language.as_deref());
+        let Some(source) = ChunkSource::load(reader, *row)? else { continue };
+        let names = names_of(reader, &mut caches.keys, &source)?;
+        let (text, language) = (source.searched_text(), source.document.language.as_deref());
+        let terms = chunk_terms(&mut caches.terms, &languages, &text, language);
         made.push((*row, names, terms));
     }
     Ok(made)

@@ -3,6 +3,7 @@
 mod fill;
 mod record;
 mod segment;
+mod source;
 mod units;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ pub(crate) use record::{ChunkNames, UnitNode, chunk_terms, short_hash};
 
 use self::record::NameKeys;
 use self::segment::{SEGMENT, WalkSegment};
+use self::source::ChunkSource;
 use crate::KbError;
 use crate::parallel::in_order;
 use crate::store::RowSet;
@@ -194,6 +196,15 @@ impl Walk {
         found
     }
 
+    /// [`EntityPlaces::importance`] of an entity whose places are not asked for.
+    pub(crate) fn importance(&self, row: Row) -> f32 {
+        let frequency = |part: &Part| {
+            let entity = part.segment.find_entity(row)?;
+            Some(part.alive.frequencies[entity as usize] as usize)
+        };
+        importance(self.parts.iter().filter_map(frequency).sum())
+    }
+
     fn part(&self, part: u32) -> &Part {
         &self.parts[part as usize]
     }
@@ -297,7 +308,10 @@ fn records(
         let stored = reader.chunk_names(*row)?;
         let record = match stored {
             Some(record) => Some(record),
-            None => record::names_of(reader, keys, *row)?,
+            None => match ChunkSource::load(reader, *row)? {
+                Some(source) => Some(record::names_of(reader, keys, &source)?),
+                None => None,
+            },
         };
         records.extend(record.map(|record| (*row, record)));
     }

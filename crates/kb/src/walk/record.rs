@@ -5,9 +5,10 @@ use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
 use serde::{Deserialize, Serialize};
 
+use super::source::ChunkSource;
 use super::units::{NamedEntity, units};
 use crate::lexical::{Languages, TermHashes};
-use crate::store::{At, ChunkRecord, EntityRecord, Row, StoreReader};
+use crate::store::{At, EntityRecord, Row, StoreReader};
 
 /// A chunk as graph search follows it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -88,13 +89,13 @@ impl NameKeys {
     }
 }
 
-/// Makes the record of a chunk; `None` when the chunk is gone.
+/// Makes the record of a chunk.
 pub(super) fn names_of(
     reader: &StoreReader<'_>,
     keys: &mut NameKeys,
-    row: Row,
-) -> heed::Result<Option<ChunkNames>> {
-    let Some(record) = reader.node::<ChunkRecord>(row)? else { return Ok(None) };
+    source: &ChunkSource,
+) -> heed::Result<ChunkNames> {
+    let (row, record) = (source.row, &source.record);
     let mentioned = |at: At| reader.edges_from(at, Some(Edge::Mentions));
     let links = mentioned((Layer::Chunk, row))?;
     let names: Vec<(Row, f32)> = links.iter().map(|link| (link.to.1, link.weight)).collect();
@@ -112,6 +113,6 @@ pub(super) fn names_of(
             entities.push(NamedEntity { row: *entity, key, is_title });
         }
     }
-    let units = units(reader, (row, &record), &entities)?;
-    Ok(Some(ChunkNames { names, titles, units }))
+    let units = units(reader, source, &entities)?;
+    Ok(ChunkNames { names, titles, units })
 }

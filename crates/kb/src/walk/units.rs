@@ -4,11 +4,10 @@ use halma_core::Layer;
 use halma_core::text::{count_name, normalise_name};
 
 use super::record::{Unit, UnitNode};
+use super::source::ChunkSource;
 use crate::Atoms;
 use crate::atom::AtomSource;
-use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, Row, StoreReader, atoms_input, atoms_key,
-};
+use crate::store::{At, AtomRecord, Row, StoreReader, atoms_input, atoms_key};
 
 /// Sentences of one chunk beyond which no name is passed on.
 const MOST_SENTENCES: usize = 64;
@@ -25,9 +24,10 @@ pub(super) struct NamedEntity {
 /// The sentences of a chunk with those of its entities that each names.
 pub(super) fn units(
     reader: &StoreReader<'_>,
-    (row, chunk): (Row, &ChunkRecord),
+    source: &ChunkSource,
     entities: &[NamedEntity],
 ) -> heed::Result<Vec<Unit>> {
+    let (row, chunk) = (source.row, &source.record);
     let mut atoms: Vec<(Row, AtomRecord)> = vec![];
     for atom in reader.atoms_of(row)? {
         atoms.extend(reader.node::<AtomRecord>(atom)?.map(|record| (atom, record)));
@@ -52,10 +52,9 @@ pub(super) fn units(
             return Ok(units);
         }
     }
-    let document: DocumentRecord = reader.linked(chunk.document)?;
-    let text = reader.chunk_text(chunk)?;
+    let (title, text) = (source.document.title.clone(), source.text.clone());
     let (place, verbatim) = (chunk.place, chunk.text.is_none());
-    let source = AtomSource { title: document.title, text, place, verbatim };
+    let source = AtomSource { title, text, place, verbatim };
     for sentence in source.sentence_atoms(MOST_SENTENCES) {
         if last.is_some_and(|end| sentence.span.0 < end) {
             continue;

@@ -1,6 +1,7 @@
 //! Vectors as codes of one bit a dimension, its sign, and the query as the signs and at four bits a
 //! dimension. What the two cuts of a search are made of (`scan.rs`).
 use super::simd::{Instructions, LANES, PLANES};
+use crate::store::rounded;
 
 const WORD: usize = u64::BITS as usize;
 
@@ -15,6 +16,7 @@ pub(super) struct Codes {
 }
 
 /// The signs of a query, and its components at [`PLANES`] bits.
+#[derive(Debug)]
 pub(super) struct QueryCode {
     signs: Vec<u64>,
     /// For each word of components bit j of each, for each j.
@@ -89,16 +91,15 @@ impl QueryCode {
         let most = query.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let step = ((most - least) / 15.0).max(f32::MIN_POSITIVE);
         let words = query.len().div_ceil(WORD);
+        // Between 0 and 15; what is not a number is 0.
+        let value = |x: &f32| rounded(((x - least) / step).clamp(0.0, 15.0));
+        let values: Vec<i32> = query.iter().map(value).collect();
         let mut planes = vec![[0; PLANES]; words];
-        for (at, x) in query.iter().enumerate() {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "between 0 and 15; what is not a number is 0"
-            )]
-            let value = ((x - least) / step).round().clamp(0.0, 15.0) as u64;
-            for (plane, bits) in planes[at / WORD].iter_mut().enumerate() {
-                *bits |= (value >> plane & 1) << (at % WORD);
+        for (values, planes) in values.chunks(WORD).zip(&mut planes) {
+            for (at, value) in values.iter().enumerate() {
+                for (plane, bits) in planes.iter_mut().enumerate() {
+                    *bits |= u64::from(value >> plane & 1 == 1) << at;
+                }
             }
         }
         Self { signs: signs(query), planes, least, step }

@@ -2,6 +2,8 @@
 //! is compared with the vectors in the file of the layer, which is mapped. It lives as long as the
 //! base is open: what has changed is read, and nothing else.
 mod codes;
+mod nearest;
+mod query;
 mod scan;
 mod simd;
 #[cfg(test)]
@@ -10,17 +12,23 @@ mod tests;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use halma_core::{Layer, Vector};
+use halma_core::Layer;
+#[cfg(test)]
+use halma_core::Vector;
 use simsimd::SpatialSimilarity;
 
 use self::codes::QueryCode;
-use self::scan::{Candidates, CodeSegment, SEGMENT, ScanRequest, scan};
+pub(crate) use self::query::QueryVector;
+use self::scan::{Candidates, CodeSegment, SEGMENT, ScanRequest, scan_codes};
 use self::simd::Instructions;
 use super::filter::Admitted;
 use crate::KbError;
 use crate::parallel::in_order;
 use crate::store::RowSet;
-use crate::store::{Changed, Changes, Comparand, Row, Slots, Store, StoreReader, VectorFile};
+use crate::store::{Changed, Changes, Row, Slots, Store, StoreReader, VectorFile};
+
+/// Vectors that are brought near while others are compared: what they wait for is the memory.
+const AHEAD: usize = 4;
 
 /// Vectors read at a time.
 const STEP: usize = 1 << 16;
@@ -214,20 +222,33 @@ impl Matrix {
         }
     }
 
-    /// The admitted rows nearest to each query by cosine.
+    /// [`Matrix::near_queries`] of plain vectors.
+    #[cfg(test)]
     pub(crate) fn near(&self, queries: &[&Vector], request: &NearRequest<'_>) -> Vec<Near> {
+        let queries: Vec<QueryVector> = queries.iter().map(|q| QueryVector::new(q)).collect();
+        self.near_queries(&queries.iter().collect::<Vec<_>>(), request)
+    }
+
+    /// The admitted rows nearest to each query by cosine.
+    pub(crate) fn near_queries(
+        &self,
+        queries: &[&QueryVector],
+        request: &NearRequest<'_>,
+    ) -> Vec<Near> {
         let NearRequest { most, admitted, ranges, is_cancelled } = *request;
         let admits = |row: Row| admitted.admits(row);
         let admits: Option<&dyn Fn(Row) -> bool> =
             if admitted.is_everything() { None } else { Some(&admits) };
-        let asked: Vec<&[f32]> = queries.iter().map(|query| query.as_slice()).collect();
+        let codes: Vec<&QueryCode> = queries.iter().map(|query| &query.code).collect();
         let scanned = ScanRequest { most, admits, ends: ranges, is_cancelled };
-        let found = scan(&self.segments, &asked, &scanned);
-        let near = |(query, found): (&&Vector, Candidates)| {
+        let found = scan_codes(Instructions::best(), &self.segments, &codes, &scanned);
+        let near = |(query, found): (&&QueryVector, Candidates)| {
             let probe = Probe::new(self, query);
-            let cosines = |rows: Vec<Row>| -> Vec<(Row, f32)> {
-                let cosine = |row| Some((row, probe.cosine(row)?));
-                rows.into_iter().filter_map(cosine).collect()
+            let cosines = |mut rows: Vec<Row>| -> Vec<(Row, f32)> {
+                // In the order in which they lie in the file.
+                rows.sort_unstable();
+                let cosines = rows.iter().zip(probe.cosines(&rows));
+                cosines.filter_map(|(row, cosine)| Some((*row, cosine?))).collect()
             };
             let mut ends = cosines(found.ends);
             let mut rows = cosines(found.near);
@@ -256,23 +277,22 @@ fn by_score(a: &(Row, f32), b: &(Row, f32)) -> Ordering {
 /// Cosines of single rows with one query.
 pub(crate) struct Probe<'m> {
     matrix: &'m Matrix,
-    query: Comparand,
-    code: QueryCode,
+    query: &'m QueryVector,
     instructions: Instructions,
 }
 
 impl<'m> Probe<'m> {
-    pub(crate) fn new(matrix: &'m Matrix, query: &Vector) -> Self {
-        let (code, instructions) = (QueryCode::new(query), Instructions::best());
-        Self { matrix, query: Comparand::new(query), code, instructions }
+    pub(crate) fn new(matrix: &'m Matrix, query: &'m QueryVector) -> Self {
+        Self { matrix, query, instructions: Instructions::best() }
     }
 
     /// What orders rows about as their cosines do, by their codes: at a fifth of the cost, because
     /// a code is one line of the processor's cache. 0 for a row without a vector.
     pub(crate) fn rough(&self, row: Row) -> f32 {
         let place = self.matrix.place(row);
+        let code = &self.query.code;
         let similarity =
-            place.map(|(segment, at)| segment.codes.similarity(self.instructions, &self.code, at));
+            place.map(|(segment, at)| segment.codes.similarity(self.instructions, code, at));
         similarity.unwrap_or(0.0)
     }
 
@@ -281,10 +301,25 @@ impl<'m> Probe<'m> {
         self.matrix.slots.is_some() && self.matrix.held.contains(row)
     }
 
+    /// The cosines of rows, best in the order in which they lie in the file.
+    pub(crate) fn cosines(&self, rows: &[Row]) -> Vec<Option<f32>> {
+        let prefetch = |row: &Row| {
+            if let Some(slots) = &self.matrix.slots {
+                slots.prefetch(*row);
+            }
+        };
+        rows.iter().take(AHEAD).for_each(prefetch);
+        let cosine = |(at, row): (usize, &Row)| {
+            rows.get(at + AHEAD).into_iter().for_each(prefetch);
+            self.cosine(*row)
+        };
+        rows.iter().enumerate().map(cosine).collect()
+    }
+
     /// The cosine of a row, where it has a vector.
     pub(crate) fn cosine(&self, row: Row) -> Option<f32> {
         let slots = self.matrix.slots.as_ref().filter(|_| self.matrix.held.contains(row))?;
-        Some(slots.cosine(&self.query, row))
+        Some(slots.cosine(&self.query.comparand, row))
     }
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::codes::{Codes, QueryCode};
+use super::nearest::{Nearest, Place};
 use super::simd::Instructions;
 use crate::store::Row;
 use crate::store::RowSet;
@@ -20,6 +21,10 @@ const FIRST_SHARE: usize = 50;
 /// 0.9997 of the true ten are among the best 400.
 const SECOND: usize = 400;
 const SECOND_EACH: usize = 4;
+
+/// Distances that are looked at together.
+const BLOCK: usize = 8;
+const BLOCK_PLACES: u32 = 8;
 
 /// Rows looked at for the nearest and the farthest one.
 const ENDS: usize = 20;
@@ -115,66 +120,15 @@ pub(super) struct Candidates {
     pub(super) ends: Vec<Row>,
 }
 
-/// A row by its segment and its place there.
-type Place = (u32, u32);
-
-/// The rows of the least distances, about: at least `most` of them, with all that are as near.
-struct Nearest {
-    most: usize,
-    held: Vec<(u16, Place)>,
-    counts: Vec<u32>,
-    /// Farther ones are not held.
-    within: u16,
-}
-
-impl Nearest {
-    fn new(most: usize, farthest: usize) -> Self {
-        Self { most, held: vec![], counts: vec![0; farthest + 1], within: u16::MAX }
-    }
-
-    fn push(&mut self, distance: u16, place: Place) {
-        self.counts[usize::from(distance)] += 1;
-        self.held.push((distance, place));
-        if self.held.len() >= self.most.saturating_mul(2).max(64) {
-            self.cut();
-        }
-    }
-
-    fn cut(&mut self) {
-        let mut count = 0;
-        let within = self.counts.iter().position(|of_distance| {
-            count += *of_distance as usize;
-            count >= self.most
-        });
-        if let Some(within) = within.and_then(|at| u16::try_from(at).ok()) {
-            self.within = self.within.min(within);
-            self.held.retain(|(distance, _)| *distance <= within);
-        }
-    }
-
-    /// The best by similarity, at most so many.
-    fn best(mut self, count: usize, similarity: impl Fn(Place) -> f32) -> Vec<Place> {
-        self.cut();
-        if self.held.len() <= count || count == 0 {
-            return self.held.into_iter().map(|(_, place)| place).collect();
-        }
-        let scored = self.held.into_iter().map(|(_, place)| (similarity(place), place));
-        let mut scored: Vec<(f32, Place)> = scored.collect();
-        scored.select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        scored.truncate(count);
-        scored.into_iter().map(|(_, place)| place).collect()
-    }
-}
-
 /// One query on its way through the segments.
-struct QueryScan {
-    code: QueryCode,
+struct QueryScan<'a> {
+    code: &'a QueryCode,
     near: Nearest,
     /// Of all rows, the nearest and the farthest, where these are wanted.
     ends: Option<(Nearest, Nearest)>,
 }
 
-impl QueryScan {
+impl QueryScan<'_> {
     fn add(
         &mut self,
         at: u32,
@@ -182,35 +136,56 @@ impl QueryScan {
         distances: &[u16],
         request: &ScanRequest<'_>,
     ) {
-        let farthest = u16::try_from(self.code.farthest()).unwrap_or(u16::MAX);
-        for (block, distances) in (0..).zip(distances.chunks(8)) {
-            let least = distances.iter().copied().min().unwrap_or(u16::MAX);
-            let most = distances.iter().copied().max().unwrap_or(0);
-            let near = least <= self.near.within;
-            let end = self.ends.as_ref().is_some_and(|(first, last)| {
-                least <= first.within || farthest - most <= last.within
-            });
-            if !near && !end {
+        let (blocks, rest) = distances.as_chunks::<BLOCK>();
+        let mut place = 0;
+        for block in blocks {
+            if self.takes_any(block) {
+                self.add_block((at, place), segment, block, request);
+            }
+            place += BLOCK_PLACES;
+        }
+        self.add_block((at, place), segment, rest, request);
+    }
+
+    fn farthest(&self) -> u16 {
+        u16::try_from(self.code.farthest()).unwrap_or(u16::MAX)
+    }
+
+    /// Whether any of these distances is of use: of most blocks none is. Written so that the
+    /// compiler compares the whole block at once.
+    fn takes_any(&self, block: &[u16; BLOCK]) -> bool {
+        let any = |within: u16| block.iter().fold(0, |any, d| any | u8::from(*d <= within)) != 0;
+        let farther = |from: u16| block.iter().fold(0, |any, d| any | u8::from(*d >= from)) != 0;
+        let ends = |(first, last): &(Nearest, Nearest)| {
+            any(first.within) || farther(self.farthest().saturating_sub(last.within))
+        };
+        any(self.near.within) || self.ends.as_ref().is_some_and(ends)
+    }
+
+    /// Takes in the distances of the rows from a place on.
+    fn add_block(
+        &mut self,
+        (at, first_place): Place,
+        segment: &CodeSegment,
+        distances: &[u16],
+        request: &ScanRequest<'_>,
+    ) {
+        let farthest = self.farthest();
+        for (place, distance) in (first_place..).zip(distances) {
+            if !segment.is_alive(place as usize) {
                 continue;
             }
-            for (lane, distance) in (0..).zip(distances) {
-                let place: u32 = block * 8 + lane;
-                if !segment.is_alive(place as usize) {
-                    continue;
+            if let Some((first, last)) = &mut self.ends {
+                if *distance <= first.within {
+                    first.push(*distance, (at, place));
                 }
-                if let Some((first, last)) = &mut self.ends {
-                    if *distance <= first.within {
-                        first.push(*distance, (at, place));
-                    }
-                    if farthest - distance <= last.within {
-                        last.push(farthest - distance, (at, place));
-                    }
+                if farthest - distance <= last.within {
+                    last.push(farthest - distance, (at, place));
                 }
-                let row = segment.rows[place as usize];
-                if *distance <= self.near.within && request.admits.is_none_or(|admits| admits(row))
-                {
-                    self.near.push(*distance, (at, place));
-                }
+            }
+            let row = segment.rows[place as usize];
+            if *distance <= self.near.within && request.admits.is_none_or(|admits| admits(row)) {
+                self.near.push(*distance, (at, place));
             }
         }
     }
@@ -220,7 +195,7 @@ impl QueryScan {
         let segment = |place: Place| &segments[place.0 as usize];
         let row = |place: Place| segment(place).rows[place.1 as usize];
         let similarity =
-            |place: Place| segment(place).codes.similarity(best, &self.code, place.1 as usize);
+            |place: Place| segment(place).codes.similarity(best, self.code, place.1 as usize);
         let mut ends = vec![];
         if let Some((first, last)) = self.ends {
             ends.extend(first.best(ENDS, similarity));
@@ -235,27 +210,18 @@ impl QueryScan {
 }
 
 /// Scans the segments for all queries at once.
-pub(super) fn scan(
-    segments: &[Arc<CodeSegment>],
-    queries: &[&[f32]],
-    request: &ScanRequest<'_>,
-) -> Vec<Candidates> {
-    scan_with(Instructions::best(), segments, queries, request)
-}
-
-fn scan_with(
+pub(super) fn scan_codes(
     instructions: Instructions,
     segments: &[Arc<CodeSegment>],
-    queries: &[&[f32]],
+    queries: &[&QueryCode],
     request: &ScanRequest<'_>,
 ) -> Vec<Candidates> {
     let rows: usize = segments.iter().map(|segment| segment.alive).sum();
     let second = request.most.saturating_mul(SECOND_EACH).max(SECOND);
     let first = FIRST.max(rows / FIRST_SHARE).max(second.saturating_mul(2));
-    let mut scans: Vec<QueryScan> = queries
+    let mut scans: Vec<QueryScan<'_>> = queries
         .iter()
-        .map(|query| {
-            let code = QueryCode::new(query);
+        .map(|code| {
             let farthest = code.farthest();
             let end = || Nearest::new(FIRST_ENDS, farthest);
             let ends = request.ends.then(|| (end(), end()));
@@ -268,17 +234,37 @@ fn scan_with(
             break;
         }
         for scan in &mut scans {
-            if segment.codes.distances(instructions, &scan.code, &mut distances) {
+            if segment.codes.distances(instructions, scan.code, &mut distances) {
                 scan.add(at, segment, &distances, request);
             }
         }
     }
     let nothing = request.most == 0;
-    let finish = |scan: QueryScan| {
+    let finish = |scan: QueryScan<'_>| {
         let found = scan.finish(segments, second);
         if nothing { Candidates { near: vec![], ..found } } else { found }
     };
     scans.into_iter().map(finish).collect()
+}
+
+#[cfg(test)]
+fn scan(
+    segments: &[Arc<CodeSegment>],
+    queries: &[&[f32]],
+    request: &ScanRequest<'_>,
+) -> Vec<Candidates> {
+    scan_with(Instructions::best(), segments, queries, request)
+}
+
+#[cfg(test)]
+fn scan_with(
+    instructions: Instructions,
+    segments: &[Arc<CodeSegment>],
+    queries: &[&[f32]],
+    request: &ScanRequest<'_>,
+) -> Vec<Candidates> {
+    let codes: Vec<QueryCode> = queries.iter().map(|query| QueryCode::new(query)).collect();
+    scan_codes(instructions, segments, &codes.iter().collect::<Vec<_>>(), request)
 }
 
 #[cfg(test)]

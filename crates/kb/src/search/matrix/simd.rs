@@ -21,37 +21,48 @@ pub(super) enum Instructions {
 }
 
 impl Instructions {
-    /// What this machine has, the best first.
-    pub(super) fn available() -> Vec<Self> {
-        let mut all = vec![];
+    /// All, the best first.
+    const ALL: &'static [Self] = &[
         #[cfg(target_arch = "x86_64")]
-        {
-            if std::arch::is_x86_feature_detected!("avx512vpopcntdq")
-                && std::arch::is_x86_feature_detected!("avx512vl")
-                && std::arch::is_x86_feature_detected!("avx512bw")
-            {
-                all.push(Self::Avx512);
+        Self::Avx512,
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx2,
+        Self::Portable,
+    ];
+
+    fn is_available(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                std::arch::is_x86_feature_detected!("avx512vpopcntdq")
+                    && std::arch::is_x86_feature_detected!("avx512vl")
+                    && std::arch::is_x86_feature_detected!("avx512bw")
             }
-            if std::arch::is_x86_feature_detected!("avx2")
-                && std::arch::is_x86_feature_detected!("popcnt")
-            {
-                all.push(Self::Avx2);
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => {
+                std::arch::is_x86_feature_detected!("avx2")
+                    && std::arch::is_x86_feature_detected!("popcnt")
             }
+            Self::Portable => true,
         }
-        all.push(Self::Portable);
-        all
+    }
+
+    /// What this machine has, the best first.
+    #[cfg(test)]
+    pub(super) fn available() -> Vec<Self> {
+        Self::ALL.iter().copied().filter(|one| one.is_available()).collect()
     }
 
     /// The best that this machine has.
     pub(super) fn best() -> Self {
-        Self::available()[0]
+        Self::ALL.iter().copied().find(|one| one.is_available()).unwrap_or(Self::Portable)
     }
 
     /// In how many signs each row differs from the query. `bits` are blocks of [`LANES`] rows: the
     /// first word of each row, then the second of each, and so on.
     pub(super) fn distances(self, bits: &[u64], query: &[u64], distances: &mut [u16]) {
         match self {
-            // SAFETY: only `available` makes these, which has asked the machine.
+            // SAFETY: only `best` and `available` give these, which ask the machine.
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => unsafe { distances_avx512(bits, query, distances) },
             // SAFETY: as above.
@@ -67,7 +78,7 @@ impl Instructions {
     /// `bits` begin with the first word of the row; the others follow [`LANES`] apart.
     pub(super) fn weigh(self, bits: &[u64], planes: &[[u64; PLANES]]) -> (u32, u32) {
         match self {
-            // SAFETY: only `available` makes these, which has asked the machine.
+            // SAFETY: only `best` and `available` give these, which ask the machine.
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 | Self::Avx2 => unsafe { weigh_popcnt(bits, planes) },
             Self::Portable => weigh(bits, planes),

@@ -71,7 +71,8 @@ fn what_several_threads_read_is_in_order_and_takes_more() {
     assert_eq!((matrix.end, matrix.segments.len()), (last, 3));
     store.write(|writer| put(writer, last)).unwrap();
     assert!(matrix.update(&store).unwrap());
-    let probe = Probe::new(&matrix, &unit(last));
+    let query = QueryVector::new(&unit(last));
+    let probe = Probe::new(&matrix, &query);
     assert!(probe.cosine(last).unwrap() > 0.99 && probe.cosine(40).is_none());
     assert!(probe.rough(last) >= probe.rough(17));
 }

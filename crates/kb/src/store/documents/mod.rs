@@ -37,6 +37,7 @@ pub(crate) struct DocumentDraft<'a> {
 /// What a document put in came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Put {
+    pub(crate) row: Row,
     pub(crate) sections: usize,
     pub(crate) chunks: usize,
 }
@@ -132,7 +133,7 @@ impl StoreWriter<'_> {
         let key = document.to_be_bytes();
         self.put_sealed((self.store.db.texts, &key), slot, draft.parsed.text.as_bytes())?;
         self.store.db.names.put(self.txn(), &name_key(draft.name), &document.to_be_bytes())?;
-        Ok(Put { sections: sections.len(), chunks: chunk_count })
+        Ok(Put { row: document, sections: sections.len(), chunks: chunk_count })
     }
 
     /// Gives a document another name and the file it comes from; the name is the one shown when it

@@ -11,7 +11,7 @@ use halma_core::Vector;
 use memmap2::Mmap;
 use simsimd::SpatialSimilarity;
 
-use super::mapped::{map, signed};
+use super::mapped::{map, prefetch, signed};
 use super::positioned::{FileIdentity, read_exact, write_all};
 use super::slot::{Precision, WORD, quantize};
 use crate::store::Row;
@@ -58,6 +58,11 @@ impl Comparand {
         let rest = vector.iter().zip(&coarse.0).map(|(x, near)| x - f32::from(*near) * coarse.1);
         let fine = quantize(&rest.collect::<Vec<f32>>());
         Self { whole: vector.to_vec(), coarse, fine }
+    }
+
+    /// What it was made of.
+    pub(crate) fn vector(&self) -> &Vector {
+        &self.whole
     }
 }
 
@@ -212,11 +217,20 @@ impl VectorFile {
 }
 
 impl Slots {
-    /// The cosine with the vector of a row that is known to have one.
-    pub(crate) fn cosine(&self, other: &Comparand, row: Row) -> f32 {
+    fn slot(&self, row: Row) -> Option<&[u8]> {
         let size = self.precision.slot(self.dimensions);
         let at = HEAD + row as usize * size;
-        let Some(slot) = self.map.get(at..at + size) else { return 0.0 };
+        self.map.get(at..at + size)
+    }
+
+    /// Has the vector of a row brought near, for a comparison that comes soon.
+    pub(crate) fn prefetch(&self, row: Row) {
+        self.slot(row).into_iter().for_each(prefetch);
+    }
+
+    /// The cosine with the vector of a row that is known to have one.
+    pub(crate) fn cosine(&self, other: &Comparand, row: Row) -> f32 {
+        let Some(slot) = self.slot(row) else { return 0.0 };
         if other.whole.len() != self.dimensions {
             return 0.0;
         }

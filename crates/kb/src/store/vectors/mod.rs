@@ -6,6 +6,7 @@ pub(super) mod files;
 mod layers;
 mod mapped;
 mod positioned;
+mod rounding;
 mod slot;
 mod stored;
 
@@ -17,6 +18,7 @@ pub(super) use self::doubt::in_doubt;
 pub(crate) use self::file::{Comparand, Slots, VectorFile};
 pub(super) use self::files::{VectorFiles, VectorKey};
 use self::layers::queued_layers;
+pub(crate) use self::rounding::rounded;
 pub(crate) use self::slot::Precision;
 use super::changes::Changed;
 use super::nodes::searched;

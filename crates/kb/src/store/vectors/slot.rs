@@ -4,6 +4,7 @@ use halma_core::Vector;
 use serde::{Deserialize, Serialize};
 
 use super::mapped::signed;
+use super::rounding::rounded;
 use crate::store::Row;
 
 /// Bytes of the scale and of the checksum of a slot.
@@ -87,5 +88,5 @@ pub(super) fn quantize(vector: &[f32]) -> (Vec<i8>, f32) {
         return (vec![0; vector.len()], 0.0);
     }
     let step = largest / 127.0;
-    (vector.iter().map(|x| (x / step).round() as i8).collect(), step)
+    (vector.iter().map(|x| rounded(x / step) as i8).collect(), step)
 }

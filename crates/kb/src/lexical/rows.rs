@@ -1,0 +1,53 @@
+//! The rows of the documents of an index. Opening the column that holds them costs more than reading
+//! a thousand of them, so it stays open until the index has changed.
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tantivy::columnar::Column;
+use tantivy::{DocAddress, Searcher};
+
+use crate::store::Row;
+
+/// The open columns of an index.
+#[derive(Default)]
+pub(super) struct RowColumns(RwLock<Option<OpenColumns>>);
+
+/// A column for each segment that a searcher sees.
+#[derive(Clone)]
+struct OpenColumns {
+    /// Of the searcher.
+    generation: u64,
+    columns: Arc<[Column<u64>]>,
+}
+
+impl RowColumns {
+    /// The rows of what a search has found, in its order.
+    pub(super) fn rows(
+        &self,
+        searcher: &Searcher,
+        found: Vec<(f32, DocAddress)>,
+    ) -> tantivy::Result<Vec<(Row, f32)>> {
+        let columns = self.open(searcher)?;
+        let row = |(score, at): (f32, DocAddress)| {
+            let row = columns.get(at.segment_ord as usize)?.first(at.doc_id)?;
+            Some((Row::try_from(row).ok()?, score))
+        };
+        Ok(found.into_iter().filter_map(row).collect())
+    }
+
+    fn open(&self, searcher: &Searcher) -> tantivy::Result<Arc<[Column<u64>]>> {
+        let generation = searcher.generation().generation_id();
+        let held = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(held) = held.filter(|held| held.generation == generation) {
+            return Ok(held.columns);
+        }
+        let segments = searcher.segment_readers().iter();
+        let columns = segments.map(|segment| segment.fast_fields().u64("row"));
+        let columns: Arc<[Column<u64>]> = columns.collect::<tantivy::Result<_>>()?;
+        let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        // A search that began before the index changed keeps what it opened to itself.
+        if held.as_ref().is_none_or(|held| held.generation < generation) {
+            *held = Some(OpenColumns { generation, columns: Arc::clone(&columns) });
+        }
+        Ok(columns)
+    }
+}

@@ -1,0 +1,58 @@
+//! The rows of the least distances of a scan, held until they are cut.
+
+/// A row by its segment and its place there.
+pub(super) type Place = (u32, u32);
+
+/// The rows of the least distances, about: at least `most` of them, with all that are as near.
+pub(super) struct Nearest {
+    most: usize,
+    held: Vec<(u16, Place)>,
+    counts: Vec<u32>,
+    /// Farther ones are not held.
+    pub(super) within: u16,
+}
+
+impl Nearest {
+    pub(super) fn new(most: usize, farthest: usize) -> Self {
+        Self { most, held: vec![], counts: vec![0; farthest + 1], within: u16::MAX }
+    }
+
+    pub(super) fn push(&mut self, distance: u16, place: Place) {
+        self.counts[usize::from(distance)] += 1;
+        self.held.push((distance, place));
+        if self.held.len() >= self.most.saturating_mul(2).max(64) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let mut count = 0;
+        let within = self.counts.iter().position(|of_distance| {
+            count += *of_distance as usize;
+            count >= self.most
+        });
+        if let Some(within) = within.and_then(|at| u16::try_from(at).ok()) {
+            self.within = self.within.min(within);
+            // Without branches, which could not be predicted.
+            let mut kept = 0;
+            for at in 0..self.held.len() {
+                self.held[kept] = self.held[at];
+                kept += usize::from(self.held[at].0 <= within);
+            }
+            self.held.truncate(kept);
+        }
+    }
+
+    /// The best by similarity, at most so many.
+    pub(super) fn best(mut self, count: usize, similarity: impl Fn(Place) -> f32) -> Vec<Place> {
+        self.cut();
+        if self.held.len() <= count || count == 0 {
+            return self.held.into_iter().map(|(_, place)| place).collect();
+        }
+        let scored = self.held.into_iter().map(|(_, place)| (similarity(place), place));
+        let mut scored: Vec<(f32, Place)> = scored.collect();
+        scored.select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        scored.truncate(count);
+        scored.into_iter().map(|(_, place)| place).collect()
+    }
+}

@@ -14,6 +14,8 @@ use crate::{Base, BaseOptions, KbError, SharedBase, Upstream};
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod indexes;
+#[cfg(test)]
 mod log;
 #[cfg(test)]
 mod other_machines;

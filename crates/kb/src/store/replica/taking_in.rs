@@ -3,6 +3,7 @@
 use std::fs::TryLockError;
 
 use super::replication::LOCK;
+use super::sending::sum_id;
 use super::{Head, Replication};
 use crate::KbError;
 use crate::lock_file;
@@ -114,6 +115,12 @@ impl Replication {
         let ReplicaState { generation, push, .. } = *state;
         if generation == 0 {
             return Ok(Some(head.first.saturating_sub(1)));
+        }
+        if generation.checked_add(1) == Some(head.first) {
+            // The whole of what the replica has, unless it was sent with something new in it.
+            let Some(push) = push else { return Ok(None) };
+            let is_sum = self.upstream.generation_of(&sum_id(&push))? == Some(head.first);
+            return Ok(is_sum.then_some(head.first));
         }
         let is_there = match push {
             _ if !(head.first..=head.generation).contains(&generation) => false,

@@ -70,6 +70,8 @@ async fn a_machine_that_was_off_misses_no_deletion_that_came_with_the_whole() {
     await_equal(&one, &two);
     drop(two);
     one.delete(&["cities.md".into()]).unwrap();
+    shared.bench.remove("cities.md");
+    shared.bench.index(&one).await;
     let head = shared.upstream.head().unwrap();
     assert!(head.first > 500, "{head:?}");
     let two = open_again(&shared, "two").await;

@@ -27,6 +27,12 @@ fn generation(base: &Base) -> u64 {
     base.store.replica_state().unwrap().generation
 }
 
+fn writes(base: &Base, count: u32) {
+    for round in 0..count {
+        base.set_metadata("rivers.md", &numbered(round)).unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn after_the_whole_was_taken_in_searches_find_what_comes_later() {
     let shared = Shared::new();
@@ -121,6 +127,33 @@ async fn a_replica_whose_state_cannot_be_read_is_filled_again() {
     await_same_hits(&one, &two).await;
     two.set_metadata("rivers.md", &numbered(1)).unwrap();
     await_equal(&one, &two);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_whole_is_sent_when_there_is_time_and_who_has_everything_does_not_read_it() {
+    let shared = Shared::new();
+    let (one, two) = (shared.open("one"), shared.open("two"));
+    shared.bench.index(&one).await;
+    writes(&one, 520);
+    let head = shared.upstream.head().unwrap();
+    assert_eq!(head.first, 1, "a write that someone waits for sends the whole");
+    let three = shared.open("three");
+    await_head(&shared, &two);
+    shared.upstream.take_generations_read();
+    let leading = one.store.lead(Urgency::Normal).unwrap();
+    one.store.replication().unwrap().sum_up(&one.store).unwrap();
+    leading.finish(false).unwrap();
+    let head = shared.upstream.head().unwrap();
+    assert_eq!(head.first, head.generation, "{head:?}");
+    for base in [&one, &two, &three] {
+        await_head(&shared, base);
+    }
+    assert!(shared.upstream.take_generations_read().is_empty());
+    let four = shared.open("four");
+    await_equal(&four, &two);
+    four.set_metadata("cities.md", &numbered(1)).unwrap();
+    await_equal(&four, &two);
+    await_equal(&three, &two);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -44,7 +44,7 @@ pub(crate) fn ask_for_room(dir: &Path) -> Result<File, KbError> {
 pub(crate) struct Room(File);
 
 impl Room {
-    pub(crate) fn of(dir: &Path) -> Result<Self, KbError> {
+    pub(crate) fn open(dir: &Path) -> Result<Self, KbError> {
         open(dir, URGENT).map(Self)
     }
 

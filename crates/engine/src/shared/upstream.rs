@@ -77,6 +77,12 @@ impl Upstream for Log {
         }
     }
 
+    fn generation_of(&self, push: &[u8; 16]) -> Result<Option<u64>, UpstreamError> {
+        let (home, push) = (self.home(), *push);
+        let found = self.0.wait(async move { home.generation_of(&push).await });
+        found.map_err(failed(self.name()))
+    }
+
     fn lease(&self, is_urgent: &IsUrgent) -> Result<Box<dyn halma_kb::Lease>, UpstreamError> {
         let (home, holder, is_urgent) = (self.home(), holder(), Arc::clone(is_urgent));
         let lease = self.0.wait(async move { home.lease_while(&holder, &*is_urgent).await });

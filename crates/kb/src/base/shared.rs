@@ -7,15 +7,19 @@ use std::time::{Duration, Instant};
 use halma_core::Layer;
 
 use super::{Base, store_dir};
+use crate::lexical::LexicalIndex;
 use crate::lock::WriterLock;
-use crate::store::{FORMAT, IndexAccess, Pulled, RemovalListener, Replication, Store, Urgency};
+use crate::store::{FORMAT, IndexAccess, RemovalListener, Replication, Store, Urgency};
 use crate::{BaseOptions, KbError, Upstream};
 
 /// How often it is looked for what others wrote.
 const INTERVAL: Duration = Duration::from_millis(250);
 
+/// The layers whose lexical indexes are on the disk.
+const INDEXED: [Layer; 2] = [Layer::Chunk, Layer::Atom];
+
 /// How long who takes in waits for the lock of the indexes, and how often it is looked. What is not
-/// indexed then is indexed with what is taken in next.
+/// indexed then is indexed when the lock is free.
 const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -44,14 +48,10 @@ impl Base {
         let upstream = Arc::clone(&shared.upstream);
         let replication = Arc::new(Replication::new(dir, upstream, shared.keys));
         let store = Store::open_replica(&store_dir(dir), &replication)?;
-        let pulled = replication.pull(&store)?;
-        if pulled == Pulled::Replaced {
-            // What the indexes hold is of rows that say something else now.
-            let folder = dir.join("bm25");
-            std::fs::remove_dir_all(&folder).map_err(|e| KbError::io(folder, "remove", e))?;
-        }
+        replication.pull(&store)?;
         begin(&store, shared)?;
         replication.check_keys(&store)?;
+        empty_stale_indexes(dir, &store)?;
         let base = Self::open_with(dir, store, options)?;
         let followed = Arc::downgrade(&base);
         let follow = move || follow(&followed);
@@ -83,29 +83,53 @@ impl Base {
     pub fn pull(&self) -> Result<bool, KbError> {
         let Some(replication) = self.store.replication() else { return Ok(false) };
         let Some(_turn) = replication.turn() else { return Ok(false) };
-        let pulled = replication.take_unindexed(replication.pull(&self.store)?);
-        if pulled == Pulled::Current {
+        let is_new = replication.pull(&self.store)?;
+        // Also what was taken in before and could not be indexed, or by a write or another program that
+        // ended before it was.
+        if !replication.are_indexed(&self.store, || self.has_current_indexes())? {
+            let patience = if is_new { PATIENCE } else { Duration::ZERO };
+            let Some(_lock) = self.lock_indexes(replication, patience)? else { return Ok(is_new) };
+            self.update_indexes()?;
+            self.store.publish_here()?;
+        } else if !is_new {
             return Ok(false);
         }
-        // Until it is done.
-        replication.put_unindexed(pulled);
-        let Some(_lock) = self.lock_indexes(replication)? else { return Ok(true) };
-        if pulled == Pulled::Replaced {
-            for layer in [Layer::Chunk, Layer::Atom] {
-                self.lexical_on_disk(layer)?.start_over()?;
+        self.refresh()?;
+        Ok(true)
+    }
+
+    fn has_current_indexes(&self) -> Result<bool, KbError> {
+        if self.store.replica_state()?.has_stale_indexes {
+            return Ok(false);
+        }
+        for layer in INDEXED {
+            if self.lexical_on_disk(layer)?.is_behind(&self.store)? {
+                return Ok(false);
             }
         }
-        self.update_indexes()?;
-        self.store.publish_here()?;
-        self.refresh()?;
-        replication.put_unindexed(Pulled::Current);
         Ok(true)
+    }
+
+    /// Empties the lexical indexes if they are of rows that say something else now: everything was taken
+    /// in again. The caller holds their lock, and fills them.
+    pub(crate) fn start_stale_indexes_over(&self) -> Result<(), KbError> {
+        if !self.store.replica_state()?.has_stale_indexes {
+            return Ok(());
+        }
+        for layer in INDEXED {
+            self.lexical_on_disk(layer)?.start_over()?;
+        }
+        note_started_over(&self.store)
     }
 
     /// The right to change the indexes; `None` if they are to be changed later. The caller has the turn
     /// to take in.
-    fn lock_indexes(&self, replication: &Replication) -> Result<Option<IndexLock>, KbError> {
-        let until = Instant::now() + PATIENCE;
+    fn lock_indexes(
+        &self,
+        replication: &Replication,
+        patience: Duration,
+    ) -> Result<Option<IndexLock>, KbError> {
+        let until = Instant::now() + patience;
         loop {
             let access = replication.index_access();
             if access == IndexAccess::Lent {
@@ -114,7 +138,7 @@ impl Base {
             if let Some(lock) = WriterLock::try_take(&self.dir)? {
                 return Ok(Some(IndexLock::Own(Box::new(lock))));
             }
-            if access == IndexAccess::Later || Instant::now() > until {
+            if access == IndexAccess::Later || Instant::now() >= until {
                 return Ok(None);
             }
             std::thread::sleep(LOOK);
@@ -127,6 +151,35 @@ enum IndexLock {
     Own(#[expect(dead_code, reason = "it is held")] Box<WriterLock>),
     /// It is that of a write of this process, which waits.
     Lent,
+}
+
+/// [`Base::start_stale_indexes_over`] of a base that is not open yet. While another process on this
+/// machine has the lock, that one does it.
+fn empty_stale_indexes(dir: &Path, store: &Store) -> Result<(), KbError> {
+    let until = Instant::now() + PATIENCE;
+    while store.replica_state()?.has_stale_indexes {
+        if let Some(_lock) = WriterLock::try_take(dir)? {
+            // It may just have done it.
+            if store.replica_state()?.has_stale_indexes {
+                for layer in INDEXED {
+                    let folder = dir.join("bm25").join(layer.name());
+                    LexicalIndex::open_or_rebuild(&folder, layer)?.start_over()?;
+                }
+                note_started_over(store)?;
+            }
+            return Ok(());
+        }
+        if Instant::now() >= until {
+            tracing::warn!("the lexical indexes in `{}` are not up to date yet", dir.display());
+            return Ok(());
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+fn note_started_over(store: &Store) -> Result<(), KbError> {
+    store.write_here(|writer| writer.change_replica_state(|state| state.has_stale_indexes = false))
 }
 
 /// Makes the first values of a shared base that holds nothing, or checks those that it has.

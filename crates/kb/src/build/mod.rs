@@ -236,6 +236,7 @@ fn update_lexical(base: &Base, layer: Layer, progress: &Progress) -> Result<(), 
     let count = base.store.read(|reader| reader.count(layer))?;
     let total = usize::try_from(count).unwrap_or(usize::MAX);
     let step = |done| progress(PhaseProgress { stage: Phase::STORE, done, total });
+    base.start_stale_indexes_over()?;
     base.lexical_on_disk(layer)?.catch_up(&base.store, &step)
 }
 

@@ -50,6 +50,7 @@ pub(super) async fn run(
             report = super::build(context.copy(), inputs, options, turn) => {
                 let mut report = report?;
                 report.usage.add(used);
+                sum_up(&context, lock).await?;
                 return Ok(report);
             }
             wanted = lock::is_wanted(&dir) => wanted?,
@@ -65,6 +66,21 @@ pub(super) async fn run(
         let dir = dir.clone();
         run_blocking("waiting for a deletion", move || lock::make_room(&dir)).await?;
     }
+}
+
+/// Sends the whole of a shared base if many pushes were made since the last time: it takes as long as
+/// reading the base, and a build has the time.
+async fn sum_up(context: &BuildContext, lock: Arc<WriterLock>) -> Result<(), KbError> {
+    let Some(replication) = context.store().replication().cloned() else { return Ok(()) };
+    let store = context.store().clone();
+    run_blocking("sending the whole", move || {
+        let _lock = lock;
+        if let Err(reason) = replication.sum_up(&store) {
+            tracing::warn!("{reason}; all of it is sent once more after a later build");
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// The base's lock; when another run holds it this one says so and waits.

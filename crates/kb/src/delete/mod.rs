@@ -109,6 +109,7 @@ impl Base {
 
     /// Brings the lexical indexes up to date, concurrently: each rewrites segments.
     pub(crate) fn update_indexes(&self) -> Result<(), KbError> {
+        self.start_stale_indexes_over()?;
         let layers = Layer::ALL.into_iter().filter(|layer| searched(*layer));
         std::thread::scope(|scope| {
             let update = |layer| self.lexical_on_disk(layer)?.catch_up(&self.store, &|_| ());

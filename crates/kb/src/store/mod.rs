@@ -62,8 +62,7 @@ pub(crate) use records::{
 };
 pub use records::{AcceptedDetails, ColumnDetails, Details};
 pub(crate) use replica::{
-    Extent, IndexAccess, Leading, Outgoing, PendingPush, Pulled, RemovalListener, ReplicaState,
-    Replication, Urgency,
+    Extent, IndexAccess, Leading, PendingPush, RemovalListener, ReplicaState, Replication, Urgency,
 };
 pub use replica::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
 use restriction::Scope;

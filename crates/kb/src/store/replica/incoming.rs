@@ -88,6 +88,8 @@ impl Store {
                         replication.removals().note(writer, &received.removed)?;
                     }
                     state.slots = writer.meta("slots")?.unwrap_or_default();
+                    let former = writer.replica_state()?.unwrap_or_default();
+                    state.has_stale_indexes = former.has_stale_indexes || extent == Extent::Whole;
                     writer.set_replica_state(&state)?;
                     writer.bump_generation()?;
                     Ok(received)

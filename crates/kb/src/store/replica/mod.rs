@@ -11,7 +11,9 @@ mod outgoing;
 mod removals;
 mod replication;
 mod segment;
+mod sending;
 mod state;
+mod taking_in;
 #[cfg(test)]
 pub(crate) mod testing;
 mod upstream;
@@ -19,8 +21,7 @@ mod waiting;
 
 pub(crate) use incoming::Extent;
 pub(crate) use leading::{Leading, Urgency};
-pub(crate) use outgoing::Outgoing;
-pub(crate) use replication::{LeadRequest, Pulled, RemovalListener, Replication};
+pub(crate) use replication::{LeadRequest, RemovalListener, Replication};
 pub(crate) use state::{PendingPush, ReplicaState};
 pub(crate) use waiting::IndexAccess;
 

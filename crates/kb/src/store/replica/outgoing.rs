@@ -34,6 +34,11 @@ impl Store {
 }
 
 impl Outgoing<'_> {
+    /// Whether it holds what was not sent before.
+    pub(crate) fn has_unsent(&self) -> heed::Result<bool> {
+        self.reader.has_unsent()
+    }
+
     /// The keys that were wiped, for the shared folder of keys.
     pub(crate) fn wiped_slots(&self) -> heed::Result<Vec<Slot>> {
         let Some(replica) = self.reader.store.db.replica else { return Ok(vec![]) };

@@ -25,6 +25,10 @@ struct Log {
 struct State {
     head: Head,
     segments: Vec<(u64, Vec<u8>)>,
+    /// The ids of all pushes, from the first on.
+    pushes: Vec<[u8; 16]>,
+    /// The generations of segments that were read.
+    read: Vec<u64>,
     fence: u64,
     is_leased: bool,
     urgent: usize,
@@ -65,9 +69,24 @@ impl MemoryUpstream {
         lock(&self.log.state).segments.iter().flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
+    /// The generations of segments that replicas have read since this was last asked.
+    pub(crate) fn take_generations_read(&self) -> Vec<u64> {
+        std::mem::take(&mut lock(&self.log.state).read)
+    }
+
     /// Whether an urgent write waits.
     pub(crate) fn has_urgent(&self) -> bool {
         lock(&self.log.state).urgent > 0
+    }
+
+    /// Loses the last push, as a standby does that takes over without it.
+    pub(crate) fn lose_last_push(&self) {
+        let mut state = lock(&self.log.state);
+        let lost = state.head.generation;
+        state.segments.retain(|(generation, _)| *generation < lost);
+        state.pushes.pop();
+        state.head.generation -= 1;
+        state.head.push = state.pushes.last().copied();
     }
 
     /// Forgets everything, as if another base were made in its place.
@@ -75,6 +94,7 @@ impl MemoryUpstream {
         let mut state = lock(&self.log.state);
         state.head = Head::default();
         state.segments.clear();
+        state.pushes.clear();
     }
 }
 
@@ -98,10 +118,16 @@ impl Upstream for MemoryUpstream {
         to: u64,
         each: &mut dyn FnMut(&[u8]) -> Result<(), KbError>,
     ) -> Result<(), KbError> {
-        let segments = lock(&self.log.state).segments.clone();
-        let wanted =
-            segments.iter().filter(|(generation, _)| (after + 1..=to).contains(generation));
-        wanted.into_iter().try_for_each(|(_, bytes)| each(bytes))
+        let mut segments = lock(&self.log.state).segments.clone();
+        segments.retain(|(generation, _)| (after + 1..=to).contains(generation));
+        lock(&self.log.state).read.extend(segments.iter().map(|(generation, _)| *generation));
+        segments.iter().try_for_each(|(_, bytes)| each(bytes))
+    }
+
+    fn generation_of(&self, push: &[u8; 16]) -> Result<Option<u64>, UpstreamError> {
+        let state = lock(&self.log.state);
+        let at = state.pushes.iter().position(|known| known == push);
+        Ok(at.map(|at| at as u64 + 1))
     }
 
     fn lease(&self, is_urgent: &IsUrgent) -> Result<Box<dyn Lease>, UpstreamError> {
@@ -151,6 +177,7 @@ impl Lease for MemoryLease {
             state.head.first = generation;
         }
         state.head.first = state.head.first.max(1);
+        state.pushes.push(push.id);
         state.head.push = Some(push.id);
         state.head.base = Some(push.base);
         state.segments.extend(segments.into_iter().map(|segment| (generation, segment)));

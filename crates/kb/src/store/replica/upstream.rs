@@ -64,6 +64,9 @@ pub trait Upstream: Send + Sync {
         each: &mut dyn FnMut(&[u8]) -> Result<(), KbError>,
     ) -> Result<(), KbError>;
 
+    /// The generation that a push made; `None` if it is not in the log.
+    fn generation_of(&self, push: &[u8; 16]) -> Result<Option<u64>, UpstreamError>;
+
     /// Waits until nobody else may write. An urgent one comes before the others, and those who hold
     /// the lease for long make room for it. It may become urgent while it waits.
     fn lease(&self, is_urgent: &IsUrgent) -> Result<Box<dyn Lease>, UpstreamError>;

@@ -4,8 +4,8 @@
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::Replication;
 use super::leading::lock;
-use super::{Pulled, Replication};
 
 /// How many writes of this process are where.
 #[derive(Default)]
@@ -92,16 +92,5 @@ impl Replication {
     pub(super) fn turn_to_enter(&self) -> MutexGuard<'_, ()> {
         let _waits = Counted::new(&self.waiting.to_enter);
         lock(&self.taking_in)
-    }
-
-    /// What was taken in and is not indexed yet, with what is taken in now.
-    pub(crate) fn take_unindexed(&self, pulled: Pulled) -> Pulled {
-        let before = std::mem::replace(&mut *lock(&self.unindexed), Pulled::Current);
-        if pulled == Pulled::Current || before == Pulled::Replaced { before } else { pulled }
-    }
-
-    /// It is indexed when someone takes in next.
-    pub(crate) fn put_unindexed(&self, pulled: Pulled) {
-        *lock(&self.unindexed) = pulled;
     }
 }

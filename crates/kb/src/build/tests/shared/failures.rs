@@ -1,12 +1,13 @@
 //! Pushes that fail or are not answered, machines that were away, and copies that do not arrive.
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use halma_core::{Budget, Mode};
 
 use super::super::turn::Hanging;
 use super::{Shared, await_equal, await_same_hits, hits, numbered, open_again};
 use crate::sample::count_bytes;
-use crate::{Atoms, BuildContext, IndexOptions, KbError, Upstream};
+use crate::{Atoms, BuildContext, IndexOptions, KbError, Upstream, lock_file};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_that_fails_is_sent_again_and_one_that_arrived_is_not() {
@@ -69,6 +70,8 @@ async fn a_machine_that_was_off_misses_no_deletion_that_came_with_the_whole() {
     await_equal(&one, &two);
     drop(two);
     one.delete(&["cities.md".into()]).unwrap();
+    shared.bench.remove("cities.md");
+    shared.bench.index(&one).await;
     let head = shared.upstream.head().unwrap();
     assert!(head.first > 500, "{head:?}");
     let two = open_again(&shared, "two").await;
@@ -116,6 +119,28 @@ async fn a_build_makes_room_for_what_another_machine_writes() {
     assert_eq!(report.unwrap().pending_units, 0);
     await_equal(&one, &two);
     assert_eq!(one.metadata("rivers.md").unwrap(), Some(numbered(1)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_waits_while_another_one_fills_the_replica() {
+    let shared = Shared::new();
+    let one = shared.open("one");
+    shared.bench.index(&one).await;
+    let folder = shared.replica("two");
+    std::fs::create_dir_all(&folder).unwrap();
+    let filling = lock_file::open(&folder, "replica.lock").unwrap();
+    filling.lock().unwrap();
+    std::thread::scope(|scope| {
+        let opening = scope.spawn(|| shared.try_open("two", false));
+        // For long enough that one that does not wait would have given up.
+        let until = Instant::now() + Duration::from_millis(500);
+        while !opening.is_finished() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        filling.unlock().unwrap();
+        let two = opening.join().unwrap().unwrap();
+        await_equal(&one, &two);
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]

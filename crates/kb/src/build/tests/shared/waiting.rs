@@ -127,13 +127,13 @@ async fn a_build_that_waits_asks_urgently_while_a_deletion_on_its_machine_waits_
         }
         assert!(is_waiting() && !shared.upstream.has_urgent());
         std::thread::scope(|scope| {
-            let writing = scope.spawn(|| write(&two));
+            let write = scope.spawn(|| write(&two));
             while !shared.upstream.has_urgent() && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(5));
             }
             let is_urgent = shared.upstream.has_urgent();
             building.finish(true).unwrap();
-            writing.join().unwrap();
+            write.join().unwrap();
             assert!(is_urgent, "the other machine does not hear of it");
         });
         waiting.join().unwrap();

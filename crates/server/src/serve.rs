@@ -333,24 +333,28 @@ pub fn announce(addr: SocketAddr) -> io::Result<()> {
     out.flush()
 }
 
-/// Returns at the first SIGTERM or Ctrl-C. A second one ends the program at once.
-pub async fn stop_signal() {
+/// Ends at the first SIGTERM or Ctrl-C after this call. A second one ends the program at once.
+pub fn stop_signal() -> impl Future<Output = ()> {
     let (sender, received) = tokio::sync::oneshot::channel();
-    let wait = move || {
-        use signal_hook::consts::TERM_SIGNALS;
-        let Ok(mut signals) = signal_hook::iterator::Signals::new(TERM_SIGNALS) else { return };
-        let mut sender = Some(sender);
-        for signal in signals.forever() {
-            match sender.take() {
-                Some(sender) => drop(sender.send(())),
-                None => drop(signal_hook::low_level::emulate_default_handler(signal)),
+    // Before this returns, so that no signal is missed by a program that has said it is ready.
+    let signals = signal_hook::iterator::Signals::new(signal_hook::consts::TERM_SIGNALS);
+    let thread = signals.and_then(|mut signals| {
+        let wait = move || {
+            let mut sender = Some(sender);
+            for signal in signals.forever() {
+                match sender.take() {
+                    Some(sender) => drop(sender.send(())),
+                    None => drop(signal_hook::low_level::emulate_default_handler(signal)),
+                }
             }
+        };
+        std::thread::Builder::new().name("signals".into()).spawn(wait)
+    });
+    async move {
+        if thread.is_err() || received.await.is_err() {
+            // Without a handler the system itself ends the program.
+            std::future::pending::<()>().await;
         }
-    };
-    let thread = std::thread::Builder::new().name("signals".into()).spawn(wait);
-    if thread.is_err() || received.await.is_err() {
-        // Without a handler the system itself ends the program.
-        std::future::pending::<()>().await;
     }
 }
 

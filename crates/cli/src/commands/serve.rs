@@ -41,10 +41,11 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     let (demo, insecure) = (args.demo, args.insecure);
     let server =
         Server::bind(ServeOptions { loaded, engine, dir: dir.clone(), demo, insecure }).await?;
+    let stop = stop_signal();
     announce(server.addr())?;
     let reloader = server.reloader();
     tokio::select! {
-        () = server.run(stop_signal()) => Ok(()),
+        () = server.run(stop) => Ok(()),
         () = reload_on_signal(&args, common, &dir, &reloader) => Ok(()),
     }
 }

@@ -108,8 +108,8 @@ pub struct DenseTrust {
 impl DenseTrust {
     /// The shares of what BM25 finds at which cosines are not looked at, and from which on they
     /// are trusted in full. Parts of a passage are words of it, which is where BM25 is at its best.
-    const NONE: f32 = 0.5;
-    const FULL: f32 = 0.7;
+    const NONE: f32 = 0.4;
+    const FULL: f32 = 0.6;
 
     /// What cosines weigh, from 0 where their order is noise to 1.
     pub fn weight(&self) -> f32 {
@@ -142,7 +142,7 @@ mod tests {
         for (dense, bm25) in [(62, 64), (46, 64), (64, 60)] {
             assert!((weight(dense, bm25) - 1.0).abs() < f32::EPSILON, "{dense} of {bm25}");
         }
-        assert!((0.3..0.7).contains(&weight(39, 64)), "{}", weight(39, 64));
+        assert!((0.3..0.7).contains(&weight(32, 64)), "{}", weight(32, 64));
         for dense in [0, 5, 24] {
             assert!(weight(dense, 63).abs() < f32::EPSILON, "{dense}");
         }

@@ -101,7 +101,7 @@ pub(super) fn dates(text: &str) -> BTreeSet<String> {
     let lower: String = text.to_lowercase().chars().map(clean).collect();
     // `31.03.2020`, whose marks are taken out below.
     dates.extend(text.split_whitespace().filter_map(|word| {
-        let word = word.trim_matches(|c: char| !c.is_ascii_digit());
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         let day = parse_day(word, DateOrder::DayFirst)?;
         (parse_day(word, DateOrder::MonthFirst)? == day).then_some(day)
     }));
@@ -147,8 +147,10 @@ mod tests {
         let read = |name: &str, kind: ColumnKind, cells: &[&str]| {
             let cells: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
             let column = Column { name: name.to_owned(), kind };
-            let read = ColumnDates::new(&column, &cells);
-            cells.iter().map(|cell| read.date(cell).unwrap_or_default()).collect::<Vec<_>>()
+            let read =
+                ColumnDates::may_be_dated(&column).then(|| ColumnDates::new(&column, &cells));
+            let date = |cell: &String| read.as_ref().and_then(|read| read.date(cell));
+            cells.iter().map(|cell| date(cell).unwrap_or_default()).collect::<Vec<_>>()
         };
         let american = read("day", ColumnKind::Date, &["03/31/2020", "1/5/2021", ""]);
         assert_eq!(american, ["2020-03-31", "2021-01-05", ""]);

@@ -56,10 +56,10 @@ async fn unknown_ends_are_asked_for_again_and_left_out_in_the_end() {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_none_is_a_failed_unit_and_ten_thousand_entities_are_cut() {
+async fn a_reply_that_is_none_is_a_failed_unit_and_thousands_of_entities_are_cut() {
     let works = Works::new();
     works.bench.write("a.txt", "Mara Quill founded Low Tide Press.");
-    let many: Vec<String> = (0..10_000).map(|i| format!("N{i}")).collect();
+    let many: Vec<String> = (0..4_000).map(|i| format!("N{i}")).collect();
     works.bench.write("b.txt", many[..100].join(" "));
     for _ in 0..3 {
         works.rules.script("facts", "Low Tide", "I would rather not.");
@@ -76,7 +76,7 @@ async fn a_reply_that_is_none_is_a_failed_unit_and_ten_thousand_entities_are_cut
     assert_eq!((report.failed_units, report.extracted.entities), (1, 60));
     assert!(report.failure.unwrap().contains("kb/facts"));
     let left_out = report.extracted.left_out;
-    assert_eq!((left_out.beyond_limit, left_out.invented), (40, 9900));
+    assert_eq!((left_out.beyond_limit, left_out.invented), (40, 3900));
     let report = works.index(&base).await;
     assert_eq!((report.failed_units, report.extracted.entities), (0, 62));
 }

@@ -97,9 +97,10 @@ fn base() -> (tempfile::TempDir, MiniLm, String) {
     (folder, base, hash)
 }
 
-/// By how much logits may differ from those in floats, as weights and activations are bytes. They
-/// are between -5 and 5; swapped segments, kinds or heads make differences above 1.
-const ROUNDED: f32 = 0.3;
+/// By how much logits may differ from those in floats, as weights and activations are bytes: by up
+/// to 0.3, and by a little more on processors where activations have seven bits. They are between -5
+/// and 5; swapped segments, kinds or heads make differences above 1.
+const ROUNDED: f32 = 0.5;
 
 /// What a token's row should be, with the base's embeddings below the trained layers.
 fn expected(heads: &TinyHeads, pair: &Pair) -> Vec<Vec<f32>> {
@@ -298,7 +299,8 @@ fn known_pairs_have_their_known_logits() {
         let mean =
             differences.iter().sum::<f32>() / f32::from(u16::try_from(differences.len()).unwrap());
         // Of 630 pairs of the training files the mean is 0.02, the most 0.7; the best span is
-        // the same in 98 % of those with an answer.
-        assert!(mean < 0.1 && most < 1.0, "{question}: {mean} on average, at most {most}");
+        // the same in 98 % of those with an answer. Where activations have seven bits the mean of
+        // these cases is up to 0.1.
+        assert!(mean < 0.15 && most < 1.0, "{question}: {mean} on average, at most {most}");
     }
 }

@@ -46,12 +46,24 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
             while chars.peek().is_some_and(|(_, c)| CLOSERS.contains(*c) || ".!?…".contains(*c)) {
                 end = chars.next().map_or(end, |(i, c)| i + c.len_utf8());
             }
+            if let Some(closed) = spaced_guillemet(&text[start..end], &text[end..]) {
+                end += closed;
+                while chars.next_if(|(i, _)| *i < end).is_some() {}
+            }
             push_trimmed(text, start..end, &mut found);
             start = end;
         }
     }
     push_trimmed(text, start..text.len(), &mut found);
     found
+}
+
+/// Bytes of a space and the `»` after it, as French closes a quotation, where `sentence` has opened
+/// one.
+fn spaced_guillemet(sentence: &str, rest: &str) -> Option<usize> {
+    let quote = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    let is_open = sentence.rfind('«') > sentence.rfind('»');
+    (is_open && quote.starts_with('»')).then(|| rest.len() - quote.len() + '»'.len_utf8())
 }
 
 /// Whether the stop between `before` and `rest` ends a sentence.

@@ -115,10 +115,11 @@ async fn an_upload_that_a_build_is_reading_is_deleted_and_the_build_does_not_sto
     let id = listed["items"][0]["id"].as_str().unwrap();
     let build = world.post_json("/api/v1/builds", &json!({})).await;
     until("a call to the model", || double.in_flight() > 0).await;
+    // For the calls after those that are waited for.
+    double.set(Behaviour::replying(|_| "Where is Two?".into()));
     let path = format!("/api/v1/documents/{id}");
     let deleted = world.request(Method::DELETE, &path).send().await.unwrap();
     assert_eq!(deleted.status(), 200);
-    double.set(Behaviour::replying(|_| "Where is Two?".into()));
     let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
     assert_eq!(done["state"], "done", "{done}");
     let listed = world.get_json("/api/v1/documents").await;

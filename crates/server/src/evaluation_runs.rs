@@ -162,7 +162,9 @@ impl EvaluationRuns {
 
     /// Stops what this server runs.
     pub(crate) fn stop(&self) {
-        lock(&self.own).values().for_each(|own| own.stop.notify_one());
+        for own in lock(&self.own).values() {
+            own.stop.notify_one();
+        }
     }
 
     /// Reports a run of this server to the others until it has ended, and stops it when one of them

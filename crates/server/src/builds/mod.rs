@@ -3,6 +3,7 @@
 mod again;
 mod build;
 mod coverage;
+mod following;
 mod mark;
 mod spending;
 mod storage;
@@ -12,7 +13,6 @@ mod worker;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use axum::http::StatusCode;
 use chrono::Utc;
@@ -26,7 +26,7 @@ pub(crate) use storage::BUILD_ENTRIES;
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 
 use self::storage::{All, Changed, Storage, read_folder};
-use crate::limits::blocking::{busy, run_blocking};
+use crate::limits::blocking::busy;
 use crate::problem::Problem;
 
 const FOLDER: &str = "builds";
@@ -36,11 +36,6 @@ const MOST_WAITING: usize = 20;
 
 /// Builds stored at most; the oldest that have ended are removed.
 const MAX_STORED: usize = 100;
-
-/// How often it is looked what other servers did, and how many looks there are to a report of what
-/// this one does.
-const INTERVAL: Duration = Duration::from_millis(500);
-const LOOKS: u32 = 4;
 
 pub(crate) struct Builds {
     storage: Storage,
@@ -300,43 +295,6 @@ impl Builds {
         }
         drop(all);
         self.changes.send_modify(|changes| *changes += 1);
-        Ok(())
-    }
-
-    /// Follows what other servers do until the workspace is closed, and tells them what this one
-    /// does.
-    pub(crate) async fn follow(self: Arc<Self>) {
-        if self.storage.server().is_none() {
-            return;
-        }
-        for look in 0_u32.. {
-            tokio::time::sleep(INTERVAL).await;
-            if *self.closed.borrow() {
-                return;
-            }
-            let builds = Arc::clone(&self);
-            let looked = run_blocking(move || builds.look(look % LOOKS == 0)).await;
-            if let Err(problem) = looked {
-                tracing::warn!("it is not known what other servers build: {}", problem.detail);
-            }
-        }
-    }
-
-    fn look(&self, is_report: bool) -> Result<(), Problem> {
-        self.refresh()?;
-        let running = |build: &&Build| build.state == BuildState::Running;
-        let running: Vec<Build> = self.all().values().filter(running).cloned().collect();
-        for build in running {
-            if !self.runs_elsewhere(&build) {
-                if is_report {
-                    log_conflict(self.move_on(&build.id, build.state, Build::report_progress));
-                }
-            } else if self.storage.is_orphan(&build.id) {
-                let id = build.id;
-                tracing::warn!(id, "the server that ran a build is gone; it waits for another one");
-                log_conflict(self.move_on(&id, BuildState::Running, Build::wait));
-            }
-        }
         Ok(())
     }
 

@@ -127,5 +127,7 @@ async fn an_embedder_that_does_not_reply_holds_up_nothing_else() {
         let listed = tokio::time::timeout(Duration::from_mins(1), world.get(path)).await;
         assert_eq!(listed.expect("it waits for the embedder").status(), 200, "{path}");
     }
-    stuck.iter().for_each(tokio::task::JoinHandle::abort);
+    for request in stuck {
+        request.abort();
+    }
 }

@@ -224,6 +224,6 @@ mod tests {
         }
         let whole: String = (1..3 * MOST_WAITING).map(|n| format!("{n} ")).collect();
         let rest = sent.rest(&whole);
-        assert!(rest.starts_with(&format!("{MOST_WAITING} ")), "{:.40}", rest);
+        assert!(rest.starts_with(&format!("{MOST_WAITING} ")), "{rest:.40}");
     }
 }

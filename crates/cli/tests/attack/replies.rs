@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use halma_testkit::double::{Behaviour, Double, Failure, fixed};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server::Victim;
 
@@ -34,13 +34,14 @@ fn ask(victim: &Victim) {
                 })
             })
             .collect();
-        for answer in asking {
-            let answer = answer.join().unwrap();
+        let answers: Vec<_> = asking.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+        over.store(true, Ordering::Release);
+        assert!(healthy.join().unwrap() > 0);
+        for answer in answers {
+            let answer = answer.unwrap();
             let status = answer.status;
             assert!([200, 502].contains(&status), "{status}: {:.500}", answer.text);
         }
-        over.store(true, Ordering::Release);
-        assert!(healthy.join().unwrap() > 0);
     });
 }
 
@@ -55,7 +56,8 @@ fn replies_without_an_end_stop_no_one() {
         double.set(Behaviour::with(brackets(piece, bytes)).unrecorded());
         ask(&victim);
     }
-    let event = |delta| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
+    let event =
+        |delta: Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
     for endless in [
         event(json!({"content": "{\"answer\": \"[".repeat(100)})),
         event(json!({"reasoning_content": "so ".repeat(1_000)})),
@@ -63,7 +65,6 @@ fn replies_without_an_end_stop_no_one() {
     ] {
         double.fail(std::iter::repeat_n(Failure::Endless(endless), 40));
         ask(&victim);
-        // What no question met is taken by the next.
     }
     victim.stop();
 }

@@ -231,8 +231,8 @@ mod tests {
         Filter { metadata: of_team(team), ..Filter::default() }
     }
 
-    #[test]
-    fn a_view_is_found_again_with_what_it_has_loaded() {
+    #[tokio::test]
+    async fn a_view_is_found_again_with_what_it_has_loaded() {
         let dir = tempfile::tempdir().unwrap();
         let engine = engine(dir.path());
         let first = engine.filtered(&filter("a")).unwrap();
@@ -247,8 +247,8 @@ mod tests {
         assert!(!Arc::ptr_eq(&both, &engine.filtered(&filter("b")).unwrap()));
     }
 
-    #[test]
-    fn views_of_views_count_as_views_of_the_base() {
+    #[tokio::test]
+    async fn views_of_views_count_as_views_of_the_base() {
         let dir = tempfile::tempdir().unwrap();
         let engine = engine(dir.path());
         let kept = engine.views.all().unwrap();

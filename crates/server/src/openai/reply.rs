@@ -193,7 +193,7 @@ mod tests {
     fn brackets_without_end_are_no_marks() {
         let text = format!("{}[7] {}", "[".repeat(100_000), "[1".repeat(100_000));
         assert_eq!(find_marks(&text), [(7, Span { start: 100_000, end: 100_003 })]);
-        assert_eq!(find_marks("[] [x] [1"), []);
+        assert!(find_marks("[] [x] [1").is_empty());
     }
 
     #[test]

@@ -149,7 +149,7 @@ fn keywords_get_labels_from_the_passages_of_the_questions() {
     let args =
         ["train", "keywords", fixture, "--kb", "passages", "--out", "keywords", "--share", "0"];
     // Stopped by a budget, the same command continues.
-    let stopped = program.run(&[&args[..], &["--json", "--max-calls", "5"]].concat()).json();
+    let stopped = program.run(&[&args[..], &["--json", "--max-calls", "2"]].concat()).json();
     assert_eq!(stopped["collected"]["stopped"]["why"], "spent", "{stopped}");
     assert!(stopped["labels"].is_null() && !program.path("keywords/train.jsonl").exists());
     let made = program.run(&[&args[..], &["--json"]].concat()).json();

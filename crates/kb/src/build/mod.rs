@@ -16,7 +16,6 @@ mod refer;
 mod resolver;
 #[cfg(test)]
 mod tests;
-mod trust;
 mod turn;
 mod watch;
 
@@ -96,7 +95,7 @@ async fn build(
         embed_others(&context, &mut report).await?;
     }
     calibrate::calibrate(&context).await?;
-    trust::measure_trust(&context).await?;
+    calibrate::measure_trust(&context).await?;
     prepare_walk(&context, &lock).await?;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;

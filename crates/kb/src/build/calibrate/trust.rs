@@ -7,7 +7,7 @@ use std::sync::Arc;
 use halma_core::text::sentences;
 use halma_core::{EmbedRole, Layer, Vector};
 
-use super::calibrate::{GROWN, LEAST_CHUNKS, PASSAGES, QUESTIONS, spread};
+use super::{GROWN, LEAST_CHUNKS, PASSAGES, QUESTIONS, spread};
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
 use crate::held::index_rows;
@@ -60,7 +60,7 @@ struct Sample {
 
 /// Measures how often a part of a passage leads to the passage first, once a base is large enough
 /// and again when it has grown. A failing embedder is no reason to fail: the next run tries again.
-pub(super) async fn measure_trust(context: &Arc<BuildContext>) -> Result<(), KbError> {
+pub(in crate::build) async fn measure_trust(context: &Arc<BuildContext>) -> Result<(), KbError> {
     let Some(embedder) = context.embedder.clone() else { return Ok(()) };
     let Some(sample) = context.store().read(|reader| sample(reader, embedder.model()))? else {
         return Ok(());

@@ -1,5 +1,7 @@
 //! The least cosines that count as a match: cosines of different embedders, layers and languages
 //! cannot be compared, but what is chance can be read from the base itself.
+mod trust;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,6 +9,7 @@ use halma_core::text::sentences;
 use halma_core::{EmbedRole, Layer, Vector};
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::trust::measure_trust;
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
 use crate::kept::Calibration;

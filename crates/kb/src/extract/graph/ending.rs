@@ -125,6 +125,27 @@ fn entity_of(record: &MergeRecord, by_print: &HashMap<Id, Vec<usize>>) -> Option
     counts.into_iter().max_by_key(|(at, count)| (*count, std::cmp::Reverse(*at))).map(|(at, _)| at)
 }
 
+/// Keeps entities by their names in the write that puts them in: were it the last that is done, what
+/// no chunk is resolved to later would not be found again.
+pub(super) fn note_written(
+    writer: &mut StoreWriter<'_>,
+    resolved: &Resolved,
+    rows: &[Row],
+) -> heed::Result<()> {
+    let mut new = 0;
+    for (profile, row) in resolved.entities.iter().zip(rows) {
+        let key = FormKey::Entity(form_id(&form(&profile.name)), *row);
+        if !writer.has_form_entry(key)? {
+            writer.put_form_entry(key, &())?;
+            new += 1;
+        }
+    }
+    let state = writer.forms_state()?.unwrap_or_default();
+    writer
+        .put_form_entry(FormKey::State, &FormsState { entities: state.entities + new, ..state })?;
+    Ok(())
+}
+
 /// Keeps which entities there are by their names, and how many in all. What is left of an entity
 /// that no chunk is resolved to any more goes, unless something else mentions it.
 fn note_entities(

@@ -75,6 +75,7 @@ pub(super) fn write_entities(
 ) -> Result<(Vec<Row>, bool), KbError> {
     store.write(|writer| {
         let put = put_entities(writer, &resolved.entities)?;
+        ending::note_written(writer, resolved, &put.0)?;
         // Until each chunk leads to what it names.
         if put.1 {
             writer.set_unsettled(true)?;

@@ -108,15 +108,15 @@ async fn an_upload_that_has_become_a_document_is_deleted_by_the_id_of_the_upload
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_that_a_build_is_reading_is_deleted_and_the_build_does_not_store_it() {
-    let double = stuck();
+    // Calls that are under way go on while a document is deleted, and the build waits for them.
+    let slow = Behaviour::replying(|_| "Where is Two?".into()).latency(Duration::from_secs(1));
+    let double = Double::start(slow);
     let world = asking(&double, false).await;
     world.upload(&[("a.md", b"# A\n\nOne is in Velby.\n"), ("b.md", b"# B\n\nTwo.\n")]).await;
     let listed = world.get_json("/api/v1/documents").await;
     let id = listed["items"][0]["id"].as_str().unwrap();
     let build = world.post_json("/api/v1/builds", &json!({})).await;
     until("a call to the model", || double.in_flight() > 0).await;
-    // For the calls after those that are waited for.
-    double.set(Behaviour::replying(|_| "Where is Two?".into()));
     let path = format!("/api/v1/documents/{id}");
     let deleted = world.request(Method::DELETE, &path).send().await.unwrap();
     assert_eq!(deleted.status(), 200);

@@ -203,7 +203,7 @@ async fn thresholds_of_an_unknown_embedder_are_measured_in_the_base() {
     let hits = halma_core::Knowledge::search(&*base, &usual(texts)).await.unwrap().remove(0);
     assert!(hits[0].text.contains("number7 ") && hits.len() < 40, "{}", hits.len());
     drop(base);
-    // Those of the configuration hold; of what is usual for the embedder the greater does.
+    // Those of the configuration hold, then what is usual for the embedder.
     let opened = |thresholds: GivenThresholds| {
         let embedder: Option<Arc<dyn Embedder>> = Some(Words::new());
         let options = BaseOptions { embedder, thresholds, ..BaseOptions::default() };
@@ -215,7 +215,7 @@ async fn thresholds_of_an_unknown_embedder_are_measured_in_the_base() {
     assert_eq!(opened(GivenThresholds { configured: low, usual: high }), low);
     let usual = |usual: Thresholds| GivenThresholds { usual, ..GivenThresholds::default() };
     assert_eq!(opened(usual(high)), high);
-    assert_eq!(opened(usual(low)), measured);
+    assert_eq!(opened(usual(low)), low);
     let chunk = Thresholds { atom: None, ..low };
     let mixed = GivenThresholds { configured: chunk, usual: high };
     assert_eq!(opened(mixed), Thresholds { chunk: low.chunk, atom: high.atom });

@@ -149,8 +149,8 @@ pub struct Thresholds {
 pub struct GivenThresholds {
     /// Those of the configuration, which hold whatever is measured.
     pub configured: Thresholds,
-    /// Those that are usual for the embedder. They hold where chance gives less in the base: in
-    /// another language, or where all texts are about one thing, it may give more.
+    /// Those that were measured for the embedder with questions. What chance gives in a base says
+    /// less, so it holds for other embedders only.
     pub usual: Thresholds,
 }
 
@@ -158,13 +158,9 @@ impl GivenThresholds {
     /// Those in use, with what was measured in the base.
     pub(crate) fn or(self, measured: Option<Calibration>) -> Thresholds {
         let (configured, usual) = (self.configured, self.usual);
-        let greatest = |usual: Option<f32>, measured: Option<f32>| match (usual, measured) {
-            (Some(usual), Some(measured)) => Some(usual.max(measured)),
-            (usual, measured) => usual.or(measured),
-        };
         Thresholds {
-            chunk: configured.chunk.or(greatest(usual.chunk, measured.map(|held| held.chunk))),
-            atom: configured.atom.or(greatest(usual.atom, measured.map(|held| held.atom))),
+            chunk: configured.chunk.or(usual.chunk).or(measured.map(|held| held.chunk)),
+            atom: configured.atom.or(usual.atom).or(measured.map(|held| held.atom)),
         }
     }
 }

@@ -1,10 +1,14 @@
-//! Extractors for bodies, queries and path parameters that report errors as problems.
+//! Extractors for bodies, queries and path parameters that report errors as problems, and answers
+//! that may be long.
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
+use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::limits::blocking::run_blocking;
@@ -16,6 +20,9 @@ pub(crate) struct JsonBody<T>(pub(crate) T);
 
 /// Longer bodies are read off the runtime's threads.
 const LARGE: usize = 64 * 1024;
+
+/// As many hits are written at once; a page of the web UI has no more.
+const FEW: usize = 50;
 
 impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
@@ -57,6 +64,20 @@ fn body_problem(rejection: &JsonRejection) -> Problem {
         }
         _ => problem,
     }
+}
+
+/// A JSON answer of `items` hits or lines. One of many is written off the runtime's threads: hundreds
+/// of clients who ask for the longest answers would hold up everyone else's requests.
+pub(crate) async fn answer<T>(value: T, items: usize) -> Result<Response, Problem>
+where
+    T: Serialize + Send + 'static,
+{
+    if items <= FEW {
+        return Ok(Json(value).into_response());
+    }
+    let write = move || serde_json::to_vec(&value).map_err(|e| Problem::internal(&e));
+    let bytes = run_blocking(write).await?;
+    Ok(([(CONTENT_TYPE, "application/json")], bytes).into_response())
 }
 
 /// The query string.

@@ -1,12 +1,12 @@
 //! Search over one layer.
-use axum::Json;
+use axum::response::Response;
 use halma_core::{Filter, Hit, Layer, Mode};
 use halma_engine::SearchQuery;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::access::MayAskDocuments;
-use crate::json::JsonBody;
+use crate::json::{JsonBody, answer};
 use crate::limits::bounds;
 use crate::listing;
 use crate::problem::Problem;
@@ -39,7 +39,7 @@ pub(crate) struct SearchResponse {
 pub(crate) async fn search(
     MayAskDocuments(caller): MayAskDocuments,
     JsonBody(request): JsonBody<SearchRequest>,
-) -> Result<Json<SearchResponse>, Problem> {
+) -> Result<Response, Problem> {
     let engine = caller.workspace.engine();
     engine.check_text("text", &request.text)?;
     if let Some(filter) = &request.filter {
@@ -53,5 +53,6 @@ pub(crate) async fn search(
         filter: request.filter.unwrap_or_default(),
     };
     let hits = caller.workspace.searches.pass(engine.search(query)).await??;
-    Ok(Json(SearchResponse { hits }))
+    let items = hits.len();
+    answer(SearchResponse { hits }, items).await
 }

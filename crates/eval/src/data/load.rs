@@ -47,8 +47,8 @@ struct RecordReader<'a> {
     path: &'a Path,
     read: ReadItem<'a>,
     companion: CompanionFiles,
-    /// The record of each id.
-    records: HashMap<String, usize>,
+    /// The record of each id, with its question.
+    records: HashMap<String, (usize, String)>,
 }
 
 impl RecordReader<'_> {
@@ -67,10 +67,16 @@ impl RecordReader<'_> {
 
     /// Ids are the keys of a resumed run, so two records of one id cannot be distinguished.
     fn unique(&mut self, record: usize, item: Item) -> Result<Item, String> {
-        match self.records.insert(item.question.id.clone(), record) {
-            None => Ok(item),
-            Some(first) => {
-                let id = &item.question.id;
+        let (id, text) = (&item.question.id, &item.question.text);
+        match self.records.get(id) {
+            None => {
+                self.records.insert(id.clone(), (record, text.clone()));
+                Ok(item)
+            }
+            Some((first, same)) if same == text => Err(format!(
+                "it is the question of record {first} again; give each its own `id` to ask both"
+            )),
+            Some((first, _)) => {
                 Err(format!("its id `{id}` is that of record {first}; give each its own"))
             }
         }

@@ -88,6 +88,19 @@ fn a_malformed_record_is_named_and_the_others_are_loaded() {
 }
 
 #[test]
+fn a_question_without_an_id_keeps_it_when_lines_are_added_or_removed() {
+    let line = |question: &str| format!("{{\"question\": \"{question}\", \"answers\": [\"x\"]}}\n");
+    let of = |lines: &[String]| load_text(&lines.concat(), Format::OWN).unwrap();
+    let (who, whose) = (line("Who built Varn?"), line("Whose is Varn?"));
+    let both = of(&[who.clone(), whose.clone()]);
+    assert_ne!(both.items[0].question.id, both.items[1].question.id);
+    assert_eq!(of(&[whose.clone()]).items, both.items[1..]);
+    let twice = of(&[whose.clone(), who, whose]);
+    let reason = "it is the question of record 1 again; give each its own `id` to ask both";
+    assert_eq!((twice.items.len(), twice.refused[0].reason.as_str()), (2, reason));
+}
+
+#[test]
 fn a_limit_takes_the_first_questions() {
     let data = load(&fixture("musique.jsonl"), Format::MUSIQUE, Some(1)).unwrap();
     assert_eq!((data.items.len(), data.refused.len()), (1, 0));

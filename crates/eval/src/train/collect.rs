@@ -210,14 +210,15 @@ impl Collector {
             None if output.health.is_failing() => Some(output.health.stopped()),
             _ => None,
         };
+        let asked = usable.items.iter().map(|item| &item.question);
+        let asked = asked.map(|one| (one.id.clone(), one.text.clone())).collect();
         CollectionSummary {
-            questions: usable.items.len(),
             left_out: usable.left_out.clone(),
             failed: output.health.failed,
             failure: output.health.failure.clone(),
             gold_missing: output.gold.1.difference(&output.gold.0).count(),
             stopped,
-            ..CollectionSummary::new(&output.rounds)
+            ..CollectionSummary::new(&output.rounds, &asked)
         }
     }
 }

@@ -1,5 +1,5 @@
 //! What a collection came to.
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use halma_core::Limit;
 use serde::Serialize;
@@ -34,6 +34,9 @@ pub struct CollectionSummary {
     /// Right in any round.
     pub solved: usize,
     pub rounds: usize,
+    /// Rounds of questions that are not in the file of questions now. They are kept, and used for
+    /// pairs, and counted nowhere else.
+    pub earlier_rounds: usize,
     /// Hops of the right trajectories.
     pub hops: usize,
     /// Rounds of this run that failed and will be repeated by the next.
@@ -49,10 +52,16 @@ pub struct CollectionSummary {
 }
 
 impl CollectionSummary {
-    pub(super) fn new(rounds: &[Round]) -> Self {
-        let mut summary = Self { rounds: rounds.len(), ..Self::default() };
+    /// Of the rounds of these questions, each by its id and its words.
+    pub(super) fn new(rounds: &[Round], questions: &HashSet<(String, String)>) -> Self {
+        let mut summary = Self { questions: questions.len(), ..Self::default() };
         let mut solved: HashMap<(String, String), (bool, bool)> = HashMap::new();
         for round in rounds {
+            if !questions.contains(&round.key()) {
+                summary.earlier_rounds += 1;
+                continue;
+            }
+            summary.rounds += 1;
             let entry = solved.entry(round.key()).or_default();
             entry.0 |= round.right && !round.sampled;
             entry.1 |= round.right;
@@ -94,6 +103,12 @@ impl CollectionSummary {
         lines.push(format!("{} calls, {} tokens, ${:.4}", self.calls, self.tokens, self.usd));
         for (reason, count) in &self.left_out {
             lines.push(format!("left out: {count} {reason}"));
+        }
+        if self.earlier_rounds > 0 {
+            lines.push(format!(
+                "and {} rounds of questions that are not in the file now, which are kept",
+                self.earlier_rounds
+            ));
         }
         lines
     }

@@ -133,6 +133,9 @@ async fn a_question_is_answered_again_until_it_is_right_and_never_afterwards() {
     std::fs::write(&out, bytes).unwrap();
     let again = collect(&out, &[VARN, HOLM], []).await;
     assert_eq!((again.rounds, again.solved), (3, 2));
+    let fewer = collect(&out, &[VARN], []).await;
+    assert_eq!((fewer.questions, fewer.begun, fewer.rounds, fewer.solved), (1, 1, 2, 1));
+    assert_eq!(fewer.earlier_rounds, 1);
 }
 
 #[tokio::test]

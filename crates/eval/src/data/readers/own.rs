@@ -8,6 +8,7 @@ use crate::data::answers;
 use crate::data::companion::CompanionFiles;
 use crate::data::item::{Item, Passage};
 use crate::data::raw_record::{Fault, RawRecord, parse};
+use crate::fingerprint::fingerprint;
 use crate::metrics::GoldPassage;
 
 #[derive(Deserialize)]
@@ -49,7 +50,8 @@ enum OwnEvidence {
     },
 }
 
-/// Without an `id` a question's number in the file is its id.
+/// Without an `id` a question is known by its words, so that a run goes on when lines of its file
+/// were added, removed or moved.
 pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
     let record: OwnRecord = parse(raw)?;
     let answers = match &record.answers {
@@ -66,7 +68,7 @@ pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
         Some(value) => answers::read(value)?,
     };
     let id = match record.id {
-        None | Some(Value::Null) => format!("q{}", raw.record),
+        None | Some(Value::Null) => named(&record.question),
         Some(Value::String(id)) => id,
         Some(Value::Number(id)) => id.to_string(),
         Some(_) => return Err("the id is neither a text nor a number".to_owned().into()),
@@ -89,6 +91,11 @@ pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
             .with_asked_at(record.asked_at)
             .with_options(record.options)
     })
+}
+
+/// The id of a question without one of its own.
+fn named(question: &str) -> String {
+    format!("q-{}", &fingerprint([question.trim()])[..10])
 }
 
 fn passage(evidence: OwnEvidence) -> Option<GoldPassage> {

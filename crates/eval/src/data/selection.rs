@@ -96,8 +96,9 @@ impl Selection {
     pub fn apply(&self, data: &mut DataSet) -> Result<Option<Sample>, DataError> {
         for condition in &self.conditions {
             if data.items.iter().all(|item| item.property(&condition.key).is_none()) {
-                let keys: BTreeSet<&str> = data.items.iter().flat_map(Item::properties).collect();
-                let keys = keys.into_iter().collect::<Vec<_>>().join(", ");
+                let all: BTreeSet<&str> = data.items.iter().flat_map(Item::properties).collect();
+                let known = |key: &&str| data.items.iter().any(|one| one.property(key).is_some());
+                let keys = all.into_iter().filter(known).collect::<Vec<_>>().join(", ");
                 return Err(DataError::NoProperty { key: condition.key.clone(), keys });
             }
             data.items.retain(|item| condition.holds(item));
@@ -256,6 +257,8 @@ mod tests {
         assert_eq!(by(&["id=q1|q4"]).unwrap(), ["q1", "q4"]);
         let error = by(&["colour=red"]).unwrap_err().to_string();
         assert!(error.contains("`colour`") && error.contains("domain"), "{error}");
+        let error = by(&["kind=bridge"]).unwrap_err().to_string();
+        assert!(error.ends_with("there are answerable, domain, hops, id"), "{error}");
         assert!(by(&["hops=9"]).unwrap_err().to_string().contains("hops=9"));
         for bad in ["hops", "=2", "hops=", "a=b||c"] {
             assert!(bad.parse::<Condition>().is_err(), "{bad}");

@@ -172,8 +172,11 @@ def upload(
     return Call("POST", "/api/v1/documents", of(models.UploadResult), params=params, files=parts)
 
 
-def build(uploads: Sequence[str] | None) -> Call[models.BuildStatus]:
-    return Call("POST", "/api/v1/builds", of(models.BuildStatus), json=given(uploads=uploads))
+def build(
+    uploads: Sequence[str] | None, rebuild: Sequence[str] | None
+) -> Call[models.BuildStatus]:
+    body = given(uploads=uploads, rebuild=rebuild)
+    return Call("POST", "/api/v1/builds", of(models.BuildStatus), json=body)
 
 
 def new_key(

@@ -255,15 +255,22 @@ class Halma:
 
     # Builds
 
-    def estimate(self, uploads: Sequence[str] | None = None) -> models.BuildEstimate:
-        """What a build would cost."""
-        body = _requests.given(uploads=uploads)
+    def estimate(
+        self, uploads: Sequence[str] | None = None, *, rebuild: Sequence[str] | None = None
+    ) -> models.BuildEstimate:
+        """What a build would cost; ``kept`` is what stays although the configuration differs."""
+        body = _requests.given(uploads=uploads, rebuild=rebuild)
         call = Call("POST", "/api/v1/builds/estimate", of(models.BuildEstimate), json=body)
         return self._send(call)
 
-    def build(self, uploads: Sequence[str] | None = None) -> models.BuildStatus:
-        """Starts a build of these uploads, or of all; ``wait_for_build`` returns when it has ended."""
-        return self._send(_requests.build(uploads))
+    def build(
+        self, uploads: Sequence[str] | None = None, *, rebuild: Sequence[str] | None = None
+    ) -> models.BuildStatus:
+        """Starts a build of these uploads, or of all; ``wait_for_build`` returns when it has ended.
+
+        ``rebuild`` names parts of the base that are made again: ``"atoms"``, ``"entities"`` …
+        """
+        return self._send(_requests.build(uploads, rebuild))
 
     def builds(self) -> list[models.BuildStatus]:
         """The builds, newest first."""
@@ -310,6 +317,25 @@ class Halma:
         path = f"/api/v1/nodes/{part(node)}/neighbours"
         params = _requests.given(edge=edge, limit=limit)
         return self._send(Call("GET", path, of(models.Neighbourhood), params=params))
+
+    def timeline(
+        self,
+        entity: str,
+        *,
+        document: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int | None = None,
+    ) -> models.Timeline:
+        """What is dated of an entity, by one of its names, in the order of the dates.
+
+        ``document`` (a name with ``*``), ``since`` and ``until`` restrict which documents are read.
+        """
+        params = _requests.given(
+            name=entity, document=document, since=since, until=until, limit=limit
+        )
+        path = "/api/v1/entities/timeline"
+        return self._send(Call("GET", path, of(models.Timeline), params=params))
 
     def tables(self) -> list[models.TableLine]:
         """The tables that can be queried."""

@@ -86,6 +86,10 @@ class Sync(unittest.TestCase):
         build = self.halma.wait_for_build(self.halma.build(uploads).id)
         self.assertEqual(build.state, models.BuildPhase.done, build)
         self.assertIn(build.id, [build.id for build in self.halma.builds()])
+        self.assertEqual([e.date for e in self.halma.timeline("Skell Light").events], ["1890"])
+        again = self.halma.build(uploads, rebuild=["entities"])
+        self.assertEqual(again.rebuild, [models.BasePart.entities])
+        self.assertEqual(self.halma.wait_for_build(again.id).state, models.BuildPhase.done)
         lights = {"metadata": {"team": "lights", "year": {"gte": 1800}}}
         hits = self.halma.search("Skell Light", filter=lights, mode="bm25")
         self.assertEqual({hit.document for hit in hits}, {"of test/notes.md"})

@@ -7,6 +7,7 @@ pub(crate) const MOST_CHUNKS_UNASKED: u64 = 200;
 
 /// A part of a base that is rebuilt on request only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BasePart {
     /// `kb.atoms`.
@@ -72,6 +73,7 @@ impl BasePart {
 
 /// A part that stays as it was made although the configuration says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct KeptPart {
     pub part: BasePart,
     /// What the base was made with, and what the configuration says.

@@ -62,8 +62,8 @@ pub use feedback::{
 };
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
-    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent, Unit,
-    VectorStats, Verified,
+    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent,
+    TimelineQuery, Unit, VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, DenseTrust, KeptPart};
 pub use maintain::{

@@ -71,7 +71,7 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
     let base = open(&bench, &first, None);
     bench.index(&base).await;
     assert!(is_own(cosine(&base).await));
-    assert_eq!(base.migration().unwrap(), None);
+    assert_eq!(base.inspector().stats().unwrap().migration, None);
     drop(base);
     let by = EmbeddedBy { model: "toy-words".into(), origin: "open toy-words".into() };
     assert_eq!(Base::embedded_by(&bench.base_dir()).unwrap(), Some(by));
@@ -82,7 +82,7 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
     assert!(is_own(cosine(&base).await), "before anything is embedded again");
     let report = bench.index(&base).await;
     assert!(report.embedded > 0 && report.embedded < 90, "{report:?}");
-    let on_its_way = base.migration().unwrap().unwrap();
+    let on_its_way = base.inspector().stats().unwrap().migration.unwrap();
     let (from, to) = ("toy-words".to_owned(), "other".to_owned());
     let done = report.embedded as u64;
     assert_eq!(on_its_way, Migration { from, to, done, total: 90 });
@@ -99,7 +99,7 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
     let rest = bench.index(&base).await;
     assert_eq!(rest.embedded, 90 - report.embedded, "what was embedded is not embedded again");
     assert!(is_own(cosine(&base).await), "after the switch");
-    assert_eq!(base.migration().unwrap(), None);
+    assert_eq!(base.inspector().stats().unwrap().migration, None);
     let stats = base.inspector().stats().unwrap();
     assert_eq!((stats.vectors.len(), stats.vectors[0].embedder.as_str()), (1, "other"));
     drop(base);
@@ -124,7 +124,7 @@ async fn every_search_during_a_migration_is_in_one_space() {
     let mut on_its_way = 0;
     while futures::poll!(&mut run).is_pending() {
         assert!(is_own(cosine(&base).await));
-        on_its_way += usize::from(base.migration().unwrap().is_some());
+        on_its_way += usize::from(base.inspector().stats().unwrap().migration.is_some());
         tokio::task::yield_now().await;
     }
     assert!(on_its_way > 0 && is_own(cosine(&base).await));
@@ -156,7 +156,7 @@ async fn a_document_that_changes_during_a_migration_keeps_both_its_vectors() {
     assert!(hits[0].text.contains("first part"), "its old vector moved with it");
     second.answers.store(usize::MAX, Ordering::Relaxed);
     bench.index(&base).await;
-    assert_eq!(base.migration().unwrap(), None);
+    assert_eq!(base.inspector().stats().unwrap().migration, None);
     let stats = base.inspector().stats().unwrap();
     assert_eq!(stats.vectors[0].chunks + stats.vectors[0].atoms, stats.chunks + stats.atoms);
     assert!(begun > 0);
@@ -176,7 +176,7 @@ async fn going_back_to_the_old_embedder_ends_the_migration() {
     drop(base);
     let base = open(&bench, &first, None);
     let report = bench.index(&base).await;
-    assert_eq!((report.embedded, base.migration().unwrap()), (0, None));
+    assert_eq!((report.embedded, base.inspector().stats().unwrap().migration), (0, None));
     assert_eq!(base.inspector().stats().unwrap().vectors.len(), 1);
     assert!(is_own(cosine(&base).await));
 }

@@ -150,7 +150,7 @@ async fn vectors_stay_those_of_the_embedder_that_the_base_was_made_with() {
     let report = add_a_note(&bench, &base).await;
     assert_eq!((report.embedded, second.calls.load(Ordering::Relaxed)), (3, 0));
     assert_eq!(report.kept[0].part, BasePart::Embedder);
-    assert_eq!(base.migration().unwrap(), None);
+    assert_eq!(base.inspector().stats().unwrap().migration, None);
     let found = search(&base, "heron", Layer::Chunk, Mode::Dense).await;
     assert!(found[0].cosine.unwrap() > 0.4, "{found:?}");
     let options = IndexOptions { rebuild: vec![BasePart::Embedder], ..IndexOptions::default() };

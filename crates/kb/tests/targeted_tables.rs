@@ -7,8 +7,8 @@ mod extractor;
 use std::sync::Arc;
 
 use extractor::Works;
-use halma_core::Knowledge;
-use halma_kb::{Base, BasePart, Entities, IndexOptions, KbError, TableOf};
+use halma_core::{Filter, Knowledge};
+use halma_kb::{Base, BasePart, Entities, IndexOptions, KbError, TableOf, TimelineQuery};
 use serde_json::{Value, json};
 
 fn approvals() -> TableOf {
@@ -159,12 +159,16 @@ async fn the_estimate_counts_a_call_for_each_passage() {
     assert_eq!(stage.calls, 3);
 }
 
+fn events(entity: &str, limit: usize) -> TimelineQuery {
+    TimelineQuery { entity: entity.into(), filter: Filter::default(), limit }
+}
+
 #[tokio::test]
 async fn a_timeline_lists_what_is_dated_of_an_entity() {
     let works = library();
     let base = works.open();
     works.index(&base).await;
-    let timeline = base.inspector().timeline("lavex", 10).unwrap();
+    let timeline = base.inspector().timeline(&events("lavex", 10)).unwrap();
     assert_eq!(timeline.entities, ["Lavex"]);
     let lines: Vec<(&str, &str)> = timeline
         .events
@@ -172,9 +176,15 @@ async fn a_timeline_lists_what_is_dated_of_an_entity() {
         .map(|event| (event.date.as_str(), event.document.as_str()))
         .collect();
     assert_eq!(lines, [("2017-09-14", "one.txt"), ("2017-09-14", "one.txt")], "{timeline:?}");
-    let cut = base.inspector().timeline("Lavex", 1).unwrap();
+    let cut = base.inspector().timeline(&events("Lavex", 1)).unwrap();
     assert!(cut.cut && cut.events.len() == 1);
-    let unknown = base.inspector().timeline("Nobody Known", 10).unwrap_err();
+    let of = |document: &str| {
+        let filter = Filter { documents: vec![document.into()], ..Filter::default() };
+        base.inspector().timeline(&TimelineQuery { filter, ..events("Lavex", 10) }).unwrap()
+    };
+    assert_eq!(of("on*.txt"), timeline);
+    assert_eq!(of("two.txt").events, []);
+    let unknown = base.inspector().timeline(&events("Nobody Known", 10)).unwrap_err();
     assert!(matches!(unknown, KbError::NoEntity { .. }) && unknown.to_string().contains("kb list"));
 }
 
@@ -194,10 +204,37 @@ async fn facts_are_part_of_a_timeline() {
     works.rules.script("facts", "", &facts.to_string());
     let base: Arc<Base> = works.open();
     works.index(&base).await;
-    let timeline = base.inspector().timeline("Low Tide Press", 10).unwrap();
+    let timeline = base.inspector().timeline(&events("Low Tide Press", 10)).unwrap();
     assert_eq!(timeline.events.len(), 1, "the sentence says what the fact says: {timeline:?}");
     assert_eq!(timeline.events[0].date, "1975");
     assert!(timeline.events[0].node.0.starts_with('f'));
+}
+
+#[tokio::test]
+async fn what_facts_relate_compares_as_numbers_where_all_are() {
+    let mut works = Works::new();
+    works.bench.settings.entities = Entities::Model;
+    works.bench.settings.tables_of = vec!["founded in".into()];
+    for (file, press, year) in [("a.txt", "Low Tide Press", "1975"), ("b.txt", "Old Press", "980")]
+    {
+        let text = format!("{press} was founded in {year}.");
+        works.bench.write(file, &text);
+        let facts = json!({
+            "entities": [
+                {"name": press, "type": "organisation", "description": ""},
+                {"name": year, "type": "year", "description": ""},
+            ],
+            "facts": [{"head": press, "relation": "founded in", "tail": year, "sentence": text}],
+        });
+        works.rules.script("facts", press, &facts.to_string());
+    }
+    let base = works.open();
+    works.index(&base).await;
+    let found =
+        sql(&base, "SELECT organisation FROM founded_in WHERE founded_in_year < 1000").await;
+    assert_eq!(found, [[json!("Old Press")]]);
+    let types = sql(&base, "SELECT typeof(organisation), typeof(founded_in_year) FROM founded_in");
+    assert_eq!(types.await[0], [json!("text"), json!("integer")]);
 }
 
 #[tokio::test]

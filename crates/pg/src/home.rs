@@ -148,7 +148,8 @@ impl Home {
         Request { holder, is_urgent, length: LEASE_LENGTH }.wait(&self.tables).await
     }
 
-    /// [`Home::lease`] that ends so long after its holder was last heard of.
+    /// [`Home::lease`] that ends so long after its holder was last heard of: for tests, which see one
+    /// end sooner or later than a program would.
     pub async fn lease_for(
         &self,
         holder: &str,

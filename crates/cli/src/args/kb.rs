@@ -6,7 +6,7 @@ use halma_core::Layer;
 use halma_engine::ExportFormat;
 
 use super::choice::{self, Choice, one_of};
-use super::{BudgetArgs, KbDir};
+use super::{BudgetArgs, FilterArgs, KbDir};
 
 #[derive(clap::Args)]
 pub(crate) struct Kb {
@@ -237,6 +237,8 @@ pub(crate) struct KbTimeline {
     pub(crate) entity: String,
     #[command(flatten)]
     pub(crate) kb: KbDir,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     /// Maximum number of events
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) top: u32,

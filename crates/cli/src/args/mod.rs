@@ -36,7 +36,7 @@ pub(crate) use kb::{
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use place::KbDir;
 pub(crate) use plan::{Plan, PlanCommand};
-pub(crate) use search::{Search, Where};
+pub(crate) use search::{FilterArgs, Search, Where};
 pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, Serve};
 pub(crate) use train::{Train, TrainCollect, TrainCommand, TrainKeywords, TrainPairs};
 

@@ -188,6 +188,22 @@ fn a_closed_pipe_ends_the_program_quietly() {
 }
 
 #[test]
+fn doctor_and_stats_report_what_the_next_build_makes_again() {
+    let program = Program::configured("[embedder]\nkind = \"none\"\n[kb]\ncommunities = true\n");
+    write_library(&program);
+    program.run(&["index", "library"]).succeeds();
+    assert!(program.stats()["layers"]["community"].as_u64().unwrap() > 0, "{}", program.stats());
+    // The offline model describes none of them.
+    assert_eq!(program.stats()["communities_stale"], true);
+    let findings = program.run(&["doctor", "--json"]).json();
+    let mut findings = findings.as_array().unwrap().iter();
+    let base = findings.find(|finding| finding["component"] == "base").unwrap();
+    let said = base["message"].as_str().unwrap();
+    assert!(said.contains("communities") && said.contains("`halma index`"), "{said}");
+    assert_eq!(base["health"], "warning");
+}
+
+#[test]
 fn fields_that_a_known_base_is_given_are_reported() {
     let program = Program::new();
     write_library(&program);

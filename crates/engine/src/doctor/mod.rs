@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
-use halma_kb::{DenseTrust, KbError};
+use halma_kb::{DenseTrust, KbError, Migration, Stats};
 use halma_kg::{KgKind, KgProfile};
 use halma_models::embed::minilm::{MAX_TOKENS, MiniLm};
 use halma_models::{RerankerKind, ping};
@@ -303,6 +303,22 @@ fn trust(trust: Option<DenseTrust>) -> String {
     )
 }
 
+/// What is not as the configuration or the documents want it until the next build.
+fn unfinished(stats: &Stats) -> String {
+    let mut found = String::new();
+    if let Some(Migration { from, to, done, total }) = &stats.migration {
+        found = format!(
+            "; {done} of {total} texts have a vector of {to}, and searches use those of {from} until \
+             all have: run `halma index` with that embedder configured"
+        );
+    }
+    if stats.communities_stale {
+        found += "; its communities are those of former entities, or wait for their summaries: \
+                  `halma index` makes them again";
+    }
+    found
+}
+
 /// The base, if there is one.
 fn open(config: &Config, kb: &Path, place: &Place) -> Result<Option<Engine>, EngineError> {
     if place.address().is_none() && !place.folder().exists() {
@@ -329,21 +345,18 @@ fn base(place: &Place, opened: &Result<Option<Engine>, EngineError>) -> Finding 
         Ok(stats) => {
             let measured = engine.base().dense_trust().ok().flatten();
             let message = format!(
-                "{} documents, {} chunks, {} atoms, {} failed units{}{}",
+                "{} documents, {} chunks, {} atoms, {} failed units{}{}{}",
                 stats.documents,
                 stats.chunks,
                 stats.atoms,
                 stats.failed_units,
                 thresholds(engine),
-                trust(measured)
+                trust(measured),
+                unfinished(&stats)
             );
             let unread = measured.is_some_and(|trust| !trust.are_compared());
-            let failed = stats.failed_units > 0;
-            Finding::new(
-                NAME,
-                if failed || unread { Health::Warning } else { Health::Good },
-                message,
-            )
+            let open = stats.failed_units > 0 || !unfinished(&stats).is_empty();
+            Finding::new(NAME, if open || unread { Health::Warning } else { Health::Good }, message)
         }
         Err(e) => Finding::bad(NAME, e),
     }

@@ -32,7 +32,8 @@ impl Place {
         Ok(Self { folder, address: Some(Arc::new(address)) })
     }
 
-    /// The same base with its replica in this folder, for several in one program.
+    /// The same base with its replica in this folder: for tests, in which one program is several
+    /// machines.
     #[must_use]
     pub fn with_replica(self, folder: &Path) -> Self {
         Self { folder: folder.to_owned(), ..self }

@@ -29,7 +29,7 @@ pub struct EmbeddedBy {
 
 impl Base {
     /// How far the base is on its way to another embedder; `None` when it is on no such way.
-    pub fn migration(&self) -> Result<Option<Migration>, KbError> {
+    pub(crate) fn migration(&self) -> Result<Option<Migration>, KbError> {
         let store = &self.store;
         store.read(|reader| {
             let Some((_, from)) = reader.active_embedder()? else { return Ok(None) };

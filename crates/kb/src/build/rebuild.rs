@@ -17,6 +17,7 @@ const SAMPLE: usize = 200;
 
 /// What rebuilding one part would cost, about.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RebuildCost {
     pub calls: u64,
     pub prompt_tokens: u64,

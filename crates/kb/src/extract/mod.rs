@@ -33,6 +33,7 @@ use serde::Serialize;
 pub use extraction::LeftOut;
 pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
 pub(crate) use forget::{ExtractedFrom, forget_quotes};
+pub(crate) use forms::{Names, check as check_names, doubt as doubt_names};
 pub(crate) use learned_tags::{LearnedTerms, QUESTION_CLASS};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;

@@ -202,14 +202,15 @@ fn collect(
         rows.push(Line { id: fact.id, chunks: vec![fact.chunk], place: chunk.place, cells });
     }
     rows.sort_by(|a, b| (&a.cells, a.id).cmp(&(&b.cells, b.id)));
-    let columns = vec![
-        column(most(&heads).unwrap_or_else(|| "subject".to_owned())),
-        column(match most(&tails) {
-            Some(kind) => format!("{name} ({kind})"),
-            None => name.to_owned(),
-        }),
-        column("evidence".to_owned()),
-    ];
+    let first = most(&heads).unwrap_or_else(|| "subject".to_owned());
+    let second = most(&tails).map_or_else(|| name.to_owned(), |kind| format!("{name} ({kind})"));
+    // Years, dates and amounts compare as such where all cells are.
+    let read = |(at, name): (usize, String)| {
+        let cells = rows.iter().map(|row: &Line| row.cells[at].as_str());
+        Column { name, kind: ColumnReading::of(&cells).kind }
+    };
+    let mut columns: Vec<Column> = [first, second].into_iter().enumerate().map(read).collect();
+    columns.push(column("evidence".to_owned()));
     Ok(Made { relation: name.to_owned(), columns, rows })
 }
 

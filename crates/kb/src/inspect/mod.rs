@@ -17,7 +17,7 @@ pub use facts::{EntityLine, FactLine, FactSnapshot};
 pub use list::{ListQuery, ListedDocument, ListedNode};
 pub use show::{Shown, Unit};
 pub use stats::{Figures, Sizes, Stats, VectorStats};
-pub use timeline::{Timeline, TimelineEvent};
+pub use timeline::{Timeline, TimelineEvent, TimelineQuery};
 pub use verify::{Problem, Verified};
 
 use crate::Base;

@@ -6,12 +6,12 @@ use halma_core::{Edge, Layer};
 use serde::Serialize;
 
 use super::Inspector;
-use crate::KbError;
 use crate::base::store_dir;
 use crate::store::{
     DocumentRecord, EmbedderRecord, FORMAT, StoreReader, TableRecord, Task, UnitCounts, UnitState,
     searched,
 };
+use crate::{KbError, Migration};
 
 /// Counts of everything a base holds; what is zero is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -37,6 +37,13 @@ pub struct Stats {
     pub vectors: Vec<VectorStats>,
     pub failed_units: u64,
     pub pending_units: u64,
+    /// How far the base is on its way to another embedder, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub migration: Option<Migration>,
+    /// Whether the communities are those of former entities, or not all of them are described; the
+    /// next build makes them again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub communities_stale: bool,
     #[serde(flatten)]
     pub figures: Figures,
     pub bytes_on_disk: u64,
@@ -82,6 +89,7 @@ impl Inspector<'_> {
     pub fn stats(&self) -> Result<Stats, KbError> {
         let (base, store) = (self.base, &self.base.store);
         let bytes_on_disk = size_of(&store_dir(&base.dir)) + size_of(&base.dir.join("bm25"));
+        let (migration, communities_stale) = (base.migration()?, base.communities_are_stale()?);
         store.read(|reader| {
             let (created, updated) = reader.times()?;
             let figures = figures(reader)?;
@@ -116,6 +124,8 @@ impl Inspector<'_> {
                 vectors,
                 failed_units: units(UnitState::Failed),
                 pending_units: units(UnitState::Pending),
+                migration,
+                communities_stale,
                 figures,
                 bytes_on_disk,
                 fingerprint: hasher.finalize().to_hex()[..16].to_owned(),

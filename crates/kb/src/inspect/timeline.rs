@@ -3,23 +3,36 @@
 use std::collections::BTreeSet;
 
 use halma_core::text::{count_name, normalise_name, sentences};
-use halma_core::{Edge, Layer, NodeId};
+use halma_core::{Edge, Filter, Layer, NodeId};
 use serde::Serialize;
 
 use super::Inspector;
 use super::dates::{ColumnDates, dates};
 use crate::KbError;
 use crate::graph::entities_named;
+use crate::search::filter::allowed;
 use crate::store::{
-    At, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Row, RowRecord, StoreReader,
+    At, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Row, RowRecord, RowSet, StoreReader,
     TableRecord, node_id,
 };
 
 /// Passages of one entity that are read, at most.
 const MOST_CHUNKS: usize = 5_000;
 
+/// What is asked of a timeline.
+#[derive(Debug, Clone, Default)]
+pub struct TimelineQuery {
+    /// One of the names of the entity.
+    pub entity: String,
+    /// Only what these documents say. None of it comes from answers.
+    pub filter: Filter,
+    /// Events at most, the first ones.
+    pub limit: usize,
+}
+
 /// The dated events of the entities of one name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Timeline {
     /// Their names; several where they share the one that was asked for.
     pub entities: Vec<String>,
@@ -31,6 +44,7 @@ pub struct Timeline {
 
 /// Something that is dated.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TimelineEvent {
     /// As `2017-09-14`, `2017-09` or `2017`.
     pub date: String,
@@ -43,29 +57,44 @@ pub struct TimelineEvent {
 }
 
 impl Inspector<'_> {
-    /// The dated events of an entity, by one of its names, the first `most` of them.
-    pub fn timeline(&self, name: &str, most: usize) -> Result<Timeline, KbError> {
+    /// The dated events of an entity, as far as the documents that may be read say so.
+    pub fn timeline(&self, query: &TimelineQuery) -> Result<Timeline, KbError> {
         let timeline = self.base.store.read(|reader| {
-            let rows = entities_named(reader, name)?;
-            let mut collected = Collector::default();
+            let rows = entities_named(reader, &query.entity)?;
+            let chunks = chunks_of(reader, &query.filter)?;
+            let mut collected = Collector { chunks, ..Collector::default() };
             for row in &rows {
                 collected.add_entity(reader, *row)?;
             }
             collected.add_rows(reader)?;
             let count = collected.events.len();
-            let events = collected.events.into_iter().take(most).collect();
+            let events = collected.events.into_iter().take(query.limit).collect();
             let names = collected.names.into_iter().collect();
-            Ok(Timeline { entities: names, events, cut: count > most })
+            Ok(Timeline { entities: names, events, cut: count > query.limit })
         })?;
         if timeline.entities.is_empty() {
-            return Err(KbError::NoEntity { name: name.to_owned() });
+            return Err(KbError::NoEntity { name: query.entity.clone() });
         }
         Ok(timeline)
     }
 }
 
+/// The chunks that a filter lets in; `None` for all.
+fn chunks_of(reader: &StoreReader<'_>, filter: &Filter) -> heed::Result<Option<RowSet>> {
+    if filter.feedback == Some(true) {
+        return Ok(Some(RowSet::default()));
+    }
+    let without_answers = Filter { feedback: None, ..filter.clone() };
+    if without_answers.is_empty() {
+        return Ok(None);
+    }
+    allowed(reader, &without_answers, Layer::Chunk).map(Some)
+}
+
 #[derive(Default)]
 struct Collector {
+    /// The chunks that are read; `None` for all.
+    chunks: Option<RowSet>,
     names: BTreeSet<String>,
     /// All names of the entities, normalised.
     keys: Vec<String>,
@@ -93,10 +122,15 @@ impl Collector {
                 _ => {}
             }
         }
+        chunks.retain(|chunk| self.admits(*chunk));
         for chunk in chunks.into_iter().take(MOST_CHUNKS) {
             self.add_chunk(reader, chunk, row)?;
         }
         Ok(())
+    }
+
+    fn admits(&self, chunk: Row) -> bool {
+        self.chunks.as_ref().is_none_or(|chunks| chunks.contains(chunk))
     }
 
     /// The facts of a chunk about an entity, then the sentences that name it.
@@ -154,6 +188,9 @@ impl Collector {
             let mut named = vec![];
             for row in table.rows.0..table.rows.1 {
                 let Some(record) = reader.node::<RowRecord>(row)? else { continue };
+                if !self.admits(record.chunk) {
+                    continue;
+                }
                 let is_named = |cell: &String| self.keys.contains(&normalise_name(cell));
                 if let Some(name) = record.cells.iter().find(|cell| is_named(cell)).cloned() {
                     named.push((name, record));

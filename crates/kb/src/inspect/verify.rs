@@ -1,5 +1,5 @@
 //! Whether a base is whole: every edge has both ends, every vector its node, every index entry its
-//! node, every span lies inside its document.
+//! node, every span lies inside its document, and names are kept as they were extracted.
 use std::collections::BTreeSet;
 
 use halma_core::Layer;
@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Inspector;
 use super::records::Records;
 use crate::KbError;
+use crate::extract::{Names, check_names, doubt_names};
 use crate::lock::WriterLock;
 use crate::store::{At, CheckedCounts, LOST_VECTOR, Row, StoreReader, node_id, searched};
 
@@ -16,6 +17,8 @@ const LISTED: usize = 1000;
 
 const EMBED_AGAIN: &str = "run `halma index` again: it embeds the text again";
 const INDEX_AGAIN: &str = "delete the document with `halma kb delete` and index it again";
+const NAMES_AGAIN: &str = "run `halma index` again: it makes the index of names again and resolves all entities; no model \
+     is asked what it was asked before";
 const REBUILD: &str = "delete the folder `bm25` in the base; the next command builds it again";
 const REINDEX: &str = "run `halma index` again; if it stays, index into a new folder";
 
@@ -58,6 +61,13 @@ pub struct Problem {
     pub hint: &'static str,
 }
 
+impl Problem {
+    /// Whether it is about the index of names alone, which is made again of everything else.
+    pub(crate) fn is_of_names(&self) -> bool {
+        self.hint == NAMES_AGAIN
+    }
+}
+
 impl Inspector<'_> {
     /// Looks at everything in the base. Waits for a build that is running. An error means that it
     /// could not be looked at; what does not fit is in the result.
@@ -83,6 +93,7 @@ impl Inspector<'_> {
             }
             Ok(())
         })?;
+        self.verify_names(&mut verified)?;
         if lost_vectors && self.base.store.is_writable() {
             self.base.store.write_here(|writer| writer.doubt_vectors())?;
         }
@@ -90,6 +101,27 @@ impl Inspector<'_> {
             self.verify_index(layer, &mut verified)?;
         }
         Ok(verified)
+    }
+
+    /// What is kept of names is what was extracted. If not, the next build makes it again.
+    fn verify_names(&self, verified: &mut Verified) -> Result<(), KbError> {
+        let store = &self.base.store;
+        let found = store.read(|reader| {
+            let mut found = vec![];
+            let names = check_names(reader, &mut |at, what| found.push((at, what)))?;
+            if names == Names::Doubted {
+                found.push((None, "the index of names was found damaged before".to_owned()));
+            }
+            for (at, what) in found {
+                let problem = Self::problem(reader, at, what, NAMES_AGAIN);
+                verified.add(Problem { hint: NAMES_AGAIN, ..problem });
+            }
+            Ok(names)
+        })?;
+        if found == Names::Damaged && store.is_writable() {
+            store.write_here(doubt_names)?;
+        }
+        Ok(())
     }
 
     /// Every searched node has its entry, and every entry its node.

@@ -180,7 +180,8 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
     let stats = base.inspector().stats()?;
     report.documents += stats.documents;
     report.chunks += stats.chunks;
-    for problem in verified.problems {
+    // What is kept of names the next build makes again.
+    for problem in verified.problems.into_iter().filter(|problem| !problem.is_of_names()) {
         let document = problem.document.unwrap_or_default();
         report.problems.push(format!("{} {document}: {}", problem.id, problem.what));
     }

@@ -130,7 +130,7 @@ async fn communities_are_found_described_and_kept() {
     assert!(made.communities >= 2);
     let red = community(&base, "Ann1 Red", "Red House").await;
     assert!(red[0].0.starts_with("Around Red"), "{red:?}");
-    assert!(!base.communities_are_stale().unwrap());
+    assert!(!base.inspector().stats().unwrap().communities_stale);
     let said = |of: &str| {
         let asked = works.rules.asked.lock().unwrap();
         asked.iter().filter(|(task, text)| task == "community" && text.contains(of)).count()

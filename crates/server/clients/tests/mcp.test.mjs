@@ -47,7 +47,7 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
     test("the tools are described so that the client can check its arguments", async () => {
       assert.equal(client.getServerVersion().name, "halma");
       const { tools } = await client.listTools();
-      const names = ["ask", "search", "read_document", "list_documents", "explain_answer", "give_feedback"];
+      const names = ["ask", "search", "read_document", "list_documents", "entity_timeline", "explain_answer", "give_feedback"];
       assert.deepEqual(tools.map((tool) => tool.name), names);
       for (const { name, description, inputSchema, annotations } of tools) {
         assert.ok(description.length > 20);

@@ -88,7 +88,7 @@ mod tests {
     async fn a_change_that_cannot_be_stored_is_stored_later() {
         let dir = tempfile::tempdir().unwrap();
         let builds = Arc::new(Builds::open(dir.path()).unwrap());
-        let build = builds.start(None, None).unwrap();
+        let build = builds.start(None, vec![], None).unwrap();
         builds.begin(&build.id).unwrap();
         let folder = dir.path().join("builds");
         std::fs::remove_dir_all(&folder).unwrap();

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
-use halma_engine::{Phase, PhaseProgress, TagSample};
+use halma_engine::{BasePart, Phase, PhaseProgress, TagSample};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -73,9 +73,15 @@ pub(crate) struct Build {
     pub(crate) state: BuildState,
     /// The uploads to build; everything that was uploaded when `None`.
     pub(crate) uploads: Option<Arc<[String]>>,
+    /// Parts of the base that are made again as the configuration says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rebuild: Vec<BasePart>,
     /// Samples to learn from; then nothing is indexed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) samples: Option<Arc<[TagSample]>>,
+    /// Whether what was learned from other samples is forgotten.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) replace: bool,
     /// The id of the key that started it.
     pub(crate) key: Option<String>,
     pub(crate) created: DateTime<Utc>,
@@ -152,6 +158,10 @@ pub(crate) struct BuildStatus {
     pub(crate) stage: String,
     pub(crate) done: usize,
     pub(crate) total: usize,
+    /// Parts of the base that it makes again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub(crate) rebuild: Vec<BasePart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rate_per_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,12 +199,15 @@ impl Build {
         let uploads = uploads.map(Arc::from);
         let (state, created) = (BuildState::Queued, Utc::now());
         let (started, finished, report, error, progress) = (None, None, None, None, None);
-        let (samples, server, reported) = (None, None, None);
+        let (rebuild, samples, replace) = (vec![], None, false);
+        let (server, reported) = (None, None);
         Self {
             id,
             state,
             uploads,
+            rebuild,
             samples,
+            replace,
             key,
             created,
             started,
@@ -259,6 +272,7 @@ impl Build {
             stage: stage.to_owned(),
             done,
             total,
+            rebuild: self.rebuild.clone(),
             rate_per_s: rate,
             seconds_left: rate.map(|rate| total.saturating_sub(done) as f64 / rate),
             created: self.created,

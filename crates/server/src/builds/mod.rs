@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use chrono::Utc;
-use halma_engine::{PhaseProgress, SharedSpace, TagSample, TraceStore};
+use halma_engine::{BasePart, PhaseProgress, SharedSpace, TagSample, TraceStore};
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
@@ -96,20 +96,24 @@ impl Builds {
     pub(crate) fn start(
         &self,
         uploads: Option<Vec<String>>,
+        rebuild: Vec<BasePart>,
         key: Option<String>,
     ) -> Result<Build, Problem> {
         let id = TraceStore::next_id().map_err(|e| Problem::internal(&e))?;
-        self.append(Build::queued(id, uploads, key))
+        self.append(Build { rebuild, ..Build::queued(id, uploads, key) })
     }
 
-    /// Appends learning from samples to the queue.
+    /// Appends learning from samples to the queue; with `replace` what was learned from others is
+    /// forgotten.
     pub(crate) fn learn(
         &self,
         samples: Vec<TagSample>,
+        replace: bool,
         key: Option<String>,
     ) -> Result<Build, Problem> {
         let id = TraceStore::next_id().map_err(|e| Problem::internal(&e))?;
-        self.append(Build { samples: Some(samples.into()), ..Build::queued(id, None, key) })
+        let samples = Some(samples.into());
+        self.append(Build { samples, replace, ..Build::queued(id, None, key) })
     }
 
     fn append(&self, build: Build) -> Result<Build, Problem> {

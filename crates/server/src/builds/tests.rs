@@ -5,12 +5,12 @@ use super::*;
 fn what_was_decided_meanwhile_is_not_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let builds = Builds::open(dir.path()).unwrap();
-    let build = builds.start(None, None).unwrap();
+    let build = builds.start(None, vec![], None).unwrap();
     // The worker has looked it up, and then it is cancelled.
     let next = builds.next().unwrap();
     builds.set_state(&build.id, BuildState::Cancelled).unwrap();
     assert_eq!(builds.begin(&next.id).unwrap_err().status, 409);
-    let second = builds.start(None, None).unwrap();
+    let second = builds.start(None, vec![], None).unwrap();
     builds.begin(&second.id).unwrap();
     builds.set_state(&second.id, BuildState::Paused).unwrap();
     // The worker ends the build at the same time.
@@ -22,17 +22,32 @@ fn what_was_decided_meanwhile_is_not_overwritten() {
 }
 
 #[test]
+fn what_a_build_makes_again_is_stored_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let builds = Builds::open(dir.path()).unwrap();
+    let parts = vec![BasePart::Atoms, BasePart::Tags];
+    let build = builds.start(None, parts.clone(), None).unwrap();
+    let learning = builds.learn(vec![], true, None).unwrap();
+    // As a killed server leaves it.
+    builds.begin(&build.id).unwrap();
+    let reopened = Builds::open(dir.path()).unwrap();
+    let again = reopened.get(&build.id).unwrap();
+    assert_eq!((again.state, again.rebuild), (BuildState::Queued, parts));
+    assert!(reopened.get(&learning.id).unwrap().replace && !again.replace);
+}
+
+#[test]
 fn a_full_queue_refuses_builds_until_one_has_ended() {
     let dir = tempfile::tempdir().unwrap();
     let builds = Builds::open(dir.path()).unwrap();
-    let start = || builds.start(None, None);
+    let start = || builds.start(None, vec![], None);
     let failed = start().unwrap();
     builds
         .move_on(&failed.id, BuildState::Queued, |build| build.state = BuildState::Failed)
         .unwrap();
     let all: Vec<Build> = (0..MOST_WAITING).map(|_| start().unwrap()).collect();
     assert_eq!(start().unwrap_err().status, 503);
-    assert_eq!(builds.learn(vec![], None).unwrap_err().status, 503);
+    assert_eq!(builds.learn(vec![], false, None).unwrap_err().status, 503);
     assert_eq!(builds.set_state(&failed.id, BuildState::Queued).unwrap_err().status, 503);
     // One that is paused can be resumed, so it still counts.
     builds.set_state(&all[0].id, BuildState::Paused).unwrap();
@@ -47,7 +62,7 @@ fn of_many_changes_at_once_none_is_lost() {
     let dir = tempfile::tempdir().unwrap();
     let builds = Arc::new(Builds::open(dir.path()).unwrap());
     for _ in 0..20 {
-        let build = builds.start(None, None).unwrap();
+        let build = builds.start(None, vec![], None).unwrap();
         let (cancelled, begun) = std::thread::scope(|scope| {
             let cancel = scope.spawn(|| builds.set_state(&build.id, BuildState::Cancelled));
             let begin = scope.spawn(|| builds.begin(&build.id));

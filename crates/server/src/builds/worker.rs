@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use chrono::Utc;
 use halma_core::UsageTotal;
-use halma_engine::{EngineError, IndexOptions, IndexReport, Progress, TagLearning};
+use halma_engine::{BasePart, EngineError, IndexOptions, IndexReport, Progress, TagLearning};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -149,10 +149,10 @@ async fn run(
     let folder = engine.originals().dir().to_owned();
     let meter = Arc::clone(&spending.meter);
     let done = if let Some(samples) = &build.samples {
-        let done = engine.learn_tags_within(samples, false, progress, Some(meter)).await;
+        let done = engine.learn_tags_within(samples, build.replace, progress, Some(meter)).await;
         done.map(Report::Learned)
     } else {
-        let options = options(build.uploads.as_deref());
+        let options = options(build.uploads.as_deref(), build.rebuild.clone());
         let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
         done.map(|report| Report::Indexed(Box::new(report)))
     };
@@ -254,10 +254,10 @@ fn slashed(name: &Path) -> String {
     parts.join("/")
 }
 
-/// Options for everything, or only for the files with these names.
-pub(crate) fn options(uploads: Option<&[String]>) -> IndexOptions {
+/// Options for everything, or only for the files with these names, and for what is made again.
+pub(crate) fn options(uploads: Option<&[String]>, rebuild: Vec<BasePart>) -> IndexOptions {
     let include = uploads.unwrap_or_default().iter().map(|name| exact_pattern(name)).collect();
-    IndexOptions { include, ..IndexOptions::default() }
+    IndexOptions { include, rebuild, ..IndexOptions::default() }
 }
 
 /// A pattern that matches only this name, at the top of the folder.
@@ -273,7 +273,8 @@ fn exact_pattern(name: &str) -> String {
     pattern
 }
 
-/// The folder of a workspace's files, as inputs of a build.
+/// The folder of a workspace's files, as inputs of a build; none where nothing was uploaded.
 pub(crate) fn inputs(workspace: &Workspace) -> Vec<PathBuf> {
-    vec![workspace.engine().originals().dir().to_owned()]
+    let folder = workspace.engine().originals().dir().to_owned();
+    Some(folder).filter(|folder| folder.is_dir()).into_iter().collect()
 }

@@ -56,6 +56,16 @@ pub(super) struct ListArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct TimelineArguments {
+    pub(super) entity: String,
+    #[serde(default)]
+    pub(super) filter: Option<Filter>,
+    #[serde(default)]
+    pub(super) limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ExplainArguments {
     pub(super) id: String,
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use axum::http::request::Parts;
 use halma_core::{Event, Layer, Mode, Watcher};
-use halma_engine::{SearchQuery, StoredTrace};
+use halma_engine::{SearchQuery, StoredTrace, TimelineQuery};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use super::arguments::{
     AskArguments, ExplainArguments, FeedbackArguments, ListArguments, ReadArguments,
-    SearchArguments,
+    SearchArguments, TimelineArguments,
 };
 use crate::access::Caller;
 use crate::app::Shared;
@@ -86,6 +86,7 @@ impl Tools {
             "search" => search(&caller, read(arguments)?).await,
             "read_document" => read_document(caller, read(arguments)?).await,
             "list_documents" => list_documents(caller, read(arguments)?).await,
+            "entity_timeline" => entity_timeline(caller, read(arguments)?).await,
             "explain_answer" => explain_answer(caller, read(arguments)?).await,
             "give_feedback" => give_feedback(caller, read(arguments)?).await,
             _ => return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
@@ -233,6 +234,29 @@ async fn list_documents(caller: Caller, arguments: ListArguments) -> Result<Tool
     .await
 }
 
+async fn entity_timeline(
+    caller: Caller,
+    arguments: TimelineArguments,
+) -> Result<ToolOutput, Problem> {
+    bounds::name("entity", Some(&arguments.entity))?;
+    let filter = arguments.filter.unwrap_or_default();
+    bounds::check_filter(&filter)?;
+    let query = TimelineQuery { entity: arguments.entity, filter, limit: limit(arguments.limit) };
+    let lane = caller.lane();
+    lane.run(move || {
+        let timeline = caller.workspace.engine().base().inspector().timeline(&query)?;
+        let lines: Vec<String> = timeline
+            .events
+            .iter()
+            .map(|event| format!("{}: {} ({})", event.date, event.text, event.document))
+            .collect();
+        let text = if lines.is_empty() { "No dated events.".into() } else { lines.join("\n") };
+        let data = serde_json::to_value(&timeline).map_err(|e| Problem::internal(&e))?;
+        Ok(ToolOutput { text, data })
+    })
+    .await
+}
+
 async fn explain_answer(
     caller: Caller,
     arguments: ExplainArguments,
@@ -337,7 +361,15 @@ mod tests {
             tools().unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
         assert_eq!(
             names,
-            ["ask", "search", "read_document", "list_documents", "explain_answer", "give_feedback"]
+            [
+                "ask",
+                "search",
+                "read_document",
+                "list_documents",
+                "entity_timeline",
+                "explain_answer",
+                "give_feedback"
+            ]
         );
     }
 }

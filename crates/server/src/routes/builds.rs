@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use halma_engine::{Estimate, StageEstimate};
+use halma_engine::{BasePart, Estimate, KeptPart, RebuildCost, StageEstimate};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -29,6 +29,17 @@ pub(crate) struct BuildRequest {
     /// `upload` of accepted files; everything that was uploaded by default.
     #[serde(default)]
     uploads: Option<Vec<String>>,
+    /// Parts of the base that are made again as the configuration says: `chunks` of the uploads of
+    /// this build, any other part of the whole base. Without them a base stays as it was made.
+    #[serde(default)]
+    #[schema(value_type = Vec<BasePart>)]
+    rebuild: BTreeSet<BasePart>,
+}
+
+/// What a build is started with, when its request was checked.
+struct BuildInput {
+    uploads: Option<Vec<String>>,
+    rebuild: Vec<BasePart>,
 }
 
 /// What a build would cost.
@@ -43,6 +54,16 @@ pub(crate) struct BuildEstimate {
     usd: f64,
     seconds: f64,
     stages: Vec<StageEstimate>,
+    /// Parts that would stay as they were made although the configuration says otherwise.
+    kept: Vec<KeptLine>,
+}
+
+/// A part that stays as it was made, and what it would cost to make it again by `rebuild`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct KeptLine {
+    #[serde(flatten)]
+    part: KeptPart,
+    cost: RebuildCost,
 }
 
 impl From<Estimate> for BuildEstimate {
@@ -55,6 +76,7 @@ impl From<Estimate> for BuildEstimate {
             usd: estimate.usd,
             seconds: estimate.seconds,
             stages: estimate.stages,
+            kept: estimate.kept.into_iter().map(|(part, cost)| KeptLine { part, cost }).collect(),
         }
     }
 }
@@ -67,11 +89,16 @@ pub(crate) async fn estimate(
     MayWriteDocuments(caller): MayWriteDocuments,
     JsonBody(request): JsonBody<BuildRequest>,
 ) -> Result<Json<BuildEstimate>, Problem> {
-    let uploads = check(&caller, request).await?;
+    let BuildInput { uploads, rebuild } = check(&caller, request).await?;
     let engine = caller.workspace.engine();
-    let (inputs, options) = (inputs(&caller.workspace), options(uploads.as_deref()));
+    let (inputs, options) = (inputs(&caller.workspace), options(uploads.as_deref(), rebuild));
     // One at a time: each reads all new files.
-    let estimate = caller.workspace.estimates.pass(engine.estimate(&inputs, &options)).await??;
+    let mut estimate =
+        caller.workspace.estimates.pass(engine.estimate(&inputs, &options)).await??;
+    if caller.documents().is_some() {
+        // It is about the whole base.
+        estimate.kept.clear();
+    }
     Ok(Json(estimate.into()))
 }
 
@@ -84,10 +111,10 @@ pub(crate) async fn start(
     MayWriteDocuments(caller): MayWriteDocuments,
     JsonBody(request): JsonBody<BuildRequest>,
 ) -> Result<(StatusCode, Json<BuildStatus>), Problem> {
-    let uploads = check(&caller, request).await?;
+    let BuildInput { uploads, rebuild } = check(&caller, request).await?;
     let key = caller.key_id().map(str::to_owned);
     run_blocking(move || {
-        let build = caller.workspace.builds.start(uploads, key)?;
+        let build = caller.workspace.builds.start(uploads, rebuild, key)?;
         Ok((StatusCode::ACCEPTED, Json(status(&caller, &build))))
     })
     .await
@@ -107,11 +134,18 @@ fn status(caller: &Caller, build: &Build) -> BuildStatus {
     if caller.documents().is_none() { status } else { status.without_texts() }
 }
 
-/// The requested uploads, all of which exist; `None` for everything.
-async fn check(caller: &Caller, request: BuildRequest) -> Result<Option<Vec<String>>, Problem> {
+/// The requested uploads, all of which exist, or `None` for everything; and what is made again, if the
+/// caller may ask for that.
+async fn check(caller: &Caller, request: BuildRequest) -> Result<BuildInput, Problem> {
     let workspace = std::sync::Arc::clone(&caller.workspace);
     bounds::names("uploads", request.uploads.as_deref().unwrap_or_default(), MOST_UPLOADS)?;
     let (lane, restricted) = (caller.lane(), caller.documents().is_some());
+    let rebuild: Vec<BasePart> = request.rebuild.into_iter().collect();
+    if restricted && !rebuild.is_empty() {
+        let detail = "this key is for some of the documents, and `rebuild` is about all of them";
+        return Err(Problem::new(StatusCode::FORBIDDEN, detail)
+            .hint("use a key that was created without `--where`"));
+    }
     lane.run(move || {
         let engine = workspace.engine();
         let files = engine.originals().list();
@@ -120,17 +154,26 @@ async fn check(caller: &Caller, request: BuildRequest) -> Result<Option<Vec<Stri
         // Without names those who see some of the files build these.
         let every = restricted.then(all);
         let uploads = request.uploads.filter(|uploads| !uploads.is_empty()).or(every);
-        if existing.is_empty() {
-            return Err(
-                Problem::unfit("no documents have been uploaded").hint("upload documents first")
-            );
+        // Chunks are made of files, everything else of what the base holds.
+        if existing.is_empty() && (rebuild.is_empty() || rebuild.contains(&BasePart::Chunks)) {
+            return Err(no_uploads(&rebuild));
         }
         match uploads.iter().flatten().find(|upload| !existing.contains(upload.as_str())) {
             Some(upload) => Err(Problem::unfit(format!("there is no upload `{upload}`"))),
-            None => Ok(uploads),
+            None => Ok(BuildInput { uploads, rebuild }),
         }
     })
     .await
+}
+
+fn no_uploads(rebuild: &[BasePart]) -> Problem {
+    let hint = if rebuild.contains(&BasePart::Chunks) {
+        "chunks are made of uploaded files: upload them first, or run `halma index --rebuild chunks` \
+         with the files that the base was made of"
+    } else {
+        "upload documents first"
+    };
+    Problem::unfit("no documents have been uploaded").hint(hint)
 }
 
 /// List builds, newest first.

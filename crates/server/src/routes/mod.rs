@@ -3,6 +3,7 @@ mod admin;
 mod ask;
 mod builds;
 mod documents;
+mod entities;
 mod evaluation_runs;
 mod evaluations;
 mod examples;
@@ -89,6 +90,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(builds::cancel))
         .routes(routes!(nodes::get))
         .routes(routes!(nodes::neighbours))
+        .routes(routes!(entities::timeline))
         .routes(routes!(tables::list))
         .routes(routes!(tables::get))
         .routes(routes!(tables::sql))

@@ -21,6 +21,9 @@ const MOST_SAMPLES: usize = 5_000;
 pub(crate) struct LearnRequest {
     /// Each with a `question` and an `answer` (or `answers`), or `documents` that answer it.
     samples: Vec<TagSample>,
+    /// Forget what was learned from samples that are not in this request.
+    #[serde(default)]
+    replace: bool,
 }
 
 impl LearnRequest {
@@ -65,8 +68,9 @@ pub(crate) async fn learn(
     MayWrite(caller): MayWrite,
     JsonBody(request): JsonBody<LearnRequest>,
 ) -> Result<(StatusCode, Json<BuildStatus>), Problem> {
+    let replace = request.replace;
     let samples = request.checked()?;
     let key = caller.key_id().map(str::to_owned);
-    let build = run_blocking(move || caller.workspace.builds.learn(samples, key)).await?;
+    let build = run_blocking(move || caller.workspace.builds.learn(samples, replace, key)).await?;
     Ok((StatusCode::ACCEPTED, Json(build.status())))
 }

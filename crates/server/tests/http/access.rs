@@ -35,6 +35,7 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("post", "/api/v1/builds/{id}/cancel", Some(Scope::Write)),
     ("get", "/api/v1/nodes/{id}", Some(Scope::Ask)),
     ("get", "/api/v1/nodes/{id}/neighbours", Some(Scope::Ask)),
+    ("get", "/api/v1/entities/timeline", Some(Scope::Ask)),
     ("get", "/api/v1/tables", Some(Scope::Ask)),
     ("get", "/api/v1/tables/{name}", Some(Scope::Ask)),
     ("post", "/api/v1/sql", Some(Scope::Ask)),

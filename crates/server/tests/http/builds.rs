@@ -83,6 +83,80 @@ async fn what_cannot_be_read_is_told_by_name() {
     world.stop().await;
 }
 
+/// Nodes of the layer of atoms that a search finds.
+async fn atoms(world: &World) -> usize {
+    let search = json!({"text": "Velby", "layer": "atom", "limit": 500});
+    world.post_json("/api/v1/search", &search).await["hits"].as_array().unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parts_of_a_base_are_made_again_on_request() {
+    let mut without = config();
+    without.kb.atoms = halma_engine::Atoms::None;
+    let world = World::with(Setup { config: without, library: false }).await;
+    world.upload(&[("a.md", b"# A\n\nOne is in Velby. Two is in Velby.\n")]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(build.get("rebuild"), None, "{build}");
+    let dir = world.stop().await;
+
+    let mut with = config();
+    with.kb.atoms = halma_engine::Atoms::Sentences;
+    let world = World::over(dir, Setup { config: with, library: false }).await;
+    // Without being asked the base stays as it is, and the estimate says so.
+    let estimate = world.post_json("/api/v1/builds/estimate", &json!({})).await;
+    let kept = &estimate["kept"][0];
+    let known = (&kept["part"], &kept["made_with"], &kept["configured"]);
+    assert_eq!(known, (&json!("atoms"), &json!("none"), &json!("sentences")), "{estimate}");
+    assert_eq!(kept["cost"]["calls"], 0);
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(atoms(&world).await, 0);
+    let rebuild = json!({"rebuild": ["atoms", "atoms"]});
+    let estimate = world.post_json("/api/v1/builds/estimate", &rebuild).await;
+    assert_eq!(estimate["kept"], json!([]), "{estimate}");
+    let build = world.post_json("/api/v1/builds", &rebuild).await;
+    assert_eq!(build["rebuild"], json!(["atoms"]));
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!((&done["state"], &done["rebuild"]), (&json!("done"), &json!(["atoms"])), "{done}");
+    assert_eq!(atoms(&world).await, 2);
+    for path in ["/api/v1/builds", "/api/v1/builds/estimate"] {
+        let wrong = world.post(path, &json!({"rebuild": ["everything"]})).await;
+        assert_eq!(wrong.status(), 422);
+        assert!(wrong.text().await.unwrap().contains("communities"));
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_base_without_uploads_is_rebuilt_except_for_what_is_made_of_files() {
+    let files = tempfile::tempdir().unwrap();
+    std::fs::write(files.path().join("a.md"), "# A\n\nOne is in Velby.\n").unwrap();
+    let mut without = config();
+    without.kb.atoms = halma_engine::Atoms::None;
+    let dir = tempfile::tempdir().unwrap();
+    let engine = halma_engine::Engine::create_or_open(without, dir.path()).unwrap();
+    let inputs = [files.path().to_owned()];
+    let options = halma_engine::IndexOptions::default();
+    engine.index(&inputs, &options, std::sync::Arc::new(|_| ())).await.unwrap();
+    drop(engine);
+    let mut with = config();
+    with.kb.atoms = halma_engine::Atoms::Sentences;
+    let world = World::over(dir, Setup { config: with, library: false }).await;
+    let refused = world.post("/api/v1/builds", &json!({"rebuild": ["atoms", "chunks"]})).await;
+    assert_eq!(refused.status(), 422);
+    let problem: Value = refused.json().await.unwrap();
+    assert!(problem["hint"].as_str().unwrap().contains("--rebuild chunks"), "{problem}");
+    assert_eq!(world.post("/api/v1/builds", &json!({})).await.status(), 422);
+    let rebuild = json!({"rebuild": ["atoms"]});
+    world.post_json("/api/v1/builds/estimate", &rebuild).await;
+    let build = world.post_json("/api/v1/builds", &rebuild).await;
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(done["state"], "done", "{done}");
+    assert_eq!(atoms(&world).await, 1);
+    world.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn learning_from_samples_is_estimated_checked_and_queued_as_a_build() {
     let world = World::with(Setup { config: config(), library: false }).await;
@@ -103,7 +177,9 @@ async fn learning_from_samples_is_estimated_checked_and_queued_as_a_build() {
     }
     let estimate = world.post_json("/api/v1/tags/learn/estimate", &sample).await;
     assert_eq!(estimate["calls"], 0, "the passage has no tags: {estimate}");
-    let build = world.post_json("/api/v1/tags/learn", &sample).await;
+    let mut replacing = sample.clone();
+    replacing["replace"] = json!(true);
+    let build = world.post_json("/api/v1/tags/learn", &replacing).await;
     let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
     assert_eq!(done["state"], "done", "{done}");
     let skipped = done["report"]["skipped"][0]["reason"].as_str().unwrap();

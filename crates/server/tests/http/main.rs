@@ -17,5 +17,7 @@ mod rights;
 mod security;
 #[cfg(unix)]
 mod shared;
+mod teams;
+mod timeline;
 mod types;
 mod world;

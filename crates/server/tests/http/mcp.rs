@@ -49,7 +49,7 @@ async fn all_tools_are_listed_and_work() {
     let begun = messages(begun.await).await.pop().unwrap();
     assert_eq!(begun["result"]["serverInfo"]["name"], "halma", "{begun}");
     let listed = messages(call(&world, "tools/list", json!({})).await).await.pop().unwrap();
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 6);
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 7);
 
     let question = json!({"question": "In which year was Orrin Light first lit?"});
     let answered = tool(&world, "ask", question).await;
@@ -67,6 +67,13 @@ async fn all_tools_are_listed_and_work() {
     assert_eq!(read["content"][0]["text"], "Ada Tarrant");
     let documents = tool(&world, "list_documents", json!({"query": "orrin"})).await;
     assert_eq!(documents["structuredContent"]["items"][0]["name"], "orrin.md");
+    let dated = tool(&world, "entity_timeline", json!({"entity": "Orrin Light"})).await;
+    let first = "1871: Orrin Light was first lit in 1871. (orrin.md)";
+    assert!(dated["content"][0]["text"].as_str().unwrap().contains(first), "{dated}");
+    let filter = json!({"documents": ["people/*"]});
+    let none = json!({"entity": "Orrin Light", "filter": filter});
+    let none = tool(&world, "entity_timeline", none).await;
+    assert_eq!(none["structuredContent"]["events"], json!([]), "{none}");
     let mut explained = Value::Null;
     for _ in 0..100 {
         explained = tool(&world, "explain_answer", json!({"id": id})).await;
@@ -117,6 +124,7 @@ async fn a_failing_tool_explains_why() {
         ("ask", json!({"question": "Who?", "strategy": "none"})),
         ("read_document", json!({"document": "../keys.json"})),
         ("explain_answer", json!({"id": "../x"})),
+        ("entity_timeline", json!({"entity": "Unheard Of"})),
     ] {
         let result = tool(&world, name, arguments).await;
         assert_eq!(result["isError"], true, "{name}: {result}");

@@ -1,156 +1,17 @@
 //! Two teams within one workspace: a key that sees the documents of one gets no word of the other's,
 //! by whatever route, strategy, mode or protocol.
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
-use halma_core::{Layer, MetadataFilter, Mode};
-use halma_server::{KeyFile, NewKey, Scope};
+use halma_core::{Layer, Mode};
+use halma_server::Scope;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-use crate::world::{Setup, World, config, good, new_key};
+use crate::teams::{Teams, form, key, only};
+use crate::world::{Setup, World, config, good};
 
 /// Words that only documents of team b hold: in texts, names, titles, headings, tables and originals.
 const SECRETS: [&str; 4] = ["zephrane", "quillon", "obsidian", "velvetine"];
-
-const OF_A: &[(&str, &str)] = &[
-    (
-        "orrin.md",
-        "# Orrin Light\n\n## History\n\nOrrin Light is a lighthouse on Varn reef. Orrin Light was \
-         first lit in 1871. Orrin Light was designed by Ada Tarrant in Velby.\n",
-    ),
-    ("towers.csv", "tower,height\nOrrin,41\nSkell,33\n"),
-];
-
-const OF_B: &[(&str, &str)] = &[
-    (
-        "zephrane.md",
-        "# Project Zephrane\n\n## Obsidian plans\n\nQuillon Roe leads Project Zephrane on Varn reef. \
-         Orrin Light was sold to Quillon Roe in 1902. Ada Tarrant met Quillon Roe in Velby.\n",
-    ),
-    ("velvetine.csv", "tower,height\nVelvetine,99\nQuillon,12\n"),
-];
-
-struct Teams {
-    world: World,
-    admin: String,
-    a: String,
-    b: String,
-}
-
-fn only(team: &str) -> MetadataFilter {
-    let mut documents = MetadataFilter::default();
-    documents.add(&format!("team={team}")).unwrap();
-    documents
-}
-
-fn key(world: &World, documents: Option<MetadataFilter>, scopes: &[Scope]) -> String {
-    let new = NewKey { documents, ..new_key(scopes, "default") };
-    KeyFile::for_base(world.dir.path()).create(new).unwrap().1
-}
-
-/// A form with fields before files, as the page sends it.
-fn form(fields: &[(&str, &str)], files: &[(&str, &str)]) -> (String, Vec<u8>) {
-    let mut body = String::new();
-    for (name, value) in fields {
-        let _ = write!(
-            body,
-            "--edge\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
-        );
-    }
-    for (name, text) in files {
-        let _ = write!(
-            body,
-            "--edge\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n\
-             {text}\r\n"
-        );
-    }
-    body += "--edge--\r\n";
-    ("multipart/form-data; boundary=edge".into(), body.into_bytes())
-}
-
-impl Teams {
-    async fn send(&self, key: &str, method: Method, path: &str, body: Option<&Value>) -> Response {
-        let accept =
-            if path == "/mcp" { "application/json, text/event-stream" } else { "application/json" };
-        let request = self
-            .world
-            .request(method, path)
-            .bearer_auth(key)
-            .header("accept", accept)
-            .header("mcp-protocol-version", "2025-06-18");
-        let request = match body {
-            Some(body) => request.json(body),
-            None => request,
-        };
-        request.send().await.unwrap()
-    }
-
-    async fn get(&self, key: &str, path: &str) -> Response {
-        self.send(key, Method::GET, path, None).await
-    }
-
-    async fn post(&self, key: &str, path: &str, body: &Value) -> Response {
-        self.send(key, Method::POST, path, Some(body)).await
-    }
-
-    async fn upload(&self, key: &str, fields: &[(&str, &str)], files: &[(&str, &str)]) -> Value {
-        let (kind, body) = form(fields, files);
-        let request = self.world.request(Method::POST, "/api/v1/documents").bearer_auth(key);
-        good(request.header("content-type", kind).body(body).send().await.unwrap()).await
-    }
-
-    async fn build(&self, key: &str) -> String {
-        let build = good(self.post(key, "/api/v1/builds", &json!({})).await).await;
-        let id = build["id"].as_str().unwrap().to_owned();
-        for _ in 0..800 {
-            let status = good(self.get(key, &format!("/api/v1/builds/{id}")).await).await;
-            if status["state"] != "running" {
-                assert_eq!(status["state"], "done", "{status}");
-                return id;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-        }
-        panic!("the build does not end");
-    }
-
-    /// Two keys, whose documents are uploaded and built by themselves.
-    async fn start() -> Self {
-        let mut config = config();
-        config.kb.atoms = halma_engine::Atoms::Sentences;
-        config.serve.requests_per_minute = 1_000_000;
-        let world = World::with(Setup { config, library: false }).await;
-        let both = [Scope::Ask, Scope::Write];
-        let admin = key(&world, None, &Scope::ALL);
-        let (a, b) = (key(&world, Some(only("a")), &both), key(&world, Some(only("b")), &both));
-        let teams = Self { world, admin, a, b };
-        for (key, files) in [(&teams.a, OF_A), (&teams.b, OF_B)] {
-            let uploaded = teams.upload(key, &[], files).await;
-            assert_eq!(uploaded["accepted"].as_array().unwrap().len(), 2, "{uploaded}");
-            teams.build(key).await;
-        }
-        teams
-    }
-
-    /// Ids of everything there is: nodes of all layers, traces, builds.
-    async fn every_id(&self, key: &str) -> BTreeSet<String> {
-        let mut ids = BTreeSet::new();
-        let ids_in = |list: &Value| -> Vec<String> {
-            let items = list["items"].as_array().or(list["hits"].as_array()).unwrap();
-            items.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
-        };
-        for path in ["/api/v1/documents", "/api/v1/traces", "/api/v1/builds"] {
-            ids.extend(ids_in(&good(self.get(key, path).await).await));
-        }
-        for layer in Layer::ALL {
-            for text in ["Quillon Zephrane Obsidian Velvetine", "Orrin Light Varn Velby Tarrant"] {
-                let body = json!({"text": text, "layer": layer, "limit": 500});
-                ids.extend(ids_in(&good(self.post(key, "/api/v1/search", &body).await).await));
-            }
-        }
-        ids
-    }
-}
 
 fn leak(text: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
@@ -207,6 +68,11 @@ async fn a_key_of_one_team_gets_no_word_of_another() {
         if methods.get("get").is_some() && !path.contains('{') {
             requests.push((Method::GET, path.clone(), None));
         }
+    }
+    for name in ["Orrin Light", "Ada Tarrant", "Velby", "Varn", "Orrin", "History"] {
+        let path = format!("/api/v1/entities/timeline?limit=500&name={name}");
+        requests.push((Method::GET, path.clone(), None));
+        requests.push((Method::GET, format!("{path}&document=*"), None));
     }
     for path in ["/api/v1/documents?state=indexed", "/api/v1/usage?by=key", "/api/v1/tables/towers"]
     {
@@ -265,6 +131,8 @@ async fn a_key_of_one_team_gets_no_word_of_another() {
     let arguments = json!({"question": asked[0]});
     requests.push((Method::POST, "/mcp".into(), tool("ask", arguments)));
     requests.push((Method::POST, "/mcp".into(), tool("list_documents", json!({}))));
+    let arguments = json!({"entity": "Orrin Light", "filter": {"metadata": {"team": "b"}}});
+    requests.push((Method::POST, "/mcp".into(), tool("entity_timeline", arguments)));
     let arguments = json!({"query": asked[0], "filter": {"metadata": {"team": "b"}}});
     requests.push((Method::POST, "/mcp".into(), tool("search", arguments)));
     requests.push((Method::POST, "/api/v1/builds/estimate".into(), Some(json!({}))));
@@ -341,6 +209,19 @@ async fn a_key_writes_nothing_outside_of_its_fields() {
     }
     let removed = teams.send(&teams.b, Method::DELETE, "/api/v1/documents/skell.md", None).await;
     assert_eq!(removed.status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_for_some_documents_makes_no_part_of_the_base_again() {
+    let teams = Teams::start().await;
+    for path in ["/api/v1/builds", "/api/v1/builds/estimate"] {
+        let rebuild = async |key: &str, parts: Value| {
+            teams.post(key, path, &json!({"rebuild": parts})).await.status().as_u16()
+        };
+        assert_eq!(rebuild(&teams.a, json!(["atoms"])).await, 403);
+        assert!((200..203).contains(&rebuild(&teams.a, json!([])).await));
+        assert!((200..203).contains(&rebuild(&teams.admin, json!(["atoms"])).await));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

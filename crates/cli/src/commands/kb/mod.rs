@@ -29,7 +29,7 @@ pub(crate) async fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Tables(own) => sql::tables(&own, common),
         KbCommand::Sql(own) => sql::run(&own, common),
         KbCommand::Merges(own) => merges::run(&own, common),
-        KbCommand::Timeline(own) => timeline::run(&own, common),
+        KbCommand::Timeline(own) => timeline::run(own, common),
         KbCommand::LearnTags(own) => learn_tags::run(&own, common).await,
     }
 }

@@ -1,6 +1,6 @@
 //! `halma kb timeline`: lists the dated events of an entity.
 use console::style;
-use halma_engine::TimelineEvent;
+use halma_engine::{TimelineEvent, TimelineQuery};
 
 use crate::args::{Common, KbTimeline};
 use crate::commands::setup::open_base;
@@ -9,9 +9,11 @@ use crate::view::{self, plural, shorten, table::table};
 /// Characters shown of what says so.
 const SHOWN: usize = 110;
 
-pub(super) fn run(args: &KbTimeline, common: &Common) -> anyhow::Result<()> {
+pub(super) fn run(args: KbTimeline, common: &Common) -> anyhow::Result<()> {
     let engine = open_base(&args.kb, common)?;
-    let timeline = engine.base().inspector().timeline(&args.entity, args.top as usize)?;
+    let filter = args.filter.try_into()?;
+    let query = TimelineQuery { entity: args.entity, filter, limit: args.top as usize };
+    let timeline = engine.base().inspector().timeline(&query)?;
     if args.json {
         return view::print_json(&timeline);
     }

@@ -169,9 +169,9 @@ fn write(writer: &mut StoreWriter<'_>, graph: &CommunityGraph, texts: &Texts) ->
 }
 
 impl Base {
-    /// Whether the communities are not those of the entities that the base holds now; the next
-    /// build makes them again where they are wanted.
-    pub fn communities_are_stale(&self) -> Result<bool, KbError> {
+    /// Whether the communities are not those of the entities that the base holds now, or not all of
+    /// them are described; the next build makes them again where they are wanted.
+    pub(crate) fn communities_are_stale(&self) -> Result<bool, KbError> {
         self.store
             .read(|reader| Ok(reader.communities_exist()? && !reader.communities_are_current()?))
     }

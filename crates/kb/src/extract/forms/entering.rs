@@ -8,7 +8,7 @@ use super::{is_chunk, names_in_block};
 use crate::extract::Extraction;
 use crate::store::{
     ChunkNames, DocumentNames, DocumentRecord, FormKey, FormsState, Id, NameKey, NameRecord, Row,
-    StoreWriter, Task, UnitKey,
+    StoreReader, StoreWriter, Task, UnitKey,
 };
 
 /// A chunk that was entered, or is to be, with other names.
@@ -220,20 +220,7 @@ impl<'w, 't> Entering<'w, 't> {
 
     /// Renews what the names of a document say of each other.
     fn link(&mut self, change: &DocumentChange) -> heed::Result<()> {
-        let names = || change.now.values().flat_map(|chunk| chunk.names.iter().copied());
-        let forms: BTreeSet<Id> = names().map(|name| name.form).collect();
-        let people: BTreeSet<Id> =
-            change.now.values().flat_map(|chunk| chunk.people.iter().copied()).collect();
-        let mut links = BTreeSet::new();
-        let of_people = names().filter(|name| people.contains(&name.form));
-        for name in of_people.collect::<BTreeSet<NameKey>>() {
-            let record: Option<NameRecord> = self.writer.form_entry(FormKey::Name(name))?;
-            let last = record.and_then(|record| record.last).filter(|last| forms.contains(last));
-            links.extend(last.map(|last| (name.form, last)));
-        }
-        let declared = change.now.values().flat_map(|chunk| &chunk.aliases);
-        let declared = declared.map(|(name, alias)| (name.form, *alias));
-        links.extend(declared.filter(|(of, alias)| of != alias && forms.contains(alias)));
+        let links = links_of(self.writer, change.now.values())?;
         let before: BTreeSet<(Id, Id)> = change.before.links.iter().copied().collect();
         for (one, two) in links.difference(&before) {
             self.weigh_link((*one, *two), 1)?;
@@ -280,4 +267,26 @@ impl<'w, 't> Entering<'w, 't> {
         }
         Ok(())
     }
+}
+
+/// The forms of which one may be short for the other in a document with these chunks, whose names are
+/// entered.
+pub(super) fn links_of<'c>(
+    reader: &StoreReader<'_>,
+    chunks: impl Iterator<Item = &'c ChunkNames> + Clone,
+) -> heed::Result<BTreeSet<(Id, Id)>> {
+    let names = || chunks.clone().flat_map(|chunk| chunk.names.iter().copied());
+    let forms: BTreeSet<Id> = names().map(|name| name.form).collect();
+    let people: BTreeSet<Id> = chunks.clone().flat_map(|chunk| chunk.people.clone()).collect();
+    let mut links = BTreeSet::new();
+    let of_people = names().filter(|name| people.contains(&name.form));
+    for name in of_people.collect::<BTreeSet<NameKey>>() {
+        let record: Option<NameRecord> = reader.form_entry(FormKey::Name(name))?;
+        let last = record.and_then(|record| record.last).filter(|last| forms.contains(last));
+        links.extend(last.map(|last| (name.form, last)));
+    }
+    let declared = chunks.flat_map(|chunk| &chunk.aliases);
+    let declared = declared.map(|(name, alias)| (name.form, *alias));
+    links.extend(declared.filter(|(of, alias)| of != alias && forms.contains(alias)));
+    Ok(links)
 }

@@ -1,5 +1,7 @@
 //! Which names are to be resolved after a change, and with which others: first the names of changed
 //! chunks are entered (`entering.rs`), then everything is found that can have a say (`reach.rs`).
+//! Whether all of it is as it should be is checked on request (`check/`).
+mod check;
 mod entering;
 mod names;
 mod pairs;
@@ -16,11 +18,15 @@ use crate::store::{
     ChunkNames, ChunkRecord, FormKey, FormsState, Id, NameKey, Row, Store, StoreReader,
     StoreWriter, Task, UnitState,
 };
+pub(crate) use check::{Names, check};
 pub(super) use pairs::KnownPairs;
 pub(super) use reach::{Reach, reach};
 
 /// Changes whenever names are taken apart or compared otherwise: they are entered again then.
 const VERSION: u32 = 1;
+
+/// In the place of a version: what is kept of names was found damaged. It is made again, too.
+const DOUBTED: u32 = u32::MAX;
 
 /// Changed chunks whose documents are entered in one transaction.
 const BATCH: usize = 1000;
@@ -78,6 +84,13 @@ fn begin(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
     }
     marks.into_iter().try_for_each(|mark| writer.put_form_entry(mark, &false))?;
     let state = FormsState { version: VERSION, everything: true, ..FormsState::default() };
+    writer.put_form_entry(FormKey::State, &state)
+}
+
+/// Has all names entered again by the next build, and all entities resolved.
+pub(crate) fn doubt(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
+    writer.clear_forms()?;
+    let state = FormsState { version: DOUBTED, everything: true, ..FormsState::default() };
     writer.put_form_entry(FormKey::State, &state)
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::library::{Content, Library, mention, questions};
 use crate::extract::PairVerdict;
 use crate::extract::extraction::EntityMention;
-use crate::extract::forms::catch_up;
+use crate::extract::forms::{Names, catch_up};
 use crate::extract::graph::{write_chunks, write_entities};
 use crate::extract::resolution::{Resolution, Scope};
 use crate::store::{Id, Task, UnitKey, hash};
@@ -153,6 +153,9 @@ fn compare(library: &Library) {
         .collect();
     assert!(found == expected, "{differing:#?}");
     assert_eq!(questions(resolution.as_ref()), questions(everything.as_ref()));
+    for base in [library, &again] {
+        assert_eq!(base.settled_differences(), (Names::Sound, vec![]));
+    }
 }
 
 /// Runs a history; returns how often only a part was resolved.
@@ -163,7 +166,9 @@ fn run(seeds: &[u32]) -> usize {
     let mut partly = 0;
     for seed in seeds {
         let mut numbers = Numbers(u64::from(*seed));
-        if step(&mut library, &mut numbers) {
+        let is_settled = step(&mut library, &mut numbers);
+        assert_eq!(library.differences(), (Names::Sound, vec![]));
+        if is_settled {
             let resolution = Resolution::load(&library.base).unwrap();
             let scope = resolution.map(|resolution| resolution.scope);
             partly += usize::from(matches!(scope, Some(Scope::Touched { .. })));

@@ -7,13 +7,14 @@ use halma_parse::Parsed;
 
 use crate::cut::{ChunkDraft, Outline, SectionDraft};
 use crate::extract::extraction::{EntityMention, StatedFact};
+use crate::extract::forms::{Names, check};
 use crate::extract::graph::{StoredMerge, Written};
 use crate::extract::resolution::{Resolution, Unanswered, totals};
 use crate::extract::resolve::Undone;
 use crate::extract::{Extraction, PairVerdict};
 use crate::store::{
-    ChunkRecord, DocumentDraft, DocumentRecord, EntityRecord, FactRecord, Id, Row, StoreReader,
-    StoreWriter, Task, TextPlace, UNDONE, UnitKey, hash,
+    ChunkRecord, DocumentDraft, DocumentRecord, EntityRecord, FactRecord, FormKey, Id, Row,
+    StoreReader, StoreWriter, Task, TextPlace, UNDONE, UnitKey, hash,
 };
 use crate::{Base, BaseOptions};
 
@@ -132,6 +133,29 @@ impl Library {
         say.unwrap();
         let resolution = other.settle();
         (other, resolution)
+    }
+
+    /// What is kept of names and is not as it was extracted.
+    pub(super) fn differences(&self) -> (Names, Vec<String>) {
+        let mut found = vec![];
+        let read = |reader: &StoreReader<'_>| check(reader, &mut |_, what| found.push(what));
+        let names = self.base.store.read(read).unwrap();
+        (names, found)
+    }
+
+    /// [`Library::differences`] of a base that is settled, as if no question were to be asked again.
+    pub(super) fn settled_differences(&self) -> (Names, Vec<String>) {
+        let store = &self.base.store;
+        let like = FormKey::Touched(0);
+        let open = store.read(|reader| reader.form_keys(like)?.collect::<heed::Result<Vec<_>>>());
+        store.write(|writer| writer.delete_form_entries(like)).unwrap();
+        let found = self.differences();
+        let open = open.unwrap();
+        let put = |writer: &mut StoreWriter<'_>| {
+            open.iter().try_for_each(|key| writer.put_form_entry(*key, &()))
+        };
+        store.write(put).unwrap();
+        found
     }
 
     /// Everything that the base holds of entities, without rows.

@@ -109,6 +109,11 @@ async fn what_is_uploaded_to_one_server_is_built_once_and_shown_by_all() {
         assert_eq!(file.text().await.unwrap(), text);
     }
     assert!(!space.dump().contains("skell"), "builds name documents");
+    // What one is asked to make again any of them makes again.
+    let build = one.post_json("/api/v1/builds", &json!({"rebuild": ["entities"]})).await;
+    let rebuilt = until_pair(&other, build["id"].as_str().unwrap(), "done").await;
+    assert_eq!(rebuilt["rebuild"], json!(["entities"]));
+    until_pair(&one, build["id"].as_str().unwrap(), "done").await;
     // Of many builds that are started on both none is done twice and none is lost.
     let mut ids = vec![];
     for n in 0..3 {

@@ -56,6 +56,9 @@ export interface AskResponse {
   usage: UsageTotal;
 }
 
+export const BasePartValues = ["atoms", "chunks", "entities", "tags", "summaries", "communities", "tables", "vectors", "embedder"] as const;
+export type BasePart = (typeof BasePartValues)[number];
+
 export interface Budget {
   calls?: number | null;
   repairs?: number | null;
@@ -68,6 +71,7 @@ export interface BuildEstimate {
   calls: number;
   chunks: number;
   documents: number;
+  kept: KeptLine[];
   seconds: number;
   stages: StageEstimate[];
   tokens: number;
@@ -83,6 +87,7 @@ export interface BuildReport {
 }
 
 export interface BuildRequest {
+  rebuild?: BasePart[];
   uploads?: string[] | null;
 }
 
@@ -93,6 +98,7 @@ export interface BuildStatus {
   finished?: string | null;
   id: string;
   rate_per_s?: number | null;
+  rebuild?: BasePart[];
   report?: BuildReport | null;
   seconds_left?: number | null;
   stage: string;
@@ -407,6 +413,16 @@ export type IdeaStep = {
   step: "synthesised";
 };
 
+export type KeptLine = KeptPart & {
+  cost: RebuildCost;
+};
+
+export interface KeptPart {
+  configured: string;
+  made_with: string;
+  part: BasePart;
+}
+
 export interface Key {
   budget_per_day_usd?: number | null;
   calls_per_day?: number | null;
@@ -423,6 +439,7 @@ export const LayerValues = ["document", "section", "chunk", "table", "figure", "
 export type Layer = (typeof LayerValues)[number];
 
 export interface LearnRequest {
+  replace?: boolean;
   samples: TagSample[];
 }
 
@@ -585,6 +602,14 @@ export interface Readiness {
   store: boolean;
 }
 
+export interface RebuildCost {
+  calls: number;
+  completion_tokens: number;
+  prompt_tokens: number;
+  texts: number;
+  usd: number;
+}
+
 export interface RefusedFile {
   hint: string;
   line?: number | null;
@@ -741,6 +766,19 @@ export interface TagSample {
   answers?: string[];
   documents?: string[];
   question?: string;
+}
+
+export interface Timeline {
+  cut: boolean;
+  entities: string[];
+  events: TimelineEvent[];
+}
+
+export interface TimelineEvent {
+  date: string;
+  document: string;
+  node: NodeId;
+  text: string;
 }
 
 export type Trace = TraceEvent[];

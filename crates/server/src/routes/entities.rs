@@ -1,0 +1,54 @@
+//! What the documents say of an entity.
+use axum::Json;
+use halma_core::{DateBound, Filter};
+use halma_engine::{Timeline, TimelineQuery};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::access::MayAskDocuments;
+use crate::json::Params;
+use crate::limits::bounds;
+use crate::listing::limit;
+use crate::problem::Problem;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct TimelineParams {
+    /// One of the names of the entity.
+    name: String,
+    /// Only what documents of this name say; `*` stands for any characters.
+    document: Option<String>,
+    /// Only what documents dated on this day or later say, as `2023-01-31`, `2023-01` or `2023`.
+    #[param(value_type = Option<String>)]
+    since: Option<DateBound>,
+    /// Only what documents dated on this day or earlier say.
+    #[param(value_type = Option<String>)]
+    until: Option<DateBound>,
+    /// Maximum number of events: 50 by default, at most 500.
+    limit: Option<usize>,
+}
+
+impl TimelineParams {
+    fn checked(self) -> Result<TimelineQuery, Problem> {
+        let Self { name, document, since, until, limit: requested } = self;
+        bounds::name("name", Some(&name))?;
+        let documents = document.into_iter().collect();
+        let filter = Filter { documents, since, until, ..Filter::default() };
+        bounds::check_filter(&filter)?;
+        Ok(TimelineQuery { entity: name, filter, limit: limit(requested) })
+    }
+}
+
+/// List what is dated of an entity: of facts, rows of tables and sentences that name it, in the order
+/// of the dates.
+#[utoipa::path(get, path = "/api/v1/entities/timeline", tag = "knowledge", params(TimelineParams),
+    responses((status = 200, body = Timeline), (status = 404, body = Problem)))]
+pub(crate) async fn timeline(
+    MayAskDocuments(caller): MayAskDocuments,
+    Params(params): Params<TimelineParams>,
+) -> Result<Json<Timeline>, Problem> {
+    let query = params.checked()?;
+    let lane = caller.lane();
+    lane.run(move || Ok(Json(caller.workspace.engine().base().inspector().timeline(&query)?))).await
+}

@@ -28,6 +28,12 @@ pub enum EngineError {
     Kg(#[from] halma_kg::KgError),
     #[error("the reply cache: {0}")]
     Cache(#[source] halma_core::BoxError),
+    #[error(
+        "the cached replies are not removed: a {program} uses the base and holds `{}`; stop it and run \
+         the command again",
+        lock.display()
+    )]
+    CacheInUse { lock: PathBuf, program: &'static str },
     #[error(transparent)]
     Stored(#[from] halma_net::daily::DailyCacheError),
     /// A file next to the base: an original or a trace.
@@ -60,6 +66,7 @@ impl EngineError {
             Self::Kb(error) => error.is_wrong_use(),
             Self::Kg(error) => error.is_wrong_use(),
             Self::Cache(_)
+            | Self::CacheInUse { .. }
             | Self::File { .. }
             | Self::Shared(_)
             | Self::Runtime(_)

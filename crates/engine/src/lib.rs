@@ -45,12 +45,14 @@ pub use halma_kg::{
     KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
 };
 pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
+pub use halma_net::daily::DailyFigures;
 pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use shared::{
     CallSharing, CallWorker, Place, SealedEntries, SealedEntry, SharedSpace, WorkerReport,
     Workforce, base_folder,
 };
+pub use storage::cache::{CacheUse, clear_cache};
 pub use storage::convert::{ConvertedBase, convert_base};
 pub use storage::originals::{Original, Originals, safe_name};
 pub use storage::series::over_series;

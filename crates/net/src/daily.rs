@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use time::{Date, Duration, Month};
 
 /// Replies are removed after this many days, or later where they are good for longer: another
@@ -135,6 +136,34 @@ pub fn stored_replies(dir: &Path) -> Result<Vec<(PathBuf, String)>, DailyCacheEr
         }
     }
     Ok(replies)
+}
+
+/// What the replies that are stored in a folder take.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct DailyFigures {
+    pub replies: u64,
+    pub bytes: u64,
+    /// The first and the last day, as `2024-05-31`.
+    pub oldest: Option<String>,
+    pub newest: Option<String>,
+}
+
+impl DailyFigures {
+    /// Zeros without a folder.
+    pub fn read(dir: &Path) -> Result<Self, DailyCacheError> {
+        let failed = |source| DailyCacheError { path: dir.to_owned(), source };
+        let days = days(dir).map_err(failed)?;
+        let mut figures = Self::default();
+        for day in &days {
+            for entry in std::fs::read_dir(dir.join(day)).map_err(failed)? {
+                let about = entry.and_then(|entry| entry.metadata()).map_err(failed)?;
+                (figures.replies, figures.bytes) =
+                    (figures.replies + 1, figures.bytes + about.len());
+            }
+        }
+        (figures.oldest, figures.newest) = (days.first().cloned(), days.last().cloned());
+        Ok(figures)
+    }
 }
 
 /// Removes all replies that are stored in a folder.

@@ -95,7 +95,12 @@ impl App {
             condition,
             rate_limit: RateLimit::new(config.requests_per_minute),
             asks: Arc::new(Semaphore::new(config.concurrent_asks)),
-            workspaces: Workspaces::new(dir, engine, (accounts, settings.clone()))?,
+            workspaces: Workspaces::new(
+                dir,
+                engine,
+                (accounts, settings.clone()),
+                config.open_workspaces,
+            )?,
             settings,
             applied: Mutex::new(AppliedSettings { configured, version: 0 }),
             metrics,

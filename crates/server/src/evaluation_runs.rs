@@ -92,6 +92,11 @@ impl EvaluationRuns {
         Ok(Self { storage, own: Mutex::default(), heard: Mutex::default() })
     }
 
+    /// Whether they are lost with this.
+    pub(crate) fn are_in_memory(&self) -> bool {
+        matches!(self.storage, Storage::Memory(_))
+    }
+
     /// Newest first. May wait for the database, as all of the following.
     pub(crate) fn list(&self) -> Result<Vec<EvaluationRun>, Problem> {
         let mut stored = self.storage.read()?.1;
@@ -170,7 +175,7 @@ impl EvaluationRuns {
     /// Reports a run of this server to the others until it has ended, and stops it when one of them
     /// has cancelled it.
     pub(crate) async fn follow(self: Arc<Self>, id: String) {
-        if matches!(self.storage, Storage::Memory(_)) {
+        if self.are_in_memory() {
             return;
         }
         loop {

@@ -3,6 +3,7 @@ mod access;
 mod app;
 mod asking;
 mod builds;
+mod checks;
 mod condition;
 mod documents;
 mod evaluation_runs;

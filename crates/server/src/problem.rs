@@ -92,6 +92,7 @@ impl From<EngineError> for Problem {
             EngineError::Kg(_)
             | EngineError::Stored(_)
             | EngineError::Cache(_)
+            | EngineError::CacheInUse { .. }
             | EngineError::Runtime(_)
             | EngineError::CallsKey(_)
             | EngineError::Keys(_)

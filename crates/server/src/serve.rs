@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use halma_core::ConfigError;
-use halma_engine::{Config, Engine, Loaded, ServeConfig};
+use halma_engine::{Config, Engine, Loaded};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop};
+use crate::checks::check;
 use crate::condition::Condition;
 use crate::keys::{KeyFile, KeysError};
 use crate::limits::blocking::run_blocking;
@@ -277,22 +278,6 @@ impl Connection {
 
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(30))
-}
-
-fn check(serve: &ServeConfig) -> Result<(), ConfigError> {
-    for (key, value) in
-        [("header_seconds", serve.header_seconds), ("drain_seconds", serve.drain_seconds)]
-    {
-        if !(value.is_finite() && value > 0.0 && value < 1e6) {
-            return Err(ConfigError {
-                file: "halma.toml".into(),
-                key: format!("serve.{key}"),
-                reason: "it must be greater than 0".into(),
-                hint: "give a time in seconds".into(),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// The lock of the one server of a base.

@@ -32,6 +32,8 @@ pub(crate) enum KbCommand {
     Copy(KbCopy),
     /// Delete documents with everything derived from them
     Delete(KbDelete),
+    /// Print what the cached replies of models take, or remove them
+    Cache(KbCache),
     /// Print or change the fields of a document, without indexing it again
     Meta(KbMeta),
     /// List the tables that can be queried
@@ -147,6 +149,19 @@ pub(crate) struct KbDelete {
     pub(crate) documents: Vec<String>,
     #[command(flatten)]
     pub(crate) kb: KbDir,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct KbCache {
+    #[command(flatten)]
+    pub(crate) kb: KbDir,
+    /// Remove all cached replies of models with their files. Calls that were paid for are paid for
+    /// again
+    #[arg(long)]
+    pub(crate) clear: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -28,6 +28,8 @@ pub struct ServeConfig {
     pub max_workspace_bytes: u64,
     /// Maximum number of uploaded files of a workspace.
     pub max_workspace_files: u64,
+    /// Workspaces that are open, besides the default one, before those that nothing uses are closed.
+    pub open_workspaces: usize,
     /// Time limit for the headers of a request, and of an idle connection, in seconds.
     pub header_seconds: f64,
     /// Time that running answers have after the server was stopped, in seconds.
@@ -67,6 +69,7 @@ impl Default for ServeConfig {
             max_upload_bytes: 200_000_000,
             max_workspace_bytes: 100_000_000_000,
             max_workspace_files: 1_000_000,
+            open_workspaces: 200,
             header_seconds: 30.0,
             drain_seconds: 30.0,
             keep_traces: 1_000,

@@ -153,6 +153,9 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
         Err(KbError::Newer { found, known, .. }) => {
             return Err(BackupError::Newer { path: dir.to_owned(), found, known });
         }
+        Err(KbError::NotConverted { found, from, .. }) => {
+            return Err(BackupError::TooOld { path: dir.to_owned(), found, from });
+        }
         Err(e) => {
             report.problems.push(e.to_string());
             return Ok(());

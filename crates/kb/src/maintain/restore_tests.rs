@@ -4,7 +4,7 @@ use tempfile::{TempDir, tempdir};
 use super::super::backup;
 use super::*;
 use crate::lock::WriterLock;
-use crate::store::{FORMAT, Store};
+use crate::store::{FIRST_CONVERTED, FORMAT, Store};
 use crate::{lock_file, sample};
 
 const REPLACE: RestoreOptions = RestoreOptions { replace: true, unverified: false };
@@ -107,5 +107,28 @@ fn a_backup_of_a_newer_version_is_not_called_damaged_and_never_restored() {
         assert!(message.contains("newer version") && message.contains("later`"), "{message}");
     }
     assert_eq!(names(dir.path()), ["backup", "base", "later"]);
+    Base::open(&base, BaseOptions::default()).unwrap();
+}
+
+#[test]
+fn a_backup_of_a_format_that_is_not_converted_is_not_called_damaged() {
+    let (dir, base, to) = made();
+    let (older, earlier) = (dir.path().join("older"), dir.path().join("earlier"));
+    restore(&to, &older, RestoreOptions::default()).unwrap();
+    Store::open(&store_dir(&older)).unwrap().pretend_format(FIRST_CONVERTED - 1);
+    backup(&older, &earlier).unwrap();
+    let opened = Base::open(&older, BaseOptions::default()).err().unwrap().to_string();
+    fs::remove_dir_all(&older).unwrap();
+    for (place, replace) in [(&older, false), (&base, true)] {
+        for unverified in [false, true] {
+            let refused = restore(&earlier, place, RestoreOptions { replace, unverified });
+            let message = refused.unwrap_err().to_string();
+            let says = |part: &str| message.contains(part);
+            assert!(says("older format") && says("format 4") && says("earlier`"), "{message}");
+            assert!(!says("damaged") && says("index"), "{message}");
+        }
+    }
+    assert!(opened.contains("format 4") && !opened.contains("damaged"), "{opened}");
+    assert_eq!(names(dir.path()), ["backup", "base", "earlier"]);
     Base::open(&base, BaseOptions::default()).unwrap();
 }

@@ -121,6 +121,11 @@ impl Cache {
         self.store.entries()
     }
 
+    /// Replies on disk, and about how many bytes they take.
+    pub(super) fn size(&self) -> Result<(u64, u64), CacheError> {
+        self.store.size()
+    }
+
     /// Destroys all replies to requests that may have quoted one of these documents. When this
     /// returns, no file of the cache holds them in a form that can be read. Returns their number.
     pub fn forget(&self, documents: &[String]) -> Result<u64, CacheError> {

@@ -3,6 +3,7 @@ mod ages;
 mod cache;
 mod cached;
 mod dialect;
+mod files;
 mod openai;
 mod sealed;
 mod store;
@@ -16,6 +17,7 @@ use halma_net::{Endpoint, Limits};
 
 pub use cache::{Cache, CacheError};
 use cached::{Cached, identity};
+pub use files::CacheFigures;
 pub use openai::{OpenAi, ping};
 
 use crate::called::Called;

@@ -27,6 +27,11 @@ const FORMER: [&str; 4] = ["replies-2", "about-2", "wipes-2", "slots-2"];
 const KEYS: &str = "reply-keys";
 const FORMER_KEYS: &str = "keys";
 
+/// Whether a file of this name holds keys; copies and former files included.
+pub(super) fn is_key_file(name: &str) -> bool {
+    name.starts_with(KEYS) || name.starts_with(FORMER_KEYS)
+}
+
 /// The key of the entry of `slots-3` that says how many slots are known.
 const KNOWN: &[u8] = b"known";
 
@@ -203,6 +208,12 @@ impl Sealed {
         let Some(stored) = Stored::new(value) else { return Ok(None) };
         let Some(key) = self.keys.key(stored.slot)? else { return Ok(None) };
         unseal(&key, stored.sealed).map(Some).map_err(|e| StoreError::Other(e.to_string()))
+    }
+
+    /// Replies, and about how many bytes they take.
+    pub(super) fn size(&self) -> Result<(u64, u64), StoreError> {
+        let transaction = self.env.read_txn()?;
+        Ok((self.replies.len(&transaction)?, self.ages.size(&transaction)?))
     }
 
     pub(super) fn entries(&self) -> Result<u64, StoreError> {

@@ -11,6 +11,7 @@ use heed::types::Bytes;
 use heed::{Database, Env, EnvClosingEvent, EnvOpenOptions, MdbError, WithoutTls};
 
 use super::cache::{CacheError, Key};
+use super::files::remove_damaged;
 use super::sealed::{Entry, Name, Sealed};
 
 /// Address space, not disk: the file grows as it is written. A cache that may be larger gets more.
@@ -19,7 +20,7 @@ const GIB: usize = 1 << 30;
 /// A limit beyond this is not a limit: 16 TiB.
 const LARGEST: u64 = 16 << 40;
 /// Folder of what is written, in the cache's.
-const SEALED: &str = "replies";
+pub(super) const SEALED: &str = "replies";
 
 pub(super) type Table = Database<'static, Bytes, Bytes>;
 
@@ -86,6 +87,12 @@ impl Store {
         evicted.map_err(|error| self.error(error))
     }
 
+    /// Replies, and about how many bytes they take.
+    pub(crate) fn size(&self) -> Result<(u64, u64), CacheError> {
+        let size = self.sealed.as_ref().map_or(Ok((0, 0)), Sealed::size);
+        size.map_err(|error| self.error(error))
+    }
+
     pub(crate) fn entries(&self) -> Result<u64, CacheError> {
         let count = self.sealed.as_ref().map_or(Ok(0), Sealed::entries);
         count.map_err(|error| self.error(error))
@@ -108,9 +115,7 @@ impl Store {
     }
 
     fn remove_damaged(&self) -> Result<(), CacheError> {
-        damaged(&self.path.join(SEALED))
-            .into_iter()
-            .try_for_each(std::fs::remove_dir_all)
+        remove_damaged(&self.path.join(SEALED))
             .map_err(|e| self.error(StoreError::Other(e.to_string())))
     }
 
@@ -200,7 +205,7 @@ impl From<halma_seal::SealError> for StoreError {
 }
 
 /// What was set aside of a folder.
-fn damaged(dir: &Path) -> Vec<PathBuf> {
+pub(super) fn damaged(dir: &Path) -> Vec<PathBuf> {
     let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) else { return vec![] };
     let Ok(entries) = std::fs::read_dir(parent) else { return vec![] };
     let head = format!("{}.damaged-", name.to_string_lossy());
@@ -213,7 +218,7 @@ fn damaged(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// Renames the folder to the first free `dir.damaged-N`.
-fn set_aside(dir: &Path) -> std::io::Result<PathBuf> {
+pub(super) fn set_aside(dir: &Path) -> std::io::Result<PathBuf> {
     let name = |n: u32| {
         let mut name = dir.as_os_str().to_owned();
         name.push(format!(".damaged-{n}"));

@@ -1,6 +1,6 @@
 //! Following what other servers do with the builds of a base that is shared, and telling them what this
 //! one does.
-use std::sync::Arc;
+use std::sync::Weak;
 use std::time::Duration;
 
 use super::{Build, BuildState, Builds, log_conflict};
@@ -12,26 +12,24 @@ use crate::problem::Problem;
 const INTERVAL: Duration = Duration::from_millis(500);
 const LOOKS: u32 = 4;
 
-impl Builds {
-    /// Follows what other servers do until the workspace is closed, and tells them what this one
-    /// does.
-    pub(crate) async fn follow(self: Arc<Self>) {
-        if self.storage.server().is_none() {
+/// Follows what other servers do until the workspace is closed, and tells them what this one does.
+pub(crate) async fn follow(followed: Weak<Builds>) {
+    if followed.upgrade().is_none_or(|builds| builds.storage.server().is_none()) {
+        return;
+    }
+    for look in 0_u32.. {
+        tokio::time::sleep(INTERVAL).await;
+        let Some(builds) = followed.upgrade().filter(|builds| !*builds.closed.borrow()) else {
             return;
-        }
-        for look in 0_u32.. {
-            tokio::time::sleep(INTERVAL).await;
-            if *self.closed.borrow() {
-                return;
-            }
-            let builds = Arc::clone(&self);
-            let looked = run_blocking(move || builds.look(look % LOOKS == 0)).await;
-            if let Err(problem) = looked {
-                tracing::warn!("it is not known what other servers build: {}", problem.detail);
-            }
+        };
+        let looked = run_blocking(move || builds.look(look % LOOKS == 0)).await;
+        if let Err(problem) = looked {
+            tracing::warn!("it is not known what other servers build: {}", problem.detail);
         }
     }
+}
 
+impl Builds {
     fn look(&self, is_report: bool) -> Result<(), Problem> {
         self.refresh()?;
         let running = |build: &&Build| build.state == BuildState::Running;

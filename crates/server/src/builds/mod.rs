@@ -21,6 +21,7 @@ use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
 pub(crate) use coverage::Coverage;
+pub(crate) use following::follow;
 pub(crate) use mark::{Mark, Marks, SeenMark};
 pub(crate) use storage::BUILD_ENTRIES;
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};

@@ -28,7 +28,7 @@ pub(crate) struct BuildAccounts {
 
 /// Runs builds until the workspace is closed.
 pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccounts) {
-    let builds = Arc::clone(&workspace.builds);
+    let builds = &workspace.builds;
     let mut closed = builds.closed.subscribe();
     let mut holds = builds.holds.subscribe();
     let mut changes = builds.changes();
@@ -54,7 +54,7 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
             () = stop_requested(&workspace, &build.id) => Turn::Over,
             () = key_revoked(&accounts.allowance, build.key.as_deref()) => {
                 spending.count(None);
-                change_surely(&builds, running, cancel).await;
+                change_surely(builds, running, cancel).await;
                 Turn::Over
             }
             () = wait(&mut holds, |holds| *holds > 0) => Turn::Held,
@@ -64,7 +64,7 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
             Turn::Over => pauses = Pauses::default(),
             Turn::Held => {
                 held = Some(spending);
-                change_surely(&builds, running, Build::wait).await;
+                change_surely(builds, running, Build::wait).await;
             }
             // It is the next one again.
             Turn::NotBegun => {

@@ -60,8 +60,8 @@ fn evaluations(app: &Shared) -> Vec<Evaluation> {
     for root in &app.config.evaluations {
         collect(root, DEEPEST, &mut folders);
     }
-    for workspace in app.workspaces.open() {
-        collect(&workspace.evaluations(), DEEPEST, &mut folders);
+    for folder in app.workspaces.evaluations() {
+        collect(&folder, DEEPEST, &mut folders);
     }
     folders.sort();
     folders.dedup();

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use halma_engine::{Config, Engine};
+use tokio::time::timeout;
 
 use super::continuing::Continuing;
+use super::idle::ClosedWorkspaces;
 use super::open::OpenWorkspaces;
 use super::shared::HeardOf;
 use super::{Workspace, is_name, server_name};
-use crate::builds::{BuildAccounts, Mark, Marks, run_worker};
+use crate::builds::{BuildAccounts, Mark, Marks, follow, run_worker};
 use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;
 use crate::settings::SharedSettings;
@@ -24,6 +26,9 @@ const FOLDER: &str = "workspaces";
 /// When a workspace with pending builds that could not be opened is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// How long a request waits for a workspace that is being closed, before it is opened again.
+const CLOSING: Duration = Duration::from_secs(10);
+
 /// Prefix of the folder of a workspace that is being removed; no valid name begins with it.
 pub(super) const REMOVED: &str = ".removed-";
 
@@ -31,6 +36,9 @@ pub(crate) struct Workspaces {
     pub(super) dir: PathBuf,
     pub(super) root: Arc<Workspace>,
     pub(super) others: OpenWorkspaces,
+    pub(super) closed: ClosedWorkspaces,
+    /// How many of the others are open before those that nothing uses are closed.
+    pub(super) most_open: usize,
     accounts: BuildAccounts,
     /// Which workspaces there are, of a base that is shared. Others are what folders there are.
     pub(super) shared: Option<Arc<SharedSettings>>,
@@ -40,10 +48,13 @@ pub(crate) struct Workspaces {
 }
 
 impl Workspaces {
+    /// `most_open` is how many are open, besides the default one, before those that nothing uses are
+    /// closed.
     pub(crate) fn new(
         dir: &Path,
         engine: Engine,
         (accounts, shared): (BuildAccounts, Option<Arc<SharedSettings>>),
+        most_open: usize,
     ) -> Result<Self, Problem> {
         let marks = engine.shared().map(Marks::new);
         let continuing = marks.map(|marks| Arc::new(Continuing::new(marks)));
@@ -55,8 +66,8 @@ impl Workspaces {
                 std::fs::remove_dir_all(leftover.path()).map_err(|e| Problem::internal(&e))?;
             }
         }
-        let heard_of = HeardOf::default();
-        Ok(Self { dir, root, others, accounts, shared, heard_of, continuing })
+        let (heard_of, closed) = (HeardOf::default(), ClosedWorkspaces::default());
+        Ok(Self { dir, root, others, closed, most_open, accounts, shared, heard_of, continuing })
     }
 
     pub(crate) fn root(&self) -> &Arc<Workspace> {
@@ -70,8 +81,15 @@ impl Workspaces {
         }
         let missing = || Problem::not_found("such workspace");
         let dir = self.existing(name).ok_or_else(missing)?;
-        let cell = self.others.cell(&dir).ok_or_else(missing)?;
+        let cell = timeout(CLOSING, self.others.cell(&dir)).await;
+        let is_closing = |_| busy(&format!("the workspace `{name}` is being closed"));
+        let cell = cell.map_err(is_closing)?.ok_or_else(missing)?;
+        if cell.initialized() {
+            // More than may be open can be left of a time when all of them were used.
+            self.close_idle();
+        }
         let open = || async {
+            self.make_room().await;
             if self.others.is_removing(&dir) {
                 return Err(missing());
             }
@@ -79,12 +97,14 @@ impl Workspaces {
             let mark = self.mark_of(&dir);
             let is_shared = self.shared.is_some();
             let keys = self.accounts.allowance.keys().file().clone();
+            let closed = self.closed.clone();
             let open = move || {
                 if is_shared {
                     std::fs::create_dir_all(&dir).map_err(|e| Problem::internal(&e))?;
                 }
-                let workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?, mark)?;
+                let mut workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?, mark)?;
                 keys.bind(&name, &workspace.id)?;
+                closed.restore(&mut workspace);
                 Ok(workspace)
             };
             let workspace = Arc::new(run_blocking(open).await?);
@@ -232,5 +252,5 @@ impl Workspaces {
 /// Starts the worker that runs the builds of a workspace.
 fn start_worker(workspace: &Arc<Workspace>, accounts: &BuildAccounts) {
     tokio::spawn(run_worker(Arc::clone(workspace), accounts.clone()));
-    tokio::spawn(Arc::clone(&workspace.builds).follow());
+    tokio::spawn(follow(Arc::downgrade(&workspace.builds)));
 }

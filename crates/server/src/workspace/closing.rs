@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use super::all::REMOVED;
 use super::open::{Removal, WorkspaceCell};
 use super::{Workspace, Workspaces};
-use crate::limits::blocking::run_blocking;
+use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;
 
 /// How long a removal waits for what still uses the folder, such as a search that has begun.
@@ -20,7 +22,10 @@ impl Workspaces {
     /// Closes the workspace in a folder, if it is open, and removes the folder. Nothing if that is
     /// being done already.
     pub(super) async fn close(&self, dir: &Path) -> Result<(), Problem> {
-        let Some(mut removal) = self.others.begin_removal(dir) else { return Ok(()) };
+        let begun = timeout(WAIT, self.others.begin_removal(dir)).await;
+        let begun = begun.map_err(|_| busy("the workspace is being closed"))?;
+        let Some(mut removal) = begun else { return Ok(()) };
+        self.closed.forget(dir);
         let closing = end(std::mem::take(&mut removal.cell)).await?;
         let removed = self.remove_folder(dir).await;
         if let Some(closing) = closing {

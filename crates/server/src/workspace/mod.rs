@@ -3,6 +3,7 @@ mod all;
 mod closing;
 mod continuing;
 mod freshness;
+mod idle;
 mod open;
 mod shared;
 
@@ -136,6 +137,24 @@ impl Workspace {
         self.engine().base().end_builds();
         self.engine().traces().close();
         self.usage.close();
+    }
+
+    /// Whether anything uses it or is to be done in it, apart from the list of open workspaces and the
+    /// worker of its builds. Counted are what requests and streams hold, also those of views.
+    pub(super) fn is_used(self: &Arc<Self>) -> bool {
+        const OWN: usize = 2;
+        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let parts = [
+            Arc::strong_count(&engine),
+            Arc::strong_count(&self.closed),
+            Arc::strong_count(&self.uploading),
+            Arc::strong_count(&self.builds),
+            Arc::strong_count(&self.usage),
+            Arc::strong_count(&self.evaluation_runs),
+        ];
+        Arc::strong_count(self) > OWN
+            || parts.iter().any(|holders| *holders > 1)
+            || self.builds.is_pending()
     }
 
     /// Requests that wait for their turn.

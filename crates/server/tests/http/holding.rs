@@ -2,7 +2,7 @@
 //! and numbers that no one should send.
 use std::time::Duration;
 
-use halma_engine::{Engine, ModelConfig};
+use halma_engine::{Config, Engine, ModelConfig};
 use halma_server::{KeyFile, Scope, ServeError, ServeOptions, Server};
 use halma_testkit::double::{Behaviour, Double};
 use reqwest::{Method, StatusCode};
@@ -17,6 +17,15 @@ pub(crate) fn stuck() -> Double {
 
 /// A world whose questions and builds ask this model.
 pub(crate) async fn asking(double: &Double, library: bool) -> World {
+    let mut config = config_with(double);
+    if library {
+        config.kb.atoms = serde_json::from_value(json!("sentences")).unwrap();
+    }
+    World::with(Setup { config, library }).await
+}
+
+/// A configuration in which this model is asked.
+pub(crate) fn config_with(double: &Double) -> Config {
     let mut config = config();
     let model: ModelConfig = serde_json::from_value(json!({
         "url": double.url(), "model": "double", "retries": 0,
@@ -24,10 +33,7 @@ pub(crate) async fn asking(double: &Double, library: bool) -> World {
     }))
     .unwrap();
     config.models.insert("main".into(), model);
-    if library {
-        config.kb.atoms = serde_json::from_value(json!("sentences")).unwrap();
-    }
-    World::with(Setup { config, library }).await
+    config
 }
 
 #[tokio::test(flavor = "multi_thread")]

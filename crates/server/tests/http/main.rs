@@ -5,6 +5,7 @@ mod answers;
 mod builds;
 mod documents;
 mod holding;
+mod idle;
 mod isolation;
 mod mcp;
 mod mischief;

@@ -1,4 +1,5 @@
 //! `halma kb`: inspects a knowledge base and deletes documents.
+mod cache;
 mod copy;
 mod delete;
 mod export;
@@ -25,6 +26,7 @@ pub(crate) async fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Migrate(own) => migrate::run(&own, common),
         KbCommand::Copy(own) => copy::run(&own, common),
         KbCommand::Delete(own) => delete::run(&own, common),
+        KbCommand::Cache(own) => cache::run(&own, common),
         KbCommand::Meta(own) => meta::run(&own, common),
         KbCommand::Tables(own) => sql::tables(&own, common),
         KbCommand::Sql(own) => sql::run(&own, common),

@@ -2,6 +2,7 @@
 mod away;
 pub(crate) mod builds;
 mod fresh;
+mod idle;
 mod keys;
 mod runs;
 pub(crate) mod settings;

@@ -1,0 +1,114 @@
+//! Closing workspaces that nothing uses when many are open: each takes address space, file handles and
+//! memory. The next request opens it again.
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+use super::open::IdleWorkspace;
+use super::{Workspace, Workspaces};
+use crate::evaluation_runs::EvaluationRuns;
+use crate::limits::blocking::run_blocking;
+use crate::problem::Problem;
+
+/// How long a request that opens a workspace waits for the end of another one.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether that has ended.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// What is known of workspaces that are closed and was in memory only, by folder.
+#[derive(Clone, Default)]
+pub(super) struct ClosedWorkspaces(Arc<Mutex<HashMap<PathBuf, Remains>>>);
+
+/// What outlives a workspace that is closed.
+struct Remains {
+    /// The folder of its evaluations.
+    evaluations: PathBuf,
+    /// Of a base that is shared they are in its database.
+    runs: Option<Arc<EvaluationRuns>>,
+}
+
+impl ClosedWorkspaces {
+    /// Gives a workspace that is opened again what is left of it.
+    pub(super) fn restore(&self, workspace: &mut Workspace) {
+        let runs = self.lock().remove(&workspace.dir).and_then(|remains| remains.runs);
+        if let Some(runs) = runs {
+            workspace.evaluation_runs = runs;
+        }
+    }
+
+    pub(super) fn forget(&self, dir: &Path) {
+        self.lock().remove(dir);
+    }
+
+    fn store(&self, workspace: &Workspace) {
+        let runs = Some(&workspace.evaluation_runs).filter(|runs| runs.are_in_memory()).cloned();
+        let remains = Remains { evaluations: workspace.evaluations(), runs };
+        self.lock().insert(workspace.dir.clone(), remains);
+    }
+
+    fn evaluations(&self) -> Vec<PathBuf> {
+        self.lock().values().map(|remains| remains.evaluations.clone()).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Remains>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Workspaces {
+    /// Begins to close workspaces that nothing uses, as far as more than the configured number are
+    /// open. Each is closed also when the request that has caused it is given up.
+    pub(super) fn close_idle(&self) -> Vec<JoinHandle<()>> {
+        let idle = self.others.begin_closing(self.most_open);
+        idle.into_iter().map(|idle| tokio::spawn(close(idle, self.closed.clone()))).collect()
+    }
+
+    /// [`Workspaces::close_idle`], for one that is opened in their place.
+    pub(super) async fn make_room(&self) {
+        for closing in self.close_idle() {
+            // Only a panic is an error, and it is in the log.
+            let _ = closing.await;
+        }
+    }
+
+    /// The folders of the evaluations of workspaces that are or were open.
+    pub(crate) fn evaluations(&self) -> Vec<PathBuf> {
+        let open = self.open();
+        let open = open.iter().map(|workspace| workspace.evaluations());
+        open.chain(self.closed.evaluations()).collect()
+    }
+}
+
+/// Closes a workspace. Nothing of it is refused or lost: what still uses it is waited for, and it can
+/// be opened again when that has ended.
+async fn close(mut idle: IdleWorkspace, closed: ClosedWorkspaces) {
+    let Some(workspace) = idle.workspace.take() else { return };
+    tracing::debug!(workspace = workspace.name, "closing it: others are used");
+    workspace.builds.close().await;
+    let is_closed: Arc<dyn Fn(Duration) -> bool + Send + Sync> =
+        Arc::new(workspace.engine().closing());
+    let waiting = Arc::clone(&is_closed);
+    let waited = run_blocking(move || {
+        // A build that another server has begun since stays with it, or is continued by any.
+        workspace.builds.hand_over();
+        closed.store(&workspace);
+        drop(workspace);
+        Ok::<_, Problem>(waiting(WAIT))
+    });
+    if !matches!(waited.await, Ok(true)) {
+        tokio::spawn(wait(idle, is_closed));
+    }
+}
+
+/// Lets a workspace be opened again when nothing uses its files any more.
+async fn wait(idle: IdleWorkspace, is_closed: Arc<dyn Fn(Duration) -> bool + Send + Sync>) {
+    tracing::warn!("a workspace that was closed cannot be opened yet: it is still used");
+    while !is_closed(Duration::ZERO) {
+        tokio::time::sleep(INTERVAL).await;
+    }
+    drop(idle);
+}

@@ -68,12 +68,13 @@ heads: ## train the heads of the offline model again: DATA=FOLDER [MINUTES=90] (
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
 	cargo test --workspace --test robustness -- --ignored
 
+# The server under attack is optimised, as in `make bench`.
 attack: ## attacks on a running server, kills, and random input: docs/attacks.md (minutes; FULL=1: hours)
 	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-parse --test all any_bytes
 	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-kb --lib tables::bad_tests
 	PROPTEST_CASES=$(FUZZ) timeout $(BOUND) cargo test -p halma-core -p halma-strategies -p halma-kb --lib any_ -- --skip tables::bad_tests --skip build::
 	HALMA_REQUESTS=$(REQUESTS) timeout $(BOUND) cargo test -p halma-server --test http no_tenant
-	HALMA_STORM=$(STORM) HALMA_REQUESTS=$(REQUESTS) HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --test attack -- --ignored --nocapture --test-threads 1
+	HALMA_STORM=$(STORM) HALMA_REQUESTS=$(REQUESTS) HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --config profile.dev.opt-level=2 --test attack -- --ignored --nocapture --test-threads 1
 
 soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture

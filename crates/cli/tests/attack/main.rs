@@ -88,8 +88,7 @@ fn page(rows: &[Row]) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("unknown").to_owned();
-    let build = if cfg!(debug_assertions) { "the dev profile" } else { "the release profile" };
-    let measured = format!("{cores} cores, a load of {load} at the end, {build}");
+    let measured = format!("{cores} cores and a load of {load} at the end");
     let mut page = include_str!("page.txt").replace("$MEASURED", &measured);
     for Row { about, answers, costs } in rows {
         let health = &costs.health;

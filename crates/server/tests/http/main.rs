@@ -17,7 +17,5 @@ mod rights;
 mod security;
 #[cfg(unix)]
 mod shared;
-mod teams;
-mod timeline;
 mod types;
 mod world;

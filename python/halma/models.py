@@ -63,6 +63,22 @@ class AnswerStyle(Enum):
     full = 'full'
 
 
+class BasePart(Enum):
+    """
+    A part of a base that is rebuilt on request only.
+    """
+
+    atoms = 'atoms'
+    chunks = 'chunks'
+    entities = 'entities'
+    tags = 'tags'
+    summaries = 'summaries'
+    communities = 'communities'
+    tables = 'tables'
+    vectors = 'vectors'
+    embedder = 'embedder'
+
+
 class Budget(BaseModel):
     """
     Limits of one question or one build; what is not set is not limited.
@@ -112,6 +128,11 @@ class BuildRequest(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
+    rebuild: list[BasePart] | None = None
+    """
+    Parts of the base that are made again as the configuration says: `chunks` of the uploads of
+    this build, any other part of the whole base. Without them a base stays as it was made.
+    """
     uploads: list[str] | None = None
     """
     `upload` of accepted files; everything that was uploaded by default.
@@ -597,6 +618,23 @@ class ItemsWorkspaceLine(BaseModel):
     """
 
 
+class KeptPart(BaseModel):
+    """
+    A part that stays as it was made although the configuration says otherwise.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    configured: str
+    made_with: str
+    """
+    What the base was made with, and what the configuration says.
+    """
+    part: BasePart
+
+
 class Layer(Enum):
     """
     One kind of node (PIKE-RAG, Figure 3): sources, corpus, distilled knowledge.
@@ -883,6 +921,28 @@ class Readiness(BaseModel):
     store: bool
     """
     Whether the store of the default workspace can be read.
+    """
+
+
+class RebuildCost(BaseModel):
+    """
+    What rebuilding one part would cost, about.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    calls: Annotated[int, Field(ge=0)]
+    completion_tokens: Annotated[int, Field(ge=0)]
+    prompt_tokens: Annotated[int, Field(ge=0)]
+    texts: Annotated[int, Field(ge=0)]
+    """
+    Texts to embed.
+    """
+    usd: float
+    """
+    US dollars, by the prices in the configuration.
     """
 
 
@@ -1255,6 +1315,33 @@ class TagSample(BaseModel):
     question: str | None = ''
 
 
+class TimelineEvent(BaseModel):
+    """
+    Something that is dated.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    date: str
+    """
+    As `2017-09-14`, `2017-09` or `2017`.
+    """
+    document: str
+    """
+    The document that says so.
+    """
+    node: str
+    """
+    The fact, row or chunk.
+    """
+    text: str
+    """
+    What says so.
+    """
+
+
 class TraceEvent(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -1448,30 +1535,6 @@ class OpenAiError(BaseModel):
     error: Error
 
 
-class BuildEstimate(BaseModel):
-    """
-    What a build would cost.
-    """
-
-    model_config = ConfigDict(
-        extra='allow',
-        populate_by_name=True,
-    )
-    calls: Annotated[int, Field(ge=0)]
-    chunks: Annotated[int, Field(ge=0)]
-    documents: Annotated[int, Field(ge=0)]
-    """
-    New and changed documents.
-    """
-    seconds: float
-    stages: list[StageEstimate]
-    tokens: Annotated[int, Field(ge=0)]
-    usd: float
-    """
-    US dollars, by the prices in the configuration.
-    """
-
-
 class BuildReport(BaseModel):
     """
     What a build did.
@@ -1502,6 +1565,10 @@ class BuildStatus(BaseModel):
     finished: AwareDatetime | None = None
     id: str
     rate_per_s: float | None = None
+    rebuild: list[BasePart] | None = None
+    """
+    Parts of the base that it makes again.
+    """
     report: BuildReport | None = None
     seconds_left: float | None = None
     stage: str
@@ -1891,6 +1958,10 @@ class Item(BaseModel):
     finished: AwareDatetime | None = None
     id: str
     rate_per_s: float | None = None
+    rebuild: list[BasePart] | None = None
+    """
+    Parts of the base that it makes again.
+    """
     report: BuildReport | None = None
     seconds_left: float | None = None
     stage: str
@@ -2263,6 +2334,18 @@ class ItemsTraceHead(BaseModel):
     """
 
 
+class KeptLine(KeptPart):
+    """
+    A part that stays as it was made, and what it would cost to make it again by `rebuild`.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    cost: RebuildCost
+
+
 class LearnRequest(BaseModel):
     """
     Questions with what is known of their answers.
@@ -2272,6 +2355,10 @@ class LearnRequest(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
+    replace: bool | None = None
+    """
+    Forget what was learned from samples that are not in this request.
+    """
     samples: list[TagSample]
     """
     Each with a `question` and an `answer` (or `answers`), or `documents` that answer it.
@@ -2439,6 +2526,29 @@ class SqlResult(BaseModel):
     rows: list[SqlRow]
 
 
+class Timeline(BaseModel):
+    """
+    The dated events of the entities of one name.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    cut: bool
+    """
+    Whether there are more than were asked for.
+    """
+    entities: list[str]
+    """
+    Their names; several where they share the one that was asked for.
+    """
+    events: list[TimelineEvent]
+    """
+    In the order of their dates.
+    """
+
+
 class TraceHead(BaseModel):
     """
     What a list shows of a question: the first line of its file.
@@ -2543,6 +2653,34 @@ class AskResponse(BaseModel):
     """
     strategy: str
     usage: UsageTotal
+
+
+class BuildEstimate(BaseModel):
+    """
+    What a build would cost.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    calls: Annotated[int, Field(ge=0)]
+    chunks: Annotated[int, Field(ge=0)]
+    documents: Annotated[int, Field(ge=0)]
+    """
+    New and changed documents.
+    """
+    kept: list[KeptLine]
+    """
+    Parts that would stay as they were made although the configuration says otherwise.
+    """
+    seconds: float
+    stages: list[StageEstimate]
+    tokens: Annotated[int, Field(ge=0)]
+    usd: float
+    """
+    US dollars, by the prices in the configuration.
+    """
 
 
 class Feedback(BaseModel):

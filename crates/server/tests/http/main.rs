@@ -18,7 +18,5 @@ mod rights;
 mod security;
 #[cfg(unix)]
 mod shared;
-mod teams;
-mod timeline;
 mod types;
 mod world;

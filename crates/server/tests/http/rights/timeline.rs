@@ -1,5 +1,5 @@
 //! Timelines of entities.
-use crate::teams::Teams;
+use super::teams::Teams;
 use crate::world::good;
 
 #[tokio::test(flavor = "multi_thread")]

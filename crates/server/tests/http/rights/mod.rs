@@ -1,5 +1,8 @@
 //! Two teams within one workspace: a key that sees the documents of one gets no word of the other's,
 //! by whatever route, strategy, mode or protocol.
+mod teams;
+mod timeline;
+
 use std::collections::BTreeSet;
 
 use halma_core::{Layer, Mode};
@@ -7,7 +10,7 @@ use halma_server::Scope;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-use crate::teams::{Teams, form, key, only};
+use self::teams::{Teams, form, key, only};
 use crate::world::{Setup, World, config, good};
 
 /// Words that only documents of team b hold: in texts, names, titles, headings, tables and originals.

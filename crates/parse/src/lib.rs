@@ -9,6 +9,7 @@ mod epub;
 mod headings;
 mod html;
 mod inflate;
+mod limits;
 mod mail;
 mod metadata;
 mod ocr;

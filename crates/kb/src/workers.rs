@@ -124,6 +124,7 @@ mod tests {
 
     #[test]
     #[ignore = "runs in a process of its own, started by the test below"]
+    #[expect(clippy::print_stdout, reason = "read by the test that started it")]
     fn a_confined_process() {
         let _requests = Requests::open(&sql_limits()).unwrap();
         let program = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
@@ -132,6 +133,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
     fn sql_runs_without_files() {
         if confinement() == Confinement::None {
             println!("skipped: this system has no rules for files of workers");

@@ -89,6 +89,7 @@ mod tests {
 
     #[test]
     #[ignore = "runs in a process of its own, started by the test below"]
+    #[expect(clippy::print_stdout, reason = "read by the test that started it")]
     fn a_confined_reader() {
         let _requests = Requests::open(&limits()).unwrap();
         let folder = PathBuf::from(var_os(FOLDER).unwrap());
@@ -111,6 +112,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
     fn a_reader_uses_what_ocr_needs_and_nothing_else() {
         if confinement() == Confinement::None {
             println!("skipped: this system has no rules for files of workers");

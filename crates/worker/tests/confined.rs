@@ -13,6 +13,7 @@ const SYSTEM: [&str; 5] = ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib"];
 
 #[test]
 #[ignore = "runs in a process of its own, started by the test below"]
+#[expect(clippy::print_stdout, reason = "read by the test that started it")]
 fn a_confined_process() {
     let folder = PathBuf::from(std::env::var_os(FOLDER).unwrap());
     let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
@@ -53,6 +54,7 @@ fn a_confined_process() {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "a skipped test says so")]
 fn a_worker_uses_no_file_that_is_not_its_own() {
     let confinement = confinement();
     if confinement == Confinement::None {

@@ -100,14 +100,14 @@ mod tests {
             }
         };
         fill(3_000);
-        let full = CacheFigures::read(&dir).unwrap();
-        assert_eq!(full.replies, 3_000);
-        assert!(full.key_bytes >= 2 * 20 * 3_000, "{full:?}");
-        assert!(full.bytes_on_disk > full.bytes_in_use && full.bytes_in_use > 1_000_000);
+        let filled = CacheFigures::read(&dir).unwrap();
+        assert_eq!(filled.replies, 3_000);
+        assert!(filled.key_bytes >= 2 * 20 * 3_000, "{filled:?}");
+        assert!(filled.bytes_on_disk > filled.bytes_in_use && filled.bytes_in_use > 1_000_000);
         // Clearing frees no space on the disk, and later keys come after the former ones.
         Cache::open(&dir).unwrap().clear().unwrap();
         let cleared = CacheFigures::read(&dir).unwrap();
-        assert_eq!((cleared.replies, cleared.key_bytes), (0, full.key_bytes));
+        assert_eq!((cleared.replies, cleared.key_bytes), (0, filled.key_bytes));
         let keys = dir.join("replies/reply-keys");
         let same = folder.path().join("same");
         fs::hard_link(&keys, &same).unwrap();
@@ -120,7 +120,7 @@ mod tests {
         fill(10);
         let again = CacheFigures::read(&dir).unwrap();
         assert_eq!(again.replies, 10);
-        assert!(again.key_bytes < 1_000 && again.bytes_on_disk < full.bytes_on_disk / 10);
+        assert!(again.key_bytes < 1_000 && again.bytes_on_disk < filled.bytes_on_disk / 10);
     }
 
     #[test]

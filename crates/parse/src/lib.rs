@@ -9,7 +9,6 @@ mod epub;
 mod headings;
 mod html;
 mod inflate;
-mod limits;
 mod mail;
 mod metadata;
 mod ocr;

@@ -7,7 +7,7 @@ use halma_worker::{Lease, Pool, Purpose, Requests, WorkerError};
 use serde::{Deserialize, Serialize};
 
 use crate::container::refusal;
-use crate::limits::limits;
+use crate::ocr::limits::limits;
 use crate::parsed::{Parsed, Refusal};
 use crate::{ParseOptions, detect};
 

@@ -12,10 +12,10 @@ const FOLDER: &str = "HALMA_TEST_FOLDER";
 const SYSTEM: [&str; 5] = ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib"];
 
 #[test]
-#[ignore = "runs in a process of its own, started by the test below"]
 #[expect(clippy::print_stdout, reason = "read by the test that started it")]
 fn a_confined_process() {
-    let folder = PathBuf::from(std::env::var_os(FOLDER).unwrap());
+    // Only in a process of its own, which the test below starts.
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
     read.extend([folder.join("readable"), folder.join("missing")]);
     let files = FileRules { read, write: vec![folder.join("writable"), "/dev/null".into()] };
@@ -68,7 +68,7 @@ fn a_worker_uses_no_file_that_is_not_its_own() {
     }
     std::fs::write(folder.path().join("secret"), "key\n").unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_confined_process", "--ignored", "--nocapture"])
+        .args(["--exact", "a_confined_process", "--nocapture"])
         .env(FOLDER, folder.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -87,7 +87,7 @@ fn the_server_answers_after_the_shortest_attacks() {
 
 /// Those whose description has `HALMA_ATTACK` in it.
 #[test]
-#[ignore = "for trying one attack"]
+#[ignore = "`make attack` runs all of them"]
 #[expect(clippy::print_stderr, reason = "its outcome")]
 fn one_attack() {
     let Ok(part) = std::env::var("HALMA_ATTACK") else { return };

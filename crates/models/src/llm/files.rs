@@ -1,11 +1,10 @@
 //! The files of a cache as a whole: what they take on the disk, and their removal.
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::io;
 use std::path::Path;
 
 use super::cache::{Cache, CacheError};
-use super::sealed::is_key_file;
-use super::store::{SEALED, damaged, set_aside};
+use super::store::{SEALED, damaged, holds_keys, remove_damaged, set_aside};
 
 /// What a cache has and takes on the disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,25 +54,6 @@ impl Cache {
         let set_aside = if folder.exists() { set_aside(&folder).map(drop) } else { Ok(()) };
         set_aside.and_then(|()| remove_damaged(&folder)).map_err(|e| failed(dir, &e))
     }
-}
-
-/// Removes what was set aside of a folder. Keys are overwritten first: without them the rest cannot be
-/// read, also where the disk still has it.
-pub(super) fn remove_damaged(folder: &Path) -> io::Result<()> {
-    for aside in damaged(folder) {
-        for entry in fs::read_dir(&aside)? {
-            let entry = entry?;
-            if holds_keys(&entry) {
-                halma_seal::wipe_folder(&entry.path()).map_err(|e| e.source)?;
-            }
-        }
-        fs::remove_dir_all(&aside)?;
-    }
-    Ok(())
-}
-
-fn holds_keys(entry: &DirEntry) -> bool {
-    is_key_file(&entry.file_name().to_string_lossy())
 }
 
 fn failed(dir: &Path, error: &io::Error) -> CacheError {

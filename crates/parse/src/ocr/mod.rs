@@ -1,5 +1,7 @@
 //! Pages and pictures without text, read by Debian's `tesseract` where it is installed. Pages are
 //! drawn by `pdftoppm` where that is installed, else the picture on the page is taken.
+pub(crate) mod limits;
+
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
@@ -15,7 +17,7 @@ const TESSERACT: &str = "tesseract";
 const PDFTOPPM: &str = "pdftoppm";
 
 /// The programs that are started.
-pub(crate) const PROGRAMS: [&str; 2] = [TESSERACT, PDFTOPPM];
+const PROGRAMS: [&str; 2] = [TESSERACT, PDFTOPPM];
 
 /// How scans may be read, and until when.
 #[derive(Debug, Clone)]

@@ -60,6 +60,7 @@ pub use feedback::{
     CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback, FeedbackCandidate,
     FeedbackDraft, FeedbackQuery, FeedbackSettings, KnownAnswer, Verdict,
 };
+pub use halma_worker::{Confinement, confinement};
 pub use inspect::{
     EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
     ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent,

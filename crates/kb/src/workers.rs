@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_parse::Parser;
-use halma_worker::{Limits, Pool, PoolSize, Requests, WorkerCommand};
+use halma_worker::{FileRules, Limits, Pool, PoolSize, Requests, WorkerCommand};
 
 /// Bytes of address space of a process for SQL: what `SQLite` may use, a result and its message,
 /// and the program itself.
@@ -72,22 +72,33 @@ impl Workers {
 pub fn serve_worker(kind: WorkerKind) -> std::io::Result<()> {
     match kind {
         WorkerKind::Parse => halma_parse::serve()?,
-        WorkerKind::Sql => crate::tables::serve_sql(&Requests::open(Limits {
-            memory: SQL_MEMORY,
-            cpu_seconds: 2 * 3600,
-            file_bytes: 0,
-            open_files: 16,
-            may_start_programs: false,
-        })?),
+        WorkerKind::Sql => crate::tables::serve_sql(&Requests::open(&sql_limits())?),
     }
     Ok(())
 }
 
+/// `SQLite` holds everything in memory; the time zone is for its functions of dates.
+fn sql_limits() -> Limits {
+    Limits {
+        memory: SQL_MEMORY,
+        cpu_seconds: 2 * 3600,
+        file_bytes: 0,
+        open_files: 16,
+        may_start_programs: false,
+        files: FileRules { read: vec!["/etc/localtime".into()], write: vec![] },
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use halma_worker::Purpose;
+    use std::process::{Command, Stdio};
+
+    use halma_worker::{Confinement, Purpose, confinement};
 
     use super::*;
+
+    /// Set in the process that tries what SQL may do.
+    const CONFINED: &str = "HALMA_TEST_CONFINED";
 
     #[test]
     fn one_base_leaves_a_process_of_each_kind_to_the_others() {
@@ -112,5 +123,40 @@ mod tests {
         };
         let _all: Vec<_> = (0..most.processes_per_owner).map(|_| take(&owners[0])).collect();
         take(&owners[1]);
+    }
+
+    #[test]
+    #[expect(clippy::print_stdout, reason = "read by the test that started it")]
+    fn a_confined_process() {
+        // Only in a process of its own, which the test below starts.
+        if std::env::var_os(CONFINED).is_none() {
+            return;
+        }
+        let _requests = Requests::open(&sql_limits()).unwrap();
+        let program = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
+        println!("reads its program: {}", std::fs::read(program).is_ok());
+        println!("lists the root: {}", std::fs::read_dir("/").is_ok());
+    }
+
+    #[test]
+    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
+    fn sql_runs_without_files() {
+        if confinement() == Confinement::None {
+            println!("skipped: this system has no rules for files of workers");
+            return;
+        }
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "workers::tests::a_confined_process", "--nocapture"])
+            .env(CONFINED, "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // At the end of its input it would end.
+        let input = child.stdin.take();
+        let output = child.wait_with_output().unwrap();
+        drop(input);
+        let output = String::from_utf8(output.stdout).unwrap();
+        assert!(output.contains("reads its program: false\nlists the root: false\n"), "{output}");
     }
 }

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use halma_worker::{Lease, Limits, Pool, Purpose, Requests, WorkerError};
+use halma_worker::{Lease, Pool, Purpose, Requests, WorkerError};
 use serde::{Deserialize, Serialize};
 
 use crate::container::refusal;
+use crate::ocr::limits::limits;
 use crate::parsed::{Parsed, Refusal};
 use crate::{ParseOptions, detect};
-
-/// Bytes of address space of a worker, the stack of its reader and the program itself included.
-const MEMORY: u64 = 5 << 29;
 
 /// What a worker may take beyond the time of a document: it says itself that the time is up, where
 /// it can.
@@ -134,14 +132,7 @@ fn failed() -> Refusal {
 
 /// What a worker does until no one asks it any more.
 pub fn serve() -> std::io::Result<()> {
-    let requests = Requests::open(Limits {
-        memory: MEMORY,
-        cpu_seconds: 900,
-        // Of what tesseract writes for itself.
-        file_bytes: 100_000_000,
-        open_files: 64,
-        may_start_programs: true,
-    })?;
+    let requests = Requests::open(&limits())?;
     loop {
         let request = postcard::from_bytes(&requests.next());
         let bytes = requests.next();

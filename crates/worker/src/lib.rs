@@ -1,11 +1,13 @@
 //! Child processes for work that must be stoppable: parsing files and running SQL that people and
 //! models wrote. A worker has limits that the system enforces, and is killed when it is late.
+mod files;
 mod frame;
 mod limits;
 mod pool;
 mod process;
 mod requests;
 
+pub use files::{Confinement, FileRules, confinement};
 pub use limits::Limits;
 pub use pool::{Lease, Pool, PoolSize, Purpose};
 pub use process::WorkerCommand;

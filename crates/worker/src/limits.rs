@@ -2,8 +2,10 @@
 //! none of this can be undone by it.
 use std::io;
 
+use crate::FileRules;
+
 /// The limits of one worker process and of the programs that it starts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Limits {
     /// Bytes of address space.
     pub memory: u64,
@@ -14,11 +16,13 @@ pub struct Limits {
     pub open_files: u64,
     /// Whether it may start other programs, as OCR does.
     pub may_start_programs: bool,
+    /// The files that it may use; no others.
+    pub files: FileRules,
 }
 
 impl Limits {
-    /// Applies the limits to this process. A system without filters of system calls still has the
-    /// other limits.
+    /// Applies the limits to this thread and those that it starts: to the process, if it has no other
+    /// yet. A system without rules for files or filters of system calls still has the other limits.
     #[cfg(unix)]
     pub(crate) fn apply(&self) -> io::Result<()> {
         use rlimit::Resource;
@@ -35,6 +39,7 @@ impl Limits {
         #[cfg(target_os = "linux")]
         {
             set(Resource::AS, self.memory)?;
+            self.files.apply();
             let _ = deny(self.may_start_programs);
         }
         Ok(())

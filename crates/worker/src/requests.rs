@@ -17,7 +17,7 @@ pub struct Requests {
 impl Requests {
     /// Limits this process and begins to read requests. When the process that asks is gone, this
     /// one ends at once, whatever it is doing.
-    pub fn open(limits: Limits) -> io::Result<Self> {
+    pub fn open(limits: &Limits) -> io::Result<Self> {
         limits.apply()?;
         let (sender, incoming) = sync_channel(1);
         let read = move || {

@@ -5,11 +5,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::amplified::{self, Amplified, Outcome};
+use crate::crowds::crowds;
 use crate::requests::{half_open, unread};
 use crate::server::Victim;
 
 /// The status codes that came back, or what is wrong with them.
-type Answers = Result<String, String>;
+pub(crate) type Answers = Result<String, String>;
 
 pub(crate) struct Attack {
     pub(crate) about: &'static str,
@@ -191,13 +192,14 @@ pub(crate) fn all() -> Vec<Attack> {
         }),
         attack("random requests", random_requests),
     ];
+    all.extend(crowds());
     for file in amplified::files() {
         all.push(Attack { about: file.about, run: Box::new(move |victim| build(victim, &file)) });
     }
     all
 }
 
-fn attack(about: &'static str, run: impl Fn(&Victim) -> Answers + 'static) -> Attack {
+pub(crate) fn attack(about: &'static str, run: impl Fn(&Victim) -> Answers + 'static) -> Attack {
     Attack { about, run: Box::new(run) }
 }
 
@@ -300,16 +302,20 @@ impl Random {
 
 /// How often each status came back.
 #[derive(Default)]
-struct Statuses(BTreeMap<u16, usize>);
+pub(crate) struct Statuses(BTreeMap<u16, usize>);
 
 impl Statuses {
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         for (status, count) in other.0 {
             *self.0.entry(status).or_default() += count;
         }
     }
 
-    fn within(self, expected: &[u16]) -> Answers {
+    pub(crate) fn count(&self, status: u16) -> usize {
+        self.0.get(&status).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn within(self, expected: &[u16]) -> Answers {
         let listed: Vec<String> =
             self.0.iter().map(|(status, count)| format!("{count} × {status}")).collect();
         let listed = listed.join(", ");
@@ -318,7 +324,7 @@ impl Statuses {
 }
 
 /// Sends requests at the same time.
-fn together(count: usize, send: impl Fn(usize) -> u16 + Sync) -> Statuses {
+pub(crate) fn together(count: usize, send: impl Fn(usize) -> u16 + Sync) -> Statuses {
     let mut statuses = Statuses::default();
     let send = &send;
     std::thread::scope(|scope| {

@@ -4,6 +4,7 @@
 #[path = "../../../parse/tests/all/amplified.rs"]
 mod amplified;
 mod attacks;
+mod crowds;
 mod kills;
 mod replies;
 mod requests;
@@ -80,6 +81,25 @@ fn the_server_answers_after_the_shortest_attacks() {
         let outcome = run(&victim);
         assert!(outcome.is_ok(), "{about}: {outcome:?}");
         assert_eq!(victim.health(), Some(200), "{about}");
+    }
+    victim.stop();
+}
+
+/// Those whose description has `HALMA_ATTACK` in it.
+#[test]
+#[ignore = "`make attack` runs all of them"]
+#[expect(clippy::print_stderr, reason = "its outcome")]
+fn one_attack() {
+    let Ok(part) = std::env::var("HALMA_ATTACK") else { return };
+    let victim = Victim::start();
+    for Attack { about, run } in all().into_iter().filter(|attack| attack.about.contains(&part)) {
+        let (outcome, costs) = Watch::over(&victim, || run(&victim));
+        eprintln!(
+            "{about}: {outcome:?}, failed {}, health p99 {:.0} ms",
+            costs.failed,
+            percentile(&costs.health, 99)
+        );
+        assert!(outcome.is_ok());
     }
     victim.stop();
 }

@@ -27,8 +27,17 @@ impl Victim {
 
     /// [`Victim::start`] with more lines of configuration.
     pub(crate) fn configured(config: &str) -> Self {
+        Self::with("kind = \"none\"", config)
+    }
+
+    /// [`Victim::start`] with an embedder at this address.
+    pub(crate) fn embedding(url: &str) -> Self {
+        Self::with(&format!("kind = \"endpoint\"\nurl = \"{url}\"\nmodel = \"vectors\""), "")
+    }
+
+    fn with(embedder: &str, config: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        write(dir.path(), config);
+        write(dir.path(), &format!("[embedder]\n{embedder}\n"), config);
         assert!(halma(dir.path(), &["index", "library"]).output().unwrap().status.success());
         let victim = Self::over(dir);
         assert_eq!(victim.post("/api/v1/workspaces", &json!({"name": OTHER})).status, 201);
@@ -71,6 +80,11 @@ impl Victim {
         send(&self.address, "GET", path, &[], b"").unwrap_or_default()
     }
 
+    pub(crate) fn get_in(&self, workspace: &str, path: &str) -> Answer {
+        let headers = [("x-halma-workspace", workspace)];
+        send(&self.address, "GET", path, &headers, b"").unwrap_or_default()
+    }
+
     pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.post_in("default", path, body)
     }
@@ -87,7 +101,11 @@ impl Victim {
 
     /// Uploads a file, in place of one of the same name.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Answer {
-        self.send_file("/api/v1/documents?replace=true", "default", name, bytes)
+        self.replace_in("default", name, bytes)
+    }
+
+    pub(crate) fn replace_in(&self, workspace: &str, name: &str, bytes: &[u8]) -> Answer {
+        self.send_file("/api/v1/documents?replace=true", workspace, name, bytes)
     }
 
     /// Uploads a file; the result is the answer's text.
@@ -172,14 +190,14 @@ pub(crate) fn halma(dir: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn write(dir: &Path, config: &str) {
+fn write(dir: &Path, embedder: &str, config: &str) {
     let file = |name: &str, text: &str| {
         let path: PathBuf = dir.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
     let atoms = "[kb]\natoms = \"sentences\"\n";
-    file("halma.toml", &format!("[embedder]\nkind = \"none\"\n{atoms}{config}"));
+    file("halma.toml", &format!("{embedder}{atoms}{config}"));
     let row = |n: usize| format!("Light {n},{},{}\n", n % 90, 1800 + n % 200);
     let rows = (0..2_000).map(row).collect::<Vec<String>>().concat();
     file("library/towers.csv", &format!("tower,height,year\n{rows}"));

@@ -79,6 +79,7 @@ pub async fn examine(config: &Config, kb: &Path) -> Vec<Finding> {
     findings.push(base(&place, &opened));
     findings.push(system::disk(dir));
     findings.extend(system::open_files(config));
+    findings.extend(system::workers(config));
     findings.push(system::budget(config));
     findings.push(server::running(config, dir).await);
     findings

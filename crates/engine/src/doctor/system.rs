@@ -1,6 +1,8 @@
 //! What the machine gives: space on the disk, open files; and what a question may cost.
 use std::path::Path;
 
+use halma_kb::{Confinement, confinement};
+
 use super::{Finding, Health};
 use crate::config::Config;
 
@@ -55,6 +57,35 @@ pub(super) fn open_files(config: &Config) -> Option<Finding> {
     Some(Finding::new("open files", Health::Good, format!("{soft} may be open")))
 }
 
+/// Whether the processes that read files and run SQL can reach what is not theirs. A program without
+/// such processes does both itself.
+pub(super) fn workers(config: &Config) -> Option<Finding> {
+    config.worker.as_ref()?;
+    let (health, message) = confined(confinement());
+    Some(Finding::new("workers", health, message))
+}
+
+fn confined(confinement: Confinement) -> (Health, &'static str) {
+    match confinement {
+        Confinement::Full => {
+            let message = "what reads files and runs SQL can open no files of yours and signal no \
+                           other process";
+            (Health::Good, message)
+        }
+        Confinement::Partial => {
+            let message = "what reads files and runs SQL can open no files of yours; Linux 6.12 or \
+                           newer also keeps it from signalling other processes";
+            (Health::Good, message)
+        }
+        Confinement::None => {
+            let message = "what reads files and runs SQL may open the files of this user: the \
+                           system has no Landlock (Linux 5.13 or newer, with `landlock` in its \
+                           `lsm=` list); run Halma as a user of its own";
+            (Health::Warning, message)
+        }
+    }
+}
+
 /// Whether a question can cost any amount.
 pub(super) fn budget(config: &Config) -> Finding {
     const NAME: &str = "budget";
@@ -81,6 +112,18 @@ mod tests {
         assert_eq!(space(40_000_000_000, 1_000_000_000_000).health, Health::Warning);
         assert_eq!(space(1_000_000_000, 2_000_000_000).health, Health::Warning);
         assert_eq!(space(0, 0).health, Health::Warning);
+    }
+
+    #[test]
+    fn workers_that_may_open_files_are_a_warning() {
+        assert_eq!(confined(Confinement::Full).0, Health::Good);
+        assert_eq!(confined(Confinement::Partial).0, Health::Good);
+        let (health, message) = confined(Confinement::None);
+        assert!(health == Health::Warning && message.contains("Landlock"), "{message}");
+        assert!(
+            workers(&Config::default()).is_none(),
+            "without processes there is none to confine"
+        );
     }
 
     #[test]

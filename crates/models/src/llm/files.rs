@@ -1,11 +1,10 @@
 //! The files of a cache as a whole: what they take on the disk, and their removal.
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::io;
 use std::path::Path;
 
 use super::cache::{Cache, CacheError};
-use super::sealed::is_key_file;
-use super::store::{SEALED, damaged, set_aside};
+use super::store::{SEALED, damaged, holds_keys, remove_damaged, set_aside};
 
 /// What a cache has and takes on the disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,25 +56,6 @@ impl Cache {
     }
 }
 
-/// Removes what was set aside of a folder. Keys are overwritten first: without them the rest cannot be
-/// read, also where the disk still has it.
-pub(super) fn remove_damaged(folder: &Path) -> io::Result<()> {
-    for aside in damaged(folder) {
-        for entry in fs::read_dir(&aside)? {
-            let entry = entry?;
-            if holds_keys(&entry) {
-                halma_seal::wipe_folder(&entry.path()).map_err(|e| e.source)?;
-            }
-        }
-        fs::remove_dir_all(&aside)?;
-    }
-    Ok(())
-}
-
-fn holds_keys(entry: &DirEntry) -> bool {
-    is_key_file(&entry.file_name().to_string_lossy())
-}
-
 fn failed(dir: &Path, error: &io::Error) -> CacheError {
     CacheError { path: dir.to_owned(), reason: error.to_string() }
 }
@@ -100,14 +80,14 @@ mod tests {
             }
         };
         fill(3_000);
-        let full = CacheFigures::read(&dir).unwrap();
-        assert_eq!(full.replies, 3_000);
-        assert!(full.key_bytes >= 2 * 20 * 3_000, "{full:?}");
-        assert!(full.bytes_on_disk > full.bytes_in_use && full.bytes_in_use > 1_000_000);
+        let filled = CacheFigures::read(&dir).unwrap();
+        assert_eq!(filled.replies, 3_000);
+        assert!(filled.key_bytes >= 2 * 20 * 3_000, "{filled:?}");
+        assert!(filled.bytes_on_disk > filled.bytes_in_use && filled.bytes_in_use > 1_000_000);
         // Clearing frees no space on the disk, and later keys come after the former ones.
         Cache::open(&dir).unwrap().clear().unwrap();
         let cleared = CacheFigures::read(&dir).unwrap();
-        assert_eq!((cleared.replies, cleared.key_bytes), (0, full.key_bytes));
+        assert_eq!((cleared.replies, cleared.key_bytes), (0, filled.key_bytes));
         let keys = dir.join("replies/reply-keys");
         let same = folder.path().join("same");
         fs::hard_link(&keys, &same).unwrap();
@@ -120,7 +100,7 @@ mod tests {
         fill(10);
         let again = CacheFigures::read(&dir).unwrap();
         assert_eq!(again.replies, 10);
-        assert!(again.key_bytes < 1_000 && again.bytes_on_disk < full.bytes_on_disk / 10);
+        assert!(again.key_bytes < 1_000 && again.bytes_on_disk < filled.bytes_on_disk / 10);
     }
 
     #[test]

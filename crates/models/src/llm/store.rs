@@ -11,8 +11,7 @@ use heed::types::Bytes;
 use heed::{Database, Env, EnvClosingEvent, EnvOpenOptions, MdbError, WithoutTls};
 
 use super::cache::{CacheError, Key};
-use super::files::remove_damaged;
-use super::sealed::{Entry, Name, Sealed};
+use super::sealed::{Entry, Name, Sealed, is_key_file};
 
 /// Address space, not disk: the file grows as it is written. A cache that may be larger gets more.
 const LEAST_MAP: usize = 64 << 30;
@@ -215,6 +214,25 @@ pub(super) fn damaged(dir: &Path) -> Vec<PathBuf> {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&head))
         })
         .collect()
+}
+
+/// Removes what was set aside of a folder. Keys are overwritten first: without them the rest cannot be
+/// read, also where the disk still has it.
+pub(super) fn remove_damaged(folder: &Path) -> std::io::Result<()> {
+    for aside in damaged(folder) {
+        for entry in std::fs::read_dir(&aside)? {
+            let entry = entry?;
+            if holds_keys(&entry) {
+                halma_seal::wipe_folder(&entry.path()).map_err(|e| e.source)?;
+            }
+        }
+        std::fs::remove_dir_all(&aside)?;
+    }
+    Ok(())
+}
+
+pub(super) fn holds_keys(entry: &std::fs::DirEntry) -> bool {
+    is_key_file(&entry.file_name().to_string_lossy())
 }
 
 /// Renames the folder to the first free `dir.damaged-N`.

@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use halma_engine::{Config, Engine};
 use tokio::time::timeout;
 
+use super::closed::ClosedWorkspaces;
 use super::continuing::Continuing;
-use super::idle::ClosedWorkspaces;
 use super::open::OpenWorkspaces;
 use super::shared::HeardOf;
 use super::{Workspace, is_name, server_name};

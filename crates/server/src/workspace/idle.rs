@@ -1,15 +1,14 @@
 //! Closing workspaces that nothing uses when many are open: each takes address space, file handles and
 //! memory. The next request opens it again.
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
+use super::Workspaces;
+use super::closed::ClosedWorkspaces;
 use super::open::IdleWorkspace;
-use super::{Workspace, Workspaces};
-use crate::evaluation_runs::EvaluationRuns;
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
@@ -18,46 +17,6 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether that has ended.
 const INTERVAL: Duration = Duration::from_millis(500);
-
-/// What is known of workspaces that are closed and was in memory only, by folder.
-#[derive(Clone, Default)]
-pub(super) struct ClosedWorkspaces(Arc<Mutex<HashMap<PathBuf, Remains>>>);
-
-/// What outlives a workspace that is closed.
-struct Remains {
-    /// The folder of its evaluations.
-    evaluations: PathBuf,
-    /// Of a base that is shared they are in its database.
-    runs: Option<Arc<EvaluationRuns>>,
-}
-
-impl ClosedWorkspaces {
-    /// Gives a workspace that is opened again what is left of it.
-    pub(super) fn restore(&self, workspace: &mut Workspace) {
-        let runs = self.lock().remove(&workspace.dir).and_then(|remains| remains.runs);
-        if let Some(runs) = runs {
-            workspace.evaluation_runs = runs;
-        }
-    }
-
-    pub(super) fn forget(&self, dir: &Path) {
-        self.lock().remove(dir);
-    }
-
-    fn store(&self, workspace: &Workspace) {
-        let runs = Some(&workspace.evaluation_runs).filter(|runs| runs.are_in_memory()).cloned();
-        let remains = Remains { evaluations: workspace.evaluations(), runs };
-        self.lock().insert(workspace.dir.clone(), remains);
-    }
-
-    fn evaluations(&self) -> Vec<PathBuf> {
-        self.lock().values().map(|remains| remains.evaluations.clone()).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Remains>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Workspaces {
     /// Begins to close workspaces that nothing uses, as far as more than the configured number are

@@ -1,5 +1,6 @@
 //! A workspace: one tenant with a base, its originals, builds, traces and usage.
 mod all;
+mod closed;
 mod closing;
 mod continuing;
 mod freshness;

@@ -5,7 +5,6 @@ mod answers;
 mod builds;
 mod documents;
 mod holding;
-mod idle;
 mod isolation;
 mod mcp;
 mod mischief;

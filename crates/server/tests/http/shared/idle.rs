@@ -3,7 +3,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::support::Space;
-use crate::idle::{NAMES, bounded, build, note, send, upload};
+use crate::operations::idle::{NAMES, bounded, build, note, send, upload};
 use crate::world::config;
 
 #[tokio::test(flavor = "multi_thread")]

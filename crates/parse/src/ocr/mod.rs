@@ -1,5 +1,7 @@
 //! Pages and pictures without text, read by Debian's `tesseract` where it is installed. Pages are
 //! drawn by `pdftoppm` where that is installed, else the picture on the page is taken.
+pub(crate) mod limits;
+
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
@@ -10,6 +12,12 @@ const RESOLUTION: &str = "200";
 
 /// Pages that lie on their side or stand on their head are turned first.
 const TURNED: &str = "1";
+
+const TESSERACT: &str = "tesseract";
+const PDFTOPPM: &str = "pdftoppm";
+
+/// The programs that are started.
+const PROGRAMS: [&str; 2] = [TESSERACT, PDFTOPPM];
 
 /// How scans may be read, and until when.
 #[derive(Debug, Clone)]
@@ -32,7 +40,7 @@ impl Ocr {
         self.ready(&format!("page {page} is a scan"))?;
         let number = page.to_string();
         let draw = ["-r", RESOLUTION, "-f", &number, "-l", &number, "-png", "-"];
-        let drawn = run("pdftoppm", &draw, pdf, self.until).ok().filter(|png| !png.is_empty());
+        let drawn = run(PDFTOPPM, &draw, pdf, self.until).ok().filter(|png| !png.is_empty());
         let Some(picture) = drawn.as_deref().or(image) else {
             return Err(format!(
                 "page {page} is a scan that cannot be drawn; install poppler-utils"
@@ -54,7 +62,7 @@ impl Ocr {
         if Instant::now() >= self.until {
             return Err(format!("{what} and the time is up; allow more seconds for a document"));
         }
-        if run("tesseract", &["--version"], b"", self.until).is_err() {
+        if run(TESSERACT, &["--version"], b"", self.until).is_err() {
             return Err(format!("{what}; install tesseract-ocr to have it read"));
         }
         Ok(())
@@ -63,7 +71,7 @@ impl Ocr {
     fn read(&self, picture: &[u8], what: &str) -> Result<String, String> {
         let arguments =
             ["stdin", "stdout", "-l", &self.languages, "--dpi", RESOLUTION, "--psm", TURNED];
-        let text = run("tesseract", &arguments, picture, self.until);
+        let text = run(TESSERACT, &arguments, picture, self.until);
         let text = text.map_err(|error| format!("{what} is not read: tesseract {error}"))?;
         let text = String::from_utf8_lossy(&text).replace('\u{c}', "\n");
         Ok(text.replace("\r\n", "\n").trim().to_owned())

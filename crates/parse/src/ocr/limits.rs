@@ -75,9 +75,9 @@ fn of_program(path: &Path) -> Vec<PathBuf> {
     files
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
-    #![cfg(target_os = "linux")]
     use std::os::unix::fs::PermissionsExt as _;
     use std::process::{Command, Stdio};
 

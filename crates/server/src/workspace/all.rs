@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use super::closed::ClosedWorkspaces;
 use super::continuing::Continuing;
 use super::open::OpenWorkspaces;
+use super::overview::Overviews;
 use super::shared::HeardOf;
 use super::{Workspace, is_name, server_name};
 use crate::builds::{BuildAccounts, Mark, Marks, follow, run_worker};
@@ -37,6 +38,7 @@ pub(crate) struct Workspaces {
     pub(super) root: Arc<Workspace>,
     pub(super) others: OpenWorkspaces,
     pub(super) closed: ClosedWorkspaces,
+    pub(super) overviews: Overviews,
     /// How many of the others are open before those that nothing uses are closed.
     pub(super) most_open: usize,
     accounts: BuildAccounts,
@@ -66,8 +68,18 @@ impl Workspaces {
                 std::fs::remove_dir_all(leftover.path()).map_err(|e| Problem::internal(&e))?;
             }
         }
-        let (heard_of, closed) = (HeardOf::default(), ClosedWorkspaces::default());
-        Ok(Self { dir, root, others, closed, most_open, accounts, shared, heard_of, continuing })
+        Ok(Self {
+            dir,
+            root,
+            others,
+            closed: ClosedWorkspaces::default(),
+            overviews: Overviews::default(),
+            most_open,
+            accounts,
+            shared,
+            heard_of: HeardOf::default(),
+            continuing,
+        })
     }
 
     pub(crate) fn root(&self) -> &Arc<Workspace> {
@@ -121,7 +133,12 @@ impl Workspaces {
         Ok(workspace)
     }
 
-    /// The folder of a workspace that there is.
+    /// The folder of the base of a workspace that there is.
+    pub(super) fn folder(&self, name: &str) -> Option<PathBuf> {
+        if name == DEFAULT { Some(self.root.dir.clone()) } else { self.existing(name) }
+    }
+
+    /// The folder of a workspace that there is, besides the default one.
     fn existing(&self, name: &str) -> Option<PathBuf> {
         let dir = match &self.shared {
             Some(shared) => {

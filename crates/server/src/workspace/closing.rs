@@ -26,6 +26,7 @@ impl Workspaces {
         let begun = begun.map_err(|_| busy("the workspace is being closed"))?;
         let Some(mut removal) = begun else { return Ok(()) };
         self.closed.forget(dir);
+        self.overviews.forget(dir);
         let closing = end(std::mem::take(&mut removal.cell)).await?;
         let removed = self.remove_folder(dir).await;
         if let Some(closing) = closing {

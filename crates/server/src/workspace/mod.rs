@@ -6,6 +6,7 @@ mod continuing;
 mod freshness;
 mod idle;
 mod open;
+mod overview;
 mod shared;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use tokio::sync::watch;
 
 pub(crate) use all::{DEFAULT, Workspaces};
 pub(crate) use freshness::{Freshness, has_changed};
+pub(crate) use overview::Overview;
 
 use crate::builds::{Builds, Mark};
 use crate::evaluation_runs::EvaluationRuns;

@@ -12,7 +12,7 @@ use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
-use crate::workspace::Workspace;
+use crate::workspace::Overview;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WorkspaceLine {
@@ -23,11 +23,9 @@ pub(crate) struct WorkspaceLine {
     created: Option<DateTime<Utc>>,
 }
 
-fn line(workspace: &Workspace) -> Result<WorkspaceLine, Problem> {
-    let stats = workspace.engine().base().inspector().stats()?;
-    let created = i64::try_from(stats.created).ok();
-    let created = created.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
-    Ok(WorkspaceLine { name: workspace.name.clone(), documents: stats.documents, created })
+fn line(name: String, overview: Overview) -> WorkspaceLine {
+    let Overview { documents, created } = overview;
+    WorkspaceLine { name, documents, created }
 }
 
 /// List the workspaces. One that cannot be opened is left out, and the log says why.
@@ -39,13 +37,8 @@ pub(crate) async fn list(
 ) -> Result<Json<Items<WorkspaceLine>>, Problem> {
     let mut lines = vec![];
     for name in app.workspaces.names() {
-        let opened = app.workspaces.get(&name).await;
-        let read = match opened {
-            Ok(workspace) => run_blocking(move || line(&workspace)).await,
-            Err(problem) => Err(problem),
-        };
-        match read {
-            Ok(line) => lines.push(line),
+        match app.workspaces.overview(&name).await {
+            Ok(overview) => lines.push(line(name, overview)),
             // One that cannot be opened does not hide the others; one may have been removed.
             Err(Problem { detail, .. }) => tracing::warn!("`{name}` is not listed: {detail}"),
         }
@@ -70,8 +63,8 @@ pub(crate) async fn create(
     JsonBody(new): JsonBody<NewWorkspace>,
 ) -> Result<(StatusCode, Json<WorkspaceLine>), Problem> {
     let workspace = app.workspaces.create(&new.name).await?;
-    let line = run_blocking(move || line(&workspace)).await?;
-    Ok((StatusCode::CREATED, Json(line)))
+    let overview = run_blocking(move || Overview::read(&workspace)).await?;
+    Ok((StatusCode::CREATED, Json(line(new.name, overview))))
 }
 
 /// Remove a workspace and everything in it permanently.

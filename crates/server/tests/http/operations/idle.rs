@@ -103,6 +103,38 @@ async fn check(world: &World, workspace: &str, (documents, questions): (usize, u
     assert!(questions == 0 || usage.contains(&counted), "{workspace}: {usage}");
 }
 
+/// The number of documents of each workspace, as they are listed.
+async fn listed(world: &World) -> Vec<(String, u64)> {
+    let list = good(world.get("/api/v1/workspaces").await).await;
+    let line =
+        |line: &Value| Some((line["name"].as_str()?.to_owned(), line["documents"].as_u64()?));
+    list["items"].as_array().unwrap().iter().filter_map(line).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_opens_no_workspace_again_whose_base_has_not_changed() {
+    let world = crowded().await;
+    for name in NAMES {
+        world.post_json("/api/v1/workspaces", &json!({"name": name})).await;
+        upload(&world, name, "note.md", &note("all", name)).await;
+        build(&world, name).await;
+    }
+    // Times of files may be too new to tell whether more has been written at the same time.
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let documents = |of: &str| u64::from(of != "default") + u64::from(of == NAMES[0]);
+    let first = listed(&world).await;
+    assert_eq!(first.len(), 1 + NAMES.len());
+    bounded(&world, NAMES[4], 2).await;
+    let before = open(&world).await;
+    assert_eq!(listed(&world).await, first);
+    assert_eq!(open(&world).await, before);
+    upload(&world, NAMES[0], "another.md", &note("one", NAMES[0])).await;
+    build(&world, NAMES[0]).await;
+    for (name, count) in listed(&world).await {
+        assert_eq!(count, documents(&name), "{name}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn workspaces_are_used_in_turn_and_at_once_and_nothing_is_lost() {
     const USERS: usize = 5;

@@ -1,0 +1,110 @@
+//! What a list says of workspaces. It is kept while their stores do not change, so that a list neither
+//! opens those that are closed nor counts everything again.
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use chrono::{DateTime, Utc};
+
+use super::{Workspace, Workspaces};
+use crate::limits::blocking::run_blocking;
+use crate::problem::Problem;
+
+/// Times of files are not finer than some milliseconds: of two changes within this time one could be
+/// missed.
+const SETTLED: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Overview {
+    pub(crate) documents: u64,
+    pub(crate) created: Option<DateTime<Utc>>,
+}
+
+impl Overview {
+    /// May walk the whole base.
+    pub(crate) fn read(workspace: &Workspace) -> Result<Self, Problem> {
+        let stats = workspace.engine().base().inspector().stats()?;
+        let created = i64::try_from(stats.created).ok();
+        let created = created.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+        Ok(Self { documents: stats.documents, created })
+    }
+}
+
+/// Overviews by the folder of the workspace, each with the time of the last change before it was made.
+#[derive(Default)]
+pub(super) struct Overviews(Mutex<HashMap<PathBuf, (SystemTime, Overview)>>);
+
+impl Overviews {
+    fn get(&self, dir: &Path) -> Option<Overview> {
+        let changed = changed(dir)?;
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(dir).filter(|(made, _)| *made == changed).map(|(_, overview)| *overview)
+    }
+
+    fn keep(&self, dir: &Path, changed: SystemTime, overview: Overview) {
+        if changed.elapsed().is_ok_and(|elapsed| elapsed > SETTLED) {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.insert(dir.to_owned(), (changed, overview));
+        }
+    }
+
+    pub(super) fn forget(&self, dir: &Path) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(dir);
+    }
+}
+
+/// When the store of a base was last written to, by whichever program.
+fn changed(dir: &Path) -> Option<SystemTime> {
+    std::fs::metadata(dir.join("store/data.mdb")).ok()?.modified().ok()
+}
+
+impl Workspaces {
+    /// What a list says of a workspace. One whose base has changed is opened.
+    pub(crate) async fn overview(&self, name: &str) -> Result<Overview, Problem> {
+        let missing = || Problem::not_found("such workspace");
+        // Other servers change a base that is shared in its database.
+        if self.shared.is_some() {
+            let workspace = self.get(name).await?;
+            return run_blocking(move || Overview::read(&workspace)).await;
+        }
+        let dir = self.folder(name).ok_or_else(missing)?;
+        if let Some(overview) = self.overviews.get(&dir) {
+            return Ok(overview);
+        }
+        let workspace = self.get(name).await?;
+        let changed = changed(&dir);
+        let overview = run_blocking(move || Overview::read(&workspace)).await?;
+        if let Some(changed) = changed {
+            self.overviews.keep(&dir, changed, overview);
+        }
+        Ok(overview)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overview_holds_until_the_store_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let (all, store) = (Overviews::default(), dir.path().join("store/data.mdb"));
+        let overview = Overview { documents: 3, created: None };
+        let keep = |at: SystemTime| all.keep(dir.path(), at, overview);
+        assert_eq!(all.get(dir.path()), None);
+        std::fs::create_dir_all(store.parent().unwrap()).unwrap();
+        let file = std::fs::File::create(&store).unwrap();
+        keep(changed(dir.path()).unwrap());
+        assert_eq!(all.get(dir.path()), None, "another change may follow at the same time");
+        let earlier = SystemTime::now() - Duration::from_secs(60);
+        file.set_modified(earlier).unwrap();
+        keep(changed(dir.path()).unwrap());
+        assert_eq!(all.get(dir.path()), Some(overview));
+        file.set_modified(earlier + Duration::from_secs(1)).unwrap();
+        assert_eq!(all.get(dir.path()), None);
+        file.set_modified(earlier).unwrap();
+        all.forget(dir.path());
+        assert_eq!(all.get(dir.path()), None);
+    }
+}

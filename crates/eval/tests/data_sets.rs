@@ -253,7 +253,7 @@ fn blendqa_names_the_pages_of_wikipedia() {
 fn questions_of_ones_own_need_little() {
     let data = loaded("own.jsonl", "own");
     let wanted = [
-        "q1 Short [Ilse Brandt] - -",
+        "q-7e673e7f8e Short [Ilse Brandt] - -",
         "12 Short [6] look-up 1",
         "c YesNo [yes] - -",
         "d Option [the Gull] - -",

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::closed::ClosedWorkspaces;
 use super::continuing::Continuing;
 use super::open::OpenWorkspaces;
-use super::overview::Overviews;
+use super::overview::{Overview, Overviews, changed};
 use super::shared::HeardOf;
 use super::{Workspace, is_name, server_name};
 use crate::builds::{BuildAccounts, Mark, Marks, follow, run_worker};
@@ -134,7 +134,7 @@ impl Workspaces {
     }
 
     /// The folder of the base of a workspace that there is.
-    pub(super) fn folder(&self, name: &str) -> Option<PathBuf> {
+    fn folder(&self, name: &str) -> Option<PathBuf> {
         if name == DEFAULT { Some(self.root.dir.clone()) } else { self.existing(name) }
     }
 
@@ -163,6 +163,22 @@ impl Workspaces {
         names.sort();
         names.insert(0, DEFAULT.to_owned());
         names
+    }
+
+    /// What a list says of a workspace. One whose base has changed since is opened.
+    pub(crate) async fn overview(&self, name: &str) -> Result<Overview, Problem> {
+        // Of a shared base the files here do not tell what other servers have changed.
+        let dir = self.folder(name).filter(|_| self.shared.is_none());
+        if let Some(overview) = dir.as_ref().and_then(|dir| self.overviews.get(dir)) {
+            return Ok(overview);
+        }
+        let workspace = self.get(name).await?;
+        let before = dir.as_ref().and_then(|dir| changed(dir));
+        let overview = run_blocking(move || Overview::read(&workspace)).await?;
+        if let Some((dir, before)) = dir.zip(before) {
+            self.overviews.keep(&dir, before, overview);
+        }
+        Ok(overview)
     }
 
     pub(crate) async fn create(&self, name: &str) -> Result<Arc<Workspace>, Problem> {

@@ -7,8 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, Utc};
 
-use super::{Workspace, Workspaces};
-use crate::limits::blocking::run_blocking;
+use super::Workspace;
 use crate::problem::Problem;
 
 /// Times of files are not finer than some milliseconds: of two changes within this time one could be
@@ -36,13 +35,14 @@ impl Overview {
 pub(super) struct Overviews(Mutex<HashMap<PathBuf, (SystemTime, Overview)>>);
 
 impl Overviews {
-    fn get(&self, dir: &Path) -> Option<Overview> {
+    pub(super) fn get(&self, dir: &Path) -> Option<Overview> {
         let changed = changed(dir)?;
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(dir).filter(|(made, _)| *made == changed).map(|(_, overview)| *overview)
     }
 
-    fn keep(&self, dir: &Path, changed: SystemTime, overview: Overview) {
+    /// Keeps what was made of a base that had changed at this time, and before that.
+    pub(super) fn keep(&self, dir: &Path, changed: SystemTime, overview: Overview) {
         if changed.elapsed().is_ok_and(|elapsed| elapsed > SETTLED) {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             all.insert(dir.to_owned(), (changed, overview));
@@ -55,31 +55,8 @@ impl Overviews {
 }
 
 /// When the store of a base was last written to, by whichever program.
-fn changed(dir: &Path) -> Option<SystemTime> {
+pub(super) fn changed(dir: &Path) -> Option<SystemTime> {
     std::fs::metadata(dir.join("store/data.mdb")).ok()?.modified().ok()
-}
-
-impl Workspaces {
-    /// What a list says of a workspace. One whose base has changed is opened.
-    pub(crate) async fn overview(&self, name: &str) -> Result<Overview, Problem> {
-        let missing = || Problem::not_found("such workspace");
-        // Other servers change a base that is shared in its database.
-        if self.shared.is_some() {
-            let workspace = self.get(name).await?;
-            return run_blocking(move || Overview::read(&workspace)).await;
-        }
-        let dir = self.folder(name).ok_or_else(missing)?;
-        if let Some(overview) = self.overviews.get(&dir) {
-            return Ok(overview);
-        }
-        let workspace = self.get(name).await?;
-        let changed = changed(&dir);
-        let overview = run_blocking(move || Overview::read(&workspace)).await?;
-        if let Some(changed) = changed {
-            self.overviews.keep(&dir, changed, overview);
-        }
-        Ok(overview)
-    }
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ mod tests {
         let file = std::fs::File::create(&store).unwrap();
         keep(changed(dir.path()).unwrap());
         assert_eq!(all.get(dir.path()), None, "another change may follow at the same time");
-        let earlier = SystemTime::now() - Duration::from_secs(60);
+        let earlier = SystemTime::now() - Duration::from_mins(1);
         file.set_modified(earlier).unwrap();
         keep(changed(dir.path()).unwrap());
         assert_eq!(all.get(dir.path()), Some(overview));

@@ -94,7 +94,7 @@ fn a_question_without_an_id_keeps_it_when_lines_are_added_or_removed() {
     let (who, whose) = (line("Who built Varn?"), line("Whose is Varn?"));
     let both = of(&[who.clone(), whose.clone()]);
     assert_ne!(both.items[0].question.id, both.items[1].question.id);
-    assert_eq!(of(&[whose.clone()]).items[0].question.id, both.items[1].question.id);
+    assert_eq!(of(std::slice::from_ref(&whose)).items[0].question.id, both.items[1].question.id);
     let twice = of(&[whose.clone(), who, whose]);
     let reason = "it is the question of record 1 again; give each its own `id` to ask both";
     assert_eq!((twice.items.len(), twice.refused[0].reason.as_str()), (2, reason));

@@ -145,9 +145,11 @@ fn workspaces(victim: &Victim) -> Answers {
             return Err(format!("at the end a workspace is removed with {status}"));
         }
     }
+    // Other attacks have made workspaces as well.
     let folders = std::fs::read_dir(victim.dir().join(".halma/workspaces")).unwrap();
-    let left: Vec<_> = folders.map(|entry| entry.unwrap().file_name()).collect();
-    if left != [OTHER] {
+    let names = folders.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let left: Vec<String> = names.filter(|name| name.contains("team-")).collect();
+    if !left.is_empty() {
         return Err(format!("{left:?} are left"));
     }
     statuses.within(&[200])

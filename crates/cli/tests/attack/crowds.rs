@@ -5,7 +5,7 @@ use halma_testkit::double::{Behaviour, Double};
 use serde_json::{Value, json};
 
 use crate::attacks::{Answers, Attack, attack, together};
-use crate::server::{OTHER, Victim};
+use crate::server::Victim;
 
 /// Builds of a workspace that may wait, run or be paused.
 const MOST_BUILDS: usize = 20;

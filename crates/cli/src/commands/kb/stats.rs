@@ -1,4 +1,5 @@
 //! `halma kb stats`: prints statistics of a base.
+use chrono::{DateTime, SecondsFormat};
 use halma_engine::Stats;
 
 use crate::args::{Common, KbStats};
@@ -13,6 +14,9 @@ pub(super) fn run(args: &KbStats, common: &Common) -> anyhow::Result<()> {
     view::print(&lines(&stats)?)
 }
 
+/// The keys of times, in seconds since 1970.
+const TIMES: [&str; 2] = ["created", "updated"];
+
 /// One line per value; the values of a group are indented below its name.
 fn lines(stats: &Stats) -> anyhow::Result<String> {
     let value = serde_json::to_value(stats)?;
@@ -26,10 +30,16 @@ fn lines(stats: &Stats) -> anyhow::Result<String> {
                     rows.push(vec![format!("  {}", key.replace('_', " ")), render(value)]);
                 }
             }
+            value if TIMES.contains(&key.as_str()) => rows.push(vec![name, time(value)]),
             value => rows.push(vec![name, render(value)]),
         }
     }
     Ok(table(&rows))
+}
+
+fn time(value: &serde_json::Value) -> String {
+    let time = value.as_i64().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    time.map_or_else(|| render(value), |time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
 fn render(value: &serde_json::Value) -> String {
@@ -40,5 +50,16 @@ fn render(value: &serde_json::Value) -> String {
         }
         serde_json::Value::Null => "–".into(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_as_such() {
+        assert_eq!(time(&1_795_671_234.into()), "2026-11-26T05:33:54Z");
+        assert_eq!(time(&serde_json::Value::Null), "–");
     }
 }

@@ -38,8 +38,8 @@ pub use halma_kb::{
     serve_worker,
 };
 pub use halma_kb::{
-    BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport, backup,
-    restore,
+    BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport, SERVER_LOCK,
+    backup, restore,
 };
 pub use halma_kg::{
     KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,

@@ -67,6 +67,7 @@ pub use inspect::{
     TimelineQuery, Unit, VectorStats, Verified,
 };
 pub use kept::{BasePart, Calibration, DenseTrust, KeptPart};
+pub use lock_file::{BUILD_LOCK, SERVER_LOCK};
 pub use maintain::{
     BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
 };

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::KbError;
-use crate::lock_file::{self, URGENT};
+use crate::lock_file::{self, BUILD_LOCK, URGENT};
 use crate::store::{Leading, Store, Urgency};
 
 /// Held until it is dropped.
@@ -14,19 +14,17 @@ pub(crate) struct WriterLock {
     _file: File,
 }
 
-const NAME: &str = "index.lock";
-
 /// How often a build checks whether it is to make room.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 impl WriterLock {
     /// The lock, unless another process holds it.
     pub(crate) fn try_take(dir: &Path) -> Result<Option<Self>, KbError> {
-        let file = lock_file::open(dir, NAME)?;
+        let file = lock_file::open(dir, BUILD_LOCK)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { _leading: None, _file: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(e)) => Err(KbError::io(dir.join(NAME), "lock", e)),
+            Err(TryLockError::Error(e)) => Err(KbError::io(dir.join(BUILD_LOCK), "lock", e)),
         }
     }
 
@@ -61,8 +59,8 @@ impl WriterLock {
     /// Waits for the lock; an error if a restore had it and has put another base into the place.
     /// Blocks the thread.
     pub(crate) fn take(dir: &Path) -> Result<Self, KbError> {
-        let file = lock_file::open(dir, NAME)?;
-        file.lock().map_err(|e| KbError::io(dir.join(NAME), "lock", e))?;
+        let file = lock_file::open(dir, BUILD_LOCK)?;
+        file.lock().map_err(|e| KbError::io(dir.join(BUILD_LOCK), "lock", e))?;
         if lock_file::is_removed(&file) {
             return Err(KbError::Replaced { dir: dir.to_owned() });
         }

@@ -5,6 +5,12 @@ use std::path::Path;
 
 use crate::KbError;
 
+/// Locked by the server of a base while it runs.
+pub const SERVER_LOCK: &str = "serve.lock";
+
+/// Locked by whoever writes to a base.
+pub const BUILD_LOCK: &str = "index.lock";
+
 /// Locked, together with others, by those whom a build makes room for.
 pub(crate) const URGENT: &str = "urgent.lock";
 

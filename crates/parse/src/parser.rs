@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use halma_worker::{Lease, Pool, Purpose, Requests, WorkerError};
+use halma_worker::{Lease, Limits, Pool, Purpose, Requests, WorkerError};
 use serde::{Deserialize, Serialize};
 
 use crate::container::refusal;
-use crate::ocr::limits::limits;
+use crate::ocr;
 use crate::parsed::{Parsed, Refusal};
 use crate::{ParseOptions, detect};
+
+/// Bytes of address space of a worker, the stack of its reader and the program itself included.
+const MEMORY: u64 = 5 << 29;
 
 /// What a worker may take beyond the time of a document: it says itself that the time is up, where
 /// it can.
@@ -130,6 +133,19 @@ fn failed() -> Refusal {
     refusal(reason, "split it, or save it in another format")
 }
 
+/// What a worker may use.
+fn limits() -> Limits {
+    Limits {
+        memory: MEMORY,
+        cpu_seconds: 900,
+        // Of what tesseract writes for itself, where the system has no rules for files.
+        file_bytes: 100_000_000,
+        open_files: 64,
+        may_start_programs: true,
+        files: ocr::files(),
+    }
+}
+
 /// What a worker does until no one asks it any more.
 pub fn serve() -> std::io::Result<()> {
     let requests = Requests::open(&limits())?;
@@ -150,6 +166,88 @@ pub fn serve() -> std::io::Result<()> {
         match postcard::to_stdvec(&reply) {
             Ok(reply) => requests.reply(&reply),
             Err(_) => return Ok(()),
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::env::{split_paths, var_os};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Stdio};
+
+    use halma_worker::{Confinement, confinement};
+
+    use super::*;
+
+    /// The folder in which the other process tries what it may do.
+    const FOLDER: &str = "HALMA_TEST_FOLDER";
+
+    #[test]
+    #[expect(clippy::print_stdout, reason = "read by the test that started it")]
+    fn a_confined_reader() {
+        // Only in a process of its own, which the test below starts.
+        let Some(folder) = var_os(FOLDER).map(PathBuf::from) else { return };
+        let _requests = Requests::open(&limits()).unwrap();
+        let read = |path: &Path| std::fs::read(path).is_ok();
+        let run = |line: &str| {
+            let shell = Command::new("sh").args(["-c", line]).output();
+            shell.is_ok_and(|output| output.status.success())
+        };
+        let environment = format!("/proc/{}/environ", std::os::unix::process::parent_id());
+        for (what, worked) in [
+            ("runs tesseract", run("tesseract && echo > /dev/null")),
+            ("reads a model", read(&folder.join("share/tessdata/eng.traineddata"))),
+            ("reads another file", read(&folder.join("secret"))),
+            ("reads the accounts", read(Path::new("/etc/passwd"))),
+            ("reads the keys of its parent", read(Path::new(&environment))),
+            ("writes a file", std::fs::write(folder.join("new"), "new").is_ok()),
+        ] {
+            println!("{what}: {worked}");
+        }
+    }
+
+    #[test]
+    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
+    fn a_reader_uses_what_ocr_needs_and_nothing_else() {
+        if confinement() == Confinement::None {
+            println!("skipped: this system has no rules for files of workers");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (program, models) =
+            (folder.path().join("bin/tesseract"), folder.path().join("share/tessdata"));
+        std::fs::create_dir_all(folder.path().join("bin")).unwrap();
+        std::fs::create_dir_all(&models).unwrap();
+        std::fs::write(&program, "#!/bin/sh\nexit 0\n").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        std::fs::write(models.join("eng.traineddata"), "a model").unwrap();
+        std::fs::write(folder.path().join("secret"), "a key").unwrap();
+        let paths = var_os("PATH").unwrap();
+        let paths = std::iter::once(folder.path().join("bin")).chain(split_paths(&paths));
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "parser::tests::a_confined_reader", "--nocapture"])
+            .env(FOLDER, folder.path())
+            .env("PATH", std::env::join_paths(paths).unwrap())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // At the end of its input it would end.
+        let input = child.stdin.take();
+        let output = child.wait_with_output().unwrap();
+        drop(input);
+        let output = String::from_utf8(output.stdout).unwrap();
+        for (what, expected) in [
+            ("runs tesseract", true),
+            ("reads a model", true),
+            ("reads another file", false),
+            ("reads the accounts", false),
+            ("reads the keys of its parent", false),
+            ("writes a file", false),
+        ] {
+            assert!(output.contains(&format!("{what}: {expected}\n")), "{what}: {output}");
         }
     }
 }

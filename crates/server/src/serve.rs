@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use halma_core::ConfigError;
-use halma_engine::{Config, Engine, Loaded};
+use halma_engine::{Config, Engine, Loaded, SERVER_LOCK};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -288,7 +288,7 @@ fn lock(dir: &Path) -> Result<std::fs::File, ServeError> {
             "cannot lock `{place}` for this server: {e}; check the folder and its permissions"
         ))
     };
-    let file = std::fs::File::create(dir.join("serve.lock")).map_err(failed)?;
+    let file = std::fs::File::create(dir.join(SERVER_LOCK)).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => {

@@ -2,6 +2,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use halma_kb::SERVER_LOCK;
 use halma_net::Service;
 use serde::Deserialize;
 
@@ -101,7 +102,7 @@ fn url(addr: &str) -> Option<String> {
 /// The server of this base, if it runs.
 pub(super) async fn running(config: &Config, dir: &Path) -> Finding {
     let addr = &config.serve.addr;
-    let locked = std::fs::File::open(dir.join("serve.lock"))
+    let locked = std::fs::File::open(dir.join(SERVER_LOCK))
         .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)));
     match (ServerState::of(addr).await, locked) {
         (Ok(ServerState::Ready { version }), true) => version_of(addr, &version),

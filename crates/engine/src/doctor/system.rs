@@ -68,18 +68,18 @@ pub(super) fn workers(config: &Config) -> Option<Finding> {
 fn confined(confinement: Confinement) -> (Health, &'static str) {
     match confinement {
         Confinement::Full => {
-            let message = "what reads files and runs SQL can open no files of yours and signal no \
-                           other process";
+            let message = "the processes that read files and run SQL cannot open your files or signal \
+                           other processes";
             (Health::Good, message)
         }
         Confinement::Partial => {
-            let message = "what reads files and runs SQL can open no files of yours; Linux 6.12 or \
-                           newer also keeps it from signalling other processes";
+            let message = "the processes that read files and run SQL cannot open your files; Linux 6.12 \
+                           or newer also keeps them from signalling other processes";
             (Health::Good, message)
         }
         Confinement::None => {
-            let message = "what reads files and runs SQL may open the files of this user: the \
-                           system has no Landlock (Linux 5.13 or newer, with `landlock` in its \
+            let message = "the processes that read files and run SQL can open all files of this user: \
+                           the system has no Landlock (Linux 5.13 or newer, with `landlock` in its \
                            `lsm=` list); run Halma as a user of its own";
             (Health::Warning, message)
         }

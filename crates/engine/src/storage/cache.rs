@@ -3,7 +3,7 @@ use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use halma_kb::{Base, KbError};
+use halma_kb::{BUILD_LOCK, Base, KbError, SERVER_LOCK};
 use halma_models::{Cache, CacheFigures};
 use halma_net::daily::DailyFigures;
 use serde::Serialize;
@@ -11,10 +11,6 @@ use serde::Serialize;
 use crate::assemble;
 use crate::error::EngineError;
 use crate::shared::Place;
-
-/// The locks of a server and of a build.
-const SERVER: &str = "serve.lock";
-const BUILD: &str = "index.lock";
 
 /// The folder of the workspaces of a server, in that of its base.
 const WORKSPACES: &str = "workspaces";
@@ -56,7 +52,7 @@ impl CacheUse {
 /// server or a build uses the base.
 pub fn clear_cache(kb: &Path) -> Result<CacheUse, EngineError> {
     let dir = folder(kb)?;
-    let _locks = [lock(&dir, SERVER)?, lock_above(&dir)?, lock(&dir, BUILD)?];
+    let _locks = [lock(&dir, SERVER_LOCK)?, lock_above(&dir)?, lock(&dir, BUILD_LOCK)?];
     let former = CacheUse::read(kb)?;
     Cache::destroy(&dir.join("cache")).map_err(|e| EngineError::Cache(Box::new(e)))?;
     Ok(former)
@@ -77,7 +73,7 @@ fn lock_above(dir: &Path) -> Result<Option<File>, EngineError> {
     let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     let workspaces = dir.parent().filter(|parent| parent.ends_with(WORKSPACES));
     let base = workspaces.and_then(Path::parent);
-    base.map_or(Ok(None), |base| lock(base, SERVER))
+    base.map_or(Ok(None), |base| lock(base, SERVER_LOCK))
 }
 
 /// Takes a lock that no one may hold; `None` where it was never made.
@@ -90,7 +86,7 @@ fn lock(dir: &Path, name: &str) -> Result<Option<File>, EngineError> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => {
-            let program = if name == SERVER { "server" } else { "build" };
+            let program = if name == SERVER_LOCK { "server" } else { "build" };
             Err(EngineError::CacheInUse { lock: path, program })
         }
         Err(TryLockError::Error(e)) => Err(EngineError::file(&path, e)),
@@ -109,13 +105,13 @@ mod tests {
             std::fs::create_dir_all(base).unwrap();
             drop(Base::create_or_open(base, halma_kb::BaseOptions::default()).unwrap());
         }
-        for (name, program) in [(SERVER, "server"), (BUILD, "build")] {
+        for (name, program) in [(SERVER_LOCK, "server"), (BUILD_LOCK, "build")] {
             let held = File::create(dir.path().join(name)).unwrap();
             held.lock().unwrap();
             let refused = clear_cache(dir.path()).unwrap_err().to_string();
             assert!(refused.contains(program) && refused.contains(name), "{refused}");
             // The server of the base has its workspaces open; a build is of one base.
-            assert_eq!(clear_cache(&workspace).is_err(), name == SERVER);
+            assert_eq!(clear_cache(&workspace).is_err(), name == SERVER_LOCK);
         }
         clear_cache(dir.path()).unwrap();
         assert!(matches!(

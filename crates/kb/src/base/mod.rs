@@ -11,6 +11,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use halma_core::{Embedder, Filter, Layer};
 use tokio::sync::Semaphore;
@@ -77,6 +78,12 @@ impl Base {
     /// Whether there is a base in `dir`.
     pub fn exists(dir: &Path) -> bool {
         Store::exists(&store_dir(dir))
+    }
+
+    /// When something was last written to the base in `dir`, by whichever program; `None` when there
+    /// is no base, and where the system does not say.
+    pub fn changed(dir: &Path) -> Option<SystemTime> {
+        Store::changed(&store_dir(dir))
     }
 
     /// Opens the base in `dir`; [`KbError::NoBase`] when there is none.

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::error::BackupError;
 use super::tree;
-use crate::lock_file;
+use crate::lock_file::{self, BUILD_LOCK, SERVER_LOCK};
 
-/// The locks of a server and of a build.
-const LOCKS: [&str; 2] = ["serve.lock", "index.lock"];
+const LOCKS: [&str; 2] = [SERVER_LOCK, BUILD_LOCK];
 
 /// The base in a folder and those of its workspaces, locked until this is dropped.
 pub(super) struct LockedPlace {
@@ -34,7 +33,7 @@ impl LockedPlace {
             for entry in fs::read_dir(&workspaces).map_err(failed())? {
                 let workspace = entry.map_err(failed())?.path();
                 if workspace.is_dir() {
-                    files.push(lock(&workspace, "index.lock")?);
+                    files.push(lock(&workspace, BUILD_LOCK)?);
                 }
             }
         }

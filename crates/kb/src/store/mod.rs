@@ -30,6 +30,7 @@ mod view;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use halma_core::Filter;
 use halma_seal::{Keys, SealError};
@@ -111,6 +112,11 @@ impl Store {
 
     pub(crate) fn exists(dir: &Path) -> bool {
         dir.join("data.mdb").is_file()
+    }
+
+    /// When something was last written to the store in `dir`.
+    pub(crate) fn changed(dir: &Path) -> Option<SystemTime> {
+        std::fs::metadata(dir.join("data.mdb")).and_then(|file| file.modified()).ok()
     }
 
     /// Opens the store in `dir`, which exists; an empty folder becomes an empty store. One that

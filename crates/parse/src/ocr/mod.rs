@@ -1,11 +1,13 @@
 //! Pages and pictures without text, read by Debian's `tesseract` where it is installed. Pages are
 //! drawn by `pdftoppm` where that is installed, else the picture on the page is taken.
-pub(crate) mod limits;
+mod files;
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
+
+pub(crate) use files::files;
 
 /// Dots per inch that tesseract reads well.
 const RESOLUTION: &str = "200";

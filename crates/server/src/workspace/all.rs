@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use halma_engine::{Config, Engine};
+use halma_engine::{Base, Config, Engine};
 use tokio::time::timeout;
 
 use super::closed::ClosedWorkspaces;
 use super::continuing::Continuing;
 use super::open::OpenWorkspaces;
-use super::overview::{Overview, Overviews, changed};
+use super::overview::{Overview, Overviews};
 use super::shared::HeardOf;
 use super::{Workspace, is_name, server_name};
 use crate::builds::{BuildAccounts, Mark, Marks, follow, run_worker};
@@ -173,7 +173,7 @@ impl Workspaces {
             return Ok(overview);
         }
         let workspace = self.get(name).await?;
-        let before = dir.as_ref().and_then(|dir| changed(dir));
+        let before = dir.as_ref().and_then(|dir| Base::changed(dir));
         let overview = run_blocking(move || Overview::read(&workspace)).await?;
         if let Some((dir, before)) = dir.zip(before) {
             self.overviews.keep(&dir, before, overview);

@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::all::REMOVED;
-use super::open::{Removal, WorkspaceCell};
+use super::open::WorkspaceCell;
 use super::{Workspace, Workspaces};
 use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;
 
-/// How long a removal waits for what still uses the folder, such as a search that has begun.
-const WAIT: Duration = Duration::from_secs(10);
+/// How long closing waits for what still uses the folder, such as a search that has begun.
+pub(super) const WAIT: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether that has ended.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -51,7 +51,7 @@ impl Workspaces {
 }
 
 /// Waits up to a time until nothing uses the folder any more.
-type Closing = Arc<dyn Fn(Duration) -> bool + Send + Sync>;
+pub(super) type Closing = Arc<dyn Fn(Duration) -> bool + Send + Sync>;
 
 /// Ends what is done in a workspace, and waits a while for that; what is to be waited for if it takes
 /// longer. Whatever still runs must not write into a folder of this name, which may be another
@@ -73,11 +73,11 @@ async fn end(cell: WorkspaceCell) -> Result<Option<Closing>, Problem> {
     Ok((!is_closed).then_some(closing))
 }
 
-/// Frees the name of a removed workspace when nothing uses its files any more.
-async fn free(removal: Removal, closing: Closing) {
-    tracing::warn!("the name of a removed workspace is not free yet: it is still used");
+/// Lets go of the place of a closed workspace when nothing uses its files any more.
+pub(super) async fn free<T>(place: T, closing: Closing) {
+    tracing::warn!("a workspace that was closed is still used, and its name is not free yet");
     while !closing(Duration::ZERO) {
         tokio::time::sleep(INTERVAL).await;
     }
-    drop(removal);
+    drop(place);
 }

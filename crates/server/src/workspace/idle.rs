@@ -2,21 +2,15 @@
 //! memory. The next request opens it again.
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
 use super::Workspaces;
 use super::closed::ClosedWorkspaces;
+use super::closing::{Closing, WAIT, free};
 use super::open::IdleWorkspace;
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
-
-/// How long a request that opens a workspace waits for the end of another one.
-const WAIT: Duration = Duration::from_secs(10);
-
-/// How often it is looked whether that has ended.
-const INTERVAL: Duration = Duration::from_millis(500);
 
 impl Workspaces {
     /// Begins to close workspaces that nothing uses, as far as more than the configured number are
@@ -48,9 +42,8 @@ async fn close(mut idle: IdleWorkspace, closed: ClosedWorkspaces) {
     let Some(workspace) = idle.workspace.take() else { return };
     tracing::debug!(workspace = workspace.name, "closing it: others are used");
     workspace.builds.close().await;
-    let is_closed: Arc<dyn Fn(Duration) -> bool + Send + Sync> =
-        Arc::new(workspace.engine().closing());
-    let waiting = Arc::clone(&is_closed);
+    let closing: Closing = Arc::new(workspace.engine().closing());
+    let waiting = Arc::clone(&closing);
     let waited = run_blocking(move || {
         // A build that another server has begun since stays with it, or is continued by any.
         workspace.builds.hand_over();
@@ -59,15 +52,6 @@ async fn close(mut idle: IdleWorkspace, closed: ClosedWorkspaces) {
         Ok::<_, Problem>(waiting(WAIT))
     });
     if !matches!(waited.await, Ok(true)) {
-        tokio::spawn(wait(idle, is_closed));
+        tokio::spawn(free(idle, closing));
     }
-}
-
-/// Lets a workspace be opened again when nothing uses its files any more.
-async fn wait(idle: IdleWorkspace, is_closed: Arc<dyn Fn(Duration) -> bool + Send + Sync>) {
-    tracing::warn!("a workspace that was closed cannot be opened yet: it is still used");
-    while !is_closed(Duration::ZERO) {
-        tokio::time::sleep(INTERVAL).await;
-    }
-    drop(idle);
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, Utc};
+use halma_engine::Base;
 
 use super::Workspace;
 use crate::problem::Problem;
@@ -36,7 +37,7 @@ pub(super) struct Overviews(Mutex<HashMap<PathBuf, (SystemTime, Overview)>>);
 
 impl Overviews {
     pub(super) fn get(&self, dir: &Path) -> Option<Overview> {
-        let changed = changed(dir)?;
+        let changed = Base::changed(dir)?;
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(dir).filter(|(made, _)| *made == changed).map(|(_, overview)| *overview)
     }
@@ -54,11 +55,6 @@ impl Overviews {
     }
 }
 
-/// When the store of a base was last written to, by whichever program.
-pub(super) fn changed(dir: &Path) -> Option<SystemTime> {
-    std::fs::metadata(dir.join("store/data.mdb")).ok()?.modified().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,11 +68,11 @@ mod tests {
         assert_eq!(all.get(dir.path()), None);
         std::fs::create_dir_all(store.parent().unwrap()).unwrap();
         let file = std::fs::File::create(&store).unwrap();
-        keep(changed(dir.path()).unwrap());
+        keep(Base::changed(dir.path()).unwrap());
         assert_eq!(all.get(dir.path()), None, "another change may follow at the same time");
         let earlier = SystemTime::now() - Duration::from_mins(1);
         file.set_modified(earlier).unwrap();
-        keep(changed(dir.path()).unwrap());
+        keep(Base::changed(dir.path()).unwrap());
         assert_eq!(all.get(dir.path()), Some(overview));
         file.set_modified(earlier + Duration::from_secs(1)).unwrap();
         assert_eq!(all.get(dir.path()), None);

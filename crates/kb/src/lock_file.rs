@@ -8,7 +8,7 @@ use crate::KbError;
 /// Locked by the server of a base while it runs.
 pub const SERVER_LOCK: &str = "serve.lock";
 
-/// Locked by whoever writes to a base.
+/// Locked by what writes to a base: a build, a deletion.
 pub const BUILD_LOCK: &str = "index.lock";
 
 /// Locked, together with others, by those whom a build makes room for.

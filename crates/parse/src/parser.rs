@@ -170,7 +170,8 @@ pub fn serve() -> std::io::Result<()> {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use std::env::{split_paths, var_os};
     use std::os::unix::fs::PermissionsExt as _;

@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, PassageReader};
+use tokio::sync::Semaphore;
 
 use self::input::variables;
 use self::lexicon::Lexicon;
@@ -40,12 +41,16 @@ use self::read::Reader;
 pub struct Extractive {
     lexicon: Arc<Lexicon>,
     trained: Option<Arc<dyn PassageReader>>,
+    /// Replies at a time: more would only take the processor from each other, and from all else.
+    at_once: Arc<Semaphore>,
 }
 
 impl Extractive {
     /// A model of rules alone.
     pub fn new() -> Self {
-        Self { lexicon: Arc::new(Lexicon::new()), trained: None }
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let at_once = Arc::new(Semaphore::new(cores.max(2)));
+        Self { lexicon: Arc::new(Lexicon::new()), trained: None, at_once }
     }
 
     /// The same with a trained reader, by whose scores rules are joined or replaced.
@@ -104,14 +109,16 @@ impl Llm for Extractive {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        let text = if self.trained.is_some() {
-            // A trained reader computes for longer than a worker of the runtime should be held.
-            let (model, request) = (self.clone(), request.clone());
-            let run = tokio::task::spawn_blocking(move || model.run(&request)).await;
-            run.map_err(|e| LlmError::refused(format!("the offline model stopped: {e}")))??
-        } else {
-            self.run(request)?
-        };
+        let stopped = |e: String| LlmError::refused(format!("the offline model stopped: {e}"));
+        let permit = Arc::clone(&self.at_once).acquire_owned().await;
+        let permit = permit.map_err(|e| stopped(e.to_string()))?;
+        // It computes for longer than a thread of the runtime should be held.
+        let (model, run) = (self.clone(), request.clone());
+        let run = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            model.run(&run)
+        });
+        let text = run.await.map_err(|e| stopped(e.to_string()))??;
         let text = text.ok_or_else(|| {
             LlmError::refused(format!(
                 "the offline model cannot do `{}`, which `{}` asks for; configure a model under \

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use halma_core::{Filter, Layer, Mode};
 use halma_engine::{AskRequest, Config, EmbedderKind, Engine, IndexOptions, Loaded, SearchQuery};
-use halma_server::{ServeOptions, Server};
+use halma_server::{ServeOptions, Server, ServerLock};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -48,9 +48,10 @@ async fn main() {
     })
     .await;
     let loaded = Loaded { config, origins: BTreeMap::new(), file: None };
+    let lock = ServerLock::take(dir.path()).unwrap();
     let options =
         ServeOptions { loaded, engine, dir: dir.path().to_owned(), demo: false, insecure: false };
-    let server = Server::bind(options).await.unwrap();
+    let server = Server::bind(options, lock).await.unwrap();
     let url = format!("http://{}", server.addr());
     let address = server.addr();
     tokio::spawn(server.run(std::future::pending()));

@@ -28,5 +28,5 @@ pub use app::prompts_dir;
 pub use keys::{Key, KeyFile, KeysError, NewKey, Scope};
 pub use mcp::serve_stdio;
 pub use serve::{
-    Reloader, ServeError, ServeOptions, Server, announce, reload_signals, stop_signal,
+    Reloader, ServeError, ServeOptions, Server, ServerLock, announce, reload_signals, stop_signal,
 };

@@ -71,17 +71,16 @@ pub struct Server {
     listener: TcpListener,
     addr: SocketAddr,
     /// Held while the server exists, so that no other one runs the same builds.
-    _lock: std::fs::File,
+    _lock: ServerLock,
 }
 
 impl Server {
     /// Binds the configured address. Without API keys, an address that other machines can reach is
     /// refused unless `insecure` is set.
-    pub async fn bind(options: ServeOptions) -> Result<Self, ServeError> {
+    pub async fn bind(options: ServeOptions, lock: ServerLock) -> Result<Self, ServeError> {
         let ServeOptions { loaded, engine, dir, demo, insecure } = options;
         let serve = loaded.config.serve.clone();
         check(&serve)?;
-        let lock = lock(&dir)?;
         let bind = |source| ServeError::Bind { addr: serve.addr.clone(), source };
         let listener = listen(&serve.addr).await.map_err(bind)?;
         let addr = listener.local_addr().map_err(bind)?;
@@ -280,21 +279,33 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(30))
 }
 
-/// The lock of the one server of a base.
-fn lock(dir: &Path) -> Result<std::fs::File, ServeError> {
-    let failed = |e: io::Error| {
-        let place = dir.display();
-        ServeError::Start(format!(
-            "cannot lock `{place}` for this server: {e}; check the folder and its permissions"
-        ))
-    };
-    let file = std::fs::File::create(dir.join(SERVER_LOCK)).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => {
-            Err(ServeError::InUse { dir: dir.display().to_string() })
+/// The place of the one server of a base, as long as it is held. It is taken before the base is
+/// opened, so that a second server changes nothing in it.
+pub struct ServerLock {
+    _file: std::fs::File,
+}
+
+impl ServerLock {
+    /// Takes the place in the folder of a base, which is made where there is none.
+    ///
+    /// # Errors
+    /// [`ServeError::InUse`] where another server has it.
+    pub fn take(dir: &Path) -> Result<Self, ServeError> {
+        let failed = |e: io::Error| {
+            let place = dir.display();
+            ServeError::Start(format!(
+                "cannot lock `{place}` for this server: {e}; check the folder and its permissions"
+            ))
+        };
+        std::fs::create_dir_all(dir).map_err(failed)?;
+        let file = std::fs::File::create(dir.join(SERVER_LOCK)).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(std::fs::TryLockError::WouldBlock) => {
+                Err(ServeError::InUse { dir: dir.display().to_string() })
+            }
+            Err(std::fs::TryLockError::Error(e)) => Err(failed(e)),
         }
-        Err(std::fs::TryLockError::Error(e)) => Err(failed(e)),
     }
 }
 

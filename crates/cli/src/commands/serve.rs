@@ -4,7 +4,7 @@ use std::path::Path;
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded, base_folder};
 use halma_server::{
-    Reloader, ServeOptions, Server, announce, prompts_dir, reload_signals, stop_signal,
+    Reloader, ServeOptions, Server, ServerLock, announce, prompts_dir, reload_signals, stop_signal,
 };
 use toml::Value;
 
@@ -24,6 +24,7 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     let dir = base_folder(&kb)?;
     with_prompts(&mut loaded, &dir);
     let is_new = is_unmade(&kb)?;
+    let lock = ServerLock::take(&dir)?;
     let engine = create_or_open(loaded.config.clone(), &kb)?;
     if is_new && !args.demo {
         tracing::warn!(
@@ -39,8 +40,8 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
         index_library(&engine, &dir).await?;
     }
     let (demo, insecure) = (args.demo, args.insecure);
-    let server =
-        Server::bind(ServeOptions { loaded, engine, dir: dir.clone(), demo, insecure }).await?;
+    let options = ServeOptions { loaded, engine, dir: dir.clone(), demo, insecure };
+    let server = Server::bind(options, lock).await?;
     let stop = stop_signal();
     announce(server.addr())?;
     let reloader = server.reloader();

@@ -14,7 +14,7 @@ pub(crate) type Answers = Result<String, String>;
 
 pub(crate) struct Attack {
     pub(crate) about: &'static str,
-    pub(crate) run: Box<dyn Fn(&Victim) -> Answers>,
+    pub(crate) run: Box<dyn Fn(&Victim) -> Answers + Send + Sync>,
 }
 
 /// Whether it takes no more than some seconds.
@@ -199,7 +199,10 @@ pub(crate) fn all() -> Vec<Attack> {
     all
 }
 
-pub(crate) fn attack(about: &'static str, run: impl Fn(&Victim) -> Answers + 'static) -> Attack {
+pub(crate) fn attack(
+    about: &'static str,
+    run: impl Fn(&Victim) -> Answers + Send + Sync + 'static,
+) -> Attack {
     Attack { about, run: Box::new(run) }
 }
 

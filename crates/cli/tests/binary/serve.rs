@@ -40,6 +40,7 @@ fn a_server_prints_its_address_and_stops_on_a_signal() {
     let address = address(&mut child);
     assert!(get(&address, "/api/v1/health", "").contains("\"ok\""));
     assert!(get(&address, "/api/v1/documents", "").contains("orrin.md"));
+    program.run(&["serve", "--port", "0"]).fails(1, &["another server serves the base", "--kb"]);
     // A key that is created while the server runs locks it, and unlocks it.
     let made = program.run(&["keys", "create", "--name", "a", "--scope", "ask", "--json"]).json();
     assert!(get(&address, "/api/v1/me", "").starts_with("HTTP/1.1 401"));

@@ -52,7 +52,10 @@ pub(crate) async fn search(
         limit: listing::limit(request.limit),
         filter: request.filter.unwrap_or_default(),
     };
-    let hits = caller.workspace.searches.pass(engine.search(query)).await??;
-    let items = hits.len();
-    answer(SearchResponse { hits }, items).await
+    let respond = async {
+        let hits = engine.search(query).await?;
+        let items = hits.len();
+        answer(SearchResponse { hits }, items).await
+    };
+    caller.workspace.searches.pass(respond).await?
 }

@@ -134,7 +134,7 @@ impl Workspaces {
     }
 
     /// The folder of the base of a workspace that there is.
-    fn folder(&self, name: &str) -> Option<PathBuf> {
+    pub(super) fn folder(&self, name: &str) -> Option<PathBuf> {
         if name == DEFAULT { Some(self.root.dir.clone()) } else { self.existing(name) }
     }
 

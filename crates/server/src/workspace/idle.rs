@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use super::Workspaces;
+use super::{EVALUATIONS, Workspaces};
 use super::closed::ClosedWorkspaces;
 use super::closing::{Closing, WAIT, free};
 use super::open::IdleWorkspace;
@@ -28,11 +28,14 @@ impl Workspaces {
         }
     }
 
-    /// The folders of the evaluations of workspaces that are or were open.
+    /// The folders of the evaluations of all workspaces; of a base that is shared, of those that are
+    /// or were open here: only a workspace itself knows where its files are.
     pub(crate) fn evaluations(&self) -> Vec<PathBuf> {
         let open = self.open();
         let open = open.iter().map(|workspace| workspace.evaluations());
-        open.chain(self.closed.evaluations()).collect()
+        let names = if self.shared.is_none() { self.names() } else { vec![] };
+        let closed = names.iter().filter_map(|name| Some(self.folder(name)?.join(EVALUATIONS)));
+        open.chain(self.closed.evaluations()).chain(closed).collect()
     }
 }
 

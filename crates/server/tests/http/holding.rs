@@ -2,8 +2,8 @@
 //! and numbers that no one should send.
 use std::time::Duration;
 
-use halma_engine::{Config, Engine, ModelConfig};
-use halma_server::{KeyFile, Scope, ServeError, ServeOptions, Server};
+use halma_engine::{Config, ModelConfig};
+use halma_server::{KeyFile, Scope, ServeError, ServerLock};
 use halma_testkit::double::{Behaviour, Double};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -247,22 +247,7 @@ async fn an_invalid_prompt_never_reaches_the_disk() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_server_of_one_base_is_refused() {
     let world = World::start().await;
-    // Another base stands in for another process: the folder is what is locked.
-    let other = tempfile::tempdir().unwrap();
-    let config = config();
-    let engine = Engine::create_or_open(config.clone(), other.path()).unwrap();
-    let options = ServeOptions {
-        loaded: halma_engine::Loaded {
-            config,
-            origins: std::collections::BTreeMap::default(),
-            file: None,
-        },
-        engine,
-        dir: world.dir.path().to_owned(),
-        demo: false,
-        insecure: false,
-    };
-    let refused = Server::bind(options).await.err().unwrap();
+    let refused = ServerLock::take(world.dir.path()).err().unwrap();
     assert!(matches!(refused, ServeError::InUse { .. }), "{refused}");
     let dir = world.stop().await;
     World::over(dir, Setup::default()).await.stop().await;

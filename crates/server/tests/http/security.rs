@@ -153,7 +153,7 @@ async fn a_public_address_requires_keys() {
     use std::collections::BTreeMap;
 
     use halma_engine::{Engine, Loaded};
-    use halma_server::{ServeOptions, Server};
+    use halma_server::{ServeOptions, Server, ServerLock};
 
     let mut config = config();
     config.serve.addr = "0.0.0.0:0".into();
@@ -167,7 +167,8 @@ async fn a_public_address_requires_keys() {
         let loaded = Loaded { config: config.clone(), origins: BTreeMap::new(), file: None };
         let options =
             ServeOptions { loaded, engine, dir: dir.path().to_owned(), demo: false, insecure };
-        let got = Server::bind(options).await;
+        let lock = ServerLock::take(dir.path()).unwrap();
+        let got = Server::bind(options, lock).await;
         assert_eq!(got.is_ok(), bound, "{keys} {insecure}");
         if let Err(e) = got {
             assert!(e.to_string().contains("no API keys"), "{e}");

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use halma_engine::{Config, EmbedderKind, Engine, EngineError, IndexOptions, KbError, Loaded};
-use halma_server::{KeyFile, NewKey, Reloader, Scope, ServeOptions, Server};
+use halma_server::{KeyFile, NewKey, Reloader, Scope, ServeOptions, Server, ServerLock};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -108,7 +108,8 @@ impl World {
             demo: false,
             insecure: false,
         };
-        let server = Box::pin(Server::bind(options)).await.unwrap();
+        let lock = ServerLock::take(dir.path()).unwrap();
+        let server = Box::pin(Server::bind(options, lock)).await.unwrap();
         let url = format!("http://{}", server.addr());
         let reloader = server.reloader();
         let (stop, stopped) = oneshot::channel::<()>();

@@ -235,4 +235,11 @@ async fn evaluations_of_a_closed_workspace_are_listed() {
     assert_eq!(listed["items"][0]["dataset"], "words", "{listed}");
     let runs = send(&world, "amber", (Method::GET, path), Value::Null).await;
     assert_eq!(runs["items"][0], run);
+    // After a start it is not open either.
+    let dir = world.stop().await;
+    let world = World::over(dir, Setup { config: config(), library: false }).await;
+    let again = world.get_json("/api/v1/evaluations").await;
+    assert_eq!(again["items"], listed["items"]);
+    assert!(open(&world).await.is_empty());
+    world.stop().await;
 }

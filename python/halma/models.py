@@ -2547,6 +2547,10 @@ class Timeline(BaseModel):
     """
     In the order of their dates.
     """
+    unread: Annotated[int, Field(ge=0)]
+    """
+    Passages that name them and were not read: of each entity the first 5,000 are.
+    """
 
 
 class TraceHead(BaseModel):

@@ -21,6 +21,8 @@ use crate::checks::check;
 use crate::condition::Condition;
 use crate::keys::{KeyFile, KeysError};
 use crate::limits::blocking::run_blocking;
+#[cfg(unix)]
+use crate::limits::handles;
 use crate::problem::Problem;
 use crate::routes;
 use crate::settings::follow_settings;
@@ -84,6 +86,8 @@ impl Server {
         let bind = |source| ServeError::Bind { addr: serve.addr.clone(), source };
         let listener = listen(&serve.addr).await.map_err(bind)?;
         let addr = listener.local_addr().map_err(bind)?;
+        #[cfg(unix)]
+        handles::make_room(&listener, serve.connections);
         let loopback = addr.ip().is_loopback();
         if !loopback && !insecure && !KeyFile::of(&engine, &dir).exists()? {
             return Err(needs_keys(addr.ip(), &engine, &dir).into());

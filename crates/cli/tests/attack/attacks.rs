@@ -154,6 +154,13 @@ pub(crate) fn all() -> Vec<Attack> {
             })
             .within(&[200, 503])
         }),
+        attack("300 searches at once whose answers are compressed", |victim| {
+            together(300, |n| {
+                let query = json!({"text": format!("Light {n} Velby lit first"), "limit": 500});
+                victim.post_compressed("/api/v1/search", &query).status
+            })
+            .within(&[200, 503])
+        }),
         attack("200 questions at once", |victim| {
             together(200, |n| {
                 victim

@@ -95,9 +95,10 @@ fn one_attack() {
     for Attack { about, run } in all().into_iter().filter(|attack| attack.about.contains(&part)) {
         let (outcome, costs) = Watch::over(&victim, || run(&victim));
         eprintln!(
-            "{about}: {outcome:?}, failed {}, health p99 {:.0} ms",
+            "{about}: {outcome:?}, failed {}, health p99 {:.0} ms, other p95 {:.0} ms",
             costs.failed,
-            percentile(&costs.health, 99)
+            percentile(&costs.health, 99),
+            percentile(&costs.other, 95)
         );
         assert!(outcome.is_ok());
     }

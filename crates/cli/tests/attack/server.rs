@@ -95,6 +95,13 @@ impl Victim {
         send(&self.address, "POST", path, &headers, body.as_bytes()).unwrap_or_default()
     }
 
+    /// [`Victim::post`], for an answer in gzip.
+    pub(crate) fn post_compressed(&self, path: &str, body: &Value) -> Answer {
+        let headers = [("content-type", "application/json"), ("accept-encoding", "gzip")];
+        let body = body.to_string();
+        send(&self.address, "POST", path, &headers, body.as_bytes()).unwrap_or_default()
+    }
+
     pub(crate) fn delete(&self, path: &str) -> Answer {
         send(&self.address, "DELETE", path, &[], b"").unwrap_or_default()
     }

@@ -27,10 +27,7 @@ pub(crate) struct Watch;
 
 impl Watch {
     /// Runs the attack and watches the server until it is over.
-    pub(crate) fn over<T: Send>(
-        victim: &Victim,
-        attack: impl FnOnce() -> T + Send,
-    ) -> (T, Costs) {
+    pub(crate) fn over<T: Send>(victim: &Victim, attack: impl FnOnce() -> T + Send) -> (T, Costs) {
         let ended = AtomicBool::new(false);
         let running = || !ended.load(Ordering::Acquire);
         std::thread::scope(|scope| {

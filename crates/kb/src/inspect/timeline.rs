@@ -40,6 +40,8 @@ pub struct Timeline {
     pub events: Vec<TimelineEvent>,
     /// Whether there are more than were asked for.
     pub cut: bool,
+    /// Passages that name them and were not read: of each entity the first 5,000 are.
+    pub unread: u64,
 }
 
 /// Something that is dated.
@@ -59,10 +61,15 @@ pub struct TimelineEvent {
 impl Inspector<'_> {
     /// The dated events of an entity, as far as the documents that may be read say so.
     pub fn timeline(&self, query: &TimelineQuery) -> Result<Timeline, KbError> {
+        self.timeline_of(query, MOST_CHUNKS)
+    }
+
+    /// The same of at most some passages of each entity.
+    fn timeline_of(&self, query: &TimelineQuery, most: usize) -> Result<Timeline, KbError> {
         let timeline = self.base.store.read(|reader| {
             let rows = entities_named(reader, &query.entity)?;
             let chunks = chunks_of(reader, &query.filter)?;
-            let mut collected = Collector { chunks, ..Collector::default() };
+            let mut collected = Collector { chunks, most, ..Collector::default() };
             for row in &rows {
                 collected.add_entity(reader, *row)?;
             }
@@ -70,7 +77,8 @@ impl Inspector<'_> {
             let count = collected.events.len();
             let events = collected.events.into_iter().take(query.limit).collect();
             let names = collected.names.into_iter().collect();
-            Ok(Timeline { entities: names, events, cut: count > query.limit })
+            let (cut, unread) = (count > query.limit, collected.unread);
+            Ok(Timeline { entities: names, events, cut, unread })
         })?;
         if timeline.entities.is_empty() {
             return Err(KbError::NoEntity { name: query.entity.clone() });
@@ -95,6 +103,9 @@ fn chunks_of(reader: &StoreReader<'_>, filter: &Filter) -> heed::Result<Option<R
 struct Collector {
     /// The chunks that are read; `None` for all.
     chunks: Option<RowSet>,
+    /// Of each entity.
+    most: usize,
+    unread: u64,
     names: BTreeSet<String>,
     /// All names of the entities, normalised.
     keys: Vec<String>,
@@ -111,7 +122,7 @@ impl Collector {
         }
         self.names.insert(entity.name);
         let mut chunks = BTreeSet::new();
-        let mentions = reader.first_edges_to((Layer::Entity, row), Edge::Mentions, MOST_CHUNKS)?;
+        let mentions = reader.first_edges_to((Layer::Entity, row), Edge::Mentions, usize::MAX)?;
         for (layer, at) in mentions {
             match layer {
                 Layer::Chunk => drop(chunks.insert(at)),
@@ -123,7 +134,8 @@ impl Collector {
             }
         }
         chunks.retain(|chunk| self.admits(*chunk));
-        for chunk in chunks.into_iter().take(MOST_CHUNKS) {
+        self.unread += chunks.len().saturating_sub(self.most) as u64;
+        for chunk in chunks.into_iter().take(self.most) {
             self.add_chunk(reader, chunk, row)?;
         }
         Ok(())
@@ -240,4 +252,21 @@ fn document_name(reader: &StoreReader<'_>, chunk: Row) -> heed::Result<String> {
     let Some(chunk) = reader.node::<ChunkRecord>(chunk)? else { return Ok(String::new()) };
     let document: DocumentRecord = reader.linked(chunk.document)?;
     Ok(document.names.into_iter().next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::tempdir;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn passages_that_are_too_many_to_read_are_counted() {
+        let dir = tempdir().unwrap();
+        let base = sample::base(dir.path(), "mark");
+        let query = TimelineQuery { entity: "shared".into(), limit: 10, ..Default::default() };
+        let unread = |most| base.inspector().timeline_of(&query, most).unwrap().unread;
+        assert_eq!((unread(0), unread(1), unread(2)), (2, 1, 0));
+    }
 }

@@ -3,6 +3,8 @@ pub(crate) mod allowance;
 pub(crate) mod blocking;
 pub(crate) mod bounds;
 pub(crate) mod deadline;
+#[cfg(unix)]
+pub(crate) mod handles;
 pub(crate) mod key_budget;
 pub(crate) mod rate_limit;
 pub(crate) mod upload_quota;

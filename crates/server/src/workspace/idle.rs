@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use super::{EVALUATIONS, Workspaces};
 use super::closed::ClosedWorkspaces;
 use super::closing::{Closing, WAIT, free};
 use super::open::IdleWorkspace;
+use super::{EVALUATIONS, Workspaces};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 

@@ -18,6 +18,13 @@ pub(super) fn run(args: KbTimeline, common: &Common) -> anyhow::Result<()> {
         return view::print_json(&timeline);
     }
     let names = style(timeline.entities.join(", ")).bold();
+    if timeline.unread > 0 {
+        let passages = plural(timeline.unread, "passage", "passages");
+        view::warn(&format!(
+            "{passages} that name them were not read: of each entity the first 5,000 are; \
+             restrict the documents with `--document`"
+        ));
+    }
     if timeline.events.is_empty() {
         return view::print(&format!("{names}: no dated event."));
     }

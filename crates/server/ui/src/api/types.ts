@@ -772,6 +772,7 @@ export interface Timeline {
   cut: boolean;
   entities: string[];
   events: TimelineEvent[];
+  unread: number;
 }
 
 export interface TimelineEvent {

@@ -6,6 +6,7 @@ use axum::extract::multipart::Field;
 use axum::http::StatusCode;
 use halma_core::{Metadata, MetadataFilter};
 use halma_engine::{Engine, ServeConfig, safe_name};
+use scopeguard::ScopeGuard;
 use tempfile::TempPath;
 use tokio::io::AsyncWriteExt as _;
 
@@ -14,7 +15,7 @@ use super::reading::Patience;
 use super::{AcceptedFile, UploadState};
 use crate::access::Caller;
 use crate::builds::RefusedFile;
-use crate::limits::blocking::Lane;
+use crate::limits::blocking::{Lane, run_blocking};
 use crate::limits::upload_quota::{NewFile, Quota, QuotaLimits, Receiving};
 use crate::problem::Problem;
 use crate::workspace::Workspace;
@@ -73,7 +74,7 @@ impl UploadTarget {
                 return Ok(Err(RefusedFile::new(&sent, reason, "give the file a plain name")));
             }
         };
-        let metadata = match self.fields(&name, state.place.metadata.as_ref()) {
+        let metadata = match self.fields(&name, state.place.metadata.clone()).await? {
             Ok(metadata) => metadata,
             Err(reason) => {
                 self.skip(&mut field, &mut state.patience).await?;
@@ -81,7 +82,7 @@ impl UploadTarget {
                 return Ok(Err(RefusedFile::new(&name, reason, hint)));
             }
         };
-        let former = self.engine.originals().get(&name).map_or(0, |former| former.bytes);
+        let former = self.bytes_of(&name).await?;
         let receiving = Receiving::new(&self.workspace.uploading, state.quota.limits(), former);
         let received = self.receive(&mut field, receiving, &mut state.patience).await?;
         let Some((path, receiving)) = received else {
@@ -112,24 +113,22 @@ impl UploadTarget {
         Ok(stored)
     }
 
-    /// The fields that a file gets; `None` leaves those it has. Those who see some documents add
-    /// only such; files of records are not among them, since each record says its own name.
-    fn fields(&self, name: &str, sent: Option<&Metadata>) -> Result<Option<Metadata>, String> {
-        let Some(documents) = &self.documents else { return Ok(sent.cloned()) };
-        let extension = name.rsplit('.').next().unwrap_or_default().to_lowercase();
-        if matches!(extension.as_str(), "json" | "jsonl" | "ndjson") {
-            return Err("a key for some documents cannot upload files of records".to_owned());
-        }
-        let own = match sent {
-            Some(sent) => sent.clone(),
-            None => self.engine.originals().metadata(name).unwrap_or_default(),
-        };
-        let fields = documents.required().overlaid(&own);
-        fields.check().map_err(|e| e.to_string())?;
-        if documents.admits(&fields) {
-            return Ok(Some(fields));
-        }
-        Err("its fields are outside of the documents that this key may see".to_owned())
+    /// Bytes of the file that has this name; 0 if there is none.
+    async fn bytes_of(&self, name: &str) -> Result<u64, Problem> {
+        let (engine, name) = (Arc::clone(&self.engine), name.to_owned());
+        run_blocking(move || Ok(engine.originals().get(&name).map_or(0, |former| former.bytes)))
+            .await
+    }
+
+    /// The fields that a file gets; `None` leaves those it has.
+    async fn fields(
+        &self,
+        name: &str,
+        sent: Option<Metadata>,
+    ) -> Result<Result<Option<Metadata>, String>, Problem> {
+        let Some(documents) = self.documents.clone() else { return Ok(Ok(sent)) };
+        let (engine, name) = (Arc::clone(&self.engine), name.to_owned());
+        run_blocking(move || Ok(restricted_fields(&engine, &documents, (&name, sent)))).await
     }
 
     /// Writes a file to a temporary one; `None` when it is too large.
@@ -140,8 +139,11 @@ impl UploadTarget {
         patience: &mut Patience,
     ) -> Result<Option<(TempPath, Receiving)>, Problem> {
         let failed = |e: std::io::Error| disk_problem(&e);
-        let temporary = tempfile::NamedTempFile::new_in(&self.temporary).map_err(failed)?;
-        let (file, path) = temporary.into_parts();
+        let folder = self.temporary.clone();
+        // Making a file may wait until the disk has written what others have stored.
+        let make = move || tempfile::NamedTempFile::new_in(folder).map_err(failed);
+        let (file, path) = run_blocking(make).await?.into_parts();
+        let path = scopeguard::guard(path, remove_elsewhere);
         let mut file = tokio::fs::File::from_std(file);
         while let Some(piece) = patience.piece(field).await? {
             receiving.add(piece.len() as u64)?;
@@ -151,7 +153,7 @@ impl UploadTarget {
             file.write_all(&piece).await.map_err(failed)?;
         }
         file.sync_all().await.map_err(failed)?;
-        Ok(Some((path, receiving)))
+        Ok(Some((ScopeGuard::into_inner(path), receiving)))
     }
 
     /// Reads to the end of a field, so that the next one can be read. A field that is much too long
@@ -167,5 +169,32 @@ impl UploadTarget {
             }
         }
         Ok(())
+    }
+}
+
+/// The fields of a file of those who see some documents only: they add only such. Files of records are
+/// not among them, since each record says its own name.
+fn restricted_fields(
+    engine: &Engine,
+    documents: &MetadataFilter,
+    (name, sent): (&str, Option<Metadata>),
+) -> Result<Option<Metadata>, String> {
+    let extension = name.rsplit('.').next().unwrap_or_default().to_lowercase();
+    if matches!(extension.as_str(), "json" | "jsonl" | "ndjson") {
+        return Err("a key for some documents cannot upload files of records".to_owned());
+    }
+    let own = sent.unwrap_or_else(|| engine.originals().metadata(name).unwrap_or_default());
+    let fields = documents.required().overlaid(&own);
+    fields.check().map_err(|e| e.to_string())?;
+    if documents.admits(&fields) {
+        return Ok(Some(fields));
+    }
+    Err("its fields are outside of the documents that this key may see".to_owned())
+}
+
+/// Removes the file of an upload that did not end, off the runtime's threads: it may wait for the disk.
+fn remove_elsewhere(path: TempPath) {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        drop(runtime.spawn_blocking(move || drop(path)));
     }
 }

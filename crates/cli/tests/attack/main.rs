@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 
 use crate::attacks::{Attack, all};
 use crate::server::Victim;
-use crate::watch::{Costs, Watch, percentile};
+use crate::watch::{Costs, percentile, watched};
 
 /// Milliseconds in which a server answers that it is there, under every attack.
 const HEALTH: f64 = 50.0;
@@ -37,7 +37,7 @@ struct Row {
 #[expect(clippy::print_stderr, reason = "its progress")]
 fn nothing_that_is_sent_stops_the_server() {
     let victim = Victim::start();
-    let quiet = Watch::over(&victim, || std::thread::sleep(std::time::Duration::from_secs(5))).1;
+    let quiet = watched(&victim, || std::thread::sleep(std::time::Duration::from_secs(5))).1;
     let idle = quiet.server_bytes;
     let mut rows = vec![Row {
         about: "nothing: the quiet server".into(),
@@ -46,7 +46,7 @@ fn nothing_that_is_sent_stops_the_server() {
     }];
     let mut missed = vec![];
     for Attack { about, run } in all() {
-        let (outcome, costs) = Watch::over(&victim, || run(&victim));
+        let (outcome, costs) = watched(&victim, || run(&victim));
         eprintln!("{about}: {outcome:?}, {costs:?}");
         let answers = outcome.unwrap_or_else(|wrong| {
             missed.push(format!("{about}: {wrong}"));
@@ -93,7 +93,7 @@ fn one_attack() {
     let Ok(part) = std::env::var("HALMA_ATTACK") else { return };
     let victim = Victim::start();
     for Attack { about, run } in all().into_iter().filter(|attack| attack.about.contains(&part)) {
-        let (outcome, costs) = Watch::over(&victim, || run(&victim));
+        let (outcome, costs) = watched(&victim, || run(&victim));
         eprintln!(
             "{about}: {outcome:?}, failed {}, health p99 {:.0} ms, other p95 {:.0} ms",
             costs.failed,
@@ -103,6 +103,13 @@ fn one_attack() {
         assert!(outcome.is_ok());
     }
     victim.stop();
+}
+
+/// The process that watches a server while this one attacks it.
+#[test]
+#[ignore = "the attacks start it"]
+fn watcher() {
+    watch::watch_until_told();
 }
 
 fn page(rows: &[Row]) -> String {

@@ -44,6 +44,8 @@ pub(crate) fn send(
         head.extend([name, ": ", value, "\r\n"]);
     }
     head.push_str("\r\n");
+    // As clients do: without it, a short body waits until the head is acknowledged.
+    stream.set_nodelay(true).ok()?;
     // A server that refuses early closes its side; its answer is there anyway.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
     let mut bytes = vec![];

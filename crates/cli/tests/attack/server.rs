@@ -73,7 +73,7 @@ impl Victim {
     }
 
     pub(crate) fn health(&self) -> Option<u16> {
-        send(&self.address, "GET", "/api/v1/health", &[], b"").map(|answer| answer.status)
+        health_of(&self.address)
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
@@ -157,17 +157,8 @@ impl Victim {
         }
     }
 
-    /// Bytes of memory of the server and of its workers.
-    pub(crate) fn memory(&self) -> (u64, u64) {
-        let own = self.id();
-        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let workers = processes
-            .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-            .filter(|pid| parent(*pid) == Some(own));
-        (resident(own), workers.map(resident).sum())
-    }
-
-    fn id(&self) -> u32 {
+    /// The id of its process.
+    pub(crate) fn id(&self) -> u32 {
         self.child.as_ref().map(Child::id).unwrap()
     }
 
@@ -187,6 +178,19 @@ impl Drop for Victim {
             let _ = child.wait();
         }
     }
+}
+
+pub(crate) fn health_of(address: &str) -> Option<u16> {
+    send(address, "GET", "/api/v1/health", &[], b"").map(|answer| answer.status)
+}
+
+/// Bytes of memory of a server and of its workers.
+pub(crate) fn memory_of(server: u32) -> (u64, u64) {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let workers = processes
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| parent(*pid) == Some(server));
+    (resident(server), workers.map(resident).sum())
 }
 
 /// The program with these arguments, in a folder.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use halma_testkit::double::{Behaviour, Double, Failure, fixed};
 use serde_json::json;
 
-use crate::server::Victim;
+use crate::server::{Victim, memory_of};
 
 /// People who ask one question after the other.
 const PEOPLE: usize = 1_000;
@@ -53,7 +53,7 @@ fn a_thousand_people_at_once_are_answered_and_accounted_for() {
     );
     let victim = Victim::configured(&config);
     let (ends, over) = (Ends::default(), AtomicBool::new(false));
-    let (begun, idle) = (Instant::now(), victim.memory().0);
+    let (begun, idle) = (Instant::now(), memory_of(victim.id()).0);
     let samples = std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut sent = 0;
@@ -71,7 +71,7 @@ fn a_thousand_people_at_once_are_answered_and_accounted_for() {
         let mut samples = vec![];
         while begun.elapsed() < length() {
             std::thread::sleep(length() / 20);
-            samples.push(victim.memory().0);
+            samples.push(memory_of(victim.id()).0);
         }
         over.store(true, Ordering::Release);
         samples

@@ -1,16 +1,23 @@
-//! What an attack costs everyone else, measured while it runs.
-use std::process::Command;
+//! What an attack costs everyone else, measured while it runs, by a process of its own: in the one that
+//! attacks with hundreds of threads, those who watch would wait for them.
+use std::io::{Read as _, stderr, stdin};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::server::{OTHER, Victim};
+use crate::requests::send;
+use crate::server::{OTHER, Victim, health_of, memory_of};
 
 /// Between two checks.
 const EVERY: Duration = Duration::from_millis(20);
 
-#[derive(Debug, Clone, Default)]
+/// Tells the process that watches the address and the process of the server.
+const WATCHED: &str = "HALMA_WATCHED";
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Costs {
     /// Milliseconds of each health check.
     pub(crate) health: Vec<f64>,
@@ -23,45 +30,69 @@ pub(crate) struct Costs {
     pub(crate) worker_bytes: u64,
 }
 
-pub(crate) struct Watch;
-
-impl Watch {
-    /// Runs the attack and watches the server until it is over.
-    pub(crate) fn over<T: Send>(victim: &Victim, attack: impl FnOnce() -> T + Send) -> (T, Costs) {
-        let ended = AtomicBool::new(false);
-        let running = || !ended.load(Ordering::Acquire);
-        std::thread::scope(|scope| {
-            let health = scope.spawn(|| repeat(&running, || victim.health() == Some(200)));
-            let other = scope.spawn(|| {
-                let query = json!({"text": "Velby"});
-                repeat(&running, || victim.post_in(OTHER, "/api/v1/search", &query).status == 200)
-            });
-            let memory = scope.spawn(|| {
-                let mut most = (0, 0);
-                while running() {
-                    let (server, workers) = victim.memory();
-                    most = (server.max(most.0), workers.max(most.1));
-                    std::thread::sleep(EVERY);
-                }
-                most
-            });
-            let attack = scope.spawn(|| {
-                lower_priority();
-                attack()
-            });
-            let result = attack.join().unwrap();
-            std::thread::sleep(Duration::from_millis(300));
-            ended.store(true, Ordering::Release);
-            let (health, failed) = health.join().unwrap();
-            let (other, others_failed) = other.join().unwrap();
-            let (server_bytes, worker_bytes) = memory.join().unwrap();
-            let failed = failed + others_failed;
-            (result, Costs { health, other, failed, server_bytes, worker_bytes })
-        })
-    }
+/// Runs the attack while the server is watched.
+pub(crate) fn watched<T: Send>(victim: &Victim, attack: impl FnOnce() -> T + Send) -> (T, Costs) {
+    let watcher = start_watcher(victim);
+    let result = std::thread::scope(|scope| {
+        let attack = scope.spawn(|| {
+            lower_priority();
+            attack()
+        });
+        attack.join().unwrap()
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    // Its input is closed, and it ends.
+    let told = watcher.wait_with_output().unwrap();
+    let costs = String::from_utf8(told.stderr).unwrap();
+    (result, serde_json::from_str(&costs).unwrap())
 }
 
-/// Lets the server and those who watch it run before this thread and those that it starts: real
+fn start_watcher(victim: &Victim) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["watcher", "--exact", "--ignored", "--nocapture"]);
+    command.env(WATCHED, format!("{} {}", victim.address, victim.id()));
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Watches the server that the environment names until the input ends, and writes the costs. Without
+/// one nothing is watched.
+pub(crate) fn watch_until_told() {
+    let Ok(server) = std::env::var(WATCHED) else { return };
+    let (address, id) = server.split_once(' ').unwrap();
+    let id: u32 = id.parse().unwrap();
+    let ended = AtomicBool::new(false);
+    let running = || !ended.load(Ordering::Acquire);
+    let costs = std::thread::scope(|scope| {
+        let health = scope.spawn(|| repeat(&running, || health_of(address) == Some(200)));
+        let other = scope.spawn(|| repeat(&running, || search_elsewhere(address)));
+        let memory = scope.spawn(|| {
+            let mut most = (0, 0);
+            while running() {
+                let (server, workers) = memory_of(id);
+                most = (server.max(most.0), workers.max(most.1));
+                std::thread::sleep(EVERY);
+            }
+            most
+        });
+        stdin().read_to_end(&mut vec![]).unwrap();
+        ended.store(true, Ordering::Release);
+        let (health, failed) = health.join().unwrap();
+        let (other, others_failed) = other.join().unwrap();
+        let (server_bytes, worker_bytes) = memory.join().unwrap();
+        Costs { health, other, failed: failed + others_failed, server_bytes, worker_bytes }
+    });
+    serde_json::to_writer(stderr(), &costs).unwrap();
+}
+
+fn search_elsewhere(address: &str) -> bool {
+    let headers = [("content-type", "application/json"), ("x-halma-workspace", OTHER)];
+    let query = json!({"text": "Velby"}).to_string();
+    send(address, "POST", "/api/v1/search", &headers, query.as_bytes())
+        .is_some_and(|answer| answer.status == 200)
+}
+
+/// Lets the server and the one who watches it run before this thread and those that it starts: real
 /// attackers have machines of their own.
 fn lower_priority() {
     let Ok(task) = std::fs::read_link("/proc/thread-self") else { return };

@@ -54,6 +54,9 @@ pub(crate) struct Workspace {
     pub(crate) models: Lane,
     /// Checks of large uploads, each of which may read a whole file.
     pub(crate) large_files: Lane,
+    /// Writes of uploads, each of one block: they are as fast as the memory, and many at once would
+    /// leave no processor to others.
+    pub(crate) writes: Lane,
     /// Of a base that is shared.
     pub(crate) freshness: Option<Arc<Freshness>>,
 }
@@ -105,6 +108,7 @@ impl Workspace {
             searches: Lane::new(),
             models: Lane::new(),
             large_files: Lane::with(1, 256),
+            writes: Lane::with(1, 10_000),
         })
     }
 
@@ -127,6 +131,7 @@ impl Workspace {
             searches: self.searches.clone(),
             models: self.models.clone(),
             large_files: self.large_files.clone(),
+            writes: self.writes.clone(),
             freshness: self.freshness.clone(),
         })
     }

@@ -2,6 +2,7 @@
 mod place;
 mod reading;
 mod target;
+mod writer;
 
 use axum::Json;
 use axum::extract::multipart::MultipartRejection;

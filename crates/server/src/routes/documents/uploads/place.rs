@@ -6,7 +6,7 @@ use std::path::Path;
 use axum::http::StatusCode;
 use halma_core::Metadata;
 use halma_engine::Engine;
-use tempfile::TempPath;
+use tempfile::NamedTempFile;
 
 use crate::builds::RefusedFile;
 use crate::problem::Problem;
@@ -20,7 +20,7 @@ pub(super) const TAKEN_HINT: &str =
 
 /// A file that was received as a whole.
 pub(super) struct ReceivedFile {
-    pub(super) path: TempPath,
+    pub(super) file: NamedTempFile,
     pub(super) name: String,
     /// The fields that it gets; `None` leaves those that the file of its name has.
     pub(super) metadata: Option<Metadata>,
@@ -35,13 +35,13 @@ impl ReceivedFile {
         engine: &Engine,
         replace: bool,
     ) -> Result<Result<(), RefusedFile>, Problem> {
-        let Self { path, name, .. } = self;
-        if let Err(refused) = engine.base().recognise_file(name, path)? {
+        let Self { file, name, .. } = self;
+        if let Err(refused) = engine.base().recognise_file(name, file.path())? {
             return Ok(Err(RefusedFile::new(name, refused.reason, &refused.hint)));
         }
         let former = engine.originals().find(name).filter(|_| !replace);
         if let Some(former) = former
-            && !are_same(&former, path).map_err(|e| disk_problem(&e))?
+            && !are_same(&former, file.path()).map_err(|e| disk_problem(&e))?
         {
             let refused = RefusedFile::new(name, TAKEN, TAKEN_HINT);
             return Ok(Err(RefusedFile { replaceable: true, ..refused }));
@@ -49,12 +49,17 @@ impl ReceivedFile {
         Ok(Ok(()))
     }
 
+    /// Returns once it is on the disk.
+    pub(super) fn sync(&self) -> Result<(), Problem> {
+        self.file.as_file().sync_all().map_err(|e| disk_problem(&e))
+    }
+
     /// Moves it to the originals, unless its name is taken by what it cannot replace.
     pub(super) fn move_to_originals(
         self,
         engine: &Engine,
     ) -> Result<Result<(), RefusedFile>, Problem> {
-        let Self { path, name, metadata } = self;
+        let Self { file, name, metadata } = self;
         let originals = engine.originals().dir();
         let target = originals.join(&name);
         let taken = || {
@@ -76,7 +81,7 @@ impl ReceivedFile {
             )));
         }
         let persist = |target: &Path| {
-            path.persist(target).map_err(|e| e.error)?;
+            file.persist(target).map_err(|e| e.error)?;
             // So that a power failure does not take the name away that was answered with 200.
             std::fs::File::open(folder)?.sync_all()
         };

@@ -6,16 +6,15 @@ use axum::extract::multipart::Field;
 use axum::http::StatusCode;
 use halma_core::{Metadata, MetadataFilter};
 use halma_engine::{Engine, ServeConfig, safe_name};
-use scopeguard::ScopeGuard;
-use tempfile::TempPath;
-use tokio::io::AsyncWriteExt as _;
+use tempfile::NamedTempFile;
 
-use super::place::{ReceivedFile, disk_problem};
+use super::place::ReceivedFile;
 use super::reading::Patience;
+use super::writer::BlockWriter;
 use super::{AcceptedFile, UploadState};
 use crate::access::Caller;
 use crate::builds::RefusedFile;
-use crate::limits::blocking::{Lane, run_blocking};
+use crate::limits::blocking::Lane;
 use crate::limits::upload_quota::{NewFile, Quota, QuotaLimits, Receiving};
 use crate::problem::Problem;
 use crate::workspace::Workspace;
@@ -74,18 +73,17 @@ impl UploadTarget {
                 return Ok(Err(RefusedFile::new(&sent, reason, "give the file a plain name")));
             }
         };
-        let metadata = match self.fields(&name, state.place.metadata.clone()).await? {
-            Ok(metadata) => metadata,
+        let (metadata, former) = match self.look_up(&name, state.place.metadata.clone()).await? {
+            Ok(found) => found,
             Err(reason) => {
                 self.skip(&mut field, &mut state.patience).await?;
                 let hint = "send fields that this key may see, or use a key without conditions";
                 return Ok(Err(RefusedFile::new(&name, reason, hint)));
             }
         };
-        let former = self.bytes_of(&name).await?;
         let receiving = Receiving::new(&self.workspace.uploading, state.quota.limits(), former);
         let received = self.receive(&mut field, receiving, &mut state.patience).await?;
-        let Some((path, receiving)) = received else {
+        let Some((file, receiving)) = received else {
             self.skip(&mut field, &mut state.patience).await?;
             let reason = format!("it is larger than {} bytes", self.max_bytes);
             let hint = "split it, or raise `serve.max_upload_bytes`";
@@ -93,7 +91,7 @@ impl UploadTarget {
         };
         let (engine, workspace) = (Arc::clone(&self.engine), Arc::clone(&self.workspace));
         let (replace, upload, bytes) = (self.replace, name.clone(), receiving.bytes());
-        let file = ReceivedFile { path, name, metadata };
+        let file = ReceivedFile { file, name, metadata };
         let lane = if bytes > LARGE { &self.workspace.large_files } else { &self.lane };
         let mut quota = state.quota;
         let (stored, quota) = lane
@@ -102,6 +100,7 @@ impl UploadTarget {
                 if let Err(refused) = file.check(&engine, replace)? {
                     return Ok((Err(refused), quota));
                 }
+                file.sync()?;
                 let new = (engine.originals(), NewFile { name: &upload, bytes });
                 let place = || file.move_to_originals(&engine);
                 let moved =
@@ -113,22 +112,22 @@ impl UploadTarget {
         Ok(stored)
     }
 
-    /// Bytes of the file that has this name; 0 if there is none.
-    async fn bytes_of(&self, name: &str) -> Result<u64, Problem> {
-        let (engine, name) = (Arc::clone(&self.engine), name.to_owned());
-        run_blocking(move || Ok(engine.originals().get(&name).map_or(0, |former| former.bytes)))
-            .await
-    }
-
-    /// The fields that a file gets; `None` leaves those it has.
-    async fn fields(
+    /// The fields that a file gets, of which `None` leaves those it has, and the bytes of the file that
+    /// has its name; or why it is refused.
+    async fn look_up(
         &self,
         name: &str,
         sent: Option<Metadata>,
-    ) -> Result<Result<Option<Metadata>, String>, Problem> {
-        let Some(documents) = self.documents.clone() else { return Ok(Ok(sent)) };
-        let (engine, name) = (Arc::clone(&self.engine), name.to_owned());
-        run_blocking(move || Ok(restricted_fields(&engine, &documents, (&name, sent)))).await
+    ) -> Result<Result<(Option<Metadata>, u64), String>, Problem> {
+        let (engine, documents) = (Arc::clone(&self.engine), self.documents.clone());
+        let name = name.to_owned();
+        let look_up = move || {
+            let bytes = engine.originals().get(&name).map_or(0, |former| former.bytes);
+            let Some(documents) = documents else { return Ok(Ok((sent, bytes))) };
+            let fields = restricted_fields(&engine, &documents, (&name, sent));
+            Ok(fields.map(|fields| (fields, bytes)))
+        };
+        self.workspace.writes.run(look_up).await
     }
 
     /// Writes a file to a temporary one; `None` when it is too large.
@@ -137,23 +136,17 @@ impl UploadTarget {
         field: &mut Field<'_>,
         mut receiving: Receiving,
         patience: &mut Patience,
-    ) -> Result<Option<(TempPath, Receiving)>, Problem> {
-        let failed = |e: std::io::Error| disk_problem(&e);
-        let folder = self.temporary.clone();
-        // Making a file may wait until the disk has written what others have stored.
-        let make = move || tempfile::NamedTempFile::new_in(folder).map_err(failed);
-        let (file, path) = run_blocking(make).await?.into_parts();
-        let path = scopeguard::guard(path, remove_elsewhere);
-        let mut file = tokio::fs::File::from_std(file);
+    ) -> Result<Option<(NamedTempFile, Receiving)>, Problem> {
+        let lane = self.workspace.writes.clone();
+        let mut file = BlockWriter::create(self.temporary.clone(), lane).await?;
         while let Some(piece) = patience.piece(field).await? {
             receiving.add(piece.len() as u64)?;
             if receiving.bytes() > self.max_bytes {
                 return Ok(None);
             }
-            file.write_all(&piece).await.map_err(failed)?;
+            file.write(&piece).await?;
         }
-        file.sync_all().await.map_err(failed)?;
-        Ok(Some((ScopeGuard::into_inner(path), receiving)))
+        Ok(Some((file.finish().await?, receiving)))
     }
 
     /// Reads to the end of a field, so that the next one can be read. A field that is much too long
@@ -190,11 +183,4 @@ fn restricted_fields(
         return Ok(Some(fields));
     }
     Err("its fields are outside of the documents that this key may see".to_owned())
-}
-
-/// Removes the file of an upload that did not end, off the runtime's threads: it may wait for the disk.
-fn remove_elsewhere(path: TempPath) {
-    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-        drop(runtime.spawn_blocking(move || drop(path)));
-    }
 }

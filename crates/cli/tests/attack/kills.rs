@@ -1,11 +1,13 @@
-//! SIGKILL over builds, deletions, backups and restores, and over a server that takes uploads: whatever
-//! is left, the next run finishes, and the base is the one of runs that were never killed.
+//! SIGKILL over builds, deletions, backups and restores, and over a server that takes uploads and
+//! feedback: whatever is left, the next run finishes, and the base is the one of runs that were never
+//! killed.
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use tempfile::{TempDir, tempdir};
 
+use crate::opinions::{Opinions, STEADY};
 use crate::server::{Victim, halma};
 
 const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/library");
@@ -120,8 +122,9 @@ fn disturb(victim: &Victim, round: u64) {
 
 /// Uploads the documents as they are in the end and builds them.
 fn finish(victim: &Victim) {
-    for n in 0..20 {
-        let answer = victim.replace(&format!("light-{n}.md"), document(n, true).as_bytes());
+    let lights = (0..20).map(|n| (format!("light-{n}.md"), document(n, true)));
+    for (name, text) in lights.chain([(STEADY.0.to_owned(), STEADY.1.to_owned())]) {
+        let answer = victim.replace(&name, text.as_bytes());
         assert_eq!(answer.status, 200, "{}", answer.text);
     }
     let build = victim.build("default");
@@ -130,17 +133,21 @@ fn finish(victim: &Victim) {
 
 #[test]
 #[ignore = "takes minutes; `make attack` runs it"]
+#[expect(clippy::print_stderr, reason = "its result")]
 fn a_server_survives_every_kill() {
     let never_killed = Victim::over(served());
     finish(&never_killed);
     let never_killed = never_killed.stop();
-    let mut dir = served();
+    let first = Victim::over(served());
+    finish(&first);
+    let (mut dir, mut opinions) = (first.stop(), Opinions::default());
     let mut moment = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..kills() {
         moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let victim = Victim::over(dir);
         std::thread::scope(|scope| {
             scope.spawn(|| disturb(&victim, round));
+            scope.spawn(|| opinions.give(&victim));
             std::thread::sleep(Duration::from_millis((moment >> 33) % 800));
             victim.kill();
         });
@@ -148,6 +155,8 @@ fn a_server_survives_every_kill() {
     }
     let victim = Victim::over(dir);
     victim.wait_for_builds();
+    eprintln!("feedback that was answered: {}", opinions.check(&victim));
+    Opinions::delete_all(&victim);
     finish(&victim);
     let dir = victim.stop();
     let (base, expected) =

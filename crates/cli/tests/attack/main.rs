@@ -6,6 +6,7 @@ mod amplified;
 mod attacks;
 mod crowds;
 mod kills;
+mod opinions;
 mod replies;
 mod requests;
 mod server;

@@ -320,7 +320,7 @@ impl Base {
     }
 }
 
-/// Twice the processors: more would only wait for each other, and hold memory meanwhile.
+/// As many as there are processors: more would only wait for each other, and hold memory meanwhile.
 fn searches_at_once() -> usize {
-    2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }

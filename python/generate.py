@@ -1,6 +1,6 @@
 """Writes the generated files of the package.
 
-    python generate.py              halma/sync_client.py, from halma/async_client.py
+    python generate.py              halma/_sync, from halma/_async
     python generate.py URL          also halma/models.py, from the OpenAPI description of a server
     python generate.py [URL] --check  fails if they are not as they would be written
 
@@ -22,13 +22,14 @@ PACKAGE = Path(__file__).resolve().parent / "halma"
 # In this order.
 REPLACED = [
     (r'"""The client for programs that wait for several things at once\."""', '"""The client that returns when an answer is there."""'),
-    (r"# `halma/sync_client\.py` is generated from this file: see `generate\.py`\.", "# Generated from `halma/async_client.py` by `generate.py`; do not edit."),
-    (r"import asyncio\n", ""),
-    (r"from types import", "from types import"),
+    (r'"""The client for programs .* is generated from it\."""', '"""The client that returns when an answer is there."""'),
+    (r"# `halma/_sync/(\w+)\.py` is generated from this file: see `generate\.py`\.", r"# Generated from `halma/_async/\1.py` by `generate.py`; do not edit."),
+    (r"import asyncio\nimport contextlib\nfrom collections\.abc import AsyncIterator, Iterable, Mapping, Sequence\n", "import contextlib\nimport time\nfrom collections.abc import Iterable, Iterator, Mapping, Sequence\n"),
     (r"asynccontextmanager", "contextmanager"),
     (r"read_events_async", "read_events"),
     (r"await asyncio\.sleep", "time.sleep"),
-    (r"AsyncHalma", "Halma"),
+    (r"halma\._async", "halma._sync"),
+    (r"\bAsync(Halma|Connection|Feedback|Evaluations|Administration)\b", r"\1"),
     (r"AsyncClient", "Client"),
     (r"AsyncBaseTransport", "BaseTransport"),
     (r"AsyncIterator", "Iterator"),
@@ -39,17 +40,17 @@ REPLACED = [
     (r"\baiter_lines\b", "iter_lines"),
     (r"async (def|for|with)", r"\1"),
     (r"await ", ""),
-    (r"import contextlib\nfrom collections\.abc import Iterator, Iterable, Mapping, Sequence\n", "import contextlib\nimport time\nfrom collections.abc import Iterable, Iterator, Mapping, Sequence\n"),
 ]
 
 
-def sync_client() -> str:
-    text = (PACKAGE / "async_client.py").read_text()
+def sync_client() -> dict[str, str]:
+    """The files of `halma/_sync`."""
+    files = {f"_sync/{path.name}": path.read_text() for path in sorted((PACKAGE / "_async").glob("*.py"))}
     for pattern, replacement in REPLACED:
-        text, count = re.subn(pattern, replacement, text)
-        if not count:
-            raise SystemExit(f"error: nothing in async_client.py matches {pattern}")
-    return text
+        if not any(re.search(pattern, text) for text in files.values()):
+            raise SystemExit(f"error: nothing in halma/_async matches {pattern}")
+        files = {name: re.sub(pattern, replacement, text) for name, text in files.items()}
+    return files
 
 
 def models(url: str) -> str:
@@ -78,7 +79,7 @@ def models(url: str) -> str:
 
 def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
-    files = {"sync_client.py": sync_client()}
+    files = sync_client()
     if arguments:
         files["models.py"] = models(arguments[0])
     for name, text in files.items():

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import IO, Any, Callable, Generic, Optional, TypeVar, Union
 from urllib.parse import quote
@@ -23,6 +24,9 @@ Filter = Union[models.Filter, Mapping[str, Any]]
 Metadata = Mapping[str, Any]
 #: A path, or a name with its bytes or an open file.
 Upload = Union[str, "os.PathLike[str]", "tuple[str, Union[bytes, IO[bytes]]]"]
+
+#: A question with what is known of its answer.
+Sample = Union[models.TagSample, Mapping[str, Any]]
 
 DEFAULT_URL = "http://127.0.0.1:8765"
 DEFAULT_TIMEOUT = httpx.Timeout(600.0, connect=10.0)
@@ -78,6 +82,8 @@ def part(name: str) -> str:
 
 def plain(value: Any) -> Any:
     """A model as JSON, without what was not set."""
+    if isinstance(value, Enum):
+        return value.value
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
     if isinstance(value, Mapping):
@@ -186,3 +192,12 @@ def new_key(
     if where is not None:
         body["where"] = plain(where)
     return Call("POST", "/api/v1/keys", of(models.CreatedKey), json=body)
+
+
+def decide(
+    feedback: str, what: str, candidates: Sequence[int] | None, despite: bool = False
+) -> Call[models.Feedback]:
+    """A decision about candidates of feedback."""
+    body = given(candidates=candidates, despite=despite or None)
+    path = f"/api/v1/feedback/{part(feedback)}/{what}"
+    return Call("POST", path, of(models.Feedback), json=body)

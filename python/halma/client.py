@@ -1,6 +1,6 @@
 """Both clients: ``Halma`` returns when an answer is there, ``AsyncHalma`` is awaited."""
 
-from halma.async_client import AsyncHalma
-from halma.sync_client import Halma
+from halma._async.client import AsyncHalma
+from halma._sync.client import Halma
 
 __all__ = ["AsyncHalma", "Halma"]

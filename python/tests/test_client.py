@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -112,6 +113,7 @@ class Sync(unittest.TestCase):
         table = self.halma.tables()[0]
         rows = self.halma.sql(f'SELECT count(*) FROM "{table.name}"')
         self.assertEqual(rows.rows[0].values, [table.rows])
+        self.assertEqual(len(self.halma.table(table.name, limit=1).data), 1)
         trace = self.halma.ask(QUESTION, strategy="naive").id
         for _ in range(100):
             heads = self.halma.traces(strategy="naive")
@@ -125,6 +127,59 @@ class Sync(unittest.TestCase):
         self.assertTrue(self.halma.examples())
         self.assertTrue(self.halma.usage(by="strategy"))
         self.assertTrue(self.halma.me().demo)
+
+    def test_feedback_is_given_accepted_taken_back_and_deleted(self):
+        run = self.halma.ask(QUESTION, strategy="naive").id
+        self.trace_of(run)
+        given = self.halma.give_feedback(run, "wrong", correction="Kiran Mazumdar-Shaw", note="her full name")
+        self.assertEqual(given.verdict, models.Verdict.wrong)
+        accepted = self.halma.accept_feedback(given.id, [1], despite=True)
+        self.assertEqual(accepted.candidates[0].state, models.CandidateState.accepted)
+        page = self.halma.feedback_page(run=run, verdict=models.Verdict.wrong, state="accepted")
+        self.assertEqual([feedback.id for feedback in page.items], [given.id])
+        undone = self.halma.undo_feedback(given.id)
+        self.assertEqual(undone.candidates[0].state, models.CandidateState.undone)
+        self.assertEqual(self.halma.verify_feedback(given.id).accepted, [])
+        self.assertEqual(self.halma.feedback(given.id).note, "her full name")
+        self.halma.reject_feedback(given.id)
+        self.halma.delete_feedback(given.id)
+        with self.assertRaises(NotFoundError):
+            self.halma.feedback(given.id)
+
+    def trace_of(self, run):
+        for _ in range(100):
+            try:
+                return self.halma.trace(run)
+            except NotFoundError:
+                time.sleep(0.02)
+        self.fail("the trace is not written")
+
+    def test_an_evaluation_is_run_and_read(self):
+        questions = [{"question": QUESTION, "answers": ["Kiran Mazumdar-Shaw"]}]
+        run = self.halma.evaluate("python", questions, ["naive"])
+        for _ in range(500):
+            run = next(r for r in self.halma.evaluation_runs() if r.id == run.id)
+            if run.state != models.RunState.running:
+                break
+            time.sleep(0.02)
+        self.assertEqual((run.state, run.error), (models.RunState.done, None))
+        line = next(line for line in self.halma.evaluations() if line.dataset == "python")
+        self.assertEqual(line.n, 1)
+        self.assertTrue(self.halma.evaluation(line.id))
+
+    def test_models_and_prompts_are_read_and_changed(self):
+        self.assertTrue(self.halma.list_models().roles)
+        name = self.halma.prompts()[0].name
+        shipped = self.halma.prompt(name)
+        changed = self.halma.set_prompt(name, shipped.text + "\nBe brief.\n")
+        self.assertTrue(changed.changed)
+        self.assertEqual(self.halma.reset_prompt(name).text, shipped.text)
+
+    def test_tags_are_learned_from_questions(self):
+        samples = [{"question": QUESTION, "answer": "Kiran Mazumdar-Shaw"}]
+        self.assertEqual(self.halma.estimate_tags(samples).documents, 0)
+        learned = self.halma.wait_for_build(self.halma.learn_tags(samples).id)
+        self.assertEqual(learned.state, models.BuildPhase.done)
 
     def test_errors_say_what_is_wrong_and_what_to_do(self):
         with self.assertRaises(NotFoundError) as missing:

@@ -1,78 +1,32 @@
 """The client for programs that wait for several things at once."""
 
-# `halma/sync_client.py` is generated from this file: see `generate.py`.
+# `halma/_sync/client.py` is generated from this file: see `generate.py`.
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 
 from halma import _requests, models
+from halma._async.administration import AsyncAdministration
+from halma._async.evaluations import AsyncEvaluations
+from halma._async.feedback import AsyncFeedback
 from halma._requests import Call, Filter, Metadata, Page, Upload, of, part
 from halma.errors import ConnectionFailed
 from halma.events import StreamEvent, read_events_async
 
-T = TypeVar("T")
 
-
-class AsyncHalma:
+class AsyncHalma(AsyncFeedback, AsyncEvaluations, AsyncAdministration):
     """A client of one server, with one key.
 
     ``url`` and ``key`` default to the environment variables ``HALMA_URL`` and ``HALMA_KEY``. A key with
     the scope ``admin`` selects another workspace with ``workspace``. Questions may take minutes:
     ``timeout`` is for a silence of the server, in seconds.
     """
-
-    def __init__(
-        self,
-        url: str | None = None,
-        key: str | None = None,
-        *,
-        workspace: str | None = None,
-        timeout: float | httpx.Timeout | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        self.url = _requests.server_url(url)
-        self._http = httpx.AsyncClient(
-            base_url=self.url,
-            headers=_requests.headers(key, workspace),
-            timeout=_requests.DEFAULT_TIMEOUT if timeout is None else timeout,
-            transport=transport,
-        )
-
-    async def __aenter__(self) -> AsyncHalma:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
-    async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._http.aclose()
-
-    async def _send(self, call: Call[T]) -> T:
-        try:
-            response = await self._http.request(
-                call.method,
-                call.path,
-                params=call.params or None,
-                json=call.json,
-                data=call.data,
-                files=call.files,
-            )
-        except httpx.TransportError as error:
-            raise ConnectionFailed(f"{self.url}: {error or type(error).__name__}") from error
-        return call.read(_requests.check(response).content)
 
     # Questions
 
@@ -341,6 +295,14 @@ class AsyncHalma:
         """The tables that can be queried."""
         return await self._send(Call("GET", "/api/v1/tables", _requests.items_of(models.TableLine)))
 
+    async def table(
+        self, name: str, *, limit: int | None = None, offset: int | None = None
+    ) -> models.TableRows:
+        """A page of the rows of a table."""
+        params = _requests.given(limit=limit, offset=offset)
+        call = Call("GET", f"/api/v1/tables/{part(name)}", of(models.TableRows), params=params)
+        return await self._send(call)
+
     async def sql(self, sql: str) -> models.SqlResult:
         """Runs one ``SELECT`` over the tables; each row names the nodes that it comes from."""
         return await self._send(Call("POST", "/api/v1/sql", of(models.SqlResult), json={"sql": sql}))
@@ -362,60 +324,3 @@ class AsyncHalma:
     async def delete_trace(self, trace: str) -> None:
         """Deletes a trace."""
         await self._send(Call("DELETE", f"/api/v1/traces/{part(trace)}", _requests.nothing))
-
-    # Server
-
-    async def health(self) -> models.Health:
-        """Whether the server runs; needs no key."""
-        return await self._send(Call("GET", "/api/v1/health", of(models.Health)))
-
-    async def me(self) -> models.Me:
-        """The workspace and the scopes of the key."""
-        return await self._send(Call("GET", "/api/v1/me", of(models.Me)))
-
-    async def usage(self, by: str | None = None) -> list[models.UsageLine]:
-        """What questions and builds have used, by ``day``, ``key`` or ``strategy``."""
-        read = of(list[models.UsageLine])
-        return await self._send(Call("GET", "/api/v1/usage", read, params=_requests.given(by=by)))
-
-    async def create_key(
-        self,
-        name: str,
-        scopes: Sequence[str],
-        *,
-        workspace: str | None = None,
-        where: Metadata | None = None,
-        expires: str | None = None,
-        budget_per_day_usd: float | None = None,
-        calls_per_day: int | None = None,
-    ) -> models.CreatedKey:
-        """Creates a key; ``where`` restricts it to the documents whose fields meet the conditions."""
-        options = {
-            "workspace": workspace,
-            "expires": expires,
-            "budget_per_day_usd": budget_per_day_usd,
-            "calls_per_day": calls_per_day,
-        }
-        return await self._send(_requests.new_key(name, scopes, options, where))
-
-    async def keys(self) -> list[models.Key]:
-        """The keys, without their secrets."""
-        return await self._send(Call("GET", "/api/v1/keys", _requests.items_of(models.Key)))
-
-    async def revoke_key(self, key: str) -> None:
-        """Revokes a key and closes its open streams."""
-        await self._send(Call("DELETE", f"/api/v1/keys/{part(key)}", _requests.nothing))
-
-    async def workspaces(self) -> list[models.WorkspaceLine]:
-        """The workspaces of the server."""
-        read = _requests.items_of(models.WorkspaceLine)
-        return await self._send(Call("GET", "/api/v1/workspaces", read))
-
-    async def create_workspace(self, name: str) -> models.WorkspaceLine:
-        """Creates a workspace."""
-        read = of(models.WorkspaceLine)
-        return await self._send(Call("POST", "/api/v1/workspaces", read, json={"name": name}))
-
-    async def delete_workspace(self, name: str) -> None:
-        """Deletes a workspace with everything in it."""
-        await self._send(Call("DELETE", f"/api/v1/workspaces/{part(name)}", _requests.nothing))

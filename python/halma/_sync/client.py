@@ -1,78 +1,32 @@
 """The client that returns when an answer is there."""
 
-# Generated from `halma/async_client.py` by `generate.py`; do not edit.
+# Generated from `halma/_async/client.py` by `generate.py`; do not edit.
 from __future__ import annotations
 
 import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 
 from halma import _requests, models
+from halma._sync.administration import Administration
+from halma._sync.evaluations import Evaluations
+from halma._sync.feedback import Feedback
 from halma._requests import Call, Filter, Metadata, Page, Upload, of, part
 from halma.errors import ConnectionFailed
 from halma.events import StreamEvent, read_events
 
-T = TypeVar("T")
 
-
-class Halma:
+class Halma(Feedback, Evaluations, Administration):
     """A client of one server, with one key.
 
     ``url`` and ``key`` default to the environment variables ``HALMA_URL`` and ``HALMA_KEY``. A key with
     the scope ``admin`` selects another workspace with ``workspace``. Questions may take minutes:
     ``timeout`` is for a silence of the server, in seconds.
     """
-
-    def __init__(
-        self,
-        url: str | None = None,
-        key: str | None = None,
-        *,
-        workspace: str | None = None,
-        timeout: float | httpx.Timeout | None = None,
-        transport: httpx.BaseTransport | None = None,
-    ) -> None:
-        self.url = _requests.server_url(url)
-        self._http = httpx.Client(
-            base_url=self.url,
-            headers=_requests.headers(key, workspace),
-            timeout=_requests.DEFAULT_TIMEOUT if timeout is None else timeout,
-            transport=transport,
-        )
-
-    def __enter__(self) -> Halma:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the connections."""
-        self._http.close()
-
-    def _send(self, call: Call[T]) -> T:
-        try:
-            response = self._http.request(
-                call.method,
-                call.path,
-                params=call.params or None,
-                json=call.json,
-                data=call.data,
-                files=call.files,
-            )
-        except httpx.TransportError as error:
-            raise ConnectionFailed(f"{self.url}: {error or type(error).__name__}") from error
-        return call.read(_requests.check(response).content)
 
     # Questions
 
@@ -341,6 +295,14 @@ class Halma:
         """The tables that can be queried."""
         return self._send(Call("GET", "/api/v1/tables", _requests.items_of(models.TableLine)))
 
+    def table(
+        self, name: str, *, limit: int | None = None, offset: int | None = None
+    ) -> models.TableRows:
+        """A page of the rows of a table."""
+        params = _requests.given(limit=limit, offset=offset)
+        call = Call("GET", f"/api/v1/tables/{part(name)}", of(models.TableRows), params=params)
+        return self._send(call)
+
     def sql(self, sql: str) -> models.SqlResult:
         """Runs one ``SELECT`` over the tables; each row names the nodes that it comes from."""
         return self._send(Call("POST", "/api/v1/sql", of(models.SqlResult), json={"sql": sql}))
@@ -362,60 +324,3 @@ class Halma:
     def delete_trace(self, trace: str) -> None:
         """Deletes a trace."""
         self._send(Call("DELETE", f"/api/v1/traces/{part(trace)}", _requests.nothing))
-
-    # Server
-
-    def health(self) -> models.Health:
-        """Whether the server runs; needs no key."""
-        return self._send(Call("GET", "/api/v1/health", of(models.Health)))
-
-    def me(self) -> models.Me:
-        """The workspace and the scopes of the key."""
-        return self._send(Call("GET", "/api/v1/me", of(models.Me)))
-
-    def usage(self, by: str | None = None) -> list[models.UsageLine]:
-        """What questions and builds have used, by ``day``, ``key`` or ``strategy``."""
-        read = of(list[models.UsageLine])
-        return self._send(Call("GET", "/api/v1/usage", read, params=_requests.given(by=by)))
-
-    def create_key(
-        self,
-        name: str,
-        scopes: Sequence[str],
-        *,
-        workspace: str | None = None,
-        where: Metadata | None = None,
-        expires: str | None = None,
-        budget_per_day_usd: float | None = None,
-        calls_per_day: int | None = None,
-    ) -> models.CreatedKey:
-        """Creates a key; ``where`` restricts it to the documents whose fields meet the conditions."""
-        options = {
-            "workspace": workspace,
-            "expires": expires,
-            "budget_per_day_usd": budget_per_day_usd,
-            "calls_per_day": calls_per_day,
-        }
-        return self._send(_requests.new_key(name, scopes, options, where))
-
-    def keys(self) -> list[models.Key]:
-        """The keys, without their secrets."""
-        return self._send(Call("GET", "/api/v1/keys", _requests.items_of(models.Key)))
-
-    def revoke_key(self, key: str) -> None:
-        """Revokes a key and closes its open streams."""
-        self._send(Call("DELETE", f"/api/v1/keys/{part(key)}", _requests.nothing))
-
-    def workspaces(self) -> list[models.WorkspaceLine]:
-        """The workspaces of the server."""
-        read = _requests.items_of(models.WorkspaceLine)
-        return self._send(Call("GET", "/api/v1/workspaces", read))
-
-    def create_workspace(self, name: str) -> models.WorkspaceLine:
-        """Creates a workspace."""
-        read = of(models.WorkspaceLine)
-        return self._send(Call("POST", "/api/v1/workspaces", read, json={"name": name}))
-
-    def delete_workspace(self, name: str) -> None:
-        """Deletes a workspace with everything in it."""
-        self._send(Call("DELETE", f"/api/v1/workspaces/{part(name)}", _requests.nothing))

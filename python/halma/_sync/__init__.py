@@ -1,0 +1,1 @@
+"""The client that returns when an answer is there."""

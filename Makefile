@@ -70,10 +70,10 @@ robustness: ## every strategy against every kind of bad reply, and its calls and
 
 # The server under attack is optimised, as in `make bench`.
 attack: ## attacks on a running server, kills, and random input: docs/attacks.md (minutes; FULL=1: hours)
-	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-parse --test all any_bytes
-	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test -p halma-kb --lib tables::bad_tests
-	PROPTEST_CASES=$(FUZZ) timeout $(BOUND) cargo test -p halma-core -p halma-strategies -p halma-kb --lib any_ -- --skip tables::bad_tests --skip build::
-	HALMA_REQUESTS=$(REQUESTS) timeout $(BOUND) cargo test -p halma-server --test http no_tenant
+	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test --workspace --test all any_bytes
+	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test --workspace --lib tables::bad_tests
+	PROPTEST_CASES=$(FUZZ) timeout $(BOUND) cargo test --workspace --lib any_ -- --skip tables::bad_tests --skip build::
+	HALMA_REQUESTS=$(REQUESTS) timeout $(BOUND) cargo test --workspace --test http no_tenant
 	HALMA_STORM=$(STORM) HALMA_REQUESTS=$(REQUESTS) HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --config profile.dev.opt-level=2 --test attack -- --ignored --nocapture --test-threads 1
 
 soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)

@@ -193,6 +193,12 @@ pub(crate) fn memory_of(server: u32) -> (u64, u64) {
     (resident(server), workers.map(resident).sum())
 }
 
+/// Bytes of memory that a process has for itself: without files, whose pages the system takes back
+/// when it needs them.
+pub(crate) fn own_memory_of(process: u32) -> u64 {
+    status(process, "RssAnon:").unwrap_or(0) * 1024
+}
+
 /// The program with these arguments, in a folder.
 pub(crate) fn halma(dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_halma"));

@@ -372,6 +372,24 @@ walk("library: a file is uploaded, built, found and deleted", async (page) => {
   await row.waitFor({ state: "detached" });
 });
 
+walk("library: a part that was made with other settings is made again when it is chosen", async (page) => {
+  const kept = { part: "atoms", made_with: "sentences", configured: "questions", cost: { texts: 4, calls: 4, prompt_tokens: 900, completion_tokens: 90, usd: 0.01 } };
+  const asked = [];
+  const answer = async (route, change) => {
+    asked.push(route.request().postDataJSON());
+    const reply = await route.fetch();
+    await route.fulfill({ response: reply, json: change(await reply.json()) });
+  };
+  await page.route("**/api/v1/builds/estimate", (route) => answer(route, (estimate) => ({ ...estimate, kept: route.request().postDataJSON().rebuild.length ? [] : [kept] })));
+  await page.route("**/api/v1/builds", (route) => answer(route, (build) => build));
+  await page.goto(`${server.url}/library`);
+  await page.getByRole("button", { name: "Build again…" }).click();
+  await page.getByLabel("Rebuild atoms").check();
+  await page.getByRole("button", { name: "Build", exact: true }).click();
+  await page.getByRole("heading", { name: "Build complete" }).waitFor({ timeout: 120_000 });
+  assert.deepEqual(asked.map(({ uploads, rebuild }) => [uploads, rebuild]), [[undefined, []], [undefined, ["atoms"]], [undefined, ["atoms"]]]);
+});
+
 walk("knowledge: a search, a node's neighbours, a document's layers, tables", async (page) => {
   const question = await questionOf(page);
   await page.goto(`${server.url}/knowledge`);

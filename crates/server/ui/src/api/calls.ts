@@ -38,8 +38,8 @@ export const documents = {
 };
 
 export const builds = {
-  estimate: (uploads?: string[]) => json<T.BuildEstimate>("/builds/estimate", { body: { uploads } }),
-  start: (uploads?: string[]) => json<T.BuildStatus>("/builds", { body: { uploads } }),
+  estimate: (request: T.BuildRequest) => json<T.BuildEstimate>("/builds/estimate", { body: request }),
+  start: (request: T.BuildRequest) => json<T.BuildStatus>("/builds", { body: request }),
   list: () => list<T.BuildStatus>("/builds"),
   get: (id: string) => json<T.BuildStatus>(`/builds/${part(id)}`),
   act: (id: string, action: "pause" | "resume" | "cancel") =>

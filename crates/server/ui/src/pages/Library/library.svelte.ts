@@ -1,7 +1,7 @@
 // The documents of the library, uploads that are not built yet, and the current build.
 import { builds, documents } from "../../api/calls";
 import { ApiError, isAbort, problemOf, type ProblemInfo } from "../../api/client";
-import type { BuildEstimate, BuildStatus, DeletedDocument, DocumentLine, UploadResult } from "../../api/types";
+import type { BasePart, BuildEstimate, BuildRequest, BuildStatus, DeletedDocument, DocumentLine, KeptLine, UploadResult } from "../../api/types";
 
 type Refusal = UploadResult["refused"][number];
 
@@ -26,6 +26,10 @@ class LibraryStore {
   estimate = $state.raw<BuildEstimate | null>(null);
   /** Why there is no estimate. */
   estimateProblem = $state.raw<ProblemInfo | null>(null);
+  /** Parts that were made with other settings than the configuration has. */
+  kept = $state.raw<KeptLine[]>([]);
+  /** Those of them to make again. */
+  rebuild = $state.raw<BasePart[]>([]);
   build = $state.raw<BuildStatus | null>(null);
   private watched = "";
   private latest = 0;
@@ -84,8 +88,9 @@ class LibraryStore {
     await this.upload(files, true);
   }
 
-  private get uploads(): string[] | undefined {
-    return this.buildAll ? undefined : this.accepted.map((a) => a.upload);
+  private get request(): BuildRequest {
+    const uploads = this.buildAll ? {} : { uploads: this.accepted.map((a) => a.upload) };
+    return { ...uploads, rebuild: this.rebuild };
   }
 
   async estimateAll(): Promise<void> {
@@ -98,22 +103,36 @@ class LibraryStore {
     this.estimateProblem = null;
     if (!this.accepted.length && !this.buildAll) return;
     try {
-      this.estimate = await builds.estimate(this.uploads);
+      const request = this.request;
+      const estimate = await builds.estimate(request);
+      // Another one was asked for meanwhile.
+      if (request.rebuild !== this.rebuild) return;
+      this.estimate = estimate;
+      if (!this.rebuild.length) this.kept = estimate.kept;
     } catch (error) {
       this.estimateProblem = problemOf(error);
     }
+  }
+
+  /** Makes a part again, or leaves it as it was made. */
+  toggle(part: BasePart): void {
+    const others = this.rebuild.filter((other) => other !== part);
+    this.rebuild = others.length < this.rebuild.length ? others : [...others, part];
+    void this.loadEstimate();
   }
 
   dismiss(): void {
     this.accepted = [];
     this.buildAll = false;
     this.estimate = null;
+    this.kept = [];
+    this.rebuild = [];
     void this.load();
   }
 
   async start(): Promise<void> {
     try {
-      const build = await builds.start(this.uploads);
+      const build = await builds.start(this.request);
       this.dismiss();
       this.refused = [];
       await this.watch(build);

@@ -3,7 +3,7 @@
 //! killed.
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::{TempDir, tempdir};
 
@@ -18,6 +18,13 @@ fn run(dir: &Path, arguments: &[&str]) -> Vec<u8> {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
     output.stdout
+}
+
+/// Microseconds that a run takes.
+fn length_of(dir: &Path, arguments: &[&str]) -> u64 {
+    let begun = Instant::now();
+    run(dir, arguments);
+    begun.elapsed().as_micros().try_into().unwrap()
 }
 
 /// Kills a run after a while; returns whether it was still running.
@@ -59,19 +66,18 @@ fn a_base_survives_every_kill() {
     let delete = ["kb", "delete", "*", "--kb", "base"];
     let backup = ["backup", "kept", "--kb", "base"];
     let restore = ["restore", "kept", "--kb", "again", "--replace"];
-    let (mut killed, mut moment) = (0, 0x9e37_79b9_7f4a_7c15_u64);
     run(dir, &index);
     run(dir, &backup);
-    for round in 0..kills() {
+    let runs: [&[&str]; 5] = [&index, &delete, &backup, &index, &restore];
+    let lengths = runs.map(|arguments| length_of(dir, arguments));
+    let (mut killed, mut moment) = (0, 0x9e37_79b9_7f4a_7c15_u64);
+    for at in (0..runs.len()).cycle() {
+        if killed == kills() {
+            break;
+        }
         moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let after = Duration::from_millis((moment >> 33) % 1_500);
-        let arguments: &[&str] = match round % 5 {
-            0 | 3 => &index,
-            1 => &delete,
-            2 => &backup,
-            _ => &restore,
-        };
-        killed += u64::from(kill(dir, arguments, after));
+        let after = Duration::from_micros((moment >> 33) % lengths[at]);
+        killed += u64::from(kill(dir, runs[at], after));
         assert!(dir.join("base/store/data.mdb").exists());
     }
     run(dir, &index);

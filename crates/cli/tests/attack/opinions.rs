@@ -54,17 +54,16 @@ impl Opinions {
         let given = done(&given)?;
         let id = given["id"].as_str().unwrap().to_owned();
         self.said.insert(id.clone(), Said::Given);
-        let (accept, undo) = (n % 4 > 0, n % 4 == 2);
-        if accept {
-            self.decide(victim, (&id, "accept"), Said::Accepted)?;
+        let done = n % 4;
+        if done == 0 {
+            return Some(());
         }
-        if undo {
-            self.decide(victim, (&id, "undo"), Said::Undone)?;
+        self.decide(victim, (&id, "accept"), Said::Accepted)?;
+        match done {
+            1 => Some(()),
+            2 => self.decide(victim, (&id, "undo"), Said::Undone),
+            _ => self.delete(victim, &id),
         }
-        if n % 4 == 3 {
-            self.delete(victim, &id)?;
-        }
-        Some(())
     }
 
     fn decide(&mut self, victim: &Victim, (id, what): (&str, &str), said: Said) -> Option<()> {

@@ -376,6 +376,7 @@ walk("library: a part that was made with other settings is made again when it is
   const kept = { part: "atoms", made_with: "sentences", configured: "questions", cost: { texts: 4, calls: 4, prompt_tokens: 900, completion_tokens: 90, usd: 0.01 } };
   const asked = [];
   const answer = async (route, change) => {
+    if (route.request().method() !== "POST") return route.continue();
     asked.push(route.request().postDataJSON());
     const reply = await route.fetch();
     await route.fulfill({ response: reply, json: change(await reply.json()) });

@@ -108,7 +108,7 @@ fn one_attack() {
 
 /// The process that watches a server while this one attacks it.
 #[test]
-#[ignore = "the attacks start it"]
+#[ignore = "`make attack` starts it for each attack"]
 fn watcher() {
     watch::watch_until_told();
 }

@@ -12,9 +12,9 @@ use crate::server::Victim;
 pub(crate) const STEADY: (&str, &str) =
     ("steady.md", "# Orrin\n\nThe light of Orrin was lit in 1869. Its keeper was Ada Quill.\n");
 
-/// The last that was said of feedback, and answered with success.
+/// What became of feedback by the last request that was answered with success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum FeedbackState {
     Given,
     Accepted,
     Undone,
@@ -24,14 +24,14 @@ enum Said {
 /// Feedback by its id. What was sent and not answered is not among it: it may have been done or not.
 #[derive(Default)]
 pub(crate) struct Opinions {
-    said: HashMap<String, Said>,
+    known: HashMap<String, FeedbackState>,
 }
 
 impl Opinions {
     /// Asks, corrects the answer, and accepts the correction, takes it back or deletes it, until the
     /// server is gone.
     pub(crate) fn give(&mut self, victim: &Victim) {
-        for n in self.said.len() % 4.. {
+        for n in self.known.len() % 4.. {
             if self.give_one(victim, n).is_none() {
                 return;
             }
@@ -53,42 +53,47 @@ impl Opinions {
         }
         let given = done(&given)?;
         let id = given["id"].as_str().unwrap().to_owned();
-        self.said.insert(id.clone(), Said::Given);
+        self.known.insert(id.clone(), FeedbackState::Given);
         let done = n % 4;
         if done == 0 {
             return Some(());
         }
-        self.decide(victim, (&id, "accept"), Said::Accepted)?;
+        self.decide(victim, (&id, "accept"), FeedbackState::Accepted)?;
         match done {
             1 => Some(()),
-            2 => self.decide(victim, (&id, "undo"), Said::Undone),
+            2 => self.decide(victim, (&id, "undo"), FeedbackState::Undone),
             _ => self.delete(victim, &id),
         }
     }
 
-    fn decide(&mut self, victim: &Victim, (id, what): (&str, &str), said: Said) -> Option<()> {
-        self.said.remove(id);
+    fn decide(
+        &mut self,
+        victim: &Victim,
+        (id, what): (&str, &str),
+        state: FeedbackState,
+    ) -> Option<()> {
+        self.known.remove(id);
         done(&victim.post(&format!("/api/v1/feedback/{id}/{what}"), &json!({"despite": true})))?;
-        self.said.insert(id.to_owned(), said);
+        self.known.insert(id.to_owned(), state);
         Some(())
     }
 
     fn delete(&mut self, victim: &Victim, id: &str) -> Option<()> {
-        self.said.remove(id);
+        self.known.remove(id);
         done(&victim.delete(&format!("/api/v1/feedback/{id}")))?;
-        self.said.insert(id.to_owned(), Said::Deleted);
+        self.known.insert(id.to_owned(), FeedbackState::Deleted);
         Some(())
     }
 
     /// How many there are, all of which are as they were left.
     pub(crate) fn check(&self, victim: &Victim) -> usize {
-        for (id, said) in &self.said {
+        for (id, state) in &self.known {
             let answer = victim.get(&format!("/api/v1/feedback/{id}"));
-            let expected = match said {
-                Said::Given => "pending",
-                Said::Accepted => "accepted",
-                Said::Undone => "undone",
-                Said::Deleted => {
+            let expected = match state {
+                FeedbackState::Given => "pending",
+                FeedbackState::Accepted => "accepted",
+                FeedbackState::Undone => "undone",
+                FeedbackState::Deleted => {
                     assert_eq!(answer.status, 404, "{id} is back: {}", answer.text);
                     continue;
                 }
@@ -96,7 +101,7 @@ impl Opinions {
             let feedback = answer.json();
             assert_eq!(feedback["candidates"][0]["state"], expected, "{id}: {}", answer.text);
         }
-        self.said.len()
+        self.known.len()
     }
 
     /// Deletes all feedback, also what was given and not answered.

@@ -4,13 +4,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use halma_core::Layer;
 use tantivy::collector::{FilterCollector, TopDocs};
-use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query, TermQuery};
+use tantivy::query::{BoostQuery, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
 use super::rows::RowColumns;
+use super::top::Word;
 use super::writer::open_writer;
 use super::{Languages, analyzer, merging, read_only, top};
 use crate::KbError;
@@ -315,35 +316,25 @@ impl LexicalIndex {
         if words.is_empty() && query.added.is_empty() || limit == 0 {
             return Ok(vec![]);
         }
-        let term = |term: &String| {
+        let term = |term: &String| -> Box<dyn Query> {
             let term = Term::from_field_text(self.text, term);
-            TermQuery::new(term, IndexRecordOption::WithFreqs)
+            Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
         };
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = vec![];
-        for word in &words {
-            if let [own] = word.as_slice() {
-                clauses.push((Occur::Should, Box::new(term(own))));
-                continue;
-            }
-            // A word counts once, by the stem that fits best.
-            let stems = word.iter().map(|stem| Box::new(term(stem)) as Box<dyn Query>);
-            let any = DisjunctionMaxQuery::new(stems.collect());
-            clauses.push((Occur::Should, Box::new(any)));
-        }
-        for (added, weight) in query.added {
-            let boosted = BoostQuery::new(Box::new(term(added)), *weight);
-            clauses.push((Occur::Should, Box::new(boosted)));
-        }
-        let query = BooleanQuery::new(clauses);
+        let own = words.iter().map(|word| word.iter().map(term).collect());
+        let added = query.added.iter().map(|(added, weight)| -> Word {
+            vec![Box::new(BoostQuery::new(term(added), *weight))]
+        });
+        let words: Vec<Word> = own.chain(added).collect();
         let searcher = self.reader.searcher();
         let found = match allowed {
-            None => top::search(&searcher, &query, limit),
+            None => top::search_words(&searcher, &words, limit),
             Some(allowed) => {
                 let allowed = Arc::clone(allowed);
                 let admits =
                     move |row: u64| Row::try_from(row).is_ok_and(|row| allowed.contains(row));
                 let best = TopDocs::with_limit(limit).order_by_score();
-                searcher.search(&query, &FilterCollector::new("row".to_owned(), admits, best))
+                let filtered = FilterCollector::new("row".to_owned(), admits, best);
+                searcher.search(&top::of_words(&words), &filtered)
             }
         };
         let found = found.map_err(self.failed())?;

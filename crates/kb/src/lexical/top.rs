@@ -4,8 +4,17 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use tantivy::query::{EnableScoring, Query};
-use tantivy::{DocAddress, Score, Searcher};
+use tantivy::query::{BooleanQuery, DisjunctionMaxQuery, EnableScoring, Occur, Query, Weight};
+use tantivy::{DocAddress, Score, Searcher, SegmentReader};
+
+/// Of a candidate's score, what the order of adding up may be about.
+const ROUNDING: Score = 1e-5;
+
+/// How often more candidates are looked at.
+const ROUNDS: usize = 2;
+
+/// A word of a query: the terms that it may be. It counts once, by the one that fits best.
+pub(super) type Word = Vec<Box<dyn Query>>;
 
 /// A document by its score; of equal ones the first is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,11 +69,102 @@ pub(super) fn search(
     Ok(best.into_iter().map(|Reverse(found)| (found.score, found.address)).collect())
 }
 
+/// The query in which each word counts once.
+pub(super) fn of_words(words: &[Word]) -> BooleanQuery {
+    let word = |terms: &Word| -> (Occur, Box<dyn Query>) {
+        if let [own] = terms.as_slice() {
+            return (Occur::Should, own.box_clone());
+        }
+        let terms = terms.iter().map(|term| term.box_clone()).collect();
+        (Occur::Should, Box::new(DisjunctionMaxQuery::new(terms)))
+    };
+    BooleanQuery::new(words.iter().map(word).collect())
+}
+
+/// The `limit` best for [`of_words`]. Only a query of plain terms skips what cannot be among the best:
+/// so candidates are those whose terms add up to most, which is never less than the words do, and as
+/// soon as the worst of the best is as good as the last candidate could be, no other one is better.
+pub(super) fn search_words(
+    searcher: &Searcher,
+    words: &[Word],
+    limit: usize,
+) -> tantivy::Result<Vec<(Score, DocAddress)>> {
+    let whole = of_words(words);
+    if words.iter().all(|terms| terms.len() == 1) {
+        return search(searcher, &whole, limit);
+    }
+    let terms = words.iter().flatten().map(|term| (Occur::Should, term.box_clone()));
+    let terms = BooleanQuery::new(terms.collect());
+    let mut most = 2 * limit + 20;
+    for _ in 0..ROUNDS {
+        let candidates = search(searcher, &terms, most)?;
+        let bound = candidates.iter().map(|(score, _)| *score).fold(Score::MAX, Score::min);
+        let are_all = candidates.len() < most;
+        let mut best = scored(searcher, words, candidates)?;
+        best.truncate(limit);
+        let least = best.last().map_or(0.0, |(score, _)| *score);
+        if are_all || best.len() == limit && least >= bound * (1.0 - ROUNDING) {
+            return Ok(best);
+        }
+        most *= 4;
+    }
+    search(searcher, &whole, limit)
+}
+
+/// Documents with their scores for [`of_words`], best first.
+fn scored(
+    searcher: &Searcher,
+    words: &[Word],
+    candidates: Vec<(Score, DocAddress)>,
+) -> tantivy::Result<Vec<(Score, DocAddress)>> {
+    let scoring = EnableScoring::enabled_from_searcher(searcher);
+    let weights = |word: &Word| word.iter().map(|term| term.weight(scoring)).collect();
+    let weights = words.iter().map(weights).collect::<tantivy::Result<Vec<Vec<_>>>>()?;
+    let mut docs: Vec<DocAddress> = candidates.into_iter().map(|(_, address)| address).collect();
+    docs.sort_unstable();
+    let mut found: Vec<ScoredDoc> = Vec::with_capacity(docs.len());
+    for of_segment in docs.chunk_by(|a, b| a.segment_ord == b.segment_ord) {
+        let reader = searcher.segment_reader(of_segment[0].segment_ord);
+        let from = found.len();
+        found.extend(of_segment.iter().map(|address| ScoredDoc { score: 0.0, address: *address }));
+        for word in &weights {
+            add_word(word, reader, &mut found[from..])?;
+        }
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(found.into_iter().map(|found| (found.score, found.address)).collect())
+}
+
+/// Adds what a word is worth in documents of a segment, which are in order.
+fn add_word(
+    terms: &[Box<dyn Weight>],
+    reader: &SegmentReader,
+    docs: &mut [ScoredDoc],
+) -> tantivy::Result<()> {
+    let mut best = vec![0.0; docs.len()];
+    for term in terms {
+        let mut scorer = term.scorer(reader, 1.0)?;
+        for (doc, best) in docs.iter().zip(&mut best) {
+            let doc = doc.address.doc_id;
+            if scorer.doc() < doc {
+                scorer.seek(doc);
+            }
+            if scorer.doc() == doc {
+                *best = scorer.score().max(*best);
+            }
+        }
+    }
+    for (doc, best) in docs.iter_mut().zip(best) {
+        doc.score += best;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use tantivy::collector::TopDocs;
-    use tantivy::query::QueryParser;
-    use tantivy::schema::{Schema, TEXT};
+    use tantivy::query::{QueryParser, TermQuery};
+    use tantivy::schema::{IndexRecordOption, Schema, TEXT};
     use tantivy::{Index, Term, doc};
 
     use super::*;
@@ -98,6 +198,54 @@ mod tests {
                 let mut found = search(&searcher, &query, limit).unwrap();
                 found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
                 assert_eq!(found, expected, "{asked} {limit}");
+            }
+        }
+    }
+
+    /// The same as the query in which each word counts once finds, also where documents hold several
+    /// terms of a word.
+    #[test]
+    fn a_word_counts_by_its_best_term() {
+        let mut schema = Schema::builder();
+        let text = schema.add_text_field("text", TEXT);
+        let index = Index::create_in_ram(schema.build());
+        let mut writer = index.writer_with_num_threads(1, 15_000_000).unwrap();
+        for i in 0..2_000_usize {
+            let words = format!("a{} a{} {}b{} w{i}", i % 3, i % 5, "c ".repeat(i % 7), i * i % 11);
+            writer.add_document(doc!(text => words)).unwrap();
+            if i % 500 == 499 {
+                writer.commit().unwrap();
+            }
+        }
+        let searcher = index.reader().unwrap().searcher();
+        let term = |term: &&str| -> Box<dyn Query> {
+            let term = Term::from_field_text(text, term);
+            Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+        };
+        let queries: [&[&[&str]]; 6] = [
+            &[&["a1", "a2"], &["c"]],
+            &[&["a0", "a1", "a4"], &["b3", "c"]],
+            &[&["b1", "b9"], &["w7", "w8"], &["c", "a1"]],
+            &[&["a1", "a2"]],
+            &[&["w200", "w201"], &["none", "nothing"]],
+            &[&["none", "nothing"]],
+        ];
+        for words in queries {
+            let words: Vec<Word> =
+                words.iter().map(|terms| terms.iter().map(term).collect()).collect();
+            for limit in [1, 7, 50, 3_000] {
+                let scores = |mut found: Vec<(Score, DocAddress)>| {
+                    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+                    found.into_iter().map(|(score, _)| score).collect::<Vec<_>>()
+                };
+                let expected = scores(search(&searcher, &of_words(&words), limit).unwrap());
+                let found = scores(search_words(&searcher, &words, limit).unwrap());
+                assert_eq!(found.len(), expected.len());
+                let differ = |(a, b): (&Score, &Score)| (a - b).abs() > 1e-4 * b;
+                assert!(
+                    !found.iter().zip(&expected).any(differ),
+                    "{limit}: {found:?} {expected:?}"
+                );
             }
         }
     }

@@ -74,7 +74,7 @@ attack: ## attacks on a running server, kills, and random input: docs/attacks.md
 	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test --workspace --lib tables::bad_tests
 	PROPTEST_CASES=$(FUZZ) timeout $(BOUND) cargo test --workspace --lib any_ -- --skip tables::bad_tests --skip build::
 	HALMA_REQUESTS=$(REQUESTS) timeout $(BOUND) cargo test --workspace --test http no_tenant
-	HALMA_STORM=$(STORM) HALMA_REQUESTS=$(REQUESTS) HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --config profile.dev.opt-level=2 --test attack -- --ignored --nocapture --test-threads 1
+	HALMA_STORM=$(STORM) HALMA_REQUESTS=$(REQUESTS) HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --config profile.dev.opt-level=2 --test attack -- --ignored --nocapture --test-threads 1 --skip one_attack --skip watcher
 
 soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)
 	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture

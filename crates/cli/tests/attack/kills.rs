@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::{TempDir, tempdir};
 
-use crate::opinions::{Opinions, STEADY};
+use crate::feedback::{KnownFeedback, STEADY};
 use crate::server::{Victim, halma};
 
 const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/library");
@@ -146,14 +146,14 @@ fn a_server_survives_every_kill() {
     let never_killed = never_killed.stop();
     let first = Victim::over(served());
     finish(&first);
-    let (mut dir, mut opinions) = (first.stop(), Opinions::default());
+    let (mut dir, mut feedback) = (first.stop(), KnownFeedback::default());
     let mut moment = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..kills() {
         moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let victim = Victim::over(dir);
         std::thread::scope(|scope| {
             scope.spawn(|| disturb(&victim, round));
-            scope.spawn(|| opinions.give(&victim));
+            scope.spawn(|| feedback.give(&victim));
             std::thread::sleep(Duration::from_millis((moment >> 33) % 800));
             victim.kill();
         });
@@ -161,8 +161,8 @@ fn a_server_survives_every_kill() {
     }
     let victim = Victim::over(dir);
     victim.wait_for_builds();
-    eprintln!("feedback that was answered: {}", opinions.check(&victim));
-    Opinions::delete_all(&victim);
+    eprintln!("feedback that was answered: {}", feedback.check(&victim));
+    KnownFeedback::delete_all(&victim);
     finish(&victim);
     let dir = victim.stop();
     let (base, expected) =

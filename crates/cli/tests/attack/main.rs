@@ -5,8 +5,8 @@
 mod amplified;
 mod attacks;
 mod crowds;
+mod feedback;
 mod kills;
-mod opinions;
 mod replies;
 mod requests;
 mod server;

@@ -95,7 +95,7 @@ pub(super) fn search_words(
     }
     let terms = words.iter().flatten().map(|term| (Occur::Should, term.box_clone()));
     let terms = BooleanQuery::new(terms.collect());
-    let mut most = 2 * limit + 20;
+    let mut most = limit.saturating_mul(2).saturating_add(20);
     for _ in 0..ROUNDS {
         let candidates = search(searcher, &terms, most)?;
         let bound = candidates.iter().map(|(score, _)| *score).fold(Score::MAX, Score::min);
@@ -106,7 +106,7 @@ pub(super) fn search_words(
         if are_all || best.len() == limit && least >= bound * (1.0 - ROUNDING) {
             return Ok(best);
         }
-        most *= 4;
+        most = most.saturating_mul(4);
     }
     search(searcher, &whole, limit)
 }
@@ -164,25 +164,32 @@ fn add_word(
 mod tests {
     use tantivy::collector::TopDocs;
     use tantivy::query::{QueryParser, TermQuery};
-    use tantivy::schema::{IndexRecordOption, Schema, TEXT};
-    use tantivy::{Index, Term, doc};
+    use tantivy::schema::{Field, IndexRecordOption, Schema, TEXT};
+    use tantivy::{Index, IndexWriter, Term, doc};
 
     use super::*;
+
+    /// An index in several segments of the texts that `words` makes.
+    fn index(count: usize, words: impl Fn(usize) -> String) -> (Index, Field) {
+        let mut schema = Schema::builder();
+        let text = schema.add_text_field("text", TEXT);
+        let index = Index::create_in_ram(schema.build());
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, 15_000_000).unwrap();
+        for i in 0..count {
+            writer.add_document(doc!(text => words(i))).unwrap();
+            if (i + 1) % (count / 4) == 0 {
+                writer.commit().unwrap();
+            }
+        }
+        (index, text)
+    }
 
     /// The same as tantivy's own collector finds, whatever the segments and what was deleted.
     #[test]
     fn the_best_of_all_segments_are_found() {
-        let mut schema = Schema::builder();
-        let text = schema.add_text_field("text", TEXT);
-        let index = Index::create_in_ram(schema.build());
-        let mut writer = index.writer_with_num_threads(1, 15_000_000).unwrap();
-        for i in 0..600_usize {
-            let words = format!("a{} {}b{} w{i}", i % 3, "c ".repeat(i % 7), i * i % 11);
-            writer.add_document(doc!(text => words)).unwrap();
-            if i % 150 == 149 {
-                writer.commit().unwrap();
-            }
-        }
+        let words = |i| format!("a{} {}b{} w{i}", i % 3, "c ".repeat(i % 7), i * i % 11);
+        let (index, text) = index(600, words);
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, 15_000_000).unwrap();
         for i in [3, 200, 201, 599] {
             writer.delete_term(Term::from_field_text(text, &format!("w{i}")));
         }
@@ -206,17 +213,8 @@ mod tests {
     /// terms of a word.
     #[test]
     fn a_word_counts_by_its_best_term() {
-        let mut schema = Schema::builder();
-        let text = schema.add_text_field("text", TEXT);
-        let index = Index::create_in_ram(schema.build());
-        let mut writer = index.writer_with_num_threads(1, 15_000_000).unwrap();
-        for i in 0..2_000_usize {
-            let words = format!("a{} a{} {}b{} w{i}", i % 3, i % 5, "c ".repeat(i % 7), i * i % 11);
-            writer.add_document(doc!(text => words)).unwrap();
-            if i % 500 == 499 {
-                writer.commit().unwrap();
-            }
-        }
+        let words = |i| format!("a{} a{} {}b{} w{i}", i % 3, i % 5, "c ".repeat(i % 7), i * i % 11);
+        let (index, text) = index(2_000, words);
         let searcher = index.reader().unwrap().searcher();
         let term = |term: &&str| -> Box<dyn Query> {
             let term = Term::from_field_text(text, term);
@@ -233,7 +231,7 @@ mod tests {
         for words in queries {
             let words: Vec<Word> =
                 words.iter().map(|terms| terms.iter().map(term).collect()).collect();
-            for limit in [1, 7, 50, 3_000] {
+            for limit in [1, 7, 50, 3_000, usize::MAX] {
                 let scores = |mut found: Vec<(Score, DocAddress)>| {
                     found.sort_by(|a, b| b.0.total_cmp(&a.0));
                     found.into_iter().map(|(score, _)| score).collect::<Vec<_>>()

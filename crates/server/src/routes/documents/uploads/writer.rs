@@ -11,20 +11,25 @@ use crate::problem::Problem;
 /// Bytes that are written at a time.
 const BLOCK: usize = 64 * 1024;
 
-/// A temporary file. One that is not finished is removed.
+/// A temporary file that is removed unless it is finished.
 pub(super) struct BlockWriter {
     lane: Lane,
-    /// `None` while a block is being written.
-    file: Option<NamedTempFile>,
+    file: Unfinished,
     block: Vec<u8>,
 }
+
+/// `None` while a block is being written.
+struct Unfinished(Option<NamedTempFile>);
 
 impl BlockWriter {
     /// Makes the file in `folder`. What it does on the disk waits for its turn in `lane`.
     pub(super) async fn create(folder: PathBuf, lane: Lane) -> Result<Self, Problem> {
-        let make = move || NamedTempFile::new_in(folder).map_err(|e| disk_problem(&e));
+        let make = move || match NamedTempFile::new_in(folder) {
+            Ok(file) => Ok(Unfinished(Some(file))),
+            Err(e) => Err(disk_problem(&e)),
+        };
         let file = lane.run(make).await?;
-        Ok(Self { lane, file: Some(file), block: vec![] })
+        Ok(Self { lane, file, block: vec![] })
     }
 
     pub(super) async fn write(&mut self, piece: &[u8]) -> Result<(), Problem> {
@@ -35,27 +40,28 @@ impl BlockWriter {
     /// Writes what is left. What is written may not be on the disk yet.
     pub(super) async fn finish(mut self) -> Result<NamedTempFile, Problem> {
         self.write_block().await?;
-        self.file.take().ok_or_else(|| Problem::internal(&"the file of an upload is gone"))
+        self.file.0.take().ok_or_else(|| Problem::internal(&"the file of an upload is gone"))
     }
 
     async fn write_block(&mut self) -> Result<(), Problem> {
-        let Some(mut file) = self.file.take() else { return Ok(()) };
+        let mut file = Unfinished(self.file.0.take());
         let mut block = std::mem::take(&mut self.block);
         let write = move || {
-            file.write_all(&block).map_err(|e| disk_problem(&e))?;
+            if let Some(file) = &mut file.0 {
+                file.write_all(&block).map_err(|e| disk_problem(&e))?;
+            }
             block.clear();
             Ok((file, block))
         };
-        let (file, block) = self.lane.run(write).await?;
-        (self.file, self.block) = (Some(file), block);
+        (self.file, self.block) = self.lane.run(write).await?;
         Ok(())
     }
 }
 
-/// Removing a file may wait for the disk.
-impl Drop for BlockWriter {
+/// Removing a file may wait for the disk, also where a client leaves while its block waits.
+impl Drop for Unfinished {
     fn drop(&mut self) {
-        let Some(file) = self.file.take() else { return };
+        let Some(file) = self.0.take() else { return };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             drop(runtime.spawn_blocking(move || drop(file)));
         }

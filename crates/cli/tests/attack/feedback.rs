@@ -23,11 +23,11 @@ enum FeedbackState {
 
 /// Feedback by its id. What was sent and not answered is not among it: it may have been done or not.
 #[derive(Default)]
-pub(crate) struct Opinions {
+pub(crate) struct KnownFeedback {
     known: HashMap<String, FeedbackState>,
 }
 
-impl Opinions {
+impl KnownFeedback {
     /// Asks, corrects the answer, and accepts the correction, takes it back or deletes it, until the
     /// server is gone.
     pub(crate) fn give(&mut self, victim: &Victim) {
@@ -54,12 +54,12 @@ impl Opinions {
         let given = done(&given)?;
         let id = given["id"].as_str().unwrap().to_owned();
         self.known.insert(id.clone(), FeedbackState::Given);
-        let done = n % 4;
-        if done == 0 {
+        let step = n % 4;
+        if step == 0 {
             return Some(());
         }
         self.decide(victim, (&id, "accept"), FeedbackState::Accepted)?;
-        match done {
+        match step {
             1 => Some(()),
             2 => self.decide(victim, (&id, "undo"), FeedbackState::Undone),
             _ => self.delete(victim, &id),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::table::{Figure, table};
-use common::{Centres, Quick, Random, named_passages};
+use common::{WordVectors, Quick, Random, named_passages};
 use halma_core::{
     Embedder, Filter, Knowledge, Layer, MinScore, Mode, Models, Prompts, Query, Setup,
 };
@@ -45,7 +45,7 @@ fn query(text: &str, layer: Layer, mode: Mode) -> Query {
 }
 
 fn open(dir: &Path) -> Arc<Base> {
-    let embedder: Arc<dyn Embedder> = Arc::new(Centres);
+    let embedder: Arc<dyn Embedder> = Arc::new(WordVectors);
     let options = BaseOptions { embedder: Some(embedder), ..BaseOptions::default() };
     Base::create_or_open(dir, options).unwrap()
 }

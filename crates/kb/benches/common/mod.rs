@@ -1,4 +1,4 @@
-//! What the benches share: texts by chance, vectors around centres, a base built of them.
+//! What the benches share: texts by chance, vectors of words, a base built of them.
 #![allow(dead_code, clippy::unwrap_used, reason = "every bench uses a part of this, and may stop")]
 pub(crate) mod table;
 
@@ -27,14 +27,6 @@ impl Random {
         self.0 >> 33
     }
 
-    /// About normally distributed.
-    pub(crate) fn normal(&mut self) -> f32 {
-        let sum: u64 = (0..8).map(|_| self.next() & 0xffff).sum();
-        #[expect(clippy::cast_precision_loss, reason = "below 2^19")]
-        let sum = sum as f32;
-        sum / 65536.0 - 4.0
-    }
-
     /// A word by Zipf's law, as texts have them.
     pub(crate) fn word(&mut self) -> String {
         #[expect(clippy::cast_precision_loss, reason = "31 bits of chance")]
@@ -60,21 +52,18 @@ impl Random {
     }
 }
 
-/// Vectors around 2,000 centres, distinguished by the text.
-pub(crate) struct Centres;
+/// Vectors made of the words of a text: a base measures whether cosines lead to its passages, and
+/// compares no vectors where they do not.
+pub(crate) struct WordVectors;
 
 pub(crate) fn vector(text: &str) -> Vector {
-    let seed = text.bytes().fold(7_u64, |sum, b| sum.wrapping_mul(31).wrapping_add(u64::from(b)));
-    let (mut centre, mut own) = (Random(seed % 2000 * 977 + 5), Random(seed));
-    let raw: Vec<f32> = (0..DIMENSIONS).map(|_| centre.normal() + 0.8 * own.normal()).collect();
-    let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
-    raw.into_iter().map(|x| x / length).collect()
+    halma_testkit::double::vector(text, DIMENSIONS)
 }
 
 #[async_trait]
-impl Embedder for Centres {
+impl Embedder for WordVectors {
     fn model(&self) -> &'static str {
-        "centres"
+        "words"
     }
 
     async fn embed(&self, texts: &[&str], _: EmbedRole) -> Result<Vec<Vector>, LlmError> {
@@ -126,7 +115,7 @@ pub(crate) fn build_of(
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("passages.jsonl");
     passages(&file, count);
-    let embedder: Option<Arc<dyn Embedder>> = if embedder { Some(Arc::new(Centres)) } else { None };
+    let embedder: Option<Arc<dyn Embedder>> = if embedder { Some(Arc::new(WordVectors)) } else { None };
     let options = BaseOptions { embedder, ..BaseOptions::default() };
     let base = Base::create_or_open(&dir.path().join("base"), options).unwrap();
     let settings = KbSettings { atoms, ..KbSettings::default() };

@@ -115,7 +115,8 @@ pub(crate) fn build_of(
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("passages.jsonl");
     passages(&file, count);
-    let embedder: Option<Arc<dyn Embedder>> = if embedder { Some(Arc::new(WordVectors)) } else { None };
+    let embedder: Option<Arc<dyn Embedder>> =
+        if embedder { Some(Arc::new(WordVectors)) } else { None };
     let options = BaseOptions { embedder, ..BaseOptions::default() };
     let base = Base::create_or_open(&dir.path().join("base"), options).unwrap();
     let settings = KbSettings { atoms, ..KbSettings::default() };

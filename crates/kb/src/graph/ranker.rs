@@ -18,8 +18,8 @@ const LEXICAL_DEPTH: usize = 1000;
 /// Chunks by BM25 and by cosine that are candidates whatever the graph says.
 const NEAR: usize = 200;
 
-/// Atoms by BM25, where there are no vectors.
-const ATOM_DEPTH: usize = 2000;
+/// Atoms and chunks by BM25 that are compared with the question by it, where there are no vectors.
+const SHARES_DEPTH: usize = 2000;
 
 /// Chunks whose atoms are candidates when atoms are searched.
 const ATOM_CHUNKS: usize = 20;
@@ -57,12 +57,13 @@ impl Ranker for GraphRanker {
             }
             let vector = vector.as_deref();
             let index = search.index(Layer::Chunk)?;
+            let (lexical, shares) = by_words(search, text, vector)?;
             let query = GraphQuery {
                 search,
                 text,
                 vector,
-                lexical: search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?,
-                shares: lexical_shares(search, text, vector)?,
+                lexical,
+                shares,
                 terms: QueryTerms::new(text, index)?,
                 dense: near.rows,
                 range: near.range,
@@ -75,22 +76,32 @@ impl Ranker for GraphRanker {
     }
 }
 
-/// Atoms and chunks by BM25 as a share of the best, of each layer without vectors.
-fn lexical_shares(
+/// The admitted chunks by BM25, best first; and atoms and chunks by BM25 as a share of the best, of
+/// each layer without vectors.
+fn by_words(
     search: &Search<'_>,
     text: &str,
     vector: Option<&QueryVector>,
-) -> Result<HashMap<At, f32>, KbError> {
+) -> Result<(Vec<(Row, f32)>, HashMap<At, f32>), KbError> {
     let mut shares = HashMap::new();
-    for layer in [Layer::Atom, Layer::Chunk] {
-        if vector.is_some() && search.matrices.contains_key(&layer) {
-            continue;
-        }
-        let found = search.index(layer)?.search(&search.lexical_query(text), ATOM_DEPTH, None)?;
+    let has_vectors = |layer| vector.is_some() && search.matrices.contains_key(&layer);
+    let best = |layer| search.index(layer)?.search(&search.lexical_query(text), SHARES_DEPTH, None);
+    let mut add = |layer: Layer, found: &[(Row, f32)]| {
         let most = found.first().map_or(1.0, |(_, score)| *score);
-        shares.extend(found.into_iter().map(|(row, score)| ((layer, row), score / most)));
+        shares.extend(found.iter().map(|(row, score)| ((layer, *row), score / most)));
+    };
+    if !has_vectors(Layer::Atom) {
+        add(Layer::Atom, &best(Layer::Atom)?);
     }
-    Ok(shares)
+    if !has_vectors(Layer::Chunk) {
+        let mut found = best(Layer::Chunk)?;
+        add(Layer::Chunk, &found);
+        if search.admitted(Layer::Chunk).is_everything() {
+            found.truncate(LEXICAL_DEPTH);
+            return Ok((found, shares));
+        }
+    }
+    Ok((search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?, shares))
 }
 
 /// Where these chunks are in the walk, in the order of their rows.

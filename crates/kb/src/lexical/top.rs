@@ -15,7 +15,7 @@ const ROUNDS: usize = 2;
 
 /// Documents for each that is wanted up to which all that match are scored: finding out which of them
 /// cannot be among the best takes longer than scoring them.
-const FEW: u64 = 200;
+const FEW: u64 = 400;
 
 /// A word of a query: the terms that it may be. It counts once, by the one that fits best.
 pub(super) type Word = Vec<Box<dyn Query>>;

@@ -252,9 +252,12 @@ impl Matrix {
             };
             let mut ends = cosines(found.ends);
             let mut rows = cosines(found.near);
+            if most > 0 && most < rows.len() {
+                rows.select_nth_unstable_by(most - 1, by_score);
+            }
+            rows.truncate(most);
             rows.sort_unstable_by(by_score);
             ends.extend(rows.first());
-            rows.truncate(most);
             Near { range: range(&ends), rows }
         };
         queries.iter().zip(found).map(near).collect()

@@ -3,6 +3,16 @@
 /// A row by its segment and its place there.
 pub(super) type Place = (u32, u32);
 
+/// The distance within which there are so many, where there are.
+fn reached(mut counts: impl Iterator<Item = u32>, most: usize) -> Option<u16> {
+    let mut count = 0;
+    let within = counts.position(|of_distance| {
+        count += of_distance as usize;
+        count >= most
+    });
+    within.and_then(|at| u16::try_from(at).ok())
+}
+
 /// The rows of the least distances, about: at least `most` of them, with all that are as near.
 pub(super) struct Nearest {
     most: usize,
@@ -17,6 +27,13 @@ impl Nearest {
         Self { most, held: vec![], counts: vec![0; farthest + 1], within: u16::MAX }
     }
 
+    /// Leaves out from the start what is farther than the nearest of these: of each distance so many.
+    pub(super) fn start(&mut self, counts: impl Iterator<Item = u32>) {
+        if let Some(within) = reached(counts, self.most) {
+            self.within = self.within.min(within);
+        }
+    }
+
     pub(super) fn push(&mut self, distance: u16, place: Place) {
         self.counts[usize::from(distance)] += 1;
         self.held.push((distance, place));
@@ -26,12 +43,7 @@ impl Nearest {
     }
 
     fn cut(&mut self) {
-        let mut count = 0;
-        let within = self.counts.iter().position(|of_distance| {
-            count += *of_distance as usize;
-            count >= self.most
-        });
-        if let Some(within) = within.and_then(|at| u16::try_from(at).ok()) {
+        if let Some(within) = reached(self.counts.iter().copied(), self.most) {
             self.within = self.within.min(within);
             // Without branches, which could not be predicted.
             let mut kept = 0;

@@ -147,6 +147,22 @@ impl QueryScan<'_> {
         self.add_block((at, place), segment, rest, request);
     }
 
+    /// Before the first rows are added: what is farther than as many of these as are wanted is not
+    /// looked at.
+    fn start(&mut self, segment: &CodeSegment, distances: &[u16], request: &ScanRequest<'_>) {
+        if segment.alive < segment.rows.len() {
+            return;
+        }
+        let counts = counted(distances, self.code.farthest());
+        if request.admits.is_none() {
+            self.near.start(counts.iter().copied());
+        }
+        if let Some((first, last)) = &mut self.ends {
+            first.start(counts.iter().copied());
+            last.start(counts.iter().rev().copied());
+        }
+    }
+
     fn farthest(&self) -> u16 {
         u16::try_from(self.code.farthest()).unwrap_or(u16::MAX)
     }
@@ -209,6 +225,18 @@ impl QueryScan<'_> {
     }
 }
 
+/// How many rows have each distance. Two next to each other are counted apart, because one that is
+/// the same would wait for the other.
+fn counted(distances: &[u16], farthest: usize) -> Vec<u32> {
+    let mut counts = vec![[0_u32; 2]; farthest + 1];
+    for pair in distances.chunks(2) {
+        for (at, distance) in pair.iter().enumerate() {
+            counts[usize::from(*distance)][at] += 1;
+        }
+    }
+    counts.into_iter().map(|[even, odd]| even + odd).collect()
+}
+
 /// Scans the segments for all queries at once.
 pub(super) fn scan_codes(
     instructions: Instructions,
@@ -235,6 +263,9 @@ pub(super) fn scan_codes(
         }
         for scan in &mut scans {
             if segment.codes.distances(instructions, scan.code, &mut distances) {
+                if at == 0 {
+                    scan.start(segment, &distances, request);
+                }
                 scan.add(at, segment, &distances, request);
             }
         }

@@ -72,6 +72,7 @@ pub use maintain::{
     BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
 };
 pub use metadata::{is_metadata_file, metadata_file, read_metadata_file};
+pub use parallel::cores;
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};

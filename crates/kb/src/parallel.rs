@@ -1,11 +1,20 @@
 //! Reading on several threads for one that writes: the store has one writer, and what a build writes
 //! must not depend on which thread was first.
+use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use crate::KbError;
 
 /// Threads that read, at most.
 const MOST_THREADS: usize = 8;
+
+/// How many processors there are for this process, at least one. The system is asked once: for each
+/// answer it has several files read, which took a twelfth of a question.
+pub fn cores() -> usize {
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+    *CORES
+}
 
 /// Makes something of each item on several threads and passes the results on in the order of the
 /// items. At most two results a thread are waiting. `State` is that of a thread, such as a cache;
@@ -15,8 +24,7 @@ pub(crate) fn in_order<'a, Item: Sync, State: Default, Made: Send>(
     read: impl Fn(&mut State, &'a Item) -> Result<Made, KbError> + Sync,
     mut pass_on: impl FnMut(Made) -> Result<(), KbError>,
 ) -> Result<(), KbError> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(MOST_THREADS).min(items.len());
+    let threads = cores().min(MOST_THREADS).min(items.len());
     if threads <= 1 {
         let mut state = State::default();
         return items.iter().try_for_each(|item| pass_on(read(&mut state, item)?));

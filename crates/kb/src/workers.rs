@@ -6,6 +6,8 @@ use std::time::Duration;
 use halma_parse::Parser;
 use halma_worker::{FileRules, Limits, Pool, PoolSize, Requests, WorkerCommand};
 
+use crate::parallel::cores;
+
 /// Bytes of address space of a process for SQL: what `SQLite` may use, a result and its message,
 /// and the program itself.
 const SQL_MEMORY: u64 = 2 << 30;
@@ -50,12 +52,11 @@ fn sizes(cores: usize) -> (PoolSize, PoolSize) {
 impl Workers {
     /// Workers are `program` with the arguments `sandbox KIND`; it must call [`serve_worker`].
     pub fn new(program: &Path) -> Arc<Self> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let command = |kind: WorkerKind| WorkerCommand {
             program: program.to_owned(),
             arguments: vec!["sandbox".into(), kind.name().into()],
         };
-        let (parse, sql) = sizes(cores);
+        let (parse, sql) = sizes(cores());
         Arc::new(Self {
             parse: Pool::new(command(WorkerKind::Parse), parse),
             sql: Pool::new(command(WorkerKind::Sql), sql),
@@ -116,7 +117,7 @@ mod tests {
     fn a_base_that_reads_many_files_does_not_keep_another_from_reading_one() {
         let workers = Workers::new(Path::new("/bin/sh"));
         let owners = [Path::new("one"), Path::new("two")].map(|dir| dir.display().to_string());
-        let most = sizes(std::thread::available_parallelism().map_or(1, usize::from)).0;
+        let most = sizes(cores()).0;
         let take = |owner: &str| {
             let purpose = Purpose { owner: owner.into(), view: 0, version: 0 };
             workers.parse.take(&purpose).unwrap()

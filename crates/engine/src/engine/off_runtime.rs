@@ -18,8 +18,8 @@ pub(crate) struct OffRuntime {
 
 impl OffRuntime {
     pub(crate) fn new(base: &Arc<Base>) -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Self { base: Arc::clone(base), searches: Arc::new(Semaphore::new(cores.max(2))) }
+        let searches = Arc::new(Semaphore::new(halma_kb::cores().max(2)));
+        Self { base: Arc::clone(base), searches }
     }
 
     /// Runs work that goes to a blocking thread by itself for all but a few looks into the store, so

@@ -26,6 +26,7 @@ use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
 use crate::lock::WriterLock;
 use crate::maintain::is_half_restored;
+use crate::parallel::cores;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::Store;
 use crate::{
@@ -46,7 +47,8 @@ pub struct Base {
     pub(crate) feedback_settings: FeedbackSettings,
     /// What searches hold in memory.
     pub(crate) held: Arc<Held>,
-    /// A place for each search that may run at the same time; the others wait.
+    /// A place for each search that may run at the same time, as many as there are processors; the
+    /// others wait: they would only wait for each other, and hold memory meanwhile.
     pub(crate) searching: Arc<Semaphore>,
     pub(crate) query_vectors: Arc<QueryVectorCache>,
     pub(crate) tables: crate::tables::SqlTables,
@@ -149,7 +151,7 @@ impl Base {
             graph: options.graph,
             feedback_settings: options.feedback,
             held: Arc::new(Held::new(chunks, atoms, generation)),
-            searching: Arc::new(Semaphore::new(searches_at_once())),
+            searching: Arc::new(Semaphore::new(cores())),
             query_vectors: Arc::default(),
             whole: None,
             builds_ended: closing::BuildsEnded::new(false),
@@ -318,9 +320,4 @@ impl Base {
         }
         Ok(())
     }
-}
-
-/// As many as there are processors: more would only wait for each other, and hold memory meanwhile.
-fn searches_at_once() -> usize {
-    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }

@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use halma_core::Layer;
-use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::query::{BoostQuery, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
@@ -11,9 +10,9 @@ use tantivy::schema::{
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
 use super::rows::RowColumns;
-use super::top::Word;
+use super::top::{Documents, Word};
 use super::writer::open_writer;
-use super::{Languages, analyzer, merging, read_only, top};
+use super::{Languages, analyzer, merging, read_only};
 use crate::KbError;
 use crate::store::{DocumentLanguages, Row, RowSet, Store};
 
@@ -326,19 +325,21 @@ impl LexicalIndex {
         });
         let words: Vec<Word> = own.chain(added).collect();
         let searcher = self.reader.searcher();
-        let found = match allowed {
-            None => top::search_words(&searcher, &words, limit),
-            Some(allowed) => {
-                let allowed = Arc::clone(allowed);
-                let admits =
-                    move |row: u64| Row::try_from(row).is_ok_and(|row| allowed.contains(row));
-                let best = TopDocs::with_limit(limit).order_by_score();
-                let filtered = FilterCollector::new("row".to_owned(), admits, best);
-                searcher.search(&top::of_words(&words), &filtered)
-            }
+        let rows = self.columns.of(&searcher).map_err(self.failed())?;
+        let documents = match allowed {
+            None => Documents::all(&searcher),
+            Some(allowed) => Documents {
+                searcher: &searcher,
+                count: allowed.count(),
+                admits: &|at| rows.row(at).is_some_and(|row| allowed.contains(row)),
+            },
         };
-        let found = found.map_err(self.failed())?;
-        let mut hits = self.columns.rows(&searcher, found).map_err(self.failed())?;
+        if documents.count == 0 {
+            return Ok(vec![]);
+        }
+        let found = documents.best_of_words(&words, limit).map_err(self.failed())?;
+        let hit = |(score, at)| Some((rows.row(at)?, score));
+        let mut hits: Vec<(Row, f32)> = found.into_iter().filter_map(hit).collect();
         hits.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Ok(hits)
     }

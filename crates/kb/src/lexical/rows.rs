@@ -19,26 +19,22 @@ struct OpenColumns {
     columns: Arc<[Column<u64>]>,
 }
 
-impl RowColumns {
-    /// The rows of what a search has found, in its order.
-    pub(super) fn rows(
-        &self,
-        searcher: &Searcher,
-        found: Vec<(f32, DocAddress)>,
-    ) -> tantivy::Result<Vec<(Row, f32)>> {
-        let columns = self.open(searcher)?;
-        let row = |(score, at): (f32, DocAddress)| {
-            let row = columns.get(at.segment_ord as usize)?.first(at.doc_id)?;
-            Some((Row::try_from(row).ok()?, score))
-        };
-        Ok(found.into_iter().filter_map(row).collect())
-    }
+/// The rows of the documents that a searcher sees.
+pub(super) struct DocumentRows(Arc<[Column<u64>]>);
 
-    fn open(&self, searcher: &Searcher) -> tantivy::Result<Arc<[Column<u64>]>> {
+impl DocumentRows {
+    pub(super) fn row(&self, at: DocAddress) -> Option<Row> {
+        let row = self.0.get(at.segment_ord as usize)?.first(at.doc_id)?;
+        Row::try_from(row).ok()
+    }
+}
+
+impl RowColumns {
+    pub(super) fn of(&self, searcher: &Searcher) -> tantivy::Result<DocumentRows> {
         let generation = searcher.generation().generation_id();
         let held = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(held) = held.filter(|held| held.generation == generation) {
-            return Ok(held.columns);
+            return Ok(DocumentRows(held.columns));
         }
         let segments = searcher.segment_readers().iter();
         let columns = segments.map(|segment| segment.fast_fields().u64("row"));
@@ -48,6 +44,6 @@ impl RowColumns {
         if held.as_ref().is_none_or(|held| held.generation < generation) {
             *held = Some(OpenColumns { generation, columns: Arc::clone(&columns) });
         }
-        Ok(columns)
+        Ok(DocumentRows(columns))
     }
 }

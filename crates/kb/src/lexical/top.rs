@@ -41,75 +41,123 @@ impl PartialOrd for ScoredDoc {
     }
 }
 
-/// The `limit` best, in no order.
-pub(super) fn search(
-    searcher: &Searcher,
-    query: &dyn Query,
-    limit: usize,
-) -> tantivy::Result<Vec<(Score, DocAddress)>> {
-    let weight = query.weight(EnableScoring::enabled_from_searcher(searcher))?;
-    let best = if (limit as u64).saturating_mul(FEW) < searcher.num_docs() {
-        best_skipping(searcher, weight.as_ref(), limit)?
-    } else {
-        best_of_all(searcher, weight.as_ref(), limit)?
-    };
-    Ok(best.into_iter().map(|found| (found.score, found.address)).collect())
+/// The documents that are searched.
+#[derive(Clone, Copy)]
+pub(super) struct Documents<'a> {
+    pub(super) searcher: &'a Searcher,
+    /// How many there are, about.
+    pub(super) count: u64,
+    pub(super) admits: &'a dyn Fn(DocAddress) -> bool,
 }
 
-/// The best, without a look at what cannot be among them.
-fn best_skipping(
-    searcher: &Searcher,
-    weight: &dyn Weight,
-    limit: usize,
-) -> tantivy::Result<Vec<ScoredDoc>> {
-    let mut best: BinaryHeap<Reverse<ScoredDoc>> = BinaryHeap::new();
-    let mut worst = Score::MIN;
-    for (segment, reader) in (0..).zip(searcher.segment_readers()) {
-        let alive = reader.alive_bitset();
-        weight.for_each_pruning(worst, reader, &mut |doc, score| {
-            // A score that is not above the worst is not passed on, except in the first segment.
-            if score <= worst || alive.is_some_and(|alive| alive.is_deleted(doc)) {
-                return worst;
-            }
-            let found = Reverse(ScoredDoc { score, address: DocAddress::new(segment, doc) });
-            if best.len() < limit {
-                best.push(found);
-            } else if let Some(mut last) = best.peek_mut() {
-                // It is better than the worst, whose place it takes.
-                *last = found;
-            }
-            if best.len() == limit {
-                worst = best.peek().map_or(Score::MIN, |found| found.0.score);
-            }
-            worst
-        })?;
+impl<'a> Documents<'a> {
+    /// All that a searcher sees.
+    pub(super) fn all(searcher: &'a Searcher) -> Self {
+        Self { searcher, count: searcher.num_docs(), admits: &|_| true }
     }
-    Ok(best.into_iter().map(|Reverse(found)| found).collect())
-}
 
-/// The best, with a score for all that match. Twice as many as are wanted are held and cut now and
-/// then, which costs less than a heap where no score has to be known at once.
-fn best_of_all(
-    searcher: &Searcher,
-    weight: &dyn Weight,
-    limit: usize,
-) -> tantivy::Result<Vec<ScoredDoc>> {
-    let mut held: Vec<ScoredDoc> = vec![];
-    let mut worst = Score::MIN;
-    for (segment, reader) in (0..).zip(searcher.segment_readers()) {
-        let alive = reader.alive_bitset();
-        weight.for_each(reader, &mut |doc, score| {
-            if score <= worst || alive.is_some_and(|alive| alive.is_deleted(doc)) {
-                return;
+    /// The `limit` best for [`of_words`]. Only a query of plain terms skips what cannot be among the
+    /// best: so candidates are those whose terms add up to most, which is never less than the words
+    /// do, and as soon as the worst of the best is as good as the last candidate could be, no other
+    /// one is better.
+    pub(super) fn best_of_words(
+        &self,
+        words: &[Word],
+        limit: usize,
+    ) -> tantivy::Result<Vec<(Score, DocAddress)>> {
+        let whole = of_words(words);
+        if words.iter().all(|terms| terms.len() == 1) || !self.are_skipped(limit) {
+            return self.best(&whole, limit);
+        }
+        let terms = words.iter().flatten().map(|term| (Occur::Should, term.box_clone()));
+        let terms = BooleanQuery::new(terms.collect());
+        let mut most = limit.saturating_mul(2).saturating_add(20);
+        for _ in 0..ROUNDS {
+            let candidates = self.best(&terms, most)?;
+            let bound = candidates.iter().map(|(score, _)| *score).fold(Score::MAX, Score::min);
+            let are_all = candidates.len() < most;
+            let mut best = scored(self.searcher, words, candidates)?;
+            best.truncate(limit);
+            let least = best.last().map_or(0.0, |(score, _)| *score);
+            if are_all || best.len() == limit && least >= bound * (1.0 - ROUNDING) {
+                return Ok(best);
             }
-            held.push(ScoredDoc { score, address: DocAddress::new(segment, doc) });
-            if held.len() >= limit.saturating_mul(2) {
-                worst = cut(&mut held, limit);
-            }
-        })?;
+            most = most.saturating_mul(4);
+        }
+        self.best(&whole, limit)
     }
-    cut(&mut held, limit);
-    Ok(held)
+
+    /// The `limit` best, in no order.
+    fn best(&self, query: &dyn Query, limit: usize) -> tantivy::Result<Vec<(Score, DocAddress)>> {
+        let weight = query.weight(EnableScoring::enabled_from_searcher(self.searcher))?;
+        let best = if self.are_skipped(limit) {
+            self.best_skipping(weight.as_ref(), limit)?
+        } else {
+            self.best_of_all(weight.as_ref(), limit)?
+        };
+        Ok(best.into_iter().map(|found| (found.score, found.address)).collect())
+    }
+
+    /// Whether documents that cannot be among the best are passed over.
+    fn are_skipped(&self, limit: usize) -> bool {
+        (limit as u64).saturating_mul(FEW) < self.count
+    }
+
+    /// The best, without a look at what cannot be among them.
+    fn best_skipping(&self, weight: &dyn Weight, limit: usize) -> tantivy::Result<Vec<ScoredDoc>> {
+        let mut best: BinaryHeap<Reverse<ScoredDoc>> = BinaryHeap::new();
+        let mut worst = Score::MIN;
+        for (segment, reader) in (0..).zip(self.searcher.segment_readers()) {
+            let alive = reader.alive_bitset();
+            weight.for_each_pruning(worst, reader, &mut |doc, score| {
+                let address = DocAddress::new(segment, doc);
+                // A score that is not above the worst is not passed on, except in the first segment.
+                if score <= worst
+                    || alive.is_some_and(|alive| alive.is_deleted(doc))
+                    || !(self.admits)(address)
+                {
+                    return worst;
+                }
+                let found = Reverse(ScoredDoc { score, address });
+                if best.len() < limit {
+                    best.push(found);
+                } else if let Some(mut last) = best.peek_mut() {
+                    // It is better than the worst, whose place it takes.
+                    *last = found;
+                }
+                if best.len() == limit {
+                    worst = best.peek().map_or(Score::MIN, |found| found.0.score);
+                }
+                worst
+            })?;
+        }
+        Ok(best.into_iter().map(|Reverse(found)| found).collect())
+    }
+
+    /// The best, with a score for all that match. Twice as many as are wanted are held and cut now
+    /// and then, which costs less than a heap where no score has to be known at once.
+    fn best_of_all(&self, weight: &dyn Weight, limit: usize) -> tantivy::Result<Vec<ScoredDoc>> {
+        let mut held: Vec<ScoredDoc> = vec![];
+        let mut worst = Score::MIN;
+        for (segment, reader) in (0..).zip(self.searcher.segment_readers()) {
+            let alive = reader.alive_bitset();
+            weight.for_each(reader, &mut |doc, score| {
+                let address = DocAddress::new(segment, doc);
+                if score <= worst
+                    || alive.is_some_and(|alive| alive.is_deleted(doc))
+                    || !(self.admits)(address)
+                {
+                    return;
+                }
+                held.push(ScoredDoc { score, address });
+                if held.len() >= limit.saturating_mul(2) {
+                    worst = cut(&mut held, limit);
+                }
+            })?;
+        }
+        cut(&mut held, limit);
+        Ok(held)
+    }
 }
 
 /// Leaves the `limit` best; returns the score that others must be above to be among them.
@@ -133,36 +181,6 @@ pub(super) fn of_words(words: &[Word]) -> BooleanQuery {
         (Occur::Should, Box::new(DisjunctionMaxQuery::new(terms)))
     };
     BooleanQuery::new(words.iter().map(word).collect())
-}
-
-/// The `limit` best for [`of_words`]. Only a query of plain terms skips what cannot be among the best:
-/// so candidates are those whose terms add up to most, which is never less than the words do, and as
-/// soon as the worst of the best is as good as the last candidate could be, no other one is better.
-pub(super) fn search_words(
-    searcher: &Searcher,
-    words: &[Word],
-    limit: usize,
-) -> tantivy::Result<Vec<(Score, DocAddress)>> {
-    let whole = of_words(words);
-    if words.iter().all(|terms| terms.len() == 1) {
-        return search(searcher, &whole, limit);
-    }
-    let terms = words.iter().flatten().map(|term| (Occur::Should, term.box_clone()));
-    let terms = BooleanQuery::new(terms.collect());
-    let mut most = limit.saturating_mul(2).saturating_add(20);
-    for _ in 0..ROUNDS {
-        let candidates = search(searcher, &terms, most)?;
-        let bound = candidates.iter().map(|(score, _)| *score).fold(Score::MAX, Score::min);
-        let are_all = candidates.len() < most;
-        let mut best = scored(searcher, words, candidates)?;
-        best.truncate(limit);
-        let least = best.last().map_or(0.0, |(score, _)| *score);
-        if are_all || best.len() == limit && least >= bound * (1.0 - ROUNDING) {
-            return Ok(best);
-        }
-        most = most.saturating_mul(4);
-    }
-    search(searcher, &whole, limit)
 }
 
 /// Documents with their scores for [`of_words`], best first.
@@ -223,6 +241,13 @@ mod tests {
 
     use super::*;
 
+    impl<'a> Documents<'a> {
+        /// All, as if there were so many.
+        fn of(searcher: &'a Searcher, count: u64) -> Self {
+            Self { count, ..Self::all(searcher) }
+        }
+    }
+
     /// An index in several segments of the texts that `words` makes.
     fn index(count: usize, words: impl Fn(usize) -> String) -> (Index, Field) {
         let mut schema = Schema::builder();
@@ -254,21 +279,29 @@ mod tests {
         for asked in ["a1", "c", "a2 b3 c", "b1 b4 b9", "w200", "w202 c"] {
             let query = parser.parse_query(asked).unwrap();
             let weight = query.weight(EnableScoring::enabled_from_searcher(&searcher)).unwrap();
-            for limit in [1, 7, 50, 1000] {
-                let top = TopDocs::with_limit(limit).order_by_score();
-                let expected = searcher.search(&query, &top).unwrap();
-                let sorted = |mut found: Vec<ScoredDoc>| {
+            let all = |_| true;
+            let some = |at: DocAddress| at.doc_id % 3 != 0;
+            for (limit, is_all) in
+                [1, 7, 50, 1000].into_iter().flat_map(|n| [(n, true), (n, false)])
+            {
+                let top = TopDocs::with_limit(1000).order_by_score();
+                let mut expected = searcher.search(&query, &top).unwrap();
+                expected.retain(|(_, at)| is_all || some(*at));
+                expected.truncate(limit);
+                let admits: &dyn Fn(DocAddress) -> bool = if is_all { &all } else { &some };
+                let documents = Documents { searcher: &searcher, count: 600, admits };
+                for mut found in [
+                    documents.best_skipping(weight.as_ref(), limit).unwrap(),
+                    documents.best_of_all(weight.as_ref(), limit).unwrap(),
+                ] {
                     found.sort_unstable_by(|a, b| b.cmp(a));
-                    found.into_iter().map(|found| (found.score, found.address)).collect::<Vec<_>>()
-                };
-                let found = sorted(best_skipping(&searcher, weight.as_ref(), limit).unwrap());
-                assert_eq!(found, expected, "{asked} {limit}");
-                let found = sorted(best_of_all(&searcher, weight.as_ref(), limit).unwrap());
-                // Scores are added up in another order, so that equal ones may differ by rounding.
-                let is_same =
-                    |(a, b): (&(Score, _), &(Score, DocAddress))| (a.0 - b.0).abs() < 1e-5;
-                assert_eq!(found.len(), expected.len());
-                assert!(found.iter().zip(&expected).all(is_same), "{found:?} {expected:?}");
+                    // Scores are added up in any order, so that equal ones may differ by rounding.
+                    let is_same =
+                        |(a, b): (&ScoredDoc, &(Score, DocAddress))| (a.score - b.0).abs() < 1e-5;
+                    assert_eq!(found.len(), expected.len(), "{asked} {limit}");
+                    assert!(found.iter().all(|found| admits(found.address)));
+                    assert!(found.iter().zip(&expected).all(is_same), "{found:?} {expected:?}");
+                }
             }
         }
     }
@@ -300,8 +333,9 @@ mod tests {
                     found.sort_by(|a, b| b.0.total_cmp(&a.0));
                     found.into_iter().map(|(score, _)| score).collect::<Vec<_>>()
                 };
-                let expected = scores(search(&searcher, &of_words(&words), limit).unwrap());
-                let found = scores(search_words(&searcher, &words, limit).unwrap());
+                let (many, few) = (Documents::of(&searcher, u64::MAX), Documents::of(&searcher, 0));
+                let expected = scores(few.best(&of_words(&words), limit).unwrap());
+                let found = scores(many.best_of_words(&words, limit).unwrap());
                 assert_eq!(found.len(), expected.len());
                 let differ = |(a, b): (&Score, &Score)| (a - b).abs() > 1e-4 * b;
                 assert!(

@@ -20,6 +20,11 @@ impl RowSet {
         }
     }
 
+    /// How many rows are in it.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.iter().map(|bits| u64::from(bits.count_ones())).sum()
+    }
+
     pub(crate) fn contains(&self, row: Row) -> bool {
         self.0.get(row as usize / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }
@@ -37,5 +42,6 @@ mod tests {
         }
         let held: Vec<Row> = (0..1100).filter(|row| rows.contains(*row)).collect();
         assert_eq!(held, [0, 63, 64, 1000]);
+        assert_eq!(rows.count(), 4);
     }
 }

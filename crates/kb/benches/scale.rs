@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::table::{Figure, table};
-use common::{WordVectors, Quick, Random, named_passages};
+use common::{Quick, Random, WordVectors, named_passages};
 use halma_core::{
     Embedder, Filter, Knowledge, Layer, MinScore, Mode, Models, Prompts, Query, Setup,
 };

@@ -57,7 +57,7 @@ impl Ranker for GraphRanker {
             }
             let vector = vector.as_deref();
             let index = search.index(Layer::Chunk)?;
-            let (lexical, shares) = by_words(search, text, vector)?;
+            let FoundByWords { lexical, shares } = by_words(search, text, vector)?;
             let query = GraphQuery {
                 search,
                 text,
@@ -76,13 +76,19 @@ impl Ranker for GraphRanker {
     }
 }
 
-/// The admitted chunks by BM25, best first; and atoms and chunks by BM25 as a share of the best, of
-/// each layer without vectors.
+/// What BM25 finds for a text.
+struct FoundByWords {
+    /// The admitted chunks, best first.
+    lexical: Vec<(Row, f32)>,
+    /// Atoms and chunks as a share of the best, of each layer without vectors.
+    shares: HashMap<At, f32>,
+}
+
 fn by_words(
     search: &Search<'_>,
     text: &str,
     vector: Option<&QueryVector>,
-) -> Result<(Vec<(Row, f32)>, HashMap<At, f32>), KbError> {
+) -> Result<FoundByWords, KbError> {
     let mut shares = HashMap::new();
     let has_vectors = |layer| vector.is_some() && search.matrices.contains_key(&layer);
     let best = |layer| search.index(layer)?.search(&search.lexical_query(text), SHARES_DEPTH, None);
@@ -98,10 +104,11 @@ fn by_words(
         add(Layer::Chunk, &found);
         if search.admitted(Layer::Chunk).is_everything() {
             found.truncate(LEXICAL_DEPTH);
-            return Ok((found, shares));
+            return Ok(FoundByWords { lexical: found, shares });
         }
     }
-    Ok((search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?, shares))
+    let lexical = search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?;
+    Ok(FoundByWords { lexical, shares })
 }
 
 /// Where these chunks are in the walk, in the order of their rows.

@@ -280,7 +280,7 @@ mod tests {
             let query = parser.parse_query(asked).unwrap();
             let weight = query.weight(EnableScoring::enabled_from_searcher(&searcher)).unwrap();
             let all = |_| true;
-            let some = |at: DocAddress| at.doc_id % 3 != 0;
+            let some = |at: DocAddress| !at.doc_id.is_multiple_of(3);
             for (limit, is_all) in
                 [1, 7, 50, 1000].into_iter().flat_map(|n| [(n, true), (n, false)])
             {

@@ -48,7 +48,7 @@ fn nothing_that_is_sent_stops_the_server() {
     let mut missed = vec![];
     for Attack { about, run } in all() {
         let (outcome, costs) = watched(&victim, || run(&victim));
-        eprintln!("{about}: {outcome:?}, {costs:?}");
+        eprintln!("{about}: {outcome:?}, {costs}");
         let answers = outcome.unwrap_or_else(|wrong| {
             missed.push(format!("{about}: {wrong}"));
             wrong
@@ -60,7 +60,7 @@ fn nothing_that_is_sent_stops_the_server() {
             missed.push(format!("{about}: health p99 {:.0} ms", percentile(&costs.health, 99)));
         }
         if costs.server_bytes > 2 * idle + (512 << 20) || costs.worker_bytes > WORKERS {
-            missed.push(format!("{about}: memory {costs:?}"));
+            missed.push(format!("{about}: memory: {costs}"));
         }
         rows.push(Row { about: about.to_owned(), answers, costs });
     }
@@ -95,12 +95,7 @@ fn one_attack() {
     let victim = Victim::start();
     for Attack { about, run } in all().into_iter().filter(|attack| attack.about.contains(&part)) {
         let (outcome, costs) = watched(&victim, || run(&victim));
-        eprintln!(
-            "{about}: {outcome:?}, failed {}, health p99 {:.0} ms, other p95 {:.0} ms",
-            costs.failed,
-            percentile(&costs.health, 99),
-            percentile(&costs.other, 95)
-        );
+        eprintln!("{about}: {outcome:?}, {costs}");
         assert!(outcome.is_ok());
     }
     victim.stop();

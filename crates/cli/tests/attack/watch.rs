@@ -1,5 +1,6 @@
 //! What an attack costs everyone else, measured while it runs, by a process of its own: in the one that
 //! attacks with hundreds of threads, those who watch would wait for them.
+use std::fmt;
 use std::io::{Read as _, stderr, stdin};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +29,20 @@ pub(crate) struct Costs {
     /// The most memory, in bytes.
     pub(crate) server_bytes: u64,
     pub(crate) worker_bytes: u64,
+}
+
+impl fmt::Display for Costs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (health, other) = (percentile(&self.health, 99), percentile(&self.other, 95));
+        write!(
+            f,
+            "{} checks failed, health p99 {health:.0} ms, other workspaces' p95 {other:.0} ms, \
+             server {} MB, workers {} MB",
+            self.failed,
+            self.server_bytes >> 20,
+            self.worker_bytes >> 20
+        )
+    }
 }
 
 /// Runs the attack while the server is watched.

@@ -56,7 +56,8 @@ impl<'a> Documents<'a> {
         Self { searcher, count: searcher.num_docs(), admits: &|_| true }
     }
 
-    /// The `limit` best for [`of_words`]. Only a query of plain terms skips what cannot be among the
+    /// The `limit` best for [`of_words`]. Where few documents are searched, all that match are scored
+    /// so. In many it pays to skip, and only a query of plain terms skips what cannot be among the
     /// best: so candidates are those whose terms add up to most, which is never less than the words
     /// do, and as soon as the worst of the best is as good as the last candidate could be, no other
     /// one is better.

@@ -21,7 +21,7 @@ KINDS = ["span", "yes", "no", "none"]
 BASE = "all-MiniLM-L6-v2"
 # SHA-256 of the published model.safetensors: trained layers fit no other embeddings.
 BASE_HASH = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-MAX_LENGTH = 256
+MAX_LENGTH = 384
 # A longer question is cut, so that there is room for the passage.
 MAX_QUESTION = 64
 
@@ -113,8 +113,15 @@ class Embeddings:
         )
         self.norm = [weights[f"embeddings.LayerNorm.{name}"].float() for name in ("weight", "bias")]
 
+    def to(self, device):
+        self.words, self.positions, self.segments = (
+            part.to(device) for part in (self.words, self.positions, self.segments))
+        self.norm = [part.to(device) for part in self.norm]
+        return self
+
     def __call__(self, ids, types):
         with torch.no_grad():
+            ids, types = ids.to(self.words.device), types.to(self.words.device)
             summed = self.words[ids] + self.positions[: ids.shape[1]] + self.segments[types]
             return functional.layer_norm(summed, (HIDDEN,), *self.norm, eps=1e-12)
 

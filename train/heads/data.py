@@ -22,14 +22,16 @@ from pathlib import Path
 
 from bert import fail, passage_text
 from keywords import Pool, labelled
+from made import made_pairs
 from multihop import from_rules, hard, hops, joined, sub_questions, whole
 from sources import MULTI, SINGLE, Passage, held_aside, multi, single
 from text import HELD_MULTI, left_out, normal, pair, places, share, window
 
 HELD_SINGLE = 0.04
-WORDS = 80
+# Of a passage; which, a question decides.
+WORDS = [60, 100, 150]
 # Of these, less is taken: they are far from an encyclopedia.
-MOST = ["squadshifts_amazon=2000", "squadshifts_reddit=2000", "policyqa=300"]
+MOST = ["squadshifts_amazon=4000", "squadshifts_reddit=4000", "policyqa=300"]
 # How often a multi-hop set is gone through, with other negatives and wordings each time.
 ROUNDS = {"hotpotqa": 6, "2wiki": 3, "musique": 6}
 
@@ -57,8 +59,9 @@ def single_pairs(folder, most, excluded):
             is_held = share(one.text) < HELD_SINGLE
             if not is_held and taken >= most.get(name, len(records)):
                 continue
+            words = random.Random(one.question).choice(WORDS)
             made = pair(name, one.question,
-                        passage_text(one.title, one.text if is_held else window(one.text, one.answer, WORDS)),
+                        passage_text(one.title, one.text if is_held else window(one.text, one.answer, words)),
                         one.answer)
             if made is None:
                 continue
@@ -71,7 +74,7 @@ def single_pairs(folder, most, excluded):
                 pool = one.others or [other.text for other in drawn.sample(records, 20)]
                 others = [Passage(one.title, text, False) for text in pool if text != one.text]
                 for other in hard(one.question, others, one.answer, 1, drawn):
-                    text = passage_text(other.title, window(other.text, "", WORDS))
+                    text = passage_text(other.title, window(other.text, "", words))
                     train.append(pair(name, one.question, text, kind="none", relevance=0))
     return train, held, asked
 
@@ -124,6 +127,7 @@ def main():
     parser.add_argument("--exclude", type=Path, nargs="*", default=[], metavar="FILE")
     parser.add_argument("--most", nargs="*", default=MOST, metavar="SET=N",
                         help="take at most N questions of a set (default: %(default)s)")
+    parser.add_argument("--made", type=Path, metavar="FILE", help="questions that generate.py made")
     given = parser.parse_args()
     if not given.data.is_dir():
         fail(f"`{given.data}` is not a folder", "name the folder of the public data")
@@ -137,6 +141,8 @@ def main():
     known = {passage.title for one in held_asked for passage in one.passages if passage.gold}
     for one in train_asked:
         train += from_rules(one, drawn, known)
+    if given.made:
+        train += made_pairs(given.made, train_asked, excluded, random.Random(3))
     held += held_pairs(held_asked, random.Random(2))
     pool = Pool(passage_text(p.title, p.text) for one in train_asked + held_asked for p in one.passages)
     labels = {}

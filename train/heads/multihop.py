@@ -7,8 +7,8 @@ from text import content, of_question, pair, places, window
 from bert import passage_text
 
 WORDS = 80
-# Of each of two or more passages that are read together.
-JOINED_WORDS = 60
+# Of two or more passages that are read together, and how many they are while training.
+JOINED_WORDS, MOST_JOINED = 210, 4
 # Passages without the answer, for each question over single passages.
 NEGATIVES = {"hotpotqa": 3, "2wiki": 1, "musique": 2}
 
@@ -66,8 +66,13 @@ def hops(asked, drawn, full=False):
 
 
 def joined(asked, drawn, full=False):
-    """The whole question over all gold passages at once, in any order."""
+    """The whole question over all gold passages at once, in any order; while training with up to two
+    others among them, since the program does not know which are gold."""
     gold = [one for one in asked.passages if one.gold]
+    if not full and len(gold) < MOST_JOINED:
+        others = [one for one in asked.passages if not one.gold]
+        count = drawn.randint(0, min(2, MOST_JOINED - len(gold)))
+        gold += hard(asked.question, others, asked.answer, count, drawn)
     drawn.shuffle(gold)
     source = f"{asked.source}-joined"
     holds = any(places(one.text, asked.answer) for one in gold)
@@ -76,7 +81,7 @@ def joined(asked, drawn, full=False):
         if full:
             return passage_text(one.title, one.text)
         needed = asked.answer if places(one.text, asked.answer) else one.support
-        return passage_text(one.title, window(one.text, needed, JOINED_WORDS))
+        return passage_text(one.title, window(one.text, needed, JOINED_WORDS // len(gold)))
 
     text = " ".join(part(one) for one in gold)
     answer = asked.answer.strip().lower()

@@ -111,6 +111,51 @@ def base(folder, texts, seed):
     save_file(weights, folder / "model.safetensors")
 
 
+def language_model(folder, texts):
+    """A Llama of one layer that has learned nothing, with a tokenizer of whole words."""
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    words = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    words.train_from_iterator(texts, trainers.WordPieceTrainer(
+        vocab_size=600, special_tokens=["[END]", "[UNK]"], show_progress=False))
+    PreTrainedTokenizerFast(tokenizer_object=words, eos_token="[END]", pad_token="[END]",
+                            unk_token="[UNK]").save_pretrained(folder)
+    torch.manual_seed(1)
+    LlamaForCausalLM(LlamaConfig(
+        vocab_size=words.get_vocab_size(), hidden_size=32, intermediate_size=64, num_hidden_layers=1,
+        num_attention_heads=2, max_position_embeddings=1024, eos_token_id=0, pad_token_id=0,
+        bos_token_id=None, tie_word_embeddings=True)).save_pretrained(folder)
+
+
+def made_questions(work, texts, none):
+    """Questions by a language model: the whole path, and what is kept of replies."""
+    from generate import parsed
+
+    folder = work / "questions"
+    counts = script("questions.py", work / "data", "--out", folder, "--most", *none)
+    assert "examples" in counts and " 0 questions" not in counts, counts
+    asked = [json.loads(line) for line in (folder / "passages.jsonl").read_text("utf-8").split("\n") if line]
+    # A few, so that it takes seconds.
+    (folder / "passages.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked[:3]), "utf-8")
+    language_model(work / "language", texts)
+    making = ["generate.py", folder, "--out", work / "none.jsonl", "--epochs", 1, "--train-seconds", 20]
+    assert "questions kept" in script(*making, "--model", work / "language")
+    script(*making, "--model", work / "data", error="has no model")
+    one = next(one for one in asked if "was born in " in one["passages"][0][1])
+    title, text = one["passages"][0]
+    place = text.rsplit(" ", 1)[1].strip(".")
+    good = f" {place} | Where was the painter {title} born?"
+    kept = parsed(one, good)
+    assert kept and kept["answer"] == place and kept["question"].endswith("born?"), kept
+    for bad in (None, "", place, f"nowhere | Where was {title} really born?", f"{place} | Born", f" | Where is {title} now?",
+                f"{place} | Was the painter born in {place}?"):
+        assert parsed(one, bad) is None, bad
+    file = work / "made.jsonl"
+    file.write_bytes((json.dumps(kept) + "\r\n").encode())
+    return file
+
+
 def script(name, *arguments, error=None):
     """Runs a script. With `error`, it must fail with a message that has this."""
     command = [sys.executable, str(FOLDER / name), *map(str, arguments)]
@@ -136,6 +181,9 @@ def main():
     script("data.py", work / "data", "--out", work / "made", "--most", *none)
     assert (work / "made" / "train.jsonl").read_bytes() == first, "two runs differ"
     script("data.py", work / "data", "--out", work / "new", error="squadshifts_new_wiki")
+    file = made_questions(work, texts, none)
+    made = script("data.py", work / "data", "--out", work / "more", "--made", file, "--most", *none)
+    assert json.loads(made)["train"]["made span"] == 1, made
 
     script("train.py", work / "made", "--base", work / "base", "--out", work / "x.pt",
            error="is not the published")
@@ -149,7 +197,11 @@ def main():
 
     out = ["--out", work / "heads.safetensors", "--any-base"]
     export = ["export.py", "--base", work / "base", "--checkpoint", work / "checkpoint.pt", *out]
+    # The mean of a run with itself is that run.
+    script(*export[:4], work / "checkpoint.pt", *export[4:])
+    twice = (work / "heads.safetensors").read_bytes()[-4000:]
     script(*export, "--reference", work / "reference.json")
+    assert (work / "heads.safetensors").read_bytes()[-4000:] == twice, "a mean differs from its parts"
     score = ["score.py", work / "made", "--heads", work / "heads.safetensors", "--few", 5,
              "--out", work / "scores.json", "--any-base"]
     script(*score, "--base", work / "base")

@@ -1,5 +1,6 @@
 """Finding answers in passages, cutting passages, and counting what is left out."""
 
+import functools
 import hashlib
 import re
 from collections import Counter
@@ -19,6 +20,7 @@ def normal(text):
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
+@functools.lru_cache(maxsize=None)
 def content(text):
     return {word for word in normal(text).split() if word not in STOP}
 
@@ -35,7 +37,8 @@ def share(key):
 def places(passage, answer):
     """Where the answer stands as whole words, whatever its case, as [1, start, end]."""
     answer = answer.strip()
-    if not answer:
+    # What follows is slow.
+    if not answer or answer.lower() not in passage.lower():
         return []
     found = re.finditer(rf"(?<!\w){re.escape(answer)}(?!\w)", passage, re.IGNORECASE)
     return [[1, one.start(), one.end()] for one in found][:MOST_PLACES]

@@ -13,7 +13,9 @@ has instructions for it (--precision).
 """
 
 import argparse
+import functools
 import hashlib
+import multiprocessing
 import random
 import time
 from pathlib import Path
@@ -23,8 +25,8 @@ from torch.nn import functional
 
 from bert import BASE, KINDS, Base, batch, encode, fail, read_lines
 
-# Padded tokens of one step, and its most examples.
-TOKENS, MOST = 1536, 24
+# Padded tokens of one step on a processor and on a GPU; an example counts as at least this many.
+TOKENS, GPU_TOKENS, SHORTEST = 1536, 16_384, 64
 # The layers learn slowly, the heads start from nothing.
 RATE, HEAD_RATE, WARM_UP = 2e-4, 1e-3, 0.06
 KIND_SHARE, RELEVANCE_SHARE, KEYWORD_SHARE = 0.3, 0.5, 0.5
@@ -57,16 +59,24 @@ def prepare_keywords(tokenizer, record):
     return ids, types, labels
 
 
-def batches(examples, drawn):
+def prepared(base, records, workers):
+    """Each record by prepare(), in several processes."""
+    if workers < 2:
+        return [prepare(base.tokenizer, one) for one in records]
+    with multiprocessing.get_context("fork").Pool(workers) as pool:
+        return pool.map(functools.partial(prepare, base.tokenizer), records, chunksize=500)
+
+
+def batches(examples, tokens, drawn):
     """Examples of about the same length together, in an order that `drawn` decides."""
     order = list(range(len(examples)))
     drawn.shuffle(order)
     made = []
-    for chunk in range(0, len(order), 1024):
-        part = sorted(order[chunk:chunk + 1024], key=lambda at: len(examples[at][0]))
+    for chunk in range(0, len(order), tokens):
+        part = sorted(order[chunk:chunk + tokens], key=lambda at: len(examples[at][0]))
         own = [[]]
         for at in part:
-            if len(own[-1]) == MOST or (len(own[-1]) + 1) * len(examples[at][0]) > TOKENS:
+            if (len(own[-1]) + 1) * max(SHORTEST, len(examples[at][0])) > tokens:
                 own.append([])
             own[-1].append(at)
         own = [one for one in own if one]
@@ -77,13 +87,13 @@ def batches(examples, drawn):
 
 def span_loss(logits, spans, mask):
     """Minus the log of the probability of all right starts, and the same for ends."""
-    logits = logits.masked_fill(~mask[:, :, None], -1e4).log_softmax(1)
-    loss = 0.0
+    right = torch.zeros(logits.shape, dtype=torch.bool)
     for row, own in enumerate(spans):
-        for side in (0, 1):
-            at = sorted({span[side] for span in own})
-            loss = loss - logits[row, at, side].logsumexp(0)
-    return loss / len(spans)
+        for first, last in own:
+            right[row, first, 0] = right[row, last, 1] = True
+    logits = logits.masked_fill(~mask[:, :, None], -1e4).log_softmax(1)
+    right = right.to(logits.device, non_blocking=True)
+    return -logits.masked_fill(~right, -1e4).logsumexp(1).sum() / len(spans)
 
 
 def has_bfloat16(device):
@@ -127,11 +137,11 @@ def keyword_loss(model, base, examples, device):
     return KEYWORD_SHARE * loss[mask.to(device)].mean()
 
 
-def optimizer_for(model):
+def optimizer_for(model, rate):
     heads = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
     layers = [p for name, p in model.named_parameters() if name.startswith("encoder.")]
-    groups = [{"params": layers, "base_rate": RATE}, {"params": heads, "base_rate": HEAD_RATE}]
-    return torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01, fused=True)
+    groups = [{"params": layers, "base_rate": rate}, {"params": heads, "base_rate": HEAD_RATE}]
+    return torch.optim.AdamW(groups, lr=rate, weight_decay=0.01, fused=True)
 
 
 def save(path, state):
@@ -164,16 +174,18 @@ def run(given, base, device):
     model = base.heads().to(device)
     for part in model.modules():
         if isinstance(part, torch.nn.Dropout):
-            part.p = DROPOUT
-    optimizer = optimizer_for(model)
+            part.p = given.dropout
+    optimizer = optimizer_for(model, given.rate)
     computed = Computed(model, device, given.precision)
     state = {"base_hash": base.hash,
              "data_hash": hashlib.sha256(b"".join(file.read_bytes() for file in data)).hexdigest()}
     step, before = resume(given.out, state, model, optimizer)
-    examples = [prepare(base.tokenizer, one) for one in records]
+    base.embeddings.to(device)
+    examples = prepared(base, records, given.threads)
     keywords = [prepare_keywords(base.tokenizer, one) for one in words]
     drawn = random.Random(given.seed)
-    steps = [batch for _ in range(given.epochs) for batch in batches(examples, drawn)]
+    tokens = GPU_TOKENS if device == "cuda" else TOKENS
+    steps = [batch for _ in range(given.epochs) for batch in batches(examples, tokens, drawn)]
     start, saved, sum_loss, count = time.time(), time.time(), 0.0, 0
     seen = sum(len(one) for one in steps[:step])
     print(f"{len(examples)} examples, {len(keywords)} questions with keywords, {len(steps)} steps",
@@ -194,10 +206,10 @@ def run(given, base, device):
         optimizer.zero_grad(set_to_none=True)
         seen += len(steps[step])
         step += 1
-        sum_loss, count = sum_loss + span.item(), count + 1
+        sum_loss, count = sum_loss + span.detach(), count + 1
         last = step == len(steps) or done >= 1
         if count == 50 or step == 10 or last:
-            print(f"step {step}: span loss {sum_loss / count:.3f}, {seen} examples, "
+            print(f"step {step}: span loss {float(sum_loss) / count:.3f}, {seen} examples, "
                   f"{elapsed:.0f} s, {100 * done:.0f} %", flush=True)
             sum_loss, count = 0.0, 0
         if time.time() - saved > CHECKPOINT_SECONDS or last:
@@ -217,6 +229,8 @@ def main():
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--precision", choices=["auto", "bf16", "f32"], default="auto")
+    parser.add_argument("--rate", type=float, default=RATE, help="of the layers (default: %(default)s)")
+    parser.add_argument("--dropout", type=float, default=DROPOUT)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--any-base", action="store_true", help="take a base of another hash (tests)")
     given = parser.parse_args()

@@ -21,7 +21,7 @@ const MAX_CHARS: usize = 4_000;
 
 /// Passages that are read together, and their characters: what fits one window.
 const JOINED: usize = 4;
-const JOINED_CHARS: usize = 950;
+const JOINED_CHARS: usize = 1_450;
 
 /// Spans of a text that the reader itself proposes, and the longest of them in words.
 const OWN_SPANS: usize = 4;

@@ -12,6 +12,7 @@ use halma_models::embed::minilm::{MiniLm, locate};
 use sha2::{Digest, Sha256};
 
 use super::rules::{Example, Record, fit, read_file, read_questions, share_answered};
+use super::singles::read_singles;
 use crate::input::Passage;
 use crate::lexicon::Lexicon;
 use crate::read::score::{FEATURES, JOINT, Query, candidates};
@@ -88,34 +89,49 @@ fn joint_weights_are_fitted() {
     let data = variable("HALMA_DATA").expect("HALMA_DATA names a folder");
     let (lexicon, heads) = (Lexicon::new(), heads());
     let reader = Reader { lexicon: &lexicon, trained: Some(&heads) };
-    let mut all: Vec<Example> = vec![];
-    for set in SETS {
-        let records = held_out(set, read_file(&data.join(set)));
+    let of_steps = SETS.map(|set| (set, held_out(set, read_file(&data.join(set)))));
+    let mut sets: Vec<(&str, Vec<Example>)> = vec![];
+    for (set, records) in of_steps.into_iter().chain([("one passage", read_singles(&data))]) {
         let own: Vec<Example> = records
             .iter()
             .flat_map(|one| [0, 2, 8].map(|others| example(one, &one.gold(others), &reader)))
             .flatten()
             .collect();
-        let share = share_answered(&own, &JOINT);
-        eprintln!("{set}: {} questions, {} choices, {share:.1} % right", records.len(), own.len());
-        all.extend(own);
+        eprintln!("{set}: {} questions, {} choices", records.len(), own.len());
+        sets.push((set, own));
     }
-    // Choices of one question stand next to each other, so that parts of all are of other questions.
-    let size = all.len().div_ceil(4).max(1);
-    let pick = |part: usize, wanted: bool| -> Vec<Example> {
-        let chosen = all.iter().enumerate().filter(|(at, _)| (at / size == part) == wanted);
-        chosen.map(|(_, one)| one.clone()).collect()
+    let shares = |weights: &[f32]| -> Vec<f32> {
+        sets.iter().map(|(_, own)| share_answered(own, weights)).collect()
     };
+    eprintln!(
+        "{:.1?} % with the weights in use, {:.1?} % with the prior",
+        shares(&JOINT),
+        shares(&PRIOR)
+    );
     for penalty in PENALTIES {
-        let tried = (0..4).map(|part| {
-            share_answered(&pick(part, true), &fit(&pick(part, false), &PRIOR, penalty))
-        });
-        let share = tried.sum::<f32>() / 4.0;
+        // Each set is as good as what a fit to three quarters of every set makes of its other quarter.
+        let mut tried = vec![0.0; sets.len()];
+        for part in 0..4 {
+            let rest: Vec<Example> =
+                sets.iter().flat_map(|(_, own)| quarter(own, part, false)).collect();
+            let fitted = fit(&rest, &PRIOR, penalty);
+            for (sum, (_, own)) in tried.iter_mut().zip(&sets) {
+                let own = quarter(own, part, true);
+                *sum += share_answered(&own, &fitted) / 4.0;
+            }
+        }
+        let all: Vec<Example> = sets.iter().flat_map(|(_, own)| own.clone()).collect();
         let fitted = fit(&all, &PRIOR, penalty);
-        eprintln!("penalty {penalty}: {share:.1} % right of other questions; {fitted:.2?}");
+        eprintln!("penalty {penalty}: {tried:.1?} % right of other questions; {fitted:.2?}");
     }
-    let shares = [&JOINT, &PRIOR].map(|weights| share_answered(&all, weights));
-    eprintln!("{:.1} % with the weights in use, {:.1} % with the prior", shares[0], shares[1]);
+}
+
+/// The choices of one quarter, or all others. Those of one question stand next to each other, so that
+/// another quarter has other questions.
+fn quarter(choices: &[Example], part: usize, wanted: bool) -> Vec<Example> {
+    let size = choices.len().div_ceil(4).max(1);
+    let chosen = choices.iter().enumerate().filter(|(at, _)| (at / size == part) == wanted);
+    chosen.map(|(_, one)| one.clone()).collect()
 }
 
 /// The share of words that two texts have in common (F1), after the usual normalisation.

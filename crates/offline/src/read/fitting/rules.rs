@@ -49,11 +49,11 @@ pub(super) struct Record {
     pub(super) passages: Vec<(Passage, bool)>,
 }
 
-fn string(value: &Value) -> String {
+pub(super) fn string(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+pub(super) fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     value[key].as_array().into_iter().flatten()
 }
 

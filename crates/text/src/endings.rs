@@ -24,7 +24,10 @@ const ENDINGS: &[(&str, usize)] = &[
 
 /// An English word in lower case without its ending; words with other letters are left alone.
 pub fn strip_ending(word: &str) -> &str {
-    if !word.is_ascii() {
+    // With what these endings end.
+    let may_end =
+        matches!(word.bytes().last(), Some(b's' | b'n' | b't' | b'g' | b'd' | b'r' | b'y' | b'e'));
+    if !may_end || !word.is_ascii() {
         return word;
     }
     let stripped = ENDINGS

@@ -1,7 +1,6 @@
 //! Which language a text is in, as far as its function words tell. They are nearly half of the
 //! words of running text, so that a few dozen of them settle it at a small part of what comparing
 //! letters with profiles of all languages costs.
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Languages, by their two letters, with their most frequent function words. These are at least one
@@ -57,18 +56,68 @@ const LEAST_WORDS: usize = 8;
 /// Function words are so many times as many as those of any other language.
 const AHEAD: usize = 2;
 
+/// A bit for each language.
 type Places = u8;
 
-/// Function words with the languages they are of, a bit each.
-static LANGUAGES_OF: LazyLock<HashMap<&str, Places>> = LazyLock::new(|| {
-    let mut of: HashMap<&str, Places> = HashMap::new();
-    for (place, (.., words)) in FUNCTION_WORDS.iter().enumerate() {
-        for word in words.split_whitespace() {
-            *of.entry(word).or_default() |= 1 << place;
+/// Bytes of the longest function word.
+const LONGEST: usize = 8;
+
+/// A word, filled up with zeros.
+type Padded = [u8; LONGEST];
+
+/// The languages that a function word is of.
+struct LanguagesOf(Box<[(Padded, Places)]>);
+
+/// Every word of every text without a stated language is looked up here.
+static LANGUAGES_OF: LazyLock<LanguagesOf> = LazyLock::new(LanguagesOf::new);
+
+impl LanguagesOf {
+    /// Places in the table: a multiple of the number of words, so that few share one.
+    const PLACES: usize = 1 << 12;
+
+    fn new() -> Self {
+        let mut table = Self(vec![(Padded::default(), 0); Self::PLACES].into());
+        for (language, (.., words)) in FUNCTION_WORDS.iter().enumerate() {
+            for word in words.split_whitespace() {
+                let key = padded(word).expect("the longest function word fits");
+                let place = table.place(key);
+                table.0[place] = (key, table.0[place].1 | 1 << language);
+            }
         }
+        table
     }
-    of
-});
+
+    /// Where a word is, or would be.
+    fn place(&self, key: Padded) -> usize {
+        let mixed = u64::from_le_bytes(key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut place = (mixed >> 52) as usize;
+        while self.0[place].1 != 0 && self.0[place].0 != key {
+            place = (place + 1) % Self::PLACES;
+        }
+        place
+    }
+
+    fn of(&self, word: &str) -> Places {
+        padded(word).map_or(0, |key| self.0[self.place(key)].1)
+    }
+}
+
+/// A word in lower case; `None` for one that is too long.
+fn padded(word: &str) -> Option<Padded> {
+    let mut key = Padded::default();
+    if word.is_ascii() {
+        key.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
+        key.make_ascii_lowercase();
+        return Some(key);
+    }
+    // In lower case a letter has a third of its bytes at the least.
+    if word.len() > 3 * LONGEST {
+        return None;
+    }
+    let lower = word.to_lowercase();
+    key.get_mut(..lower.len())?.copy_from_slice(lower.as_bytes());
+    Some(key)
+}
 
 /// The first characters of a text, up to `most`, with every run of anything but letters as one
 /// space: the marks of tables and headings are of no language.
@@ -77,7 +126,8 @@ pub fn letters(text: &str, most: usize) -> String {
     let mut count = 0;
     let mut apart = false;
     for c in text.chars().take(most * 2) {
-        if !c.is_alphabetic() {
+        let is_letter = if c.is_ascii() { c.is_ascii_alphabetic() } else { c.is_alphabetic() };
+        if !is_letter {
             apart = count > 0;
             continue;
         }
@@ -100,16 +150,13 @@ pub fn letters(text: &str, most: usize) -> String {
 pub fn language_of_words(letters: &str) -> Option<&'static str> {
     let mut counts = [0_usize; FUNCTION_WORDS.len()];
     let mut words = 0;
-    let mut lower = String::new();
+    let known = &*LANGUAGES_OF;
     for word in letters.split(' ') {
         words += 1;
-        // No function word is longer.
-        if word.len() > 12 {
+        let of = known.of(word);
+        if of == 0 {
             continue;
         }
-        lower.clear();
-        lower.extend(word.chars().flat_map(char::to_lowercase));
-        let of = LANGUAGES_OF.get(lower.as_str()).copied().unwrap_or(0);
         for (place, count) in counts.iter_mut().enumerate() {
             *count += usize::from(of >> place & 1);
         }

@@ -1,6 +1,5 @@
 //! Names by rule: capitalised runs of words with the small words inside them, titles in quotes,
 //! dates and numbers. No model, no list of names.
-use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::cjk::cjk_names;
@@ -52,8 +51,9 @@ pub struct Name {
 pub fn names(text: &str) -> Vec<Name> {
     let sentences: Vec<(usize, Words<'_>)> =
         sentences(text).into_iter().map(|at| (at.start, Words::new(&text[at]))).collect();
-    let elsewhere: HashSet<&str> =
+    let mut elsewhere: Vec<&str> =
         sentences.iter().flat_map(|(_, words)| inner_capitals(words)).collect();
+    elsewhere.sort_unstable();
     let mut found = vec![];
     for (start, words) in &sentences {
         let mut here: Vec<Name> = vec![];
@@ -63,7 +63,7 @@ pub fn names(text: &str) -> Vec<Name> {
             here.push(Name { range, kind });
         };
         for run in name_runs(words) {
-            if run == (0..1) && !elsewhere.contains(words.word(0)) {
+            if run == (0..1) && elsewhere.binary_search(&words.word(0)).is_err() {
                 continue;
             }
             for part in parts_at(words, &run, LOOSEST) {

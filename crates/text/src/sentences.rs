@@ -20,10 +20,10 @@ const CLOSERS: &str = "\"'”’“)]»›」』》）*_";
 /// CJK, Indic and Arabic scripts.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found = vec![];
-    let mut start = 0;
-    let mut chars = text.char_indices().peekable();
-    while let Some((i, c)) = chars.next() {
+    let (mut start, mut at) = (0, 0);
+    while let Some((i, c)) = next_stop(text, at) {
         let after = i + c.len_utf8();
+        at = after;
         let ends = match c {
             '。' | '！' | '？' | '｡' | '।' | '॥' | '۔' => true,
             // A full stop of full width also stands within numbers.
@@ -42,20 +42,22 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
             _ => false,
         };
         if ends {
-            let mut end = after;
-            while chars.peek().is_some_and(|(_, c)| CLOSERS.contains(*c) || ".!?…".contains(*c)) {
-                end = chars.next().map_or(end, |(i, c)| i + c.len_utf8());
-            }
-            if let Some(closed) = spaced_guillemet(&text[start..end], &text[end..]) {
-                end += closed;
-                while chars.next_if(|(i, _)| *i < end).is_some() {}
-            }
-            push_trimmed(text, start..end, &mut found);
-            start = end;
+            let closes = |c: char| CLOSERS.contains(c) || ".!?…".contains(c);
+            at = text.len() - text[after..].trim_start_matches(closes).len();
+            at += spaced_guillemet(&text[start..at], &text[at..]).unwrap_or(0);
+            push_trimmed(text, start..at, &mut found);
+            start = at;
         }
     }
     push_trimmed(text, start..text.len(), &mut found);
     found
+}
+
+/// The next character from `at` on that may end a sentence, with its place.
+fn next_stop(text: &str, at: usize) -> Option<(usize, char)> {
+    let may_end = |byte: &u8| matches!(byte, b'.' | b'!' | b'?' | b'\n') || !byte.is_ascii();
+    let place = at + text.as_bytes()[at..].iter().position(may_end)?;
+    text[place..].chars().next().map(|c| (place, c))
 }
 
 /// Bytes of a space and the `»` after it, as French closes a quotation, where `sentence` has opened
@@ -151,6 +153,20 @@ pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS[words].iter().any(|stop| stop.len() == word.len() && *stop == word)
 }
 
+/// [`is_stop_word`] of the word in lower case.
+pub(crate) fn is_stop_word_in_any_case(word: &str) -> bool {
+    /// As many bytes as the longest of them has.
+    const LONGEST: usize = 7;
+    if !word.is_ascii() {
+        return is_stop_word(&word.to_lowercase());
+    }
+    let mut lower = [0; LONGEST];
+    let Some(lower) = lower.get_mut(..word.len()) else { return false };
+    lower.copy_from_slice(word.as_bytes());
+    lower.make_ascii_lowercase();
+    str::from_utf8(lower).is_ok_and(is_stop_word)
+}
+
 /// The words of `text` that say what it is about.
 pub fn content_words(text: &str) -> Vec<String> {
     words(text).into_iter().filter(|word| !is_stop_word(word)).collect()
@@ -168,6 +184,11 @@ mod tests {
         assert!(STOP_WORDS.iter().all(|word| is_stop_word(word)));
         for other in ["", "ab", "thee", "zoo", "ein", "über", "The", "0", "{"] {
             assert!(!is_stop_word(other), "{other}");
+        }
+        let upper = STOP_WORDS.iter().map(|word| word.to_uppercase());
+        for word in upper.chain(["\u{212a}ey", "BETWEENS", "", "Über"].map(str::to_owned)) {
+            let expected = is_stop_word(&word.to_lowercase());
+            assert_eq!(is_stop_word_in_any_case(&word), expected, "{word}");
         }
     }
 

@@ -23,6 +23,13 @@ pub enum Value {
 
 /// The value that begins at word `at`, with its words.
 pub fn value_at(sentence: &Words<'_>, at: usize) -> Option<(Range<usize>, Value)> {
+    // Most capitals begin a name: of words without a digit in front only these are values.
+    if sentence.words[at].shape == Shape::Capital {
+        let word = lower(sentence, at)?;
+        if month_number(&word).is_none() && named(&word).is_none() {
+            return None;
+        }
+    }
     date_at(sentence, at).or_else(|| number_at(sentence, at))
 }
 

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::cjk::is_cjk;
-use crate::is_stop_word;
+use crate::sentences::is_stop_word_in_any_case;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -68,39 +68,49 @@ fn word(text: &str, range: Range<usize>) -> Word {
         Some(c) if c.is_uppercase() => Shape::Capital,
         _ => Shape::Lower,
     };
-    let stop = match shape {
-        Shape::Lower if said.is_ascii() => is_stop_word(said) || is_stop_word(&said.to_lowercase()),
-        Shape::Digit => false,
-        _ => is_stop_word(&said.to_lowercase()),
-    };
+    let stop = shape != Shape::Digit && is_stop_word_in_any_case(said);
     Word { range, shape, stop }
 }
 
 /// Byte ranges of the words of `text`: letters and digits, with the stops of `U.S`, the commas
 /// of `1,200` and inner apostrophes; a possessive `s` is left out.
 pub fn split_words(text: &str) -> Vec<Range<usize>> {
-    let mut found = vec![];
-    let mut chars = text.char_indices().peekable();
-    while let Some((start, first)) = chars.next() {
+    let mut found = Vec::with_capacity(text.len() / 6);
+    let mut at = 0;
+    while let Some(first) = char_at(text, at) {
+        let start = at;
+        at += first.len_utf8();
         if !first.is_alphanumeric() {
             continue;
         }
-        let mut end = start + first.len_utf8();
-        while let Some(&(i, c)) = chars.peek() {
-            let next = text[i + c.len_utf8()..].chars().next();
-            let joined = c.is_alphanumeric() || joins(&text[start..end], c, next);
-            // `NBA球队` and `2019年` are two words each.
-            if !joined || is_cjk(c) != is_cjk(first) && c.is_alphanumeric() {
+        let mut end = at;
+        while let Some(c) = char_at(text, end) {
+            let after = end + c.len_utf8();
+            let goes_on = if c.is_alphanumeric() {
+                // `NBA球队` and `2019年` are two words each.
+                is_cjk(c) == is_cjk(first)
+            } else {
+                joins(&text[start..end], c, char_at(text, after))
+            };
+            if !goes_on {
                 break;
             }
-            end = i + c.len_utf8();
-            chars.next();
+            end = after;
         }
+        at = end;
         let said = &text[start..end];
         let length = ["'s", "’s"].iter().find_map(|s| said.strip_suffix(s)).unwrap_or(said).len();
         found.push(start..start + length);
     }
     found
+}
+
+/// The character that begins at a byte; most are ASCII.
+fn char_at(text: &str, at: usize) -> Option<char> {
+    match text.as_bytes().get(at) {
+        Some(byte) if byte.is_ascii() => Some(char::from(*byte)),
+        _ => text[at..].chars().next(),
+    }
 }
 
 /// Whether `c` between `before` and `next` is part of a word.

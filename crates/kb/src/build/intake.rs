@@ -8,14 +8,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::ingest::{Cuts, Ingest, IngestItem, ReadyDocument};
-use super::prune;
+use super::{link, prune};
 use super::reader::{Input, InputDocument, InputReader, UnchangedFile};
 use super::resolver::document_id;
 use super::turn::Turn;
 use crate::error::run_blocking;
 use crate::read::InputFile;
 use crate::stages::{BuildContext, Chunk, Describe, Driver, FigureRequest, insert_description};
-use crate::{IndexOptions, IndexReport, KbError, Phase, PhaseProgress, Refused};
+use crate::{IndexOptions, IndexReport, KbError, Phase, PhaseProgress, Progress, Refused};
 
 /// Documents are written this many at a time, or this many bytes of them. Ids are hashes, so every
 /// transaction touches pages all over a large base: few large ones write far less than many small.
@@ -194,7 +194,12 @@ impl Intake {
             batch.into_iter().enumerate().map(ready).filter(|item| self.is_wanted(item)).collect(),
         );
         let cuts = self.chunk(&batch).await?;
-        let storing = self.blocking("storing", move |ingest| ingest.insert_all(&batch, cuts));
+        let context = Arc::clone(&self.context);
+        let storing = self.blocking("storing", move |ingest| {
+            ingest.insert_all(&batch, cuts)?;
+            // While the next batch is read, which takes one thread.
+            link::link_new(context.store(), &context.settings, &(Arc::new(|_| ()) as Progress))
+        });
         self.storing = Some(tokio::spawn(storing));
         Ok(())
     }

@@ -14,6 +14,7 @@ use super::top::{Documents, Word};
 use super::writer::open_writer;
 use super::{Languages, analyzer, merging, read_only};
 use crate::KbError;
+use crate::parallel::cores;
 use crate::store::{DocumentLanguages, Row, RowSet, Store};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
@@ -23,6 +24,15 @@ pub(super) const TOKENIZER: &str = "halma";
 
 /// Nodes read from the store at a time.
 const STEP: usize = 4096;
+
+/// Nodes entered before a commit for each thread, so that none writes too large a segment although
+/// they do not get equally many.
+const BEFORE_COMMIT: usize = merging::LARGEST / 5 * 4;
+
+/// Threads that enter so many new nodes. Each of them leaves a segment, which is merged with others.
+fn threads_for(nodes: Row) -> usize {
+    if nodes as usize > STEP { cores().min(2) } else { 1 }
+}
 
 pub(super) fn schema() -> (Schema, Field, Field) {
     let mut schema = Schema::builder();
@@ -151,7 +161,8 @@ impl LexicalIndex {
         if seen == Some(next) && dead.is_empty() {
             return Ok(());
         }
-        let mut writer = self.writer()?;
+        let threads = threads_for(next - seen.unwrap_or(0));
+        let mut writer = open_writer(&self.index, threads).map_err(&fail)?;
         if seen.is_none() {
             writer.delete_all_documents().map_err(&fail)?;
         }
@@ -182,7 +193,7 @@ impl LexicalIndex {
                 writer.add_document(document).map_err(&fail)?;
             }
             progress(entered);
-            if open + STEP > merging::LARGEST && from < next {
+            if open + STEP > threads * BEFORE_COMMIT && from < next {
                 self.commit(&mut writer, uid, from)?;
                 open = 0;
             }
@@ -206,7 +217,7 @@ impl LexicalIndex {
     }
 
     fn writer(&self) -> Result<IndexWriter, KbError> {
-        open_writer(&self.index).map_err(self.failed())
+        open_writer(&self.index, 1).map_err(self.failed())
     }
 
     /// Commits; `next` is the first row that the index has not seen.

@@ -5,13 +5,13 @@ mod memory;
 mod merging;
 mod read_only;
 mod rows;
-mod stems;
+mod terms;
 mod top;
 mod writer;
 
 pub(crate) use index::{IndexedText, LexicalIndex, LexicalQuery};
 pub(crate) use languages::{Languages, TermHashes, has_stemmer};
-use stems::Stems;
+use terms::TermTokenizer;
 
 use std::str::CharIndices;
 
@@ -30,10 +30,7 @@ const LONGEST: usize = 64;
 /// Lower case, no accents, English stems; every CJK character is a term of its own. For texts of
 /// languages that have no stemmer, or are not known.
 pub(crate) fn analyzer() -> TextAnalyzer {
-    TextAnalyzer::builder(WordTokenizer::default())
-        .filter(AsciiFoldingFilter)
-        .filter(Stems::new(Language::English))
-        .build()
+    TextAnalyzer::builder(TermTokenizer::default()).build()
 }
 
 /// As [`analyzer`], for a few words: it remembers none, and is made in no time.

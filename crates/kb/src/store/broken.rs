@@ -156,7 +156,13 @@ impl super::StoreWriter<'_> {
             }
             db.vectors.put(self.txn(), &key, &value)?;
         }
-        for db in [db.chunk_names, db.chunk_terms, db.changes] {
+        db.changes.clear(self.txn())?;
+        self.drop_all_names()
+    }
+
+    /// Forgets what graph search needs of chunks, as in a base of a former version.
+    pub(crate) fn drop_all_names(&mut self) -> heed::Result<()> {
+        for db in [self.store.db.chunk_names, self.store.db.chunk_terms] {
             db.clear(self.txn())?;
         }
         Ok(())

@@ -103,10 +103,13 @@ impl StoreWriter<'_> {
         self.store.db.backlinks.put(self.txn(), &key, &[])
     }
 
-    /// Notes the ends of an edge as changed; of entities no one asks.
-    fn note_edge(&mut self, link: &Link) {
+    /// Notes what names something else now; of entities, and of other edges, no one asks.
+    pub(super) fn note_edge(&mut self, link: &Link) {
+        if link.edge != Edge::Mentions {
+            return;
+        }
         for end in [link.from, link.to].into_iter().filter(|end| end.0 != Layer::Entity) {
-            self.changes.add(Changed::Edges, end);
+            self.changes.add(Changed::Mentions, end);
         }
     }
 

@@ -76,7 +76,7 @@ impl StoreReader<'_> {
     /// that changed, and those under documents and sections that did.
     pub(crate) fn chunks_touched_by(&self, changes: &Changes) -> heed::Result<Vec<Row>> {
         let mut rows: Vec<Row> = vec![];
-        for changed in [Changed::Node, Changed::Edges] {
+        for changed in [Changed::Node, Changed::Mentions] {
             rows.extend(changes.of(changed, Layer::Chunk));
             for row in changes.of(changed, Layer::Document) {
                 let record = self.node::<DocumentRecord>(*row)?;
@@ -94,8 +94,20 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
-    /// Stores what was made of a chunk; nothing happens when that is gone.
-    pub(crate) fn put_names(
+    /// Stores what was made of a chunk, when what is made of changed chunks has been dropped.
+    pub(crate) fn put_names(&mut self, chunk: Row, names: ChunkNames, terms: Vec<u32>) {
+        self.made_names.push((chunk, names, terms));
+    }
+
+    /// Stores what [`StoreWriter::put_names`] took; of chunks that are gone nothing.
+    pub(super) fn store_made_names(&mut self) -> heed::Result<()> {
+        for (chunk, names, terms) in std::mem::take(&mut self.made_names) {
+            self.store_names(chunk, (&names, &terms))?;
+        }
+        Ok(())
+    }
+
+    fn store_names(
         &mut self,
         chunk: Row,
         (names, terms): (&ChunkNames, &[u32]),
@@ -125,7 +137,7 @@ impl StoreWriter<'_> {
     /// An entity is called otherwise, so that other sentences name it.
     pub(super) fn renamed(&mut self, entity: Row) -> heed::Result<()> {
         for link in self.edges_to((Layer::Entity, entity), Some(Edge::Mentions))? {
-            self.changes.add(Changed::Edges, link.from);
+            self.changes.add(Changed::Mentions, link.from);
         }
         Ok(())
     }

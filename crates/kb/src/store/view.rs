@@ -14,6 +14,7 @@ use super::schema::{FORMAT, LAYERS, decode, encode, hash};
 use super::sealed::Removals;
 use super::vectors::files::OpenVectorFile;
 use super::{Id, Row, Store};
+use crate::walk::ChunkNames;
 
 /// One consistent view of the store.
 pub(crate) struct StoreReader<'t> {
@@ -38,6 +39,8 @@ pub(crate) struct StoreWriter<'t> {
     /// The file of vectors that it wrote to last: whether that is still the one is asked only once.
     pub(super) vector_file: Option<OpenVectorFile>,
     pub(super) removals: Removals,
+    /// What was made of chunks for graph search, stored when the write ends.
+    pub(super) made_names: Vec<(Row, ChunkNames, Vec<u32>)>,
     /// The next row of each layer, once it has handed some out; stored when the write ends.
     pub(super) next_rows: Option<[Row; LAYERS]>,
     /// Whether it takes in what another replica wrote.
@@ -109,6 +112,7 @@ impl<'t> StoreWriter<'t> {
             has_put_vectors: false,
             vector_file: None,
             removals: Removals::default(),
+            made_names: vec![],
             next_rows: None,
             is_receiving: false,
             has_published: false,

@@ -31,7 +31,10 @@ pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
     };
     in_order(&batches, make, |(made, count)| {
         store.write(|writer| {
-            made.iter().try_for_each(|(row, names, terms)| writer.put_names(*row, (names, terms)))
+            for (row, names, terms) in made {
+                writer.put_names(row, names, terms);
+            }
+            Ok(())
         })?;
         done += count;
         progress(PhaseProgress { stage: Phase::LINK, done, total });
@@ -45,7 +48,7 @@ fn records_of(reader: &StoreReader<'_>, caches: &mut Caches, rows: &[Row]) -> he
     for row in rows {
         let Some(source) = ChunkSource::load(reader, *row)? else { continue };
         let names = names_of(reader, &mut caches.keys, &source)?;
-        let (text, language) = (source.searched_text(), source.document.language.as_deref());
+        let (text, language) = (source.searched_text(), source.language());
         let terms = chunk_terms(&mut caches.terms, &languages, &text, language);
         made.push((*row, names, terms));
     }

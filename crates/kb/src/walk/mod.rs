@@ -1,5 +1,6 @@
 //! Names with the sentences and chunks that hold them, in memory: what graph search walks over. A
 //! list of segments; what has changed is a new segment, and its chunks in older ones are marked.
+mod draft;
 mod fill;
 mod record;
 mod segment;
@@ -9,12 +10,13 @@ mod units;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub(crate) use draft::{DraftName, DraftNames};
 pub(crate) use fill::fill;
 pub(crate) use record::{ChunkNames, UnitNode, chunk_terms, short_hash};
+pub(crate) use source::ChunkSource;
 
 use self::record::NameKeys;
 use self::segment::{SEGMENT, WalkSegment};
-use self::source::ChunkSource;
 use crate::KbError;
 use crate::parallel::in_order;
 use crate::store::RowSet;

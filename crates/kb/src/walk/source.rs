@@ -2,17 +2,17 @@
 use crate::store::{ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader, under_headings};
 
 /// A chunk with its text, its document and its section.
-pub(super) struct ChunkSource {
-    pub(super) row: Row,
-    pub(super) record: ChunkRecord,
-    pub(super) document: DocumentRecord,
-    section: SectionRecord,
-    pub(super) text: String,
+pub(crate) struct ChunkSource {
+    pub(crate) row: Row,
+    pub(crate) record: ChunkRecord,
+    pub(crate) document: DocumentRecord,
+    pub(crate) section: SectionRecord,
+    pub(crate) text: String,
 }
 
 impl ChunkSource {
     /// `None` when the chunk is gone.
-    pub(super) fn load(reader: &StoreReader<'_>, row: Row) -> heed::Result<Option<Self>> {
+    pub(crate) fn load(reader: &StoreReader<'_>, row: Row) -> heed::Result<Option<Self>> {
         let Some(record) = reader.node::<ChunkRecord>(row)? else { return Ok(None) };
         let document: DocumentRecord = reader.linked(record.document)?;
         let section: SectionRecord = reader.linked(record.section)?;
@@ -21,8 +21,17 @@ impl ChunkSource {
     }
 
     /// The text as it is searched, which is what [`StoreReader::searched_text`] reads.
-    pub(super) fn searched_text(&self) -> String {
-        let heading = self.section.name.as_deref().filter(|_| self.section.indexed);
-        under_headings(&self.document.title, heading, &self.text)
+    pub(crate) fn searched_text(&self) -> String {
+        under_headings(&self.document.title, self.heading(), &self.text)
+    }
+
+    /// The headings above it, where they say something about the content.
+    pub(crate) fn heading(&self) -> Option<&str> {
+        self.section.name.as_deref().filter(|_| self.section.indexed)
+    }
+
+    /// Of its document, where that is known.
+    pub(crate) fn language(&self) -> Option<&str> {
+        self.document.language.as_deref()
     }
 }

@@ -1,33 +1,33 @@
 //! The sentences of passages, and what the words of a question weigh among them.
 use std::collections::HashSet;
 
-use super::terms::{TermKind, Vocabulary, each_term};
+use super::terms::{TermKind, each_term, number, terms};
 use super::{Explained, Sentence, TitledText, prose, words_of};
 
 /// What a word of the reason weighs, compared with one of the question.
 const REASON_WEIGHT: f32 = 0.5;
 
-/// A sentence of a passage, by the numbers of its stems in the vocabulary.
+/// A sentence of a passage, by the numbers of its stems.
 pub(super) struct PassageLine {
     pub(super) sentence: Sentence,
     /// Ascending, those of the title included.
-    pub(super) stems: Vec<usize>,
+    pub(super) stems: Vec<u64>,
     /// Capitalised words and numbers among them.
-    pub(super) names: Vec<usize>,
+    pub(super) names: Vec<u64>,
 }
 
 impl PassageLine {
-    pub(super) fn read_all(passages: &[TitledText<'_>], vocabulary: &mut Vocabulary) -> Vec<Self> {
+    pub(super) fn read_all(passages: &[TitledText<'_>]) -> Vec<Self> {
         let mut lines = vec![];
         for (passage, TitledText { title, text }) in passages.iter().enumerate() {
-            let title = vocabulary.terms(title);
+            let title = terms(title);
             for range in prose(text) {
-                let mut terms = vocabulary.terms(&text[range.clone()]);
-                terms.extend(&title);
-                let names = terms.iter().filter(|(_, kind)| *kind != TermKind::Other);
+                let mut own = terms(&text[range.clone()]);
+                own.extend(&title);
+                let names = own.iter().filter(|(_, kind)| *kind != TermKind::Other);
                 lines.push(Self {
                     names: ascending(names.map(|(stem, _)| *stem)),
-                    stems: ascending(terms.iter().map(|(stem, _)| *stem)),
+                    stems: ascending(own.iter().map(|(stem, _)| *stem)),
                     sentence: Sentence { passage, range },
                 });
             }
@@ -35,11 +35,11 @@ impl PassageLine {
         lines
     }
 
-    pub(super) fn has(&self, stem: usize) -> bool {
+    pub(super) fn has(&self, stem: u64) -> bool {
         self.stems.binary_search(&stem).is_ok()
     }
 
-    pub(super) fn gain(&self, missing: &[(usize, f32)]) -> f32 {
+    pub(super) fn gain(&self, missing: &[(u64, f32)]) -> f32 {
         missing.iter().filter(|(stem, _)| self.has(*stem)).map(|(_, weight)| weight).sum()
     }
 
@@ -50,8 +50,8 @@ impl PassageLine {
     }
 }
 
-fn ascending(stems: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut stems: Vec<usize> = stems.collect();
+fn ascending(stems: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut stems: Vec<u64> = stems.collect();
     stems.sort_unstable();
     stems.dedup();
     stems
@@ -61,31 +61,27 @@ fn ascending(stems: impl Iterator<Item = usize>) -> Vec<usize> {
 /// twice.
 pub(super) struct Weights {
     /// In the order of the texts.
-    pub(super) of: Vec<(usize, f32)>,
+    pub(super) of: Vec<(u64, f32)>,
     pub(super) total: f32,
     /// The names and numbers among them.
-    pub(super) named: HashSet<usize>,
+    pub(super) named: HashSet<u64>,
 }
 
 impl Weights {
-    pub(super) fn new(
-        explained: Explained<'_>,
-        lines: &[PassageLine],
-        vocabulary: &mut Vocabulary,
-    ) -> Self {
+    pub(super) fn new(explained: Explained<'_>, lines: &[PassageLine]) -> Self {
         let mut weights = Self { of: vec![], total: 0.0, named: HashSet::new() };
         for (text, weight) in [(explained.question, 1.0), (explained.reason, REASON_WEIGHT)] {
-            weights.add(text, weight, lines, vocabulary);
+            weights.add(text, weight, lines);
         }
         weights.total = weights.of.iter().map(|(_, weight)| weight).sum();
         weights
     }
 
     #[expect(clippy::cast_precision_loss, reason = "there are few sentences")]
-    fn add(&mut self, text: &str, weight: f32, lines: &[PassageLine], vocabulary: &mut Vocabulary) {
+    fn add(&mut self, text: &str, weight: f32, lines: &[PassageLine]) {
         let mut at = 0;
         each_term(text, |stem, kind| {
-            let number = vocabulary.number(stem);
+            let number = number(stem);
             let is_first = at == 0;
             at += 1;
             // A short number may be that of a passage.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use self::lines::{PassageLine, Weights};
-use self::terms::{TermKind, Terms, Vocabulary, each_term};
+use self::terms::{TermKind, Terms, each_term, number, terms};
 use crate::{sentences, words};
 
 /// The most sentences that explain one answer.
@@ -76,8 +76,10 @@ pub fn nearest_sentence(claim: &str, text: &str) -> Option<Range<usize>> {
     let mut claimed = Terms::default();
     claimed.extend(claim);
     let shared = |range: Range<usize>| {
-        let mut own = HashSet::new();
-        each_term(&text[range.clone()], |stem, _| own.extend(claimed.0.get(stem)));
+        let mut own: HashSet<u64> = HashSet::new();
+        each_term(&text[range.clone()], |stem, _| {
+            own.extend(claimed.0.get(&number(stem)).copied())
+        });
         (own.len(), range)
     };
     // The first of equals.
@@ -89,16 +91,14 @@ pub fn nearest_sentence(claim: &str, text: &str) -> Option<Range<usize>> {
 /// that holds the answer, those that hold what else the question and the reader's reason name, and
 /// one that links them. Empty where no passage has anything to do with the question.
 pub fn explain(explained: Explained<'_>, passages: &[TitledText<'_>]) -> Vec<Sentence> {
-    let mut vocabulary = Vocabulary::default();
-    let lines = PassageLine::read_all(passages, &mut vocabulary);
-    let weights = Weights::new(explained, &lines, &mut vocabulary);
+    let lines = PassageLine::read_all(passages);
+    let weights = Weights::new(explained, &lines);
     let wanted = words_of(explained.answer);
     let judgement = wanted.is_empty() || wanted == ["yes"] || wanted == ["no"];
     let mut chosen: Vec<usize> = vec![];
     let mut missing = weights.of.clone();
     if !judgement {
-        let stems: Vec<usize> =
-            vocabulary.terms(explained.answer).into_iter().map(|(stem, _)| stem).collect();
+        let stems: Vec<u64> = terms(explained.answer).into_iter().map(|(stem, _)| stem).collect();
         // Reading its words again is the dear part.
         let may_hold = |at: &usize| stems.iter().all(|stem| lines[*at].has(*stem));
         let holding =
@@ -132,7 +132,7 @@ pub fn explain(explained: Explained<'_>, passages: &[TitledText<'_>]) -> Vec<Sen
 /// share none themselves.
 fn link(lines: &[PassageLine], chosen: &[usize]) -> Option<usize> {
     let (&first, others) = chosen.split_first().filter(|(_, others)| !others.is_empty())?;
-    let named = |line: usize, stem: &usize| lines[line].names.binary_search(stem).is_ok();
+    let named = |line: usize, stem: &u64| lines[line].names.binary_search(stem).is_ok();
     let near = |a: usize, b: usize| lines[a].names.iter().filter(|stem| named(b, stem)).count();
     if others.iter().any(|&other| near(first, other) > 0) {
         return None;

@@ -155,3 +155,61 @@ async fn removing_many_documents_takes_a_time_for_each() {
     let problems = base.inspector().verify().unwrap();
     assert!(problems.is_sound(), "{problems:?}");
 }
+
+/// What graph search needs of a chunk is made with its links, or of what is stored; by either way it
+/// is the same.
+#[tokio::test]
+async fn what_is_made_with_the_links_is_what_is_made_of_what_is_stored() {
+    let mut bench = Bench::new();
+    bench.settings.atoms = Atoms::None;
+    bench.settings.chunk_chars = 120;
+    let long = "# Ada Lovelace (writer), London\n\nShe met Charles Babbage. ADA LOVELACE wrote \
+                notes; Mr. Babbage's \u{201c}Difference Engine\u{201d} was never built.\n\n\
+                ## The Analytical Engine\n\nIt was planned in 1837. Luigi Menabrea of Turin spoke \
+                about it in Turin.\n\n## Notes\n\nThe notes hold a table. 42 pages.\n";
+    bench.write("a.md", long).write("b.md", page("Charles Babbage", &["a.md"]));
+    bench.write("c.md", "Im Jahr 1837 war Charles Babbage in Köln, und das war nicht das letzte Mal.");
+    bench.write("d.md", "");
+    let base = bench.open(Some(Words::new()));
+    let of_base = || {
+        let all = |reader: &crate::store::StoreReader<'_>| {
+            let rows = reader.all_rows(Layer::Chunk)?.into_iter();
+            let made = |row| Ok((row, reader.chunk_names(row)?, reader.chunk_terms(row)?));
+            rows.map(made).collect::<heed::Result<Vec<_>>>()
+        };
+        base.store.read(all).unwrap()
+    };
+    for round in 0..2 {
+        bench.index(&base).await;
+        let with_links = of_base();
+        assert!(with_links.len() > 4, "{with_links:?}");
+        assert!(with_links.iter().all(|(_, names, terms)| names.is_some() && terms.is_some()));
+        assert!(with_links.iter().any(|(_, names, _)| {
+            names.as_ref().is_some_and(|names| names.units.iter().any(|u| u.entities.len() > 2))
+        }));
+        base.store.write(|writer| writer.drop_all_names()).unwrap();
+        crate::walk::fill(&base.store, &(Arc::new(|_| ()) as crate::Progress)).unwrap();
+        assert_eq!(of_base(), with_links, "round {round}");
+        // A document that others name, and one whose text changes.
+        bench.write("e.md", page("Luigi Menabrea", &["a.md"]));
+        bench.write("a.md", long.replace("42 pages", "Luigi Menabrea has 42 pages"));
+    }
+}
+
+/// With the build it is made with the links: nothing is left to fill.
+#[test]
+fn links_leave_nothing_to_fill_where_there_are_no_atoms() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut bench = Bench::new();
+    bench.settings.atoms = Atoms::None;
+    bench.write("a.md", page("Alpha", &[])).write("b.md", page("Beta", &["a.md"]));
+    let base = bench.open(None);
+    runtime.block_on(bench.index(&base));
+    base.store.write(|writer| {
+        writer.drop_all_names()?;
+        writer.set_linked_to(0, 0)
+    }).unwrap();
+    let quiet = Arc::new(|_| ()) as crate::Progress;
+    crate::build::link::link_new(&base.store, &bench.settings, &quiet).unwrap();
+    assert_eq!(base.store.read(|reader| reader.without_names()).unwrap(), []);
+}

@@ -56,6 +56,7 @@ impl StoreWriter<'_> {
         if !self.is_receiving {
             self.drop_touched_names(&changes)?;
         }
+        self.store_made_names()?;
         let count: usize = changes.rows.values().map(Vec::len).sum();
         let mut extent = self.meta::<Extent>(KEY)?.unwrap_or_default();
         if changes.everything || count > MOST_ROWS {

@@ -13,13 +13,13 @@ use super::schema::{At, Row, byte, decode, encode, layer_of};
 pub(crate) enum Changed {
     /// Its record came, went or was replaced, or what is made of its text.
     Node = 0,
-    /// An edge that begins or ends at it.
-    Edges = 1,
+    /// What it mentions, or what mentions it.
+    Mentions = 1,
     /// A vector of it.
     Vector = 2,
 }
 
-const KINDS: [Changed; 3] = [Changed::Node, Changed::Edges, Changed::Vector];
+const KINDS: [Changed; 3] = [Changed::Node, Changed::Mentions, Changed::Vector];
 
 /// Rows by what changed of them and by layer, ascending.
 #[derive(Debug, Default)]

@@ -11,14 +11,15 @@ use halma_parse::Parsed;
 use self::tables::Begins;
 use crate::store::schema::row_of;
 use crate::store::{
-    ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, StoreWriter, Task, TextPlace,
-    UnitKey, atoms_key, hash,
+    ChunkRecord, DocumentRecord, Id, Row, Rows, SectionRecord, StoreReader, StoreWriter, Task,
+    TextPlace, UnitKey, atoms_input, atoms_key, hash,
 };
 pub(crate) use carry::{sameness, section_sameness};
 pub(crate) use files::{FileKey, FileRecord, FileStamp};
 pub(crate) use owned::Gone;
 pub(crate) use summaries::table_summary;
 
+use crate::Atoms;
 use crate::cut::{Outline, Places};
 
 /// A document to put into the store.
@@ -68,7 +69,8 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
-    /// Puts in a document that the store does not hold; its chunks wait for their atoms.
+    /// Puts in a document that the store does not hold; its chunks wait for their atoms, if they get
+    /// any.
     pub(crate) fn put_document(&mut self, draft: &DocumentDraft<'_>) -> heed::Result<Put> {
         let sections = &draft.outline.sections;
         let chunk_count = sections.iter().map(|section| section.chunks.len()).sum();
@@ -77,6 +79,7 @@ impl StoreWriter<'_> {
         let first_chunk = self.take_rows(Layer::Chunk, chunk_count)?;
         let parent = draft.id.to_be_bytes();
         let (mut section, mut chunk) = (first_section, first_chunk);
+        let without_atoms = self.wanted_atoms()? == Some(atoms_input(Atoms::None));
         for drafted in sections {
             let begin = chunk;
             for piece in &drafted.chunks {
@@ -89,7 +92,12 @@ impl StoreWriter<'_> {
                 let summary = piece.summary.clone();
                 let record = ChunkRecord { id, document, section, place, text, summary };
                 self.put_node(chunk, &record)?;
-                self.put_pending(atoms_key(chunk))?;
+                if without_atoms {
+                    let none: Rows = (0, 0);
+                    self.put_done(atoms_key(chunk), atoms_input(Atoms::None), &none)?;
+                } else {
+                    self.put_pending(atoms_key(chunk))?;
+                }
                 self.put_chunk_summaries(document, (chunk, id), piece)?;
                 chunk += 1;
             }

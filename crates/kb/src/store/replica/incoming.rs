@@ -14,7 +14,7 @@ use crate::store::databases::table::{
 use crate::store::nodes::searched;
 use crate::store::schema::{decode, edge_key, edge_of_key, number, of_row_key, row_key, row_of};
 use crate::store::sealed::broken;
-use crate::store::{DocumentRecord, FORMAT, Store, StoreWriter, UNDONE};
+use crate::store::{DocumentRecord, FORMAT, Link, Store, StoreWriter, UNDONE};
 
 /// Where the keys of what is taken in are: those of the slots in a range.
 pub(crate) type KeySource<'a> = dyn Fn(Range<Slot>) -> Result<Vec<Option<Key>>, SealError> + 'a;
@@ -193,9 +193,7 @@ impl Taker<'_, '_> {
 
     fn put_edge(&mut self, key: &[u8], value: Option<&[u8]>) -> heed::Result<()> {
         let Some((from, edge, to)) = edge_of_key(key) else { return Ok(()) };
-        for end in [from, to].into_iter().filter(|end| end.0 != Layer::Entity) {
-            self.writer.changes.add(Changed::Edges, end);
-        }
+        self.writer.note_edge(&Link::new(from, edge, to));
         let back = edge_key(to, edge, from);
         let backlinks = self.writer.store.db.backlinks;
         backlinks.receive(self.writer.txn(), &back, value.map(|_| &[][..]))

@@ -1,0 +1,75 @@
+//! Entities without a model: the names that chunks hold, and the titles and headings they stand
+//! under, found by rule and tied to them by `mentions` edges. Which atoms name an entity, and which
+//! entities stand together, is worked out from these when a search needs it.
+mod entities;
+mod found;
+
+use std::sync::Arc;
+
+use halma_core::Layer;
+
+use self::entities::LinkWriter;
+use self::found::ChunkLinks;
+use crate::error::run_blocking;
+use crate::lexical::TermHashes;
+use crate::parallel::in_order;
+use crate::stages::BuildContext;
+use crate::store::{Row, Store, StoreReader};
+use crate::{Atoms, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
+
+/// Changes whenever names are found otherwise, so that older bases are linked again.
+const VERSION: u32 = 1;
+
+/// Chunks whose names are written in one transaction.
+const BATCH: usize = 2048;
+
+/// Links the chunks that are new. What nothing names any more has gone with the documents that
+/// named it.
+pub(super) async fn run(context: &Arc<BuildContext>) -> Result<(), KbError> {
+    let context = Arc::clone(context);
+    run_blocking("linking names", move || {
+        link_new(context.store(), &context.settings, &context.progress)
+    })
+    .await
+}
+
+/// [`run`] on this thread. Where a chunk gets no atoms, what graph search needs of it is made at the
+/// same time, while its text is at hand.
+pub(super) fn link_new(
+    store: &Store,
+    settings: &KbSettings,
+    progress: &Progress,
+) -> Result<(), KbError> {
+    if settings.entities == Entities::None {
+        return Ok(());
+    }
+    let (rows, languages) = store.read(|reader| {
+        let from = reader.linked_to(VERSION)?;
+        Ok((reader.rows(Layer::Chunk, from, usize::MAX)?, reader.languages()?))
+    })?;
+    let batches: Vec<&[Row]> = rows.chunks(BATCH).collect();
+    let with_drafts = settings.atoms == Atoms::None;
+    let find = |terms: &mut TermHashes, rows: &&[Row]| {
+        let found = |reader: &StoreReader<'_>| {
+            let mut found = Vec::with_capacity(rows.len());
+            for row in *rows {
+                let for_draft = with_drafts.then_some((&mut *terms, &languages));
+                found.extend(ChunkLinks::find(reader, *row, for_draft)?);
+            }
+            Ok(found)
+        };
+        Ok((store.read(found)?, rows.last().copied(), rows.len()))
+    };
+    let (mut links, mut done) = (LinkWriter::default(), 0);
+    in_order(&batches, find, |(found, last, count): (Vec<ChunkLinks>, Option<Row>, usize)| {
+        store.write(|writer| {
+            for chunk in found {
+                links.write(writer, chunk)?;
+            }
+            last.map_or(Ok(()), |last| writer.set_linked_to(VERSION, last + 1))
+        })?;
+        done += count;
+        progress(PhaseProgress { stage: Phase::LINK, done, total: rows.len() });
+        Ok(())
+    })
+}

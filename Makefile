@@ -86,11 +86,12 @@ soak: ## the full crash, deletion and migration tests, and a million passages (a
 bench: ## the numbers of docs/performance.md (some minutes)
 	cargo bench --workspace --profile dev --config profile.dev.opt-level=2 --bench '*'
 
-# The peers take part where PEERS is a Python with langchain-openai, langchain-community and faiss-cpu.
+# The peers take part where PEERS is a Python with langchain-openai, langchain-community, faiss-cpu and
+# rank_bm25. PASSAGES is a JSONL file whose first records are indexed instead of made-up ones.
 # Our crates are optimised, as in `make bench`; so is the model server, which is ours.
-bench-peers: ## Halma and LangChain side by side, as users meet them [PEERS=venv/bin/python]
-	HALMA_PEERS="$(PEERS)" cargo bench -p halma-cli --profile dev --bench peers \
-	 --config profile.dev.opt-level=2
+bench-peers: ## Halma and LangChain side by side, as users meet them [PEERS=venv/bin/python] [PASSAGES=FILE]
+	HALMA_PEERS="$(PEERS)" HALMA_PASSAGES="$(abspath $(PASSAGES))" cargo bench \
+	 -p halma-cli --profile dev --bench peers --config profile.dev.opt-level=2
 
 # Cases of each test with random input, runs that are killed, random requests, seconds of a thousand
 # people asking, and the most seconds for each part of `make attack`.

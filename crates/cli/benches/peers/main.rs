@@ -1,7 +1,8 @@
 //! Halma and `LangChain` with FAISS on the same work, side by side in one run. Processes of either: the
 //! program, and this one, which is the model server (at 0 ms, vectors of 384 dimensions over HTTP) and
 //! for Halma also the client. `make bench-peers` runs it; the peer takes part where `HALMA_PEERS` is
-//! a Python with the packages that `langchain.py` imports.
+//! a Python with the packages that `langchain.py` imports. Other passages are indexed where
+//! `HALMA_PASSAGES` names a JSONL file of records with `id` and `text`.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints and may stop")]
 mod client;
 #[path = "../passages/mod.rs"]
@@ -36,25 +37,27 @@ const ASKED_HOW: [(&str, &str, &str); 5] = [
 
 fn main() {
     let double = Double::start(Behaviour::replying(two_hops()).unrecorded());
-    let peer = std::env::var_os("HALMA_PEERS").map(std::path::PathBuf::from);
+    let peer = std::env::var_os("HALMA_PEERS").filter(|named| !named.is_empty());
+    let peer = peer.map(std::path::PathBuf::from);
     if peer.is_none() {
         println!("`HALMA_PEERS` names no Python with LangChain: Halma alone\n");
     }
     println!("| round | what | halma | LangChain + FAISS |\n|---|---|---|---|");
     for round in 1..=ROUNDS {
         let dir = tempfile::tempdir().unwrap();
-        let large = write_passages(dir.path(), INDEXED);
+        let large = own_passages(dir.path()).unwrap_or_else(|| write_passages(dir.path(), INDEXED));
         let row = |what: &str, own: &str, other: &str| {
             println!("| {round} | {what} | {own} | {other} |");
         };
-        let theirs = |work: &str, arguments: &[&str], key: &str| {
-            let Some(python) = &peer else { return String::new() };
-            langchain(python, &double.url(), work, arguments).get(key).cloned().unwrap_or_default()
-        };
         let large = large.to_str().unwrap();
         let own = index(dir.path(), &double.url(), large);
+        let theirs =
+            peer.as_ref().map(|python| langchain(python, &double.url(), "index", &[large]));
+        let theirs = theirs.unwrap_or_default();
+        let other = |key: &str| theirs.get(key).map_or("", String::as_str);
         let what = format!("index {INDEXED} passages without atoms");
-        row(&what, &own, &theirs("index", &[large], "rate"));
+        row(&format!("{what}; the peer: vectors only"), &own, other("vectors"));
+        row(&format!("{what}; the peer: with BM25"), &own, other("both"));
         drop(dir);
 
         let dir = tempfile::tempdir().unwrap();
@@ -78,6 +81,16 @@ fn main() {
             row(&what, &own, &other.unwrap_or_default());
         }
     }
+}
+
+/// The first passages of the JSONL file that `HALMA_PASSAGES` names, in `dir`.
+fn own_passages(dir: &Path) -> Option<std::path::PathBuf> {
+    let named = std::env::var_os("HALMA_PASSAGES").filter(|named| !named.is_empty())?;
+    let text = std::fs::read_to_string(&named).unwrap();
+    let path = dir.join("passages.jsonl");
+    let lines: Vec<&str> = text.lines().take(INDEXED).collect();
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    Some(path)
 }
 
 fn halma() -> Command {

@@ -8,10 +8,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::ingest::{Cuts, Ingest, IngestItem, ReadyDocument};
-use super::{link, prune};
 use super::reader::{Input, InputDocument, InputReader, UnchangedFile};
 use super::resolver::document_id;
 use super::turn::Turn;
+use super::{link, prune};
 use crate::error::run_blocking;
 use crate::read::InputFile;
 use crate::stages::{BuildContext, Chunk, Describe, Driver, FigureRequest, insert_description};
@@ -21,6 +21,10 @@ use crate::{IndexOptions, IndexReport, KbError, Phase, PhaseProgress, Progress, 
 /// transaction touches pages all over a large base: few large ones write far less than many small.
 const BATCH: usize = 4000;
 const BATCH_BYTES: usize = 16_000_000;
+
+/// Documents in the first batch, so that something is stored while the second is read; each has twice
+/// as many as the one before.
+const FIRST_BATCH: usize = 1000;
 
 /// Documents that are read ahead.
 const AHEAD: usize = 8;
@@ -41,6 +45,8 @@ pub(super) struct Intake {
     chunk: Driver<Chunk>,
     batch: Vec<Waiting>,
     batch_bytes: usize,
+    /// Documents that the batch gets at most.
+    batch_limit: usize,
     /// The batch before, which is stored while this one is read.
     storing: Option<JoinHandle<Result<(), KbError>>>,
     /// What was refused since then.
@@ -66,6 +72,7 @@ impl Intake {
             chunk: Driver::new(Chunk::new(context)),
             batch: vec![],
             batch_bytes: 0,
+            batch_limit: FIRST_BATCH,
             storing: None,
             refused: vec![],
         })
@@ -175,7 +182,8 @@ impl Intake {
     }
 
     async fn flush_if_full(&mut self) -> Result<(), KbError> {
-        if self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES {
+        if self.batch.len() >= self.batch_limit || self.batch_bytes >= BATCH_BYTES {
+            self.batch_limit = BATCH.min(2 * self.batch_limit);
             self.flush().await?;
         }
         Ok(())

@@ -78,16 +78,16 @@ async fn build(
     .await?;
     let base = &context.base;
     let mut report = intake::Intake::new(&context, turn, options)?.run(inputs).await?;
-    let (atoms, indexed, linked) = tokio::join!(
-        atomize_and_embed(&context, &mut report),
-        index_chunks(&context, &lock),
-        link::run(&context)
-    );
+    let link = async {
+        link::run(&context).await?;
+        refer::run(base).await
+    };
+    let (atoms, indexed, linked) =
+        tokio::join!(atomize_and_embed(&context, &mut report), index_chunks(&context, &lock), link);
     // What was made is searched even when the run then fails.
     index_text(&context, &lock, Layer::Atom).await?;
     indexed?;
     linked?;
-    refer::run(base).await?;
     let is_embedding = atoms?;
     let new_chunks = report.chunks.saturating_sub(report.chunks_kept);
     let extracted = extract_knowledge(&context, new_chunks).await;

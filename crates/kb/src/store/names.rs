@@ -5,7 +5,7 @@ use halma_core::{Edge, Layer};
 
 use super::changes::{Changed, Changes};
 use super::schema::{encode, row_of};
-use super::{DocumentRecord, Row, SectionRecord, StoreReader, StoreWriter};
+use super::{ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader, StoreWriter};
 use crate::walk::ChunkNames;
 
 impl StoreReader<'_> {
@@ -75,14 +75,25 @@ impl StoreReader<'_> {
     /// Chunks of which graph search needs something else after these changes, ascending: those
     /// that changed, and those under documents and sections that did.
     pub(crate) fn chunks_touched_by(&self, changes: &Changes) -> heed::Result<Vec<Row>> {
+        self.touched_up_to(changes, (Row::MAX, Row::MAX, Row::MAX))
+    }
+
+    /// [`StoreReader::chunks_touched_by`], up to these rows of chunks, documents and sections.
+    fn touched_up_to(
+        &self,
+        changes: &Changes,
+        (chunk, document, section): (Row, Row, Row),
+    ) -> heed::Result<Vec<Row>> {
         let mut rows: Vec<Row> = vec![];
         for changed in [Changed::Node, Changed::Mentions] {
-            rows.extend(changes.of(changed, Layer::Chunk));
-            for row in changes.of(changed, Layer::Document) {
+            let of =
+                |layer, last| changes.of(changed, layer).iter().filter(move |row| **row <= last);
+            rows.extend(of(Layer::Chunk, chunk));
+            for row in of(Layer::Document, document) {
                 let record = self.node::<DocumentRecord>(*row)?;
                 rows.extend(record.map_or(0..0, |record| record.chunks.0..record.chunks.1));
             }
-            for row in changes.of(changed, Layer::Section) {
+            for row in of(Layer::Section, section) {
                 let record = self.node::<SectionRecord>(*row)?;
                 rows.extend(record.map_or(0..0, |record| record.chunks.0..record.chunks.1));
             }
@@ -123,10 +134,14 @@ impl StoreWriter<'_> {
 
     /// What was made of the chunks that this transaction touches is made again.
     pub(super) fn drop_touched_names(&mut self, changes: &Changes) -> heed::Result<()> {
-        if self.store.db.chunk_names.is_empty(self)? {
-            return Ok(());
-        }
-        for row in self.chunks_touched_by(changes)? {
+        let Some((last, _)) = self.store.db.chunk_names.last(self)? else { return Ok(()) };
+        // Rows are handed out in sequence, so nothing is made yet of what came after the last.
+        let last = row_of(last);
+        let up_to = match self.any_node::<ChunkRecord>(last)? {
+            Some(chunk) => (last, chunk.document, chunk.section),
+            None => (Row::MAX, Row::MAX, Row::MAX),
+        };
+        for row in self.touched_up_to(changes, up_to)? {
             let key = row.to_be_bytes();
             self.store.db.chunk_names.delete(self.txn(), &key)?;
             self.store.db.chunk_terms.delete(self.txn(), &key)?;

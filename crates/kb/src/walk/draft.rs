@@ -48,8 +48,8 @@ impl DraftNames {
         rows: &[Row],
         mentioned: Vec<(Row, f32)>,
     ) -> (ChunkNames, Vec<u32>) {
-        let titled = self.names.iter().zip(rows).filter(|(name, _)| name.is_title);
-        let mut titles: Vec<Row> = titled.map(|(_, row)| *row).collect();
+        let above = self.names.iter().zip(rows).filter(|(name, _)| name.is_title);
+        let mut titles: Vec<Row> = above.map(|(_, row)| *row).collect();
         titles.sort_unstable();
         let mut units = self.units;
         for unit in &mut units {

@@ -102,6 +102,9 @@ fn holding_sentence(text: &str, answer: &str, rationale: &str) -> Option<std::op
     if wanted.is_empty() || wanted == ["yes"] || wanted == ["no"] {
         return None;
     }
+    if !may_have(text, &wanted) {
+        return None;
+    }
     let rationale_words: HashSet<String> = content_words(rationale).into_iter().collect();
     let shared = |sentence: &str| {
         let held: HashSet<String> = content_words(sentence).into_iter().collect();
@@ -116,11 +119,24 @@ fn holding_sentence(text: &str, answer: &str, rationale: &str) -> Option<std::op
         .max_by_key(|range| shared(&text[range.clone()]))
 }
 
+/// Whether a text may have these lower-case words: cheaper than cutting it into words, and enough for
+/// most passages of a question.
+fn may_have(text: &str, words: &[String]) -> bool {
+    if !text.is_ascii() {
+        return true;
+    }
+    let lower = text.to_ascii_lowercase();
+    words.iter().all(|word| lower.contains(word.as_str()))
+}
+
 /// Whether a hit's title or text holds an answer's words in a row. Judgements stand in no text.
 pub(crate) fn holds(hit: &Hit, answer: &str) -> bool {
     let wanted = without_articles(answer);
     let judgement = wanted.is_empty() || wanted == ["yes"] || wanted == ["no"];
-    let within = |text: &str| without_articles(text).windows(wanted.len()).any(|run| run == wanted);
+    let within = |text: &str| {
+        may_have(text, &wanted)
+            && without_articles(text).windows(wanted.len()).any(|run| run == wanted)
+    };
     !judgement && (within(&hit.title) || within(&hit.text))
 }
 

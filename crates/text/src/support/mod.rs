@@ -78,7 +78,7 @@ pub fn nearest_sentence(claim: &str, text: &str) -> Option<Range<usize>> {
     let shared = |range: Range<usize>| {
         let mut own: HashSet<u64> = HashSet::new();
         each_term(&text[range.clone()], |stem, _| {
-            own.extend(claimed.0.get(&number(stem)).copied())
+            own.extend(claimed.0.get(&number(stem)).copied());
         });
         (own.len(), range)
     };

@@ -39,12 +39,7 @@ impl LinkWriter {
         Ok(())
     }
 
-    fn tie(
-        &mut self,
-        writer: &mut StoreWriter<'_>,
-        from: At,
-        named: &Named,
-    ) -> heed::Result<()> {
+    fn tie(&mut self, writer: &mut StoreWriter<'_>, from: At, named: &Named) -> heed::Result<()> {
         // In order, so that the same input hands out the same rows.
         let mut sorted: Vec<_> = named.iter().collect();
         sorted.sort_unstable_by_key(|(key, _)| *key);
@@ -78,8 +73,8 @@ fn mentioned_only_by_rule(
     let titles = mentions((Layer::Document, chunk.document))?.len()
         + mentions((Layer::Section, chunk.section))?.len();
     let names = mentions((Layer::Chunk, chunk.row))?;
-    let as_found = titles == chunk.title.len() + chunk.heading.len()
-        && names.len() == chunk.named.len();
+    let as_found =
+        titles == chunk.title.len() + chunk.heading.len() && names.len() == chunk.named.len();
     Ok(as_found.then(|| names.iter().map(|link| (link.to.1, link.weight)).collect()))
 }
 

@@ -44,8 +44,8 @@ impl ChunkLinks {
         let named = named_in(&source.text, title.iter().chain(&heading));
         let draft = match for_draft {
             Some(terms) => {
-                let names = draft_names(&named, title.keys().chain(heading.keys()));
-                Some(DraftNames::new(reader, &source, names, terms)?)
+                let drafts = draft_names(&named, title.keys().chain(heading.keys()));
+                Some(DraftNames::new(reader, &source, drafts, terms)?)
             }
             None => None,
         };
@@ -72,15 +72,15 @@ impl ChunkLinks {
 
 /// The names of a chunk with those that it stands under, each once.
 fn draft_names<'a>(named: &Named, titles: impl Iterator<Item = &'a String>) -> Vec<DraftName> {
-    let mut names: Vec<DraftName> =
+    let mut drafts: Vec<DraftName> =
         named.keys().map(|key| DraftName { key: key.clone(), is_title: false }).collect();
     for title in titles {
-        match names.iter_mut().find(|name| name.key == *title) {
+        match drafts.iter_mut().find(|name| name.key == *title) {
             Some(name) => name.is_title = true,
-            None => names.push(DraftName { key: title.clone(), is_title: true }),
+            None => drafts.push(DraftName { key: title.clone(), is_title: true }),
         }
     }
-    names
+    drafts
 }
 
 /// A title as a name: without what stands in brackets after it, and as well without what stands

@@ -106,30 +106,27 @@ impl StoreReader<'_> {
 
 impl StoreWriter<'_> {
     /// Stores what was made of a chunk, when what is made of changed chunks has been dropped.
-    pub(crate) fn put_names(&mut self, chunk: Row, names: ChunkNames, terms: Vec<u32>) {
-        self.made_names.push((chunk, names, terms));
-    }
-
-    /// Stores what [`StoreWriter::put_names`] took; of chunks that are gone nothing.
-    pub(super) fn store_made_names(&mut self) -> heed::Result<()> {
-        for (chunk, names, terms) in std::mem::take(&mut self.made_names) {
-            self.store_names(chunk, (&names, &terms))?;
-        }
-        Ok(())
-    }
-
-    fn store_names(
+    pub(crate) fn put_names(
         &mut self,
         chunk: Row,
         (names, terms): (&ChunkNames, &[u32]),
     ) -> heed::Result<()> {
-        let Some(slot) = self.slot_of_node((Layer::Chunk, chunk))? else { return Ok(()) };
-        let key = chunk.to_be_bytes();
-        self.put_sealed((self.store.db.chunk_names, &key), slot, &encode(names)?)?;
         let mut before = 0;
         let steps: Vec<u32> =
             terms.iter().map(|term| term - std::mem::replace(&mut before, *term)).collect();
-        self.put_sealed((self.store.db.chunk_terms, &key), slot, &encode(&steps)?)
+        self.made_names.push((chunk, [encode(names)?, encode(&steps)?]));
+        Ok(())
+    }
+
+    /// Stores what [`StoreWriter::put_names`] took; of chunks that are gone nothing.
+    pub(super) fn store_made_names(&mut self) -> heed::Result<()> {
+        for (chunk, [names, terms]) in std::mem::take(&mut self.made_names) {
+            let Some(slot) = self.slot_of_node((Layer::Chunk, chunk))? else { continue };
+            let key = chunk.to_be_bytes();
+            self.put_sealed((self.store.db.chunk_names, &key), slot, &names)?;
+            self.put_sealed((self.store.db.chunk_terms, &key), slot, &terms)?;
+        }
+        Ok(())
     }
 
     /// What was made of the chunks that this transaction touches is made again.

@@ -14,7 +14,6 @@ use super::schema::{FORMAT, LAYERS, decode, encode, hash};
 use super::sealed::Removals;
 use super::vectors::files::OpenVectorFile;
 use super::{Id, Row, Store};
-use crate::walk::ChunkNames;
 
 /// One consistent view of the store.
 pub(crate) struct StoreReader<'t> {
@@ -39,8 +38,8 @@ pub(crate) struct StoreWriter<'t> {
     /// The file of vectors that it wrote to last: whether that is still the one is asked only once.
     pub(super) vector_file: Option<OpenVectorFile>,
     pub(super) removals: Removals,
-    /// What was made of chunks for graph search, stored when the write ends.
-    pub(super) made_names: Vec<(Row, ChunkNames, Vec<u32>)>,
+    /// The encoded names and terms of chunks, stored when the write ends.
+    pub(super) made_names: Vec<(Row, [Vec<u8>; 2])>,
     /// The next row of each layer, once it has handed some out; stored when the write ends.
     pub(super) next_rows: Option<[Row; LAYERS]>,
     /// Whether it takes in what another replica wrote.

@@ -90,7 +90,8 @@ bench: ## the numbers of docs/performance.md (some minutes)
 # rank_bm25. PASSAGES is a JSONL file whose first records are indexed instead of made-up ones.
 # Our crates are optimised, as in `make bench`; so is the model server, which is ours.
 bench-peers: ## Halma and LangChain side by side, as users meet them [PEERS=venv/bin/python] [PASSAGES=FILE]
-	HALMA_PEERS="$(PEERS)" HALMA_PASSAGES="$(abspath $(PASSAGES))" cargo bench \
+	HALMA_PEERS="$(if $(findstring /,$(PEERS)),$(abspath $(PEERS)),$(PEERS))" \
+	 HALMA_PASSAGES="$(abspath $(PASSAGES))" cargo bench \
 	 -p halma-cli --profile dev --bench peers --config profile.dev.opt-level=2
 
 # Cases of each test with random input, runs that are killed, random requests, seconds of a thousand

@@ -177,4 +177,24 @@ mod tests {
         let led = store.read(|reader| reader.is_led_to(entity, Edge::Mentions)).unwrap();
         assert!(!led);
     }
+
+    /// What graph search needs of a chunk is made again where it mentions something else, and not
+    /// where documents refer to each other.
+    #[test]
+    fn only_mentions_are_noted_as_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let touched = |edge, from: At, to: At| {
+            let before = store.read(|reader| reader.change_position()).unwrap();
+            store.write(|writer| writer.put_edge(Link::new(from, edge, to))).unwrap();
+            let changes = |reader: &StoreReader<'_>| {
+                let changes = reader.changes_since(before)?.unwrap_or_default();
+                reader.chunks_touched_by(&changes)
+            };
+            store.read(changes).unwrap()
+        };
+        let (chunk, document) = ((Layer::Chunk, 7), (Layer::Document, 1));
+        assert_eq!(touched(Edge::Mentions, chunk, (Layer::Entity, 1)), [7]);
+        assert!(touched(Edge::RefersTo, chunk, document).is_empty());
+    }
 }

@@ -49,7 +49,7 @@ pub(crate) use documents::{
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
 pub(crate) use feedback::{CandidateRecord, FeedbackRecord, accepted_id};
-pub(crate) use forms::{ChunkNames, DocumentNames, FormKey, FormsState, NameKey, NameRecord};
+pub(crate) use forms::{ChunkForms, DocumentNames, FormKey, FormsState, NameKey, NameRecord};
 use growth::Growth;
 pub(crate) use history::{History, Past};
 pub(crate) use languages::DocumentLanguages;

@@ -7,14 +7,14 @@ use super::names::{NewNames, all_names};
 use super::{is_chunk, names_in_block};
 use crate::extract::Extraction;
 use crate::store::{
-    ChunkNames, DocumentNames, DocumentRecord, FormKey, FormsState, Id, NameKey, NameRecord, Row,
+    ChunkForms, DocumentNames, DocumentRecord, FormKey, FormsState, Id, NameKey, NameRecord, Row,
     StoreReader, StoreWriter, Task, UnitKey,
 };
 
 /// A chunk that was entered, or is to be, with other names.
 struct ChunkChange {
     chunk: Row,
-    old: Option<ChunkNames>,
+    old: Option<ChunkForms>,
     new: Option<NewNames>,
 }
 
@@ -23,7 +23,7 @@ struct DocumentChange {
     row: Row,
     before: DocumentNames,
     /// The names of the chunks that it has now.
-    now: BTreeMap<Row, ChunkNames>,
+    now: BTreeMap<Row, ChunkForms>,
 }
 
 pub(super) struct Entering<'w, 't> {
@@ -78,9 +78,9 @@ impl<'w, 't> Entering<'w, 't> {
         let chunks: BTreeSet<Row> = before.chunks.iter().copied().chain(own).collect();
         let mut now = BTreeMap::new();
         for chunk in chunks {
-            let old: Option<ChunkNames> = self.writer.form_entry(FormKey::Chunk(chunk))?;
+            let old: Option<ChunkForms> = self.writer.form_entry(FormKey::Chunk(chunk))?;
             let forms =
-                |names: &ChunkNames| names.names.iter().map(|name| name.form).collect::<Vec<Id>>();
+                |names: &ChunkForms| names.names.iter().map(|name| name.form).collect::<Vec<Id>>();
             self.touched.extend(old.iter().flat_map(forms));
             let mark: Option<bool> = self.writer.form_entry(FormKey::ChangedChunk(chunk))?;
             if mark != Some(false) {
@@ -142,7 +142,7 @@ impl<'w, 't> Entering<'w, 't> {
         Ok(())
     }
 
-    fn count(&mut self, chunk: &ChunkNames, add: fn(u64, u64) -> u64) {
+    fn count(&mut self, chunk: &ChunkForms, add: fn(u64, u64) -> u64) {
         self.state.chunks = add(self.state.chunks, 1);
         self.state.facts = add(self.state.facts, chunk.facts.into());
         for (total, part) in self.state.left_out.iter_mut().zip(chunk.left_out) {
@@ -186,7 +186,7 @@ impl<'w, 't> Entering<'w, 't> {
     fn witness(&self, name: NameKey) -> heed::Result<Option<Row>> {
         for key in self.writer.form_keys_of(FormKey::Mention(name.form, 0))? {
             let FormKey::Mention(_, chunk) = key? else { continue };
-            let names: Option<ChunkNames> = self.writer.form_entry(FormKey::Chunk(chunk))?;
+            let names: Option<ChunkForms> = self.writer.form_entry(FormKey::Chunk(chunk))?;
             if names.is_some_and(|names| all_names(&names).any(|held| held == name)) {
                 return Ok(Some(chunk));
             }
@@ -273,7 +273,7 @@ impl<'w, 't> Entering<'w, 't> {
 /// entered.
 pub(super) fn links_of<'c>(
     reader: &StoreReader<'_>,
-    chunks: impl Iterator<Item = &'c ChunkNames> + Clone,
+    chunks: impl Iterator<Item = &'c ChunkForms> + Clone,
 ) -> heed::Result<BTreeSet<(Id, Id)>> {
     let names = || chunks.clone().flat_map(|chunk| chunk.names.iter().copied());
     let forms: BTreeSet<Id> = names().map(|name| name.form).collect();

@@ -15,7 +15,7 @@ use self::entering::Entering;
 use super::resolve::BLOCK;
 use crate::KbError;
 use crate::store::{
-    ChunkNames, ChunkRecord, FormKey, FormsState, Id, NameKey, Row, Store, StoreReader,
+    ChunkForms, ChunkRecord, FormKey, FormsState, Id, NameKey, Row, Store, StoreReader,
     StoreWriter, Task, UnitState,
 };
 pub(crate) use check::{Names, check};
@@ -132,7 +132,7 @@ fn changed_chunks(reader: &StoreReader<'_>, from: Row) -> heed::Result<ChangedCh
         }
         looked_at += 1;
         let now = reader.node::<ChunkRecord>(chunk)?.map(|chunk| chunk.document);
-        let former: Option<ChunkNames> = reader.form_entry(FormKey::Chunk(chunk))?;
+        let former: Option<ChunkForms> = reader.form_entry(FormKey::Chunk(chunk))?;
         let former = former.map(|former| former.document);
         if now.or(former).is_none() {
             changed.lost.push(chunk);

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use crate::extract::Extraction;
 use crate::extract::names::form;
 use crate::extract::resolve::{EntityKind, Name, block_id, declared_block, form_id};
-use crate::store::{ChunkNames, Id, NameKey, NameRecord, Row, hash};
+use crate::store::{ChunkForms, Id, NameKey, NameRecord, Row, hash};
 
 /// What is entered of a chunk.
 pub(super) struct NewNames {
-    pub(super) chunk: ChunkNames,
+    pub(super) chunk: ChunkForms,
     /// Each name, as if no other chunk had it.
     pub(super) records: BTreeMap<NameKey, NameRecord>,
 }
@@ -16,11 +16,11 @@ pub(super) struct NewNames {
 impl NewNames {
     pub(super) fn new(document: Row, extract: &Extraction) -> Self {
         let left_out = extract.left_out;
-        let chunk = ChunkNames {
+        let chunk = ChunkForms {
             document,
             facts: u32::try_from(extract.facts.len()).unwrap_or(u32::MAX),
             left_out: [left_out.invented, left_out.unknown_ends, left_out.beyond_limit],
-            ..ChunkNames::default()
+            ..ChunkForms::default()
         };
         let mut new = Self { chunk, records: BTreeMap::new() };
         for sighting in &extract.sightings {
@@ -56,6 +56,6 @@ impl NewNames {
 }
 
 /// The names of a chunk with those that it declares.
-pub(super) fn all_names(chunk: &ChunkNames) -> impl Iterator<Item = NameKey> {
+pub(super) fn all_names(chunk: &ChunkForms) -> impl Iterator<Item = NameKey> {
     chunk.names.iter().copied().chain(chunk.aliases.iter().map(|(name, _)| *name))
 }

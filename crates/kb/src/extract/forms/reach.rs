@@ -12,7 +12,7 @@ use super::{most_chunks, names_in_block};
 use crate::extract::extracted_chunk::{ChunkReading, ExtractedChunk, OutsideSightings, in_order};
 use crate::extract::graph::Made;
 use crate::extract::resolve::{Name, NameSimilarity};
-use crate::store::{ChunkNames, FormKey, Id, NameKey, NameRecord, Row, StoreReader, Task, UnitKey};
+use crate::store::{ChunkForms, FormKey, Id, NameKey, NameRecord, Row, StoreReader, Task, UnitKey};
 
 /// What is resolved together.
 pub(in crate::extract) struct Reach {
@@ -174,7 +174,7 @@ impl<'r, 't> Reaching<'r, 't> {
     fn read_spelling(&mut self, name: NameKey) -> heed::Result<Option<Spelling>> {
         let record: Option<NameRecord> = self.reader.form_entry(FormKey::Name(name))?;
         let Some(NameRecord { witness, .. }) = record else { return Ok(None) };
-        let names: Option<ChunkNames> = self.reader.form_entry(FormKey::Chunk(witness))?;
+        let names: Option<ChunkForms> = self.reader.form_entry(FormKey::Chunk(witness))?;
         let Some(names) = names else { return Ok(None) };
         let Some(at) = names.names.iter().position(|held| *held == name) else {
             return Ok(all_names(&names).any(|held| held == name).then_some(Spelling::Declared));
@@ -200,7 +200,7 @@ impl<'r, 't> Reaching<'r, 't> {
         for chunk in std::mem::take(&mut self.chunks) {
             let Some(read) = self.extract(chunk)? else { continue };
             let mut read = Rc::unwrap_or_clone(read);
-            let names: Option<ChunkNames> = self.reader.form_entry(FormKey::Chunk(chunk))?;
+            let names: Option<ChunkForms> = self.reader.form_entry(FormKey::Chunk(chunk))?;
             let names = names.map_or(vec![], |names| names.names);
             if names.len() != read.extract.sightings.len() {
                 return Ok(None);

@@ -2,7 +2,7 @@
 use super::library::{Library, mention};
 use crate::extract::forms::Names;
 use crate::extract::resolution::{Resolution, Scope};
-use crate::store::{ChunkNames, FormKey, FormsState, NameKey, NameRecord, StoreReader};
+use crate::store::{ChunkForms, FormKey, FormsState, NameKey, NameRecord, StoreReader};
 
 /// Names that are alike, one that is short for another, and two entries that were merged.
 fn people() -> Library {
@@ -59,7 +59,7 @@ fn an_entry_that_is_missing_or_left_over_is_found_whatever_it_is_about() {
         // One that belongs to nothing.
         let left = if matches!(key, FormKey::Chunk(_)) { FormKey::Chunk(900) } else { key };
         let put = library.base.store.write(|writer| match left {
-            FormKey::Chunk(_) => writer.put_form_entry(left, &ChunkNames::default()),
+            FormKey::Chunk(_) => writer.put_form_entry(left, &ChunkForms::default()),
             FormKey::Document(_) => writer.put_form_entry(FormKey::Document(900), &()),
             FormKey::Name(_) => writer.put_form_entry(left, &NameRecord::default()),
             FormKey::Pair(_) => writer.put_form_entry(left, &(1_u64, 2_u64)),

@@ -16,7 +16,7 @@ pub(crate) struct NameKey {
 pub(crate) enum FormKey {
     /// → [`FormsState`](super::FormsState)
     State,
-    /// Chunk → [`ChunkNames`](super::ChunkNames)
+    /// Chunk → [`ChunkForms`](super::ChunkForms)
     Chunk(Row),
     /// Document → [`DocumentNames`](super::DocumentNames)
     Document(Row),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use key::{FormKey, NameKey};
-pub(crate) use records::{ChunkNames, DocumentNames, FormsState, NameRecord};
+pub(crate) use records::{ChunkForms, DocumentNames, FormsState, NameRecord};
 
 use super::schema::{decode, encode};
 use super::{StoreReader, StoreWriter, Table};

@@ -23,7 +23,7 @@ pub(crate) struct FormsState {
 
 /// The names in a chunk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ChunkNames {
+pub(crate) struct ChunkForms {
     pub(crate) document: Row,
     /// Of each sighting.
     pub(crate) names: Vec<NameKey>,

@@ -9,7 +9,7 @@ use super::super::names::{NewNames, all_names};
 use super::{Differences, count, entry, readable};
 use crate::extract::Extraction;
 use crate::store::{
-    ChunkNames, ChunkRecord, DocumentNames, FormKey, Id, NameKey, NameRecord, Row, StoreReader,
+    ChunkForms, ChunkRecord, DocumentNames, FormKey, Id, NameKey, NameRecord, Row, StoreReader,
     Task, UnitKey, UnitState,
 };
 
@@ -82,7 +82,7 @@ impl<'a, 'r, 'f> ChunkCheck<'a, 'r, 'f> {
 
     /// Counts what a chunk names, and looks for it under its names.
     fn take_chunk(&mut self, chunk: Row) -> heed::Result<()> {
-        let Some(names) = entry::<ChunkNames>(self.reader, FormKey::Chunk(chunk))? else {
+        let Some(names) = entry::<ChunkForms>(self.reader, FormKey::Chunk(chunk))? else {
             return Ok(());
         };
         let unit = self.reader.entry(UnitKey::of(Task::Facts, (Layer::Chunk, chunk)))?;
@@ -117,7 +117,7 @@ impl<'a, 'r, 'f> ChunkCheck<'a, 'r, 'f> {
                 self.found.note("names");
                 continue;
             };
-            let witness: Option<ChunkNames> = entry(self.reader, FormKey::Chunk(record.witness))?;
+            let witness: Option<ChunkForms> = entry(self.reader, FormKey::Chunk(record.witness))?;
             if !witness.is_some_and(|chunk| all_names(&chunk).any(|held| held == *name)) {
                 self.found.note("names");
             }
@@ -142,7 +142,7 @@ impl<'a, 'r, 'f> ChunkCheck<'a, 'r, 'f> {
         for (document, chunks) in &self.documents {
             let mut names = vec![];
             for chunk in chunks {
-                names.extend(entry::<ChunkNames>(self.reader, FormKey::Chunk(*chunk))?);
+                names.extend(entry::<ChunkForms>(self.reader, FormKey::Chunk(*chunk))?);
             }
             // A name that cannot be read is noted already.
             let Some(links) = readable(links_of(self.reader, names.iter()))? else { continue };

@@ -1059,7 +1059,8 @@ class ScorePart(BaseModel):
     score: float
     through: str | None = None
     """
-    What gave it: the entities, the atom.
+    What gave it: the summary, the tags, the entities. One that the question does not name is
+    followed by how it was reached: `[alias]`, `[similar name]`, `[sentence]` or `[fact]`.
     """
 
 

@@ -68,8 +68,21 @@ fn config_error(error: &anyhow::Error) -> Option<&ConfigError> {
     })
 }
 
+/// Whether a file that the command names does not exist.
+fn is_missing_file(error: &anyhow::Error) -> bool {
+    let is_ours = |cause: &(dyn std::error::Error + 'static)| {
+        cause.is::<EngineError>() || cause.is::<KbError>()
+    };
+    let is_missing = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|e| e.kind() == std::io::ErrorKind::NotFound)
+    };
+    !error.chain().any(is_ours) && error.chain().any(is_missing)
+}
+
 fn is_wrong_use(error: &anyhow::Error) -> bool {
     config_error(error).is_some()
+        || is_missing_file(error)
         || error.chain().any(|cause| {
             cause.downcast_ref::<EngineError>().is_some_and(EngineError::is_wrong_use)
                 || cause.downcast_ref::<KbError>().is_some_and(KbError::is_wrong_use)
@@ -99,6 +112,11 @@ mod tests {
         let error = anyhow::Error::from(EngineError::Run(Error::Spent(halma_core::Limit::Usd)));
         assert!(hint(&error).unwrap().contains("--max-usd"));
         let error = Err::<(), _>(std::io::Error::other("disk full")).context("cannot write x");
-        assert_eq!(message(&error.unwrap_err()), "cannot write x: disk full");
+        let error = error.unwrap_err();
+        assert_eq!(message(&error), "cannot write x: disk full");
+        assert!(!is_wrong_use(&error));
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let error = Err::<(), _>(missing).context("cannot read `x`").unwrap_err();
+        assert!(is_wrong_use(&error));
     }
 }

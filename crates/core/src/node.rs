@@ -172,7 +172,8 @@ pub struct ScorePart {
     /// `dense`, `bm25`, `entities`, `titles`, `summaries`, …; an edge's or a layer's own name.
     pub name: String,
     pub score: f32,
-    /// What gave it: the entities, the atom.
+    /// What gave it: the summary, the tags, the entities. One that the question does not name is
+    /// followed by how it was reached: `[alias]`, `[similar name]`, `[sentence]` or `[fact]`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub through: String,
 }
@@ -183,6 +184,7 @@ impl ScorePart {
         match self.name.as_str() {
             "entities" | "titles" | "led_to" => Some(Layer::Entity),
             "summaries" => Some(Layer::Summary),
+            "tags" => Some(Layer::Tag),
             "feedback" => Some(Layer::Atom),
             name => Layer::ALL.into_iter().find(|layer| layer.name() == name),
         }
@@ -194,7 +196,30 @@ impl ScorePart {
             "entities" | "titles" | "led_to" => Some(Edge::Mentions),
             // "chunk" is the chunk of an atom.
             "summaries" | "chunk" | "feedback" => Some(Edge::DerivedFrom),
+            "tags" => Some(Edge::Tagged),
+            "links" => Some(Edge::LinksTo),
             name => Edge::ALL.into_iter().find(|edge| edge.name() == name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_names_the_layer_and_the_edge_that_gave_it() {
+        for (name, layer, edge) in [
+            ("dense", None, None),
+            ("entities", Some(Layer::Entity), Some(Edge::Mentions)),
+            ("titles", Some(Layer::Entity), Some(Edge::Mentions)),
+            ("tags", Some(Layer::Tag), Some(Edge::Tagged)),
+            ("links", None, Some(Edge::LinksTo)),
+            ("next", None, Some(Edge::Next)),
+            ("summaries", Some(Layer::Summary), Some(Edge::DerivedFrom)),
+        ] {
+            let part = ScorePart { name: name.to_owned(), score: 1.0, through: String::new() };
+            assert_eq!((part.layer(), part.edge()), (layer, edge), "{name}");
         }
     }
 }

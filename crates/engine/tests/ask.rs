@@ -113,7 +113,15 @@ async fn a_request_is_checked_before_it_runs_and_its_budget_applies() {
     assert!(refused(unknown).contains("no such strategy"));
     let setting = AskRequest { settings: [("q".to_owned(), "1".to_owned())].into(), ..request() };
     assert!(refused(setting).contains("unknown field"));
+    for wrong in ["yesterday", "2024-02-31", "2024-13", "28.02.2024"] {
+        let dated = AskRequest { asked_at: Some(wrong.into()), ..request() };
+        assert!(refused(dated).contains(&format!("`{wrong}` is not a date")), "{wrong}");
+    }
     assert!(engine.traces().list(None, 9, |_| true).is_empty());
+    for right in ["2024", "2024-02", "2024-02-29", " "] {
+        let dated = AskRequest { asked_at: Some(right.into()), ..request() };
+        assert!(engine.prepare(dated).is_ok(), "{right}");
+    }
     let budget = Budget { calls: Some(0), ..Budget::default() };
     let spent = engine.ask(AskRequest { budget, ..request() }).await.unwrap();
     assert!(spent.outcome.trace.spent());

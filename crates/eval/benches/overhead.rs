@@ -117,6 +117,7 @@ async fn run(out: &Path, data: &DataSet) -> Report {
         }),
         retrieve: Arc::new(|_| Box::pin(async { Ok(vec![]) })),
         fingerprint: "none".into(),
+        has_embedder: false,
         judge: None,
         assessors: vec![],
     };

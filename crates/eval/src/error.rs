@@ -26,6 +26,18 @@ pub enum EvalError {
     SameLabel { label: String },
     #[error("the evaluation was stopped from outside; run it again to continue")]
     Stopped,
+    #[error(
+        "{}: the report cannot be read: {source}; give the folder that \
+         `halma eval` wrote to, or the report.json in it",
+        file.display()
+    )]
+    NoReport { file: PathBuf, source: std::io::Error },
+    #[error(
+        "{}: the folder has the report of `{existing}`, which that of `{questions}` would replace; \
+         give another --out",
+        out.display()
+    )]
+    OtherReport { out: PathBuf, existing: String, questions: String },
     #[error("{}: this is not the report of an evaluation: {reason}; give a report.json", file.display())]
     BadReport { file: PathBuf, reason: String },
     #[error(
@@ -54,6 +66,8 @@ impl EvalError {
         matches!(
             self,
             Self::OtherBase { .. }
+                | Self::NoReport { .. }
+                | Self::OtherReport { .. }
                 | Self::BadReport { .. }
                 | Self::ReportVersion { .. }
                 | Self::SameLabel { .. }

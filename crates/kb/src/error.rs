@@ -150,6 +150,12 @@ pub enum KbError {
     Contradicted { id: String, others: String },
     #[error("the {layer} layer cannot be searched; search `chunk` or `atom`")]
     NotSearched { layer: &'static str },
+    #[error(
+        "the entities and facts that a model has extracted cannot be taken out of a base: set \
+         `entities = \"model\"` and omit `--rebuild entities`, or index the documents into another \
+         base"
+    )]
+    EntitiesStay,
     #[error("cutting by `semantic` needs an embedder; configure one, or set `chunks`")]
     CutWithoutEmbedder,
     #[error("cutting `{title}`: {source}")]

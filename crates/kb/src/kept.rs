@@ -10,7 +10,7 @@ pub(crate) const MOST_CHUNKS_UNASKED: u64 = 200;
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BasePart {
-    /// `kb.atoms`.
+    /// `kb.atoms`, and the prompt that makes them.
     Atoms,
     /// `kb.chunks` and the sizes that belong to it; of the documents that the run reads.
     Chunks,
@@ -66,7 +66,8 @@ impl BasePart {
             Self::Summaries => &["kb/summarise"],
             Self::Communities => &["kb/community"],
             Self::Tables => &["kb/rows"],
-            Self::Atoms | Self::Chunks | Self::Vectors | Self::Embedder => &[],
+            Self::Atoms => &[crate::stages::ATOMIZE],
+            Self::Chunks | Self::Vectors | Self::Embedder => &[],
         }
     }
 }

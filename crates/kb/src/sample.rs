@@ -10,7 +10,7 @@ use crate::cut::{ChunkDraft, Outline, SectionDraft};
 use crate::store::{
     At, Column, ColumnKind, CommunityRecord, DocumentDraft, DocumentRecord, EntityRecord,
     FactRecord, FigureRecord, Link, Row, RowRecord, Store, StoreWriter, SummaryRecord, TableRecord,
-    TagRecord, TextPlace, hash,
+    TagRecord, TextPlace, atoms_input, hash,
 };
 use crate::{Atoms, Base, BaseOptions};
 
@@ -91,7 +91,7 @@ pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
             let chars = text.chars().count();
             for (chunk, span) in [(first, (0, 3)), (last, (chars - 2, chars))] {
                 let atom = AtomDraft { text: marks.next(), span };
-                writer.put_atoms(chunk, Atoms::Sentences, &[atom])?;
+                writer.put_atoms(chunk, atoms_input(Atoms::Sentences), &[atom])?;
             }
             let table = writer.take_rows(Layer::Table, 1)?;
             let section = record.sections.0;

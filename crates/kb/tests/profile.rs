@@ -67,6 +67,7 @@ async fn an_estimate_says_what_stays_and_what_changing_it_costs() {
     let told = estimate(context(), &inputs, &IndexOptions::default()).await.unwrap();
     assert_eq!(told.calls, 0);
     let (kept, cost) = &told.kept[0];
+    let cost = cost.as_ref().unwrap();
     assert_eq!((kept.part, cost.calls), (BasePart::Atoms, 30));
     let options = IndexOptions { rebuild: vec![BasePart::Atoms], ..IndexOptions::default() };
     let told = estimate(context(), &inputs, &options).await.unwrap();
@@ -104,7 +105,8 @@ async fn a_chunk_whose_rebuilding_fails_keeps_its_atoms() {
     bench.options.rebuild = vec![BasePart::Atoms];
     *bench.model.fails_on.lock().unwrap() = Some("number7 ");
     let report = bench.index(&base).await;
-    assert!(report.pending_units + report.failed_units > 0 && report.failure.is_some());
+    assert_eq!((report.failed_units, report.pending_units), (1, 0));
+    assert!(report.failure.is_some());
     let found = search(&base, "number7", Layer::Atom, Mode::Bm25).await;
     assert_eq!(found[0].text, "Animal number7 lives here.");
     *bench.model.fails_on.lock().unwrap() = None;
@@ -236,4 +238,67 @@ async fn the_threshold_of_atoms_is_measured_again_when_they_are_of_another_kind(
     bench.options.rebuild = vec![BasePart::Atoms];
     bench.index(&base).await;
     assert_eq!(measured().atom, measured().chunk);
+}
+
+#[tokio::test]
+async fn atoms_are_made_again_by_another_prompt_only_when_asked_for() {
+    let mut works = Works::new();
+    for i in 0..210 {
+        works.bench.write(&format!("a{i:03}.txt"), format!("Ada{i} founded Works{i}."));
+    }
+    works.bench.settings.atoms = Atoms::Questions;
+    works.bench.settings.entities = Entities::Names;
+    let base = works.open();
+    works.index(&base).await;
+    assert_eq!(works.rules.calls("questions"), 210);
+    // With the same prompt and model there is nothing to do.
+    works.bench.options.rebuild = vec![BasePart::Atoms];
+    works.index(&base).await;
+    assert_eq!(works.rules.calls("questions"), 210);
+    works.bench.options.rebuild.clear();
+    let shipped = include_str!("../prompts/kb/atomize.md");
+    works.reworded = Some(("kb/atomize", format!("{shipped}\nBe brief.\n")));
+    let report = works.index(&base).await;
+    assert_eq!((report.kept[0].part, works.rules.calls("questions")), (BasePart::Atoms, 210));
+    works.bench.options.rebuild = vec![BasePart::Atoms];
+    let report = works.index(&base).await;
+    assert_eq!((report.pending_units, works.rules.calls("questions")), (0, 420));
+    works.index(&base).await;
+    assert_eq!(works.rules.calls("questions"), 420);
+}
+
+#[tokio::test]
+async fn a_part_that_is_turned_off_goes_when_a_rebuild_is_asked_for() {
+    let mut works = Works::new();
+    let chapter = "Ada is a painter. Ada founded Works. Bob is a baker. ".repeat(60);
+    works.bench.write("long.txt", format!("Ada is a painter.\n\n{chapter}\n\n{chapter}"));
+    let parts = [BasePart::Tags, BasePart::Summaries, BasePart::Communities];
+    let turn = |works: &mut Works, on: bool| {
+        let settings = &mut works.bench.settings;
+        (settings.tags, settings.summaries, settings.communities) = (on, on, on);
+    };
+    turn(&mut works, true);
+    let base = works.open();
+    works.index(&base).await;
+    let held = |base: &Base| {
+        let layers = base.inspector().stats().unwrap().figures.layers;
+        [Layer::Tag, Layer::Summary, Layer::Community].map(|layer| layers.get(&layer) > Some(&0))
+    };
+    assert_eq!(held(&base), [true; 3]);
+    turn(&mut works, false);
+    assert_eq!(works.index(&base).await.kept.len(), 3);
+    assert_eq!(held(&base), [true; 3]);
+    works.bench.options.rebuild = parts.to_vec();
+    works.index(&base).await;
+    assert_eq!(held(&base), [false; 3]);
+    assert!(base.inspector().verify().unwrap().is_sound());
+    let calls = works.rules.all_calls();
+    turn(&mut works, true);
+    works.index(&base).await;
+    assert_eq!(held(&base), [true; 3]);
+    assert!(works.rules.all_calls() > calls, "what was taken out is asked for again");
+    works.bench.options.rebuild = vec![BasePart::Entities];
+    works.bench.settings.entities = Entities::Names;
+    let refused = works.bench.try_index(&base, Budget::default()).await.unwrap_err();
+    assert!(refused.to_string().contains("cannot be taken out"), "{refused}");
 }

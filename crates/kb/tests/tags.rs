@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use common::{Words, query, search};
 use extractor::Works;
-use halma_core::{Budget, Embedder, Filter, Knowledge, Layer, Meter, Mode, Query};
+use halma_core::{Budget, Edge, Embedder, Filter, Knowledge, Layer, Meter, Mode, Query};
 use halma_kb::{
     Base, BaseOptions, BuildContext, Former, GivenThresholds, TagLearning, TagSample,
     estimate_learning, learn_tags,
@@ -88,6 +88,7 @@ async fn what_is_learned_expands_every_search_and_filter() {
     let parts = search(&base, lay, Layer::Chunk, Mode::Graph).await.remove(0).parts;
     let part = parts.iter().find(|part| part.name == "tags").unwrap();
     assert_eq!(part.through, "cardiac infarction");
+    assert_eq!((part.layer(), part.edge()), (Some(Layer::Tag), Some(Edge::Tagged)));
 
     let tags = base.tags(lay, 0.9).await.unwrap();
     assert_eq!(

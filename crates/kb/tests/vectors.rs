@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Bench, Words, search};
 use halma_core::{Budget, Embedder, Hit, Layer, Mode};
-use halma_kb::{Base, BaseOptions, InputFormat};
+use halma_kb::{Base, BaseOptions, BasePart, InputFormat};
 
 fn options() -> BaseOptions {
     let embedder: Arc<dyn Embedder> = Words::new();
@@ -82,7 +82,7 @@ async fn a_damaged_file_is_reported_and_its_texts_are_embedded_again() {
 }
 
 #[tokio::test]
-async fn vectors_of_other_dimensions_take_the_place_of_the_former() {
+async fn vectors_of_other_dimensions_are_refused_until_a_rebuild_is_asked_for() {
     struct Short(Arc<Words>);
 
     #[async_trait::async_trait]
@@ -104,7 +104,7 @@ async fn vectors_of_other_dimensions_take_the_place_of_the_former() {
         }
     }
 
-    let bench = Bench::new();
+    let mut bench = Bench::new();
     animals(&bench, 0, 5);
     let base = open(&bench);
     bench.index(&base).await;
@@ -114,9 +114,18 @@ async fn vectors_of_other_dimensions_take_the_place_of_the_former() {
     let options = BaseOptions { embedder: Some(embedder), ..BaseOptions::default() };
     let base = Base::open(&bench.base_dir(), options).unwrap();
     animals(&bench, 5, 9);
-    // The first reply says that the former vectors are of another space; their texts wait then.
-    bench.index(&base).await;
-    bench.index(&base).await;
+    let report = bench.index(&base).await;
+    let failure = report.failure.unwrap();
+    assert!(
+        failure.contains("32 dimensions") && failure.contains("--rebuild embedder"),
+        "{failure}"
+    );
+    assert!(report.embedded == 0 && report.failed_units > 0, "{}", report.failed_units);
+    assert!(file(&bench).exists(), "the former vectors stay");
+    bench.options.rebuild = vec![BasePart::Embedder];
+    // The first reply says how many dimensions there are now; the texts of the others wait then.
+    let report = bench.index(&base).await;
+    assert_eq!((report.failure, report.failed_units, report.pending_units), (None, 0, 0));
     assert!(base.inspector().verify().unwrap().is_sound());
     assert_eq!(search(&base, "number3", Layer::Chunk, Mode::Dense).await.len(), 9);
     assert!(!file(&bench).exists(), "the former vectors");

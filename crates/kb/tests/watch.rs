@@ -46,6 +46,18 @@ async fn a_single_file_is_seen_when_it_is_replaced() {
     assert_eq!(changed(&mut watch).await, ["a.txt"]);
 }
 
+#[tokio::test]
+async fn changes_of_the_configuration_in_use_are_not_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("halma.toml"), "").unwrap();
+    let watch = Watch::new(&[dir.path().to_owned()], Path::new("nowhere")).unwrap();
+    let mut watch = watch.without_configuration(&at("halma.toml"));
+    fs::write(at("halma.toml"), "[kb]").unwrap();
+    fs::write(at("a.txt"), "one").unwrap();
+    assert_eq!(changed(&mut watch).await, ["a.txt"]);
+}
+
 #[test]
 fn an_input_that_is_gone_cannot_be_watched() {
     let said = Watch::new(&[Path::new("no such folder").to_owned()], Path::new(".")).err().unwrap();

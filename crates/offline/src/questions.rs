@@ -27,13 +27,19 @@ pub(crate) fn reply(input: &QuestionsInput) -> String {
         .into_iter()
         .map(|range| text[range].split_whitespace().collect::<Vec<_>>().join(" "))
         .filter(|sentence| says_something(sentence))
-        .map(|sentence| named(title, &sentence))
+        .map(|sentence| named(title, without_colon(&sentence)))
         .collect();
     if atoms.is_empty() {
         // A heading, a list or a table is still all the chunk has to be found by.
-        return text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        return without_colon(&text).to_owned();
     }
     atoms.join("\n")
+}
+
+/// A line that ends with a colon is read as one that introduces the atoms.
+fn without_colon(sentence: &str) -> &str {
+    sentence.trim_end_matches([':', '：', ' '])
 }
 
 /// Headings and fragments of one or two words say nothing that a question could ask for.
@@ -92,5 +98,9 @@ mod tests {
     #[test]
     fn a_chunk_without_sentences_is_its_own_atom() {
         assert_eq!(atoms("List", "# Names"), ["# Names"]);
+        assert_eq!(
+            atoms("Deed", "The parties agree as follows:"),
+            ["The parties agree as follows"]
+        );
     }
 }

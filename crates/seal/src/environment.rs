@@ -15,9 +15,9 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, PutFlags, RoT
 use crate::key_file::copy_of;
 use crate::private;
 
-type Table = Database<'static, Bytes, Bytes>;
+pub(crate) type Table = Database<'static, Bytes, Bytes>;
 
-const DATA: &str = "data.mdb";
+pub(crate) const DATA: &str = "data.mdb";
 const GIB: usize = 1 << 30;
 
 /// Values written in one transaction of a copy that is new.
@@ -29,6 +29,22 @@ const BATCH: u64 = 20_000;
 pub struct CopyError {
     pub path: PathBuf,
     pub source: heed::Error,
+}
+
+impl CopyError {
+    /// Whether the environment itself cannot be read, and not the disk or a limit is the reason.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        use heed::MdbError::{DbsFull, MapFull, MapResized, ReadersFull, TlsFull, TxnFull};
+        match self.source {
+            heed::Error::Io(_) | heed::Error::EnvAlreadyOpened => false,
+            heed::Error::Mdb(error) => {
+                let limits = [DbsFull, MapFull, MapResized, ReadersFull, TlsFull, TxnFull];
+                !limits.contains(&error)
+            }
+            heed::Error::Encoding(_) | heed::Error::Decoding(_) => true,
+        }
+    }
 }
 
 /// What a copy took over.
@@ -89,7 +105,7 @@ pub fn copy_open_environment(
 }
 
 /// A view of the environment, and the key file as it was at that moment.
-fn snapshot<'a>(
+pub(crate) fn snapshot<'a>(
     source: &'a Env<WithoutTls>,
     keys: &Path,
 ) -> heed::Result<(RoTxn<'a, WithoutTls>, Option<Vec<u8>>)> {
@@ -119,7 +135,7 @@ fn united(new: &[u8], former: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Writes a key file and its copy, each in full or not at all.
-fn write_keys(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_keys(path: &Path, bytes: &[u8]) -> io::Result<()> {
     for path in [path.to_owned(), copy_of(path)] {
         let part = path.with_added_extension("part");
         private::write(&part, bytes)?;
@@ -128,7 +144,7 @@ fn write_keys(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())
 }
 
-fn open(dir: &Path) -> heed::Result<Env<WithoutTls>> {
+pub(crate) fn open(dir: &Path) -> heed::Result<Env<WithoutTls>> {
     let held = fs::metadata(dir.join(DATA)).map_or(0, |file| file.len());
     let held = usize::try_from(held).unwrap_or(usize::MAX / 4);
     let size = held.saturating_mul(2).next_multiple_of(GIB).max(64 * GIB);
@@ -224,7 +240,7 @@ fn names(env: &Env<WithoutTls>) -> heed::Result<Vec<String>> {
     Ok(names)
 }
 
-fn tables(env: &Env<WithoutTls>) -> heed::Result<Vec<(String, Table)>> {
+pub(crate) fn tables(env: &Env<WithoutTls>) -> heed::Result<Vec<(String, Table)>> {
     let mut tables = vec![];
     for name in names(env)? {
         let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
@@ -236,7 +252,7 @@ fn tables(env: &Env<WithoutTls>) -> heed::Result<Vec<(String, Table)>> {
     Ok(tables)
 }
 
-fn new_table(env: &Env<WithoutTls>, name: &str) -> heed::Result<Table> {
+pub(crate) fn new_table(env: &Env<WithoutTls>, name: &str) -> heed::Result<Table> {
     let made = env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
         let made = opener.create_database::<Bytes, Bytes>(txn, Some(name))?;
         Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(made))

@@ -10,6 +10,7 @@ mod key_folder;
 mod key_store;
 mod keys;
 mod private;
+mod salvage;
 mod wipe;
 
 pub use call_keys::CallKeys;
@@ -20,4 +21,5 @@ pub use environment::{
 pub use key_folder::KeyFolder;
 pub use key_store::KeyStore;
 pub use keys::{Key, Keys, SealError, Slot};
+pub use salvage::{SalvageCounts, pad_environment, salvage_environment};
 pub use wipe::wipe_folder;

@@ -10,6 +10,7 @@ mod evaluation_runs;
 mod json;
 mod keys;
 mod limits;
+mod listening;
 mod listing;
 mod mcp;
 mod metrics;
@@ -26,6 +27,7 @@ mod workspace;
 
 pub use app::prompts_dir;
 pub use keys::{Key, KeyFile, KeysError, NewKey, Scope};
+pub use listening::ReservedAddress;
 pub use mcp::serve_stdio;
 pub use serve::{
     Reloader, ServeError, ServeOptions, Server, ServerLock, announce, reload_signals, stop_signal,

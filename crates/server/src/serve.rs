@@ -12,17 +12,17 @@ use halma_engine::{Config, Engine, Loaded, SERVER_LOCK};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop};
-use crate::checks::check;
 use crate::condition::Condition;
 use crate::keys::{KeyFile, KeysError};
 use crate::limits::blocking::run_blocking;
 #[cfg(unix)]
 use crate::limits::handles;
+use crate::listening::ReservedAddress;
 use crate::problem::Problem;
 use crate::routes;
 use crate::settings::follow_settings;
@@ -30,11 +30,6 @@ use crate::settings::follow_settings;
 /// Bytes of the request line and headers at most.
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
-
-/// Connections that wait to be accepted, at most; the system may allow fewer (`net.core.somaxconn`).
-/// Those of the usual 128 were full when hundreds of people asked at once: then connecting takes
-/// seconds, or fails.
-const BACKLOG: u32 = 4096;
 
 /// Options of a server.
 pub struct ServeOptions {
@@ -80,14 +75,20 @@ impl Server {
     /// Binds the configured address. Without API keys, an address that other machines can reach is
     /// refused unless `insecure` is set.
     pub async fn bind(options: ServeOptions, lock: ServerLock) -> Result<Self, ServeError> {
+        let address = ReservedAddress::reserve(&options.loaded).await?;
+        Self::listen(address, options, lock)
+    }
+
+    /// [`Server::bind`] at an address that was reserved before the base was opened.
+    pub fn listen(
+        address: ReservedAddress,
+        options: ServeOptions,
+        lock: ServerLock,
+    ) -> Result<Self, ServeError> {
         let ServeOptions { loaded, engine, dir, demo, insecure } = options;
-        let serve = loaded.config.serve.clone();
-        check(&serve)?;
-        let bind = |source| ServeError::Bind { addr: serve.addr.clone(), source };
-        let listener = listen(&serve.addr).await.map_err(bind)?;
-        let addr = listener.local_addr().map_err(bind)?;
+        let (listener, addr) = address.listen()?;
         #[cfg(unix)]
-        handles::make_room(&listener, serve.connections);
+        handles::make_room(&listener, loaded.config.serve.connections);
         let loopback = addr.ip().is_loopback();
         if !loopback && !insecure && !KeyFile::of(&engine, &dir).exists()? {
             return Err(needs_keys(addr.ip(), &engine, &dir).into());
@@ -207,27 +208,6 @@ pub fn reload_signals() -> mpsc::UnboundedReceiver<()> {
         }
     }
     received
-}
-
-/// Listens on the first address of `addr` (`HOST:PORT`) that can be bound.
-async fn listen(addr: &str) -> io::Result<TcpListener> {
-    let mut last = None;
-    for addr in lookup_host(addr).await? {
-        match listen_on(addr) {
-            Ok(listener) => return Ok(listener),
-            Err(e) => last = Some(e),
-        }
-    }
-    Err(last.unwrap_or_else(|| io::Error::other("there is no such address")))
-}
-
-fn listen_on(addr: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if addr.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // A server that is started again need not wait for the connections of the former one.
-    #[cfg(unix)]
-    socket.set_reuseaddr(true)?;
-    socket.bind(addr)?;
-    socket.listen(BACKLOG)
 }
 
 /// A client's connection, with the slot that it takes.
@@ -361,23 +341,5 @@ pub fn stop_signal() -> impl Future<Output = ()> {
 impl From<Problem> for ServeError {
     fn from(problem: Problem) -> Self {
         Self::Start(problem.detail)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn hundreds_of_connections_wait_to_be_accepted() {
-        let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
-        if !allowed.trim().parse().is_ok_and(|allowed: u32| allowed >= 512) {
-            return;
-        }
-        let listener = listen("localhost:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        let connect = || std::net::TcpStream::connect_timeout(&addr, Duration::from_millis(900));
-        let connected: Result<Vec<_>, _> = (0..400).map(|_| connect()).collect();
-        assert_eq!(connected.unwrap().len(), 400);
     }
 }

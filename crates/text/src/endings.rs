@@ -49,6 +49,14 @@ pub fn stem(word: &str) -> &str {
     }
 }
 
+/// Whether a word in lower case is `lower`. Does not allocate.
+pub(crate) fn lower_case_is(word: &str, lower: &str) -> bool {
+    if word.is_ascii() {
+        return word.eq_ignore_ascii_case(lower);
+    }
+    !lower.is_ascii() && word.chars().flat_map(char::to_lowercase).eq(lower.chars())
+}
+
 /// The text with its first letter in upper case.
 pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
@@ -68,6 +76,12 @@ mod tests {
             (strip_ending("bakers"), strip_ending("bus"), stem("café")),
             ("bak", "bus", "café")
         );
+    }
+
+    #[test]
+    fn words_are_compared_in_lower_case() {
+        assert!(lower_case_is("MÄRZ", "märz") && lower_case_is("Mai", "mai"));
+        assert!(!lower_case_is("Mai", "maj") && !lower_case_is("märz", "marz"));
     }
 
     #[test]

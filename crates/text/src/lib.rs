@@ -4,6 +4,7 @@
 mod cjk;
 pub mod dates;
 mod endings;
+mod full_stops;
 mod language;
 pub mod marks;
 mod names;

@@ -3,14 +3,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Abbreviations after which a full stop ends no sentence.
-const ABBREVIATIONS: &[&str] = &[
-    "mr", "mrs", "ms", "dr", "prof", "st", "mt", "ft", "gen", "col", "lt", "sgt", "capt", "rev",
-    "hon", "gov", "sen", "rep", "pres", "jr", "sr", "vs", "etc", "e.g", "i.e", "cf", "ca", "c",
-    "no", "nos", "vol", "pp", "p", "fig", "figs", "eq", "sec", "art", "inc", "ltd", "co", "corp",
-    "approx", "dept", "est", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct",
-    "nov", "dec", "u.s", "u.k", "a.m", "p.m", "al",
-];
+use crate::full_stops;
 
 /// What may stand between the end of a sentence and the next one.
 const CLOSERS: &str = "\"'”’“)]»›」』》）*_";
@@ -35,10 +28,10 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
                 let rest = &text[after + closers.unwrap_or(text.len() - after)..];
                 ends_here(&text[start..i], c, rest)
             }
-            '\n' => text[after..]
-                .lines()
-                .next()
-                .is_none_or(|line| line.trim().is_empty() || begins_block(line)),
+            '\n' => text[after..].lines().next().is_none_or(|line| {
+                line.trim().is_empty()
+                    || (begins_block(line) && !full_stops::is_wrapped_date(&text[start..i], line))
+            }),
             _ => false,
         };
         if ends {
@@ -78,14 +71,7 @@ fn ends_here(before: &str, stop: char, rest: &str) -> bool {
     if next.is_some_and(char::is_lowercase) {
         return false;
     }
-    if stop != '.' {
-        return true;
-    }
-    let word = before.rsplit(char::is_whitespace).next().unwrap_or(before);
-    let word = word.trim_start_matches(['(', '"', '“', '[']).to_lowercase();
-    // An initial (`J. Smith`) or a known abbreviation goes on.
-    let initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
-    !(initial || ABBREVIATIONS.contains(&word.as_str()))
+    stop != '.' || !full_stops::continues(before, rest)
 }
 
 /// Whether a line opens a block of its own: a list item, a heading, a table row.

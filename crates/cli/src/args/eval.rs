@@ -40,7 +40,8 @@ pub(crate) enum EvalCommand {
 #[derive(clap::Args)]
 pub(crate) struct EvalRun {
     /// Question file: your own (JSON lines with `question` and `answers`) or a data set in its
-    /// official format (`halma data list`)
+    /// official format (`halma data list`). A base made of its passages is of all of them: `--limit`
+    /// does not limit it
     #[arg(required = true)]
     pub(crate) file: Option<PathBuf>,
     /// Format of the data set [default: recognised by the keys of the records]
@@ -52,7 +53,8 @@ pub(crate) struct EvalRun {
     /// Run every strategy at every combination of values: n=1..10, kar3.mode=graph|dense
     #[arg(long, value_name = "KEY=VALUES")]
     pub(crate) grid: Vec<String>,
-    /// Ask --probe questions of each strategy, estimate the cost of the rest, and stop
+    /// Ask --probe questions of each strategy, estimate the cost of the rest, and stop. Where the
+    /// base is missing or incomplete, estimate the cost of the base, and build and ask nothing
     #[arg(long)]
     pub(crate) estimate: bool,
     /// Questions that --estimate asks of each strategy; their answers are stored. 0 asks none

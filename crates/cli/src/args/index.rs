@@ -60,7 +60,7 @@ pub(crate) struct Index {
     pub(crate) estimate: bool,
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
-    /// Do no calls of models in this process: leave them to `halma worker`. For a base at an address
+    /// Make no model calls in this process: leave them to `halma worker`. For a base at an address
     #[arg(long, conflicts_with = "estimate")]
     pub(crate) only_workers: bool,
     /// Print the report as JSON

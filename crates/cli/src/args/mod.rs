@@ -16,7 +16,7 @@ mod train;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use halma_core::AnswerStyle;
+use halma_core::{AnswerStyle, DateBound};
 use halma_engine::{LogFormat, WorkerKind};
 
 pub(crate) use backup::{Backup, Restore};
@@ -113,7 +113,7 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Copy a base or a server's folder while it is used
     Backup(Backup),
-    /// Make a base of a backup again
+    /// Restore a base from a backup
     Restore(Restore),
     /// Check that a server answers: for health checks of containers
     Health(HealthArgs),
@@ -121,7 +121,7 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Write the manual pages to a folder
     Man(Man),
-    /// Do model calls and embeddings for the builds of a shared base
+    /// Run model calls and embeddings for the builds of a shared base
     Worker(Worker),
     /// Read files or run SQL for another process of this program
     #[command(hide = true)]
@@ -153,7 +153,7 @@ pub(crate) struct Worker {
     pub(crate) kb: KbDir,
     /// Stop before this worker has spent more US dollars, by the prices in the configuration
     /// [default: none]
-    #[arg(long, value_name = "USD", value_parser = choice::limit)]
+    #[arg(long, value_name = "USD", value_parser = choice::limit, allow_negative_numbers = true)]
     pub(crate) max_usd: Option<f64>,
     /// When it ends, print what was done as JSON
     #[arg(long)]
@@ -185,7 +185,13 @@ pub(crate) struct BudgetArgs {
     #[arg(long, value_name = "N", help_heading = "Budget")]
     pub(crate) max_tokens: Option<u64>,
     /// Limit of costs in US dollars [default: none]
-    #[arg(long, value_name = "USD", help_heading = "Budget", value_parser = choice::limit)]
+    #[arg(
+        long,
+        value_name = "USD",
+        help_heading = "Budget",
+        value_parser = choice::limit,
+        allow_negative_numbers = true
+    )]
     pub(crate) max_usd: Option<f64>,
     /// Time limit in seconds [default: none]
     #[arg(long, value_name = "S", help_heading = "Budget", value_parser = choice::limit)]
@@ -215,7 +221,7 @@ pub(crate) struct Ask {
     pub(crate) budget: BudgetArgs,
     /// The date of the question, such as `2024-02-28`: what changes with time is answered for it
     #[arg(long, value_name = "DATE")]
-    pub(crate) asked_at: Option<String>,
+    pub(crate) asked_at: Option<DateBound>,
     /// How the answer is written [default: `ask.answer_style` of the configuration, `full`]
     #[arg(long, value_name = "STYLE", value_parser = choice::answer_style())]
     pub(crate) answer_style: Option<AnswerStyle>,

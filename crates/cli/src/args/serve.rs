@@ -64,10 +64,10 @@ pub(crate) struct KeysCreate {
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) workspace: String,
     /// Days until the key expires [default: never]
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub(crate) days: Option<u32>,
     /// Spending limit per day, in US dollars
-    #[arg(long, value_name = "USD", value_parser = choice::limit)]
+    #[arg(long, value_name = "USD", value_parser = choice::limit, allow_negative_numbers = true)]
     pub(crate) usd_per_day: Option<f64>,
     /// Limit of model calls per day
     #[arg(long, value_name = "N")]

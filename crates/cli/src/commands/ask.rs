@@ -27,7 +27,7 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     let Ask { strategy, asked_at, answer_style, log, .. } = args;
     let request = AskRequest {
         strategy,
-        asked_at,
+        asked_at: asked_at.map(String::from),
         answer_style,
         watcher: Some(watcher),
         ..AskRequest::new(question)

@@ -44,6 +44,7 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
         rehash: args.rehash,
         rebuild: args.rebuild.clone(),
         metadata: metadata_of(&args.meta)?,
+        ..IndexOptions::default()
     };
     if args.estimate {
         return estimate(&args, &options, config).await;
@@ -72,7 +73,11 @@ async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::
         view::print(&summary(&report, &args.kb.shown(engine.config())?))?;
         if !options.rebuild.is_empty() && report.failed_units + report.pending_units == 0 {
             let parts: Vec<&str> = options.rebuild.iter().map(|part| part.name()).collect();
-            view::print(&format!("Rebuilt as configured: {}.", parts.join(", ")))?;
+            let made = report.documents_new + report.documents_replaced + report.atoms;
+            let done =
+                made + report.embedded + report.extracted.units + report.documents_removed.len();
+            let said = if done > 0 { "Rebuilt as configured" } else { "Already as configured" };
+            view::print(&format!("{said}: {}.", parts.join(", ")))?;
         }
     }
     outcome(&report, &args.paths)
@@ -99,7 +104,9 @@ fn sharing(args: &Index) -> CallSharing {
 
 /// Indexes the folders again whenever a file changes, until the program is stopped.
 async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
-    let mut watch = Watch::new(&args.paths, &base_folder(&args.kb.chosen(engine.config()))?)?;
+    let config = engine.config();
+    let mut watch = Watch::new(&args.paths, &base_folder(&args.kb.chosen(config))?)?
+        .without_configuration(Path::new(&config.file));
     view::note("Watching for changes; stop with Ctrl-C.");
     loop {
         for failure in watch.changed().await.failures {
@@ -173,6 +180,16 @@ fn outcome(report: &IndexReport, paths: &[PathBuf]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Names, the first ones of many.
+fn some_of(names: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {} more", thousands(more as u64)),
+    }
+}
+
 pub(crate) fn summary(report: &IndexReport, base: &str) -> String {
     let mut lines = vec![];
     if report.documents_new + report.documents_unchanged + report.documents_replaced == 0 {
@@ -206,6 +223,13 @@ pub(crate) fn summary(report: &IndexReport, base: &str) -> String {
         lines.push(format!(
             "Changed the fields of {} in {base}.",
             plural(report.fields_changed as u64, "document", "documents")
+        ));
+    }
+    if !report.documents_removed.is_empty() {
+        lines.push(format!(
+            "Removed {} that no file has any more: {}.",
+            plural(report.documents_removed.len() as u64, "document", "documents"),
+            some_of(&report.documents_removed)
         ));
     }
     if report.duplicates > 0 {

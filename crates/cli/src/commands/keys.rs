@@ -1,5 +1,5 @@
 //! `halma keys`: creates, lists and revokes API keys of a server.
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use console::style;
@@ -16,7 +16,14 @@ const DAY: Duration = Duration::from_hours(24);
 pub(crate) fn run(args: Keys, common: &Common) -> anyhow::Result<()> {
     match args.command {
         KeysCommand::Create(own) => create(own, common),
-        KeysCommand::List { kb, json } => list(&file(&kb, common)?.list()?, json),
+        KeysCommand::List { kb, json } => {
+            let kb = chosen(&kb, common)?;
+            let keys = KeyFile::at(&Place::new(&kb)?)?.list()?;
+            if keys.is_empty() {
+                warn_if_unmade(&kb, "correct `--kb` if another base was meant")?;
+            }
+            list(&keys, json)
+        }
         KeysCommand::Revoke { id, kb } => {
             file(&kb, common)?.revoke(&id)?;
             view::print(&format!("Revoked {id}."))
@@ -54,13 +61,10 @@ fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {
         view::note("There is a key already; none is created.");
         return Ok(());
     }
-    if is_unmade(&kb)? {
-        view::warn(&format!(
-            "there is no base in `{}` yet: the key is for one that is made there; if that is not \
-             what was meant, correct `--kb`",
-            kb.display()
-        ));
-    }
+    warn_if_unmade(
+        &kb,
+        "the key is for one that is made there; if that is not what was meant, correct `--kb`",
+    )?;
     let (key, text) = file.create(new)?;
     if args.json {
         let mut shown = serde_json::to_value(&key)?;
@@ -69,6 +73,13 @@ fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {
     }
     view::note("Store the key now: it is not shown again.");
     view::print(&text)
+}
+
+fn warn_if_unmade(kb: &Path, advice: &str) -> anyhow::Result<()> {
+    if is_unmade(kb)? {
+        view::warn(&format!("there is no base in `{}` yet: {advice}", kb.display()));
+    }
+    Ok(())
 }
 
 fn list(keys: &[Key], as_json: bool) -> anyhow::Result<()> {
@@ -82,7 +93,7 @@ fn list(keys: &[Key], as_json: bool) -> anyhow::Result<()> {
     let mut rows = vec![heads.map(|head| style(head).bold().to_string()).to_vec()];
     for key in keys {
         let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.name()).collect();
-        let until = key.expires.map_or("revoked".into(), |at| at.date_naive().to_string());
+        let until = key.expires.map_or("never".into(), |at| at.date_naive().to_string());
         let documents = key.documents.as_ref().map(serde_json::to_string).transpose()?;
         let documents = documents.unwrap_or_default();
         let usd = key.budget_per_day_usd.map(|usd| format!("${usd}"));

@@ -19,5 +19,6 @@ pub(crate) mod serve;
 mod setup;
 pub(crate) mod strategies;
 pub(crate) mod train;
+mod vectors;
 
 pub(crate) use setup::load_config;

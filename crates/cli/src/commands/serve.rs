@@ -4,7 +4,8 @@ use std::path::Path;
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded, base_folder};
 use halma_server::{
-    Reloader, ServeOptions, Server, ServerLock, announce, prompts_dir, reload_signals, stop_signal,
+    Reloader, ReservedAddress, ServeOptions, Server, ServerLock, announce, prompts_dir,
+    reload_signals, stop_signal,
 };
 use toml::Value;
 
@@ -24,7 +25,13 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     let dir = base_folder(&kb)?;
     with_prompts(&mut loaded, &dir);
     let is_new = is_unmade(&kb)?;
-    let lock = ServerLock::take(&dir)?;
+    // Of a base that is served already this is what is said, not that its port is taken.
+    let lock = dir.is_dir().then(|| ServerLock::take(&dir)).transpose()?;
+    let address = ReservedAddress::reserve(&loaded).await?;
+    let lock = match lock {
+        Some(lock) => lock,
+        None => ServerLock::take(&dir)?,
+    };
     let engine = create_or_open(loaded.config.clone(), &kb)?;
     if is_new && !args.demo {
         tracing::warn!(
@@ -41,7 +48,7 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     }
     let (demo, insecure) = (args.demo, args.insecure);
     let options = ServeOptions { loaded, engine, dir: dir.clone(), demo, insecure };
-    let server = Server::bind(options, lock).await?;
+    let server = Server::listen(address, options, lock)?;
     let stop = stop_signal();
     announce(server.addr())?;
     let reloader = server.reloader();

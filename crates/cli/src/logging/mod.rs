@@ -62,8 +62,7 @@ pub(crate) fn start(style: LogStyle) -> LibraryWarnings {
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     // Where standard error is closed (`2>&1 | head`), the log must not end the program.
     let lines = lines.log_internal_errors(false);
-    // A terminal shows colours, a file or the journal gets none.
-    let lines = lines.with_ansi(console::Term::stderr().is_term());
+    let lines = lines.with_ansi(false);
     let lines: Box<dyn Layer<_> + Send + Sync> = match style {
         LogStyle { format: LogFormat::Json, .. } => {
             JsonLines::to_stderr().with_filter(filter).boxed()

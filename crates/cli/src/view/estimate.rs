@@ -42,9 +42,13 @@ pub(crate) fn lines(estimate: &Estimate) -> String {
     }
     for (kept, cost) in &estimate.kept {
         let name = kept.part.name();
+        let cost = cost.as_ref().map_or_else(
+            || format!("see its cost with --estimate --rebuild {name}"),
+            |cost| format!("--rebuild {name}: {cost}"),
+        );
         let _ = write!(
             text,
-            "\n{name} would stay {} (the configuration says {}); --rebuild {name}: {cost}",
+            "\n{name} would stay {} (the configuration says {}); {cost}",
             kept.made_with, kept.configured
         );
     }

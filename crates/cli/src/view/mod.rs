@@ -5,15 +5,44 @@ pub(crate) mod feedback;
 pub(crate) mod progress;
 pub(crate) mod table;
 
+use std::borrow::Cow;
 use std::io::Write as _;
 
 use console::style;
 
-/// Prints a result. The error is a closed pipe, which ends the program quietly.
+/// Prints a result. The error is a closed pipe, which ends the program quietly. What a document or a
+/// model has written cannot control a terminal.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let text = if console::Term::stdout().is_term() { harmless(text) } else { text.into() };
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
+}
+
+/// The text without control characters but for line ends, tabs and styles.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let controls = |c: char| c.is_control() && !['\n', '\t'].contains(&c);
+    if !text.contains(controls) {
+        return text.into();
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(controls) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let style = style_length(rest);
+        out.push_str(if style > 0 { &rest[..style] } else { "\u{fffd}" });
+        let control = rest.chars().next().map_or(0, char::len_utf8);
+        rest = &rest[style.max(control)..];
+    }
+    out.push_str(rest);
+    out.into()
+}
+
+/// Bytes of the style (`ESC [ numbers m`) that a text begins with; 0 where it begins with none.
+fn style_length(text: &str) -> usize {
+    let Some(numbers) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';');
+    end.filter(|end| numbers[*end..].starts_with('m')).map_or(0, |end| end + 3)
 }
 
 /// Prints a result as one JSON value, indented.
@@ -38,6 +67,7 @@ pub(crate) fn print_to_stderr(line: &str) {
 /// The text on one line, shortened to `limit` characters.
 pub(crate) fn shorten(text: &str, limit: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = line.replace(char::is_control, "\u{fffd}");
     if line.chars().count() <= limit {
         return line;
     }
@@ -74,6 +104,14 @@ pub(crate) fn duration(ms: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_styles_control_the_terminal() {
+        assert_eq!(harmless("a\tb\n\u{1b}[1;31mc\u{1b}[0m"), "a\tb\n\u{1b}[1;31mc\u{1b}[0m");
+        assert_eq!(harmless("\u{1b}]0;title\u{7}\0x\u{1b}[2Jy\r"), "�]0;title��x�[2Jy�");
+        assert_eq!(harmless("\u{1b}"), "�");
+        assert_eq!(shorten("a\u{1b}[2J b", 20), "a�[2J b");
+    }
 
     #[test]
     fn numbers_and_times_read_well() {

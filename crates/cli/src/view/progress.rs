@@ -34,7 +34,7 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
         Event::SpanStarted { name, .. } => shown.set_prefix(name.clone()),
         Event::Searched { query, hits, .. } => {
             let best = hits.first().map_or("no match", |hit| hit.title.as_str());
-            shown.set_message(format!("{} → {best}", shorten(query, 80)));
+            shown.set_message(format!("{} → {}", shorten(query, 80), shorten(best, 80)));
         }
         Event::SourceQueried { source, query, .. } => {
             shown.set_message(format!("searched {source}: {}", shorten(query, 80)));
@@ -53,11 +53,11 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
         Event::Tagged { text, .. } => shown.set_message(format!("tagged {}", shorten(text, 80))),
         Event::ModelCalled { prompt, .. } => shown.set_message(format!("received {prompt}")),
         Event::ModelCallFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
-        Event::Note { note, .. } => shown.set_message(note.clone()),
+        Event::Note { note, .. } => shown.set_message(shorten(note, 200)),
         Event::AnswerStarted { .. } => shown.set_message(String::new()),
         Event::AnswerDelta { text, restart } => {
             let before = if *restart { String::new() } else { shown.message() };
-            shown.set_message(format!("{before}{}", text.replace('\n', " ")));
+            shown.set_message(format!("{before}{}", text.replace(char::is_control, " ")));
         }
         Event::BudgetExhausted { limit, .. } => {
             shown.set_message(format!("the limit of {limit} is reached"));

@@ -128,6 +128,28 @@ fn a_failure_says_what_to_do() {
 }
 
 #[test]
+fn the_configuration_is_not_indexed() {
+    let program = Program::new();
+    program.write("notes.md", "# Orrin Light\n\nOrrin Light was lit in 1871.\n");
+    let report = program.run(&["index", ".", "--json"]).json();
+    assert_eq!(report["documents_new"], 1, "{report}");
+    assert!(!program.run(&["kb", "list"]).out.contains("halma.toml"));
+    let named = program.run(&["index", "halma.toml"]);
+    assert_eq!(named.code, 1, "{}", named.err);
+    assert!(named.out.contains("configuration file in use"), "{}", named.out);
+}
+
+#[test]
+fn a_base_is_not_copied_to_itself() {
+    let program = indexed();
+    for to in [".halma", "./.halma", "library/../.halma"] {
+        program
+            .run(&["kb", "copy", ".halma", to])
+            .fails(2, &["FROM and TO are the same base", "hint:"]);
+    }
+}
+
+#[test]
 fn odd_questions() {
     let program = indexed();
     program.run(&["ask", "  "]).fails(2, &["`question`: it is empty", "hint:"]);

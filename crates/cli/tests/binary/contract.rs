@@ -59,13 +59,18 @@ fn index_then_ask_then_search_offline() {
         .collect();
     assert_eq!(quoted, citation["quote"].as_str().unwrap());
 
-    for (layer, mode) in [("chunk", "bm25"), ("atom", "hybrid"), ("chunk", "dense")] {
+    for (layer, mode) in [("chunk", "bm25"), ("atom", "hybrid"), ("chunk", "graph")] {
         let args = ["search", "Who designed the lighthouse?", "--layer", layer, "--mode", mode];
         let found = program.run(&[&args[..], &["--top", "3", "--json"]].concat()).json();
         has(&found, &["hits", "elapsed_ms"]);
         let hit = &found["hits"][0];
         has(hit, &["id", "layer", "document", "title", "text", "score", "start", "end"]);
         assert_eq!(hit["layer"], layer);
+    }
+    let dense = ["search", "Who designed the lighthouse?", "--mode", "dense"];
+    program.run(&dense).fails(2, &["--mode", "`dense`", "there is no embedder", "hint:"]);
+    for date in ["yesterday", "2024-02-31"] {
+        program.run(&["ask", "Who?", "--asked-at", date]).fails(2, &["--asked-at", date]);
     }
     let stats = program.stats();
     assert_eq!(stats["documents"], 4);

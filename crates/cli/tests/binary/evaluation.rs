@@ -39,7 +39,7 @@ const FIXTURES: [(&str, &str); 27] = [
     ("own", "own.jsonl"),
 ];
 
-fn fixture(name: &str) -> String {
+pub(crate) fn fixture(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../eval/tests/fixtures");
     folder.join(name).display().to_string()
 }
@@ -239,7 +239,10 @@ fn slips_are_told_before_anything_is_asked() {
     eval(&["--sample", "2", "--limit", "1"]).fails(2, &["--limit"]);
     program.run(&["eval"]).fails(2, &["FILE"]);
     program.run(&["eval", "nowhere.jsonl"]).fails(2, &["nowhere.jsonl"]);
-    program.run(&["eval", "compare", "nowhere", "out"]).fails(1, &["nowhere", "report"]);
+    program.run(&["eval", "compare", "nowhere", "out"]).fails(2, &["nowhere", "report.json in it"]);
+    program.run(&["eval", "compare", "#naive", "#kar3"]).fails(2, &["#naive", "before `#`"]);
+    let broken = program.write("bad.jsonl", "{\"question\": \"Who?\"\n").display().to_string();
+    program.run(&["eval", &broken]).fails(2, &["bad.jsonl:1: ", "not JSON at column"]);
     program.run(&["data", "show", "squad"]).fails(2, &["`squad`", "musique"]);
     assert!(!program.path(".halma/eval/questions/naive.jsonl").exists());
     // A base of another file's passages.

@@ -71,6 +71,26 @@ fn a_base_that_is_not_there_is_reported_by_what_makes_it() {
     assert!(again.code == 0 && !again.err.contains("there is no base"), "{}", again.err);
 }
 
+#[test]
+fn an_address_that_cannot_be_used_leaves_no_base_behind() {
+    let program = Program::new();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port().to_string();
+    program
+        .run(&["serve", "--kb", "typo", "--port", &port])
+        .fails(1, &["cannot listen on 127.0.0.1", "--port"]);
+    for addr in ["127.0.0.1", "localhost:x"] {
+        program
+            .run(&["serve", "--kb", "typo", "--addr", addr])
+            .fails(2, &["--addr: `serve.addr`", addr, "write HOST:PORT, such as 127.0.0.1:8080"]);
+    }
+    assert!(!program.path("typo").exists());
+    // In a folder that is there, no base is made either.
+    std::fs::create_dir(program.path("typo")).unwrap();
+    program.run(&["serve", "--kb", "typo", "--port", &port]).fails(1, &["cannot listen"]);
+    assert!(!program.path("typo/store").exists());
+}
+
 /// The questions that a running server lists under Runs, newest first.
 fn runs(address: &str) -> Vec<String> {
     let response = get(address, "/api/v1/traces", "");

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 use halma_core::{
-    Answer, AnswerKind, AnswerStyle, Budget, ConfigError, Cx, Error, Meter, Outcome, Question,
-    Strategy, Trace, Watcher,
+    Answer, AnswerKind, AnswerStyle, Budget, ConfigError, Cx, DateBound, Error, Meter, Outcome,
+    Question, Strategy, Trace, Watcher,
 };
 
 use super::Engine;
@@ -26,7 +26,8 @@ pub struct AskRequest {
     /// The choices of a multiple-choice question; empty otherwise.
     pub options: Vec<String>,
     pub answer_kind: AnswerKind,
-    /// The date of the question, in any words; what changes with time is answered for that date.
+    /// The date of the question, in the form of [`DateBound`]: what changes with time is answered
+    /// for it. Nothing but white space is no date.
     pub asked_at: Option<String>,
     /// The configured style where `None`.
     pub answer_style: Option<AnswerStyle>,
@@ -120,6 +121,7 @@ impl Engine {
     pub fn prepare(&self, request: AskRequest) -> Result<Asking, EngineError> {
         let text = request.question.trim().to_owned();
         self.check_text("question", &text)?;
+        let asked_at = date_of_question(request.asked_at.as_deref())?;
         let name = request.strategy.as_deref().unwrap_or(&self.config.ask.strategy);
         let strategy = self.strategy_with(name, &request.settings)?;
         let id = TraceStore::next_id().map_err(|e| EngineError::file(self.traces.dir(), e))?;
@@ -145,7 +147,7 @@ impl Engine {
             text,
             options: request.options,
             answer_kind: request.answer_kind,
-            asked_at: request.asked_at.filter(|at| !at.trim().is_empty()),
+            asked_at,
             abstain: true,
         };
         let ask = &self.config.ask;
@@ -286,6 +288,19 @@ impl Drop for Asking {
             self.finish(None, Some(Failure::cancelled("cancelled: the client disconnected")));
         }
     }
+}
+
+/// Refuses a text that is not a date: a model that is told of one answers for no date or for a wrong
+/// one.
+fn date_of_question(text: Option<&str>) -> Result<Option<String>, ConfigError> {
+    let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let date = text.parse::<DateBound>().map_err(|e| ConfigError {
+        file: "the date of the question".into(),
+        key: "asked_at".into(),
+        reason: e.to_string(),
+        hint: "write a day of the calendar, a month or a year, such as 2024-02-28".into(),
+    })?;
+    Ok(Some(date.into()))
 }
 
 /// A watcher that records every event for the collector of traces, too.

@@ -65,7 +65,7 @@ impl Engine {
             Arc::new(move |documents| quotes.forget_and_refuse(documents).map_err(Into::into));
         let mut context = BuildContext { meter, progress, forget, ..self.build_context() };
         let shared = self.share_calls(&mut context, ledger.as_ref(), &sharing)?;
-        let report = halma_kb::index(context, inputs, options).await;
+        let report = halma_kb::index(context, inputs, &self.with_configuration(options)).await;
         if let Some(shared) = shared {
             shared.finish(report.as_ref().is_ok_and(is_complete)).await;
         }
@@ -147,7 +147,15 @@ impl Engine {
         inputs: &[PathBuf],
         options: &IndexOptions,
     ) -> Result<Estimate, EngineError> {
-        Ok(halma_kb::estimate(self.build_context(), inputs, options).await?)
+        let options = self.with_configuration(options);
+        Ok(halma_kb::estimate(self.build_context(), inputs, &options).await?)
+    }
+
+    /// The options with the configuration file that the engine was made from, which is not indexed.
+    fn with_configuration(&self, options: &IndexOptions) -> IndexOptions {
+        let file = &self.config.file;
+        let configuration = (!file.is_empty()).then(|| PathBuf::from(file));
+        IndexOptions { configuration, ..options.clone() }
     }
 
     fn build_context(&self) -> BuildContext {

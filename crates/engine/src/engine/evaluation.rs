@@ -44,6 +44,7 @@ impl Engine {
             }),
             retrieve: self.chunk_search(Mode::Hybrid),
             fingerprint: self.base_fingerprint()?,
+            has_embedder: self.embedder().is_some(),
             judge: None,
             assessors: vec![],
         })

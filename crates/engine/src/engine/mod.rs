@@ -32,6 +32,7 @@ pub(crate) use self::off_runtime::OffRuntime;
 pub use self::search::SearchQuery;
 pub use self::size::BaseSize;
 pub(crate) use self::strategy::build;
+pub use self::strategy::configured_strategy;
 use self::view::Views;
 use crate::assemble;
 use crate::assemble::previous_embedder;

@@ -25,15 +25,26 @@ impl Engine {
     ) -> Result<Arc<dyn Strategy>, ConfigError> {
         let entry = find_entry(name)?;
         requirements::check(entry, &self.setup, &self.config).map_err(|e| self.config.named(e))?;
-        let mut table = self.config.strategy.get(name).cloned().unwrap_or_default();
-        for (key, value) in settings {
-            table.insert(key.clone(), flag_value(value));
-        }
-        let strategy = build(entry, table)?;
+        let strategy = configured_strategy(&self.config, name, settings)?;
         requirements::check_sources(strategy.as_ref(), &self.setup)
             .map_err(|e| self.config.named(e))?;
         Ok(strategy)
     }
+}
+
+/// A strategy as configured with some of its settings replaced, without a base: its name and its
+/// settings are checked, what it requires is not ([`Engine::strategy_with`] does).
+pub fn configured_strategy(
+    config: &Config,
+    name: &str,
+    settings: &BTreeMap<String, String>,
+) -> Result<Arc<dyn Strategy>, ConfigError> {
+    let entry = find_entry(name)?;
+    let mut table = config.strategy.get(name).cloned().unwrap_or_default();
+    for (key, value) in settings {
+        table.insert(key.clone(), flag_value(value));
+    }
+    build(entry, table)
 }
 
 /// Refuses tables `[strategy.…]` and a default of strategies that do not exist, and settings that these
@@ -109,5 +120,23 @@ impl Strategy for AlwaysAnswers {
     async fn answer(&self, question: &Question, cx: &Cx) -> RunResult<Answer> {
         let question = Question { abstain: false, ..question.clone() };
         self.inner.answer(&question, cx).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_settings_are_checked_without_a_base() {
+        let config = Config::default();
+        let refused = |name: &str, settings: &[(&str, &str)]| {
+            let settings = settings.iter().map(|(key, value)| ((*key).into(), (*value).into()));
+            configured_strategy(&config, name, &settings.collect()).err().map(|e| e.to_string())
+        };
+        assert_eq!(refused("kar3", &[("n", "3")]), None);
+        assert!(refused("kra3", &[]).is_some_and(|e| e.contains("no such strategy")));
+        assert!(refused("kar3", &[("n", "many")]).is_some());
+        assert!(refused("kar3", &[("deepness", "3")]).is_some());
     }
 }

@@ -77,12 +77,32 @@ pub struct Difference {
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
-    #[error("the report has no run `{label}`; it has {labels}")]
-    NoRun { label: String, labels: String },
+    #[error(
+        "the report has no run `{label}`; it has {labels}. A report has the strategies of the last \
+         run of `halma eval` in its folder. Answers of earlier runs are stored: the same command \
+         with `-s {strategies}` reports all of them and asks no question again"
+    )]
+    NoRun { label: String, labels: String, strategies: String },
     #[error("the report has several runs ({labels}); say which with REPORT#LABEL")]
     WhichRun { labels: String },
     #[error("`{a}` and `{b}` have scored no question in common; compare runs on one question set")]
     NothingInCommon { a: String, b: String },
+}
+
+impl CompareError {
+    fn no_run(label: &str, runs: &[Run]) -> Self {
+        let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+        // `kar3@n=3` is a point of `kar3`.
+        let missing = label.split('@').next().unwrap_or(label);
+        let mut strategies = vec![missing];
+        for run in runs {
+            if !strategies.contains(&run.strategy.as_str()) {
+                strategies.push(&run.strategy);
+            }
+        }
+        let (label, labels) = (label.to_owned(), labels.join(", "));
+        Self::NoRun { label, labels, strategies: strategies.join(",") }
+    }
 }
 
 impl<'a> Side<'a> {
@@ -97,7 +117,7 @@ impl<'a> Side<'a> {
             (None, _) => Err(CompareError::WhichRun { labels: labels() }),
             (Some(label), runs) => match runs.iter().find(|run| run.label == label) {
                 Some(run) => Ok(Self { report, run }),
-                None => Err(CompareError::NoRun { label: label.to_owned(), labels: labels() }),
+                None => Err(CompareError::no_run(label, runs)),
             },
         }
     }

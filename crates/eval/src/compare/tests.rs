@@ -44,6 +44,8 @@ fn what_cannot_be_compared_is_reported() {
     assert!(error.contains("several runs (one, two)"), "{error}");
     let error = Side::select(&b, Some("three")).unwrap_err().to_string();
     assert!(error.contains("no run `three`; it has one, two"), "{error}");
+    // Both are runs of the strategy `one`.
+    assert!(error.contains("stored") && error.contains("`-s three,one`"), "{error}");
     assert_eq!(pairs(&b, &b).len(), 2);
 }
 

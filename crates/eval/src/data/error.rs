@@ -40,6 +40,12 @@ pub enum DataError {
     )]
     UnknownShape { file: PathBuf, expected: Format },
     #[error(
+        "{}:{line}: no record can be read: {reason}; write each question as a line of JSON with \
+         `question` and `answers`",
+        file.display()
+    )]
+    NotJson { file: PathBuf, line: usize, reason: String },
+    #[error(
         "{}: no format has the keys of this file's records ({keys}); \
          write your own questions as lines of JSON with `question` and `answers`",
         file.display()

@@ -139,6 +139,11 @@ pub(super) fn formats_of_file(path: &Path) -> Result<(Vec<Format>, String), Data
     let table = path.extension().is_some_and(|ending| ending == "tsv");
     let (first, _) = first_records(path, records::open(path, table)?)?;
     let keys: Vec<BTreeSet<String>> = first.iter().flatten().filter_map(keys_of).collect();
+    // Without keys the cause is named, not that no format has them.
+    if let Some(Err(refused)) = first.iter().find(|cut| cut.is_err()).filter(|_| keys.is_empty()) {
+        let (line, reason) = (refused.line, refused.reason.clone());
+        return Err(DataError::NotJson { file: path.into(), line, reason });
+    }
     let matching = keys.iter().map(formats_of).find(|formats| !formats.is_empty());
     let key_list = keys.first().map(|keys| keys.iter().cloned().collect::<Vec<_>>().join(", "));
     Ok((matching.unwrap_or_default(), key_list.unwrap_or_default()))

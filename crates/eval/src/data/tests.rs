@@ -257,3 +257,15 @@ fn a_copy_of_medmcqa_that_counts_from_0_has_a_format_of_its_own() {
     let error = load_text(&text.replace("\"cop\": 3", "\"cop\": 4"), zero).unwrap_err();
     assert!(error.to_string().contains("read it with --format medmcqa"), "{error}");
 }
+
+#[test]
+fn a_file_of_broken_json_is_refused_with_its_line_and_the_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.jsonl");
+    std::fs::write(&path, "\n{\"question\": \"Who?\", \"answers\": [\"Ann\"\n").unwrap();
+    let error = recognise(&path).unwrap_err().to_string();
+    assert!(error.contains("bad.jsonl:2: ") && error.contains("not JSON at column"), "{error}");
+    std::fs::write(&path, "{\"colour\": \"red\"}\n").unwrap();
+    let error = recognise(&path).unwrap_err().to_string();
+    assert!(error.contains("keys of this file's records (colour)"), "{error}");
+}

@@ -111,7 +111,8 @@ pub struct Run {
     pub retrieval_failed: usize,
     /// Replies that did not fit at first.
     pub malformed: usize,
-    /// The share of searches that found nothing above the threshold; `None` without searches.
+    /// The share of searches that found nothing above the threshold; `None` without searches, and
+    /// without an embedder, whose cosines a threshold is for.
     pub nothing_near: Option<f64>,
     pub searches: Vec<Searches>,
     /// How often each source was asked, the most asked first (`AtomR`, Figure 4); empty where

@@ -31,6 +31,8 @@ pub struct Bench {
     pub retrieve: Retrieve,
     /// Of the base: what was retrieved from another one is not reused.
     pub fingerprint: String,
+    /// Whether searches compare vectors: only then there are thresholds that may be too high.
+    pub has_embedder: bool,
     /// Rules on every answer, where there is one.
     pub judge: Option<Judge>,
     /// Assess every answer by criteria, no two by the same scheme.
@@ -119,7 +121,8 @@ impl Runner {
         for system in systems {
             let results = round.answer_all(system, &mut rivals).await?;
             let run = Run::new(system, data, results, &retrieved);
-            let run = run.with_atomizing(self.origin.atomizing);
+            let mut run = run.with_atomizing(self.origin.atomizing);
+            run.nothing_near = run.nothing_near.filter(|_| bench.has_embedder);
             if run.unasked > 0 {
                 report.spent = report.spent.or(self.budget.spent());
             }

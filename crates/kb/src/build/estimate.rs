@@ -44,7 +44,7 @@ pub struct Estimate {
     pub seconds: f64,
     /// Parts that would stay as they were made although the configuration says otherwise, and what
     /// rebuilding each would cost.
-    pub kept: Vec<(KeptPart, RebuildCost)>,
+    pub kept: Vec<(KeptPart, Option<RebuildCost>)>,
     /// Files and lines that would not be indexed.
     pub refused: Vec<Refused>,
 }
@@ -78,6 +78,7 @@ pub async fn estimate(
     let (inputs, options) = (inputs.to_owned(), options.clone());
     run_blocking("estimating", move || {
         let plan = RunPlan::new(&context, &options.rebuild)?;
+        plan.check()?;
         let cost = |part: &KeptPart| Ok((part.clone(), rebuild_cost(&context, part)?));
         let kept = plan.kept.iter().map(cost).collect::<Result<_, KbError>>()?;
         let mut own = context.copy();

@@ -7,14 +7,13 @@ use halma_core::{Layer, Metadata};
 
 use super::reader::UnchangedFile;
 use super::resolver::{DocumentResolver, Incoming, IngestAction};
-use super::update_lexical;
 use crate::cut::{Cut, CutSettings, cut_now};
 use crate::read::{InputFile, ParsedDocument};
 use crate::stages::{BuildContext, Uncut};
 use crate::store::{
     DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreReader, StoreWriter,
 };
-use crate::{Base, IndexReport, KbError, Progress};
+use crate::{Base, IndexReport, KbError};
 
 /// New documents can be searched after this many of them, before the build ends. Changed ones are
 /// waited for: until the new text can be searched, the document cannot be found at all.
@@ -71,7 +70,6 @@ pub(super) struct Cuts {
 pub(super) struct Ingest {
     base: Arc<Base>,
     cut_settings: CutSettings,
-    progress: Progress,
     pub(super) resolver: DocumentResolver,
     pub(super) report: IndexReport,
     /// New and changed documents that searches do not see yet.
@@ -92,7 +90,6 @@ impl Ingest {
         Self {
             base: Arc::clone(&context.base),
             cut_settings,
-            progress: Arc::clone(&context.progress),
             resolver: DocumentResolver::new(cut_settings.fingerprint()),
             report: IndexReport::default(),
             invisible: (0, 0),
@@ -122,12 +119,12 @@ impl Ingest {
         })
     }
 
-    /// Inserts a batch.
+    /// Inserts a batch. Returns whether searches should see by now what was inserted.
     pub(super) fn insert_all(
         &mut self,
         batch: &[IngestItem],
         mut cuts: Cuts,
-    ) -> Result<(), KbError> {
+    ) -> Result<bool, KbError> {
         let base = Arc::clone(&self.base);
         self.pending_ids = batch
             .iter()
@@ -150,12 +147,12 @@ impl Ingest {
         self.pending_ids.clear();
         self.invisible.0 += self.report.documents_new - before.0;
         self.invisible.1 += self.report.documents_replaced - before.1;
-        if self.invisible.0 >= VISIBLE_AFTER || self.invisible.1 >= CHANGES_VISIBLE_AFTER {
+        let (new, replaced) = self.invisible;
+        let is_due = new >= VISIBLE_AFTER || replaced >= CHANGES_VISIBLE_AFTER;
+        if is_due {
             self.invisible = (0, 0);
-            update_lexical(&base, Layer::Chunk, &self.progress)?;
-            super::publish(&base)?;
         }
-        Ok(())
+        Ok(is_due)
     }
 
     fn insert(

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::indexing::IndexingRequests;
 use super::ingest::{Cuts, Ingest, IngestItem, ReadyDocument};
 use super::reader::{Input, InputDocument, InputReader, UnchangedFile};
 use super::resolver::document_id;
@@ -51,6 +52,9 @@ pub(super) struct Intake {
     storing: Option<JoinHandle<Result<(), KbError>>>,
     /// What was refused since then.
     refused: Vec<Refused>,
+    /// Asked for what was stored, once a batch was full: few documents are indexed at the end.
+    indexing: IndexingRequests,
+    was_full: bool,
 }
 
 impl Intake {
@@ -58,6 +62,7 @@ impl Intake {
         context: &Arc<BuildContext>,
         turn: Turn,
         options: &IndexOptions,
+        indexing: IndexingRequests,
     ) -> Result<Self, KbError> {
         let reader = InputReader::new(&context.base, options, &context.settings)?;
         let mut ingest = Ingest::new(context);
@@ -75,6 +80,8 @@ impl Intake {
             batch_limit: FIRST_BATCH,
             storing: None,
             refused: vec![],
+            indexing,
+            was_full: false,
         })
     }
 
@@ -184,6 +191,7 @@ impl Intake {
     async fn flush_if_full(&mut self) -> Result<(), KbError> {
         if self.batch.len() >= self.batch_limit || self.batch_bytes >= BATCH_BYTES {
             self.batch_limit = BATCH.min(2 * self.batch_limit);
+            self.was_full = true;
             self.flush().await?;
         }
         Ok(())
@@ -203,8 +211,15 @@ impl Intake {
         );
         let cuts = self.chunk(&batch).await?;
         let context = Arc::clone(&self.context);
+        let indexing = self.was_full.then(|| self.indexing.clone());
         let storing = self.blocking("storing", move |ingest| {
-            ingest.insert_all(&batch, cuts)?;
+            let is_due = ingest.insert_all(&batch, cuts)?;
+            match indexing {
+                Some(indexing) if is_due => indexing.publish(),
+                Some(indexing) => indexing.enter(),
+                None if is_due => super::make_visible(&context.base, &context.progress)?,
+                None => {}
+            }
             // While the next batch is read, which takes one thread.
             link::link_new(context.store(), &context.settings, &(Arc::new(|_| ()) as Progress))
         });

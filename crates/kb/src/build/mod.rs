@@ -2,6 +2,7 @@
 //! in the ledger, so a run that is killed or runs out of budget is continued by the next one.
 mod calibrate;
 mod estimate;
+mod indexing;
 mod ingest;
 mod intake;
 mod link;
@@ -29,6 +30,7 @@ use tokio::sync::mpsc;
 
 pub(crate) use estimate::price_forecasts;
 pub use estimate::{Estimate, StageEstimate, estimate};
+use indexing::ChunkIndexing;
 pub use migrate::{EmbeddedBy, Migration};
 pub use options::IndexOptions;
 pub(crate) use options::Selection;
@@ -41,9 +43,9 @@ pub use watch::{Changed, Watch};
 use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
-use crate::stages::{Atomize, BuildContext, Driver, Embed};
+use crate::stages::{Atomize, BuildContext, Driver, Embed, Embedded, Searched, atomized_with};
 use crate::store::{Precision, Task, searched};
-use crate::{Base, IndexReport, KbError, Phase, PhaseProgress, Progress};
+use crate::{Base, BasePart, IndexReport, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
 /// ones are replaced, unfinished work is resumed. A deletion meanwhile interrupts it for as long as
@@ -69,6 +71,7 @@ async fn build(
     let (held, rebuild) = (Arc::clone(&lock), options.rebuild.clone());
     let (context, kept) = run_blocking("storing", move || {
         let plan = RunPlan::new(&context, &rebuild)?;
+        plan.check()?;
         rebuild::report_kept(&context, &plan.kept)?;
         plan.apply_to(&mut context);
         context.rebuild = rebuild;
@@ -77,13 +80,18 @@ async fn build(
     })
     .await?;
     let base = &context.base;
-    let mut report = intake::Intake::new(&context, turn, options)?.run(inputs).await?;
+    let indexing = ChunkIndexing::start(&context, &lock);
+    let intake = intake::Intake::new(&context, turn, options, indexing.requests())?;
+    let mut report = intake.run(inputs).await?;
     let link = async {
         link::run(&context).await?;
         refer::run(base).await
     };
-    let (atoms, indexed, linked) =
-        tokio::join!(atomize_and_embed(&context, &mut report), index_chunks(&context, &lock), link);
+    let (atoms, indexed, linked) = tokio::join!(
+        atomize_and_embed(&context, &mut report),
+        index_chunks(&context, &lock, indexing),
+        link
+    );
     // What was made is searched even when the run then fails.
     index_text(&context, &lock, Layer::Atom).await?;
     indexed?;
@@ -104,8 +112,10 @@ async fn build(
     report.failure = report.failure.take().or(extracted.failure.clone());
     let count = |task| base.store.read(|reader| reader.unit_counts(task));
     let (atoms, vectors) = (count(Task::Atoms)?, count(Task::Embed)?);
-    report.failed_units = number(atoms.failed + vectors.failed) + extracted.failed;
-    report.pending_units += number(atoms.pending) + extracted.pending;
+    // Chunks that kept the atoms that they had are pending in the ledger.
+    let kept_atoms = report.failed_units.saturating_sub(number(atoms.failed));
+    report.failed_units = number(atoms.failed + vectors.failed) + kept_atoms + extracted.failed;
+    report.pending_units += number(atoms.pending).saturating_sub(kept_atoms) + extracted.pending;
     report.extracted = extracted;
     report.kept = kept;
     report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
@@ -133,7 +143,7 @@ fn set_build_target(
         }
         let exact = context.settings.keep_f32;
         writer.set_precision(if exact { Precision::Float32 } else { Precision::Int8 })?;
-        writer.want_atoms(context.settings.atoms)?;
+        writer.want_atoms(atomized_with(context))?;
         writer.set_vector_layers(&context.settings.vectors)?;
         let Some(embedder) = &context.embedder else { return Ok(()) };
         writer.set_build_target(embedder.model())?;
@@ -166,10 +176,18 @@ async fn atomize_and_embed(
     };
     let (atoms, vectors) = tokio::join!(atomize, Embed::run_queue(context, queued, waiting.len()));
     let (atomized, (atoms, left_out)) = atoms?;
-    let vectors = vectors?;
+    let mut vectors = vectors?;
+    if context.rebuild.contains(&BasePart::Embedder) && vectors.failure.is_none() {
+        // Of other dimensions than those that the base had under the name of this embedder: only its
+        // first reply told.
+        let waiting = Embed::backlog_of(context, searched)?;
+        let again = embed_all(context, waiting).await?;
+        vectors = Embedded { done: vectors.done + again.done, ..again };
+    }
     (report.atoms, report.atoms_cut) = (atoms, left_out);
     report.spent = report.spent.or(atomized.spent);
     report.usage.add(atomized.usage);
+    report.failed_units = atomized.failed;
     report.embedded = vectors.done;
     report.pending_units += vectors.pending;
     let is_up = vectors.pending == 0 && (vectors.done > 0 || vectors.failure.is_none());
@@ -186,17 +204,25 @@ async fn embed_others(
     if waiting.is_empty() {
         return Ok(());
     }
+    let vectors = embed_all(context, waiting).await?;
+    report.embedded += vectors.done;
+    report.pending_units += vectors.pending;
+    report.failure = report.failure.take().or(vectors.failure);
+    Ok(())
+}
+
+/// Embeds these texts.
+async fn embed_all(
+    context: &Arc<BuildContext>,
+    waiting: Vec<Searched>,
+) -> Result<Embedded, KbError> {
     let (queue, queued) = mpsc::unbounded_channel();
     for text in &waiting {
         // The receiver is alive: it is in this function.
         let _ = queue.send(*text);
     }
     drop(queue);
-    let vectors = Embed::run_queue(context, queued, waiting.len()).await?;
-    report.embedded += vectors.done;
-    report.pending_units += vectors.pending;
-    report.failure = report.failure.take().or(vectors.failure);
-    Ok(())
+    Embed::run_queue(context, queued, waiting.len()).await
 }
 
 /// Makes what graph search needs of the chunks.
@@ -210,7 +236,12 @@ async fn prepare_walk(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Re
 }
 
 /// Indexes the text of the chunks, which can be searched then.
-async fn index_chunks(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Result<(), KbError> {
+async fn index_chunks(
+    context: &Arc<BuildContext>,
+    lock: &Arc<WriterLock>,
+    indexing: ChunkIndexing,
+) -> Result<(), KbError> {
+    indexing.finish().await?;
     index_text(context, lock, Layer::Chunk).await?;
     publish_now(context, lock).await
 }
@@ -237,6 +268,12 @@ fn update_lexical(base: &Base, layer: Layer, progress: &Progress) -> Result<(), 
     let step = |done| progress(PhaseProgress { stage: Phase::STORE, done, total });
     base.start_stale_indexes_over()?;
     base.lexical_on_disk(layer)?.catch_up(&base.store, &step)
+}
+
+/// Lets searches see the chunks that were stored, by their words as well. The caller holds the lock.
+fn make_visible(base: &Base, progress: &Progress) -> Result<(), KbError> {
+    update_lexical(base, Layer::Chunk, progress)?;
+    publish(base)
 }
 
 /// Lets searches see what was stored. The caller holds the lock.

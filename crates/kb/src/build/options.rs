@@ -1,4 +1,5 @@
 //! Which files of a folder are read.
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -29,6 +30,9 @@ pub struct IndexOptions {
     /// Fields of every document of the inputs, also of those that are known already; they come
     /// before those in files and records.
     pub metadata: Metadata,
+    /// The configuration file in use, which may hold passwords and keys: it is never read, also
+    /// where it is given by itself. The engine sets it.
+    pub configuration: Option<PathBuf>,
 }
 
 /// The patterns of [`IndexOptions`], ready to be matched. Cheap to clone.
@@ -36,11 +40,29 @@ pub struct IndexOptions {
 pub(crate) struct Selection {
     include: Option<Arc<GlobSet>>,
     exclude: Option<Arc<GlobSet>>,
+    /// The real path of the configuration file.
+    configuration: Option<Arc<Path>>,
 }
 
 impl Selection {
     pub(crate) fn new(options: &IndexOptions) -> Result<Self, KbError> {
-        Ok(Self { include: set(&options.include)?, exclude: set(&options.exclude)? })
+        // With the defaults only there is no such file.
+        let configuration =
+            options.configuration.as_ref().and_then(|path| path.canonicalize().ok());
+        Ok(Self {
+            include: set(&options.include)?,
+            exclude: set(&options.exclude)?,
+            configuration: configuration.map(Into::into),
+        })
+    }
+
+    /// Whether a file is the configuration, by its own name or by a link.
+    pub(crate) fn is_configuration(&self, path: &Path) -> bool {
+        let Some(own) = &self.configuration else { return false };
+        // Links are resolved of these only: there may be millions of files.
+        let mut names = path.file_name().into_iter().zip(own.file_name());
+        let is_named_so = names.any(|(name, own)| name.eq_ignore_ascii_case(own));
+        (is_named_so || path.is_symlink()) && path.canonicalize().is_ok_and(|real| real == **own)
     }
 
     /// Whether a file is read; the path is the one below the folder that was given.

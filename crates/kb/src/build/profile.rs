@@ -7,8 +7,8 @@ use halma_core::{Embedder, Layer};
 use serde::{Deserialize, Serialize};
 
 use crate::kept::{BasePart, KeptPart, MOST_CHUNKS_UNASKED};
-use crate::stages::{BuildContext, prompt_hash};
-use crate::store::{Id, StoreReader, StoreWriter, Task};
+use crate::stages::{ATOMIZE, BuildContext, prompt_hash};
+use crate::store::{Id, StoreReader, StoreWriter, Task, atoms_input, hash};
 use crate::{Atoms, Chunks, Entities, KbError, KbSettings, TableOf, VectorLayers};
 
 /// Where the profile is stored.
@@ -17,13 +17,18 @@ const KEY: &str = "profile";
 /// How `tables_of` is described where it names none.
 const NO_TABLES: &str = "none";
 
+/// What parts are described as for which no model is asked.
+const UNASKED: [&str; 4] = ["false", "names", "sentences", NO_TABLES];
+
 /// What a run does: its settings, its embedder, and what it leaves as it is.
 pub(crate) struct RunPlan {
     pub(crate) settings: KbSettings,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
-    /// Hashes of the wordings whose results are kept, by prompt.
+    /// What units are asked with whose results are kept, by prompt.
     pub(crate) prompts: BTreeMap<String, Id>,
     pub(crate) kept: Vec<KeptPart>,
+    /// Whether it is asked to take out what a model has extracted, which cannot be done.
+    loses_entities: bool,
     profile: BuildProfile,
 }
 
@@ -48,6 +53,11 @@ pub(crate) struct BuildProfile {
     vectors: VectorLayers,
     /// Hash of the wording of each prompt.
     prompts: BTreeMap<String, Id>,
+    /// The model that each prompt went to when the base was made; empty in a record of an earlier
+    /// version.
+    made_by: BTreeMap<String, String>,
+    /// The model that the prompts of rebuilt parts went to, where it was another one.
+    rebuilt_by: BTreeMap<String, String>,
 }
 
 impl Default for BuildProfile {
@@ -73,7 +83,19 @@ impl BuildProfile {
             tables_of: Some(settings.tables_of.clone()),
             vectors: settings.vectors,
             prompts,
+            made_by: BTreeMap::new(),
+            rebuilt_by: BTreeMap::new(),
         }
+    }
+
+    /// As a run with this configuration makes a base.
+    fn configured(context: &BuildContext) -> Self {
+        let names = || BasePart::ALL.into_iter().flat_map(BasePart::prompts).copied();
+        let hash = |name: &str| (name.to_owned(), prompt_hash(&context.setup, name));
+        let model = |name: &str| (name.to_owned(), context.model_of(name).model().to_owned());
+        let mut profile = Self::new(&context.settings, names().map(hash).collect());
+        profile.made_by = names().map(model).collect();
+        profile
     }
 
     /// Of a base without a record, as far as what it holds tells.
@@ -161,6 +183,36 @@ impl BuildProfile {
         }
     }
 
+    /// A part is made as the configuration says from now on: again, if its settings, the wording of
+    /// its prompts or their model has changed.
+    fn rebuild(&mut self, part: BasePart, configured: &Self) {
+        self.take(part, configured);
+        for prompt in part.prompts() {
+            let last = self.rebuilt_by.get(*prompt).or_else(|| self.made_by.get(*prompt));
+            if let Some(model) =
+                configured.made_by.get(*prompt).filter(|model| last != Some(*model))
+            {
+                self.rebuilt_by.insert((*prompt).to_owned(), model.clone());
+            }
+        }
+    }
+
+    /// What the units of each prompt are noted as asked with.
+    fn inputs(&self) -> BTreeMap<String, Id> {
+        let input = |(prompt, wording): (&String, &Id)| {
+            let input = match self.rebuilt_by.get(prompt) {
+                Some(model) => hash(&[&wording.to_be_bytes(), model.as_bytes()]),
+                // Earlier versions noted the kind of atoms alone.
+                None if !self.made_by.contains_key(prompt) && prompt == ATOMIZE => {
+                    atoms_input(Atoms::Questions)
+                }
+                None => *wording,
+            };
+            (prompt.clone(), input)
+        };
+        self.prompts.iter().map(input).collect()
+    }
+
     /// The configured settings with what is recorded in their place.
     fn apply(&self, configured: &KbSettings) -> KbSettings {
         KbSettings {
@@ -190,7 +242,7 @@ impl BuildProfile {
                 kept.push(KeptPart { part, made_with, configured: now });
             } else if let Some(prompt) = part.prompts().iter().find(|prompt| {
                 let (held, now) = (self.prompts.get(**prompt), configured.prompts.get(**prompt));
-                let is_asked = !["false", "names", NO_TABLES].contains(&made_with.as_str());
+                let is_asked = !UNASKED.contains(&made_with.as_str());
                 is_asked && held.is_some() && held != now
             }) {
                 let made_with = format!("an earlier wording of the prompt `{prompt}`");
@@ -204,10 +256,7 @@ impl BuildProfile {
 impl RunPlan {
     /// What a run with this configuration does, asked to rebuild these parts.
     pub(crate) fn new(context: &BuildContext, rebuild: &[BasePart]) -> Result<Self, KbError> {
-        let prompts = BasePart::ALL.into_iter().flat_map(BasePart::prompts);
-        let prompts =
-            prompts.map(|name| ((*name).to_owned(), prompt_hash(&context.setup, name))).collect();
-        let configured = BuildProfile::new(&context.settings, prompts);
+        let configured = BuildProfile::configured(context);
         context.store().read(|reader| {
             let chunks = reader.count(Layer::Chunk)?;
             let recorded = match reader.meta::<String>(KEY)? {
@@ -222,8 +271,11 @@ impl RunPlan {
             if profile.tables_of.is_none() {
                 profile.tables_of.clone_from(&configured.tables_of);
             }
+            let loses_entities = rebuild.contains(&BasePart::Entities)
+                && profile.entities == Entities::Model
+                && configured.entities != Entities::Model;
             for part in rebuild {
-                profile.take(*part, &configured);
+                profile.rebuild(*part, &configured);
             }
             if chunks <= MOST_CHUNKS_UNASKED {
                 profile.prompts.clone_from(&configured.prompts);
@@ -239,9 +291,14 @@ impl RunPlan {
             let mut kept = profile.kept(&configured, rebuild);
             let embedder = embedder(reader, context, rebuild, &mut kept)?;
             let settings = profile.apply(&context.settings);
-            let prompts = profile.prompts.clone();
-            Ok(Self { settings, embedder, prompts, kept, profile })
+            let prompts = profile.inputs();
+            Ok(Self { settings, embedder, prompts, kept, loses_entities, profile })
         })
+    }
+
+    /// Whether what it is asked to rebuild can be.
+    pub(crate) fn check(&self) -> Result<(), KbError> {
+        if self.loses_entities { Err(KbError::EntitiesStay) } else { Ok(()) }
     }
 
     /// The context goes by it from here on.

@@ -42,15 +42,16 @@ impl std::fmt::Display for RebuildCost {
     }
 }
 
-/// The cost of rebuilding `kept`, with the context of a run as it is configured.
+/// The cost of rebuilding `kept`, with the context of a run as it is configured. `None` for chunks: which
+/// documents are cut again is up to the run.
 pub(super) fn rebuild_cost(
     context: &BuildContext,
     kept: &KeptPart,
-) -> Result<RebuildCost, KbError> {
+) -> Result<Option<RebuildCost>, KbError> {
     let store = context.store();
     if kept.part == BasePart::Embedder {
         let texts = store.read(|reader| vectors_of(reader, reader.vector_layers()?.layers()))?;
-        return Ok(RebuildCost { texts, ..RebuildCost::default() });
+        return Ok(Some(RebuildCost { texts, ..RebuildCost::default() }));
     }
     if kept.part == BasePart::Vectors {
         let layers = &context.settings.vectors;
@@ -58,13 +59,13 @@ pub(super) fn rebuild_cost(
             let held = reader.vector_layers()?;
             vectors_of(reader, layers.layers().filter(|layer| !held.holds(*layer)))
         })?;
-        return Ok(RebuildCost { texts, ..RebuildCost::default() });
+        return Ok(Some(RebuildCost { texts, ..RebuildCost::default() }));
     }
     let mut own = context.copy();
     RunPlan::new(context, &[kept.part])?.apply_to(&mut own);
     let mut stages: Vec<Box<dyn Forecaster>> = match kept.part {
         BasePart::Atoms => vec![Box::new(Tally::new(Atomize::new(&Arc::new(own), None)))],
-        BasePart::Chunks => return Ok(RebuildCost::default()),
+        BasePart::Chunks => return Ok(None),
         _ => forecasters(&Arc::new(own))?,
     };
     let rows: Vec<Row> =
@@ -100,7 +101,7 @@ pub(super) fn rebuild_cost(
             cost.usd += context.model_of(prompt).price().cost(usage);
         }
     }
-    Ok(cost)
+    Ok(Some(cost))
 }
 
 /// How many nodes of these layers have a vector of their own, about: some of each are looked at.
@@ -124,15 +125,21 @@ fn vectors_of(reader: &StoreReader<'_>, layers: impl Iterator<Item = Layer>) -> 
 pub(super) fn report_kept(context: &BuildContext, kept: &[KeptPart]) -> Result<(), KbError> {
     for part in kept.iter().filter(|part| context.base.is_news(part)) {
         let name = part.part.name();
-        let cost = match part.part {
-            BasePart::Chunks => "documents that are given again are cut again".to_owned(),
-            _ => rebuild_cost(context, part)?.to_string(),
+        let (made_with, configured) = (&part.made_with, &part.configured);
+        let change = match part.part {
+            BasePart::Entities if made_with == "model" => {
+                "what a model has extracted cannot be taken out of it".to_owned()
+            }
+            _ => match rebuild_cost(context, part)? {
+                Some(cost) => format!("`halma index --rebuild {name}` changes it ({cost})"),
+                None => format!(
+                    "`halma index --rebuild {name}` cuts the documents again that it is given"
+                ),
+            },
         };
         tracing::warn!(
-            "the base was made with {name} = {}; the configuration says {}. It stays as it is, new \
-             documents included; `halma index --rebuild {name}` changes it ({cost})",
-            part.made_with,
-            part.configured
+            "the base was made with {name} = {made_with}; the configuration says {configured}. It \
+             stays as it is, new documents included; {change}"
         );
     }
     Ok(())

@@ -20,6 +20,8 @@ pub struct Watch {
     events: mpsc::UnboundedReceiver<notify::Result<Event>>,
     inputs: Vec<PathBuf>,
     own: PathBuf,
+    /// The configuration file in use.
+    configuration: Option<PathBuf>,
     /// Dropping it ends the watching.
     _watcher: RecommendedWatcher,
 }
@@ -56,7 +58,14 @@ impl Watch {
             real_inputs.push(real);
         }
         let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
-        Ok(Self { events, inputs: real_inputs, own, _watcher: watcher })
+        Ok(Self { events, inputs: real_inputs, own, configuration: None, _watcher: watcher })
+    }
+
+    /// Leaves out changes of the configuration file in use, which is not indexed.
+    #[must_use]
+    pub fn without_configuration(mut self, file: &Path) -> Self {
+        self.configuration = file.canonicalize().ok();
+        self
     }
 
     /// Waits until something below the inputs has changed and it has been quiet for half a second.
@@ -111,6 +120,8 @@ impl Watch {
         let hidden = |below: &Path| {
             below.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
         };
-        below.is_some_and(|below| !hidden(below)) && !path.starts_with(&self.own)
+        below.is_some_and(|below| !hidden(below))
+            && !path.starts_with(&self.own)
+            && self.configuration.as_deref() != Some(path)
     }
 }

@@ -24,6 +24,7 @@ mod rounds;
 mod table_target;
 mod tag_collection;
 mod tag_joins;
+mod turned_off;
 
 use std::sync::Arc;
 
@@ -91,6 +92,7 @@ pub(crate) async fn extract_knowledge(
     context: &Arc<BuildContext>,
     new_chunks: usize,
 ) -> Result<Extracted, KbError> {
+    turned_off::remove(context).await?;
     let mut fresh = new_chunks;
     let settings = &context.settings;
     let mut extracted = Extracted::default();

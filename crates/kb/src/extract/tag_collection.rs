@@ -67,7 +67,7 @@ async fn classes(
 
 /// Makes the collection of all tags, sets the tags of the chunks, and ties what was learned from
 /// questions to them. Returns how many tags there are.
-fn collect(base: &Base) -> Result<usize, KbError> {
+pub(super) fn collect(base: &Base) -> Result<usize, KbError> {
     let store = &base.store;
     store.write(|writer| {
         let mut joiner = TagJoiner::default();

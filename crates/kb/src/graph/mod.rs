@@ -3,13 +3,15 @@
 //! propagation of our own that needs no model).
 //!
 //! ```text
-//! activate    a(e) = 1 for an entity that the question names, else the similarity of the nearest
+//! activate    a(e) = 1 for an entity that the question names, 1 / √n for the n that also go by the
+//!             name, else the similarity of the nearest
 //! propagate   three times: each e with a(e) > 0.1 reaches, through its two sentences nearest to q,
 //!             the other entities e' in them: a(e') <- max(a(e'), a(e) · max(cos(q, s), 0))
 //! aggregate   score(c) = minmax(dense) + 0.5 · share(BM25) + 0.4 · ln(1 + Σ a(e) · i(e) · count(e, c))
 //!             + 1.5 · Σ over e that title c of a(e) · i(e)          with i(e) = 1 / log2(1 + df(e))
 //! hop by hop  each next chunk: score + share of the question newly covered + i(title) if led to it
 //! ```
+mod activation;
 mod aliases;
 mod cache;
 mod hops;

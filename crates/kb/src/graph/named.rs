@@ -1,5 +1,4 @@
 //! Activate: which entities a question names, exactly or nearly.
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use halma_core::Layer;
@@ -8,6 +7,7 @@ use halma_core::text::{
 };
 
 use super::GraphContext;
+use super::activation::{Activation, Activations, Reach, activate};
 use crate::search::row_map::SparseRows;
 use crate::store::{Row, hash};
 
@@ -29,11 +29,12 @@ const NEAR_CHUNKS: usize = 60;
 
 impl GraphContext<'_> {
     /// The entities the question names with how surely: 1 where the normalised names are equal,
-    /// else their similarity. `best` are the chunks nearest by BM25 and vectors, best first.
-    pub(super) fn named(&self, question: &str, best: &[Row]) -> heed::Result<BTreeMap<Row, f32>> {
+    /// less for an alias that several share, else the similarity of the names. `best` are the chunks
+    /// nearest by BM25 and vectors, best first.
+    pub(super) fn named(&self, question: &str, best: &[Row]) -> heed::Result<Activations> {
         let mut words = Words::new(question);
         words.words.truncate(WORDS);
-        let mut active = BTreeMap::new();
+        let mut active = Activations::new();
         let mut taken: Vec<Range<usize>> = vec![];
         for span in candidates(&words) {
             let within = |taken: &Range<usize>| taken.start <= span.start && span.end <= taken.end;
@@ -41,7 +42,7 @@ impl GraphContext<'_> {
                 continue;
             }
             let key = normalise_name(words.slice(&span));
-            if self.activate(&key, &mut active)? {
+            if self.activate_called(&key, &mut active)? {
                 taken.push(span);
             }
         }
@@ -53,40 +54,37 @@ impl GraphContext<'_> {
         });
         for name in open {
             let key = normalise_name(&question[name.range]);
-            if let Some((row, similarity)) = self.nearest(&key, best)? {
-                let known = active.entry(row).or_insert(similarity);
-                *known = known.max(similarity);
+            if let Some((row, weight)) = self.nearest(&key, best)? {
+                activate(&mut active, row, Activation { weight, by: Reach::SimilarName });
             }
         }
         Ok(active)
     }
 
-    /// Activates the entity of this name, or those that go by it; several share its activation.
-    fn activate(&self, key: &str, active: &mut BTreeMap<Row, f32>) -> heed::Result<bool> {
-        if let Some(row) = self.reader.find(Layer::Entity, hash(&[key.as_bytes()]))? {
-            active.insert(row, 1.0);
-            return Ok(true);
+    /// Activates the entity whose key this name is, and those that go by it as well, which share
+    /// the activation of an alias. A key may be no more than the title of a document, so it does
+    /// not keep the others of that name from being meant. Returns whether there was any.
+    fn activate_called(&self, key: &str, active: &mut Activations) -> heed::Result<bool> {
+        let exact = self.reader.find(Layer::Entity, hash(&[key.as_bytes()]))?;
+        if let Some(row) = exact {
+            active.insert(row, Activation { weight: 1.0, by: Reach::Name });
         }
         let weight = self.settings.aliases;
         if weight <= 0.0 {
-            return Ok(false);
+            return Ok(exact.is_some());
         }
         let aliases = self.cache.aliases(self.reader)?;
         let called = aliases.called(key);
         let count = u16::try_from(called.len()).unwrap_or(u16::MAX);
+        let shared = Activation { weight: weight / f32::from(count).sqrt(), by: Reach::Alias };
         for row in called.iter().take(NAMESAKES) {
-            let most = active.entry(*row).or_default();
-            *most = most.max(weight / f32::from(count).sqrt());
+            activate(active, *row, shared);
         }
-        Ok(!called.is_empty())
+        Ok(exact.is_some() || !called.is_empty())
     }
 
     /// Activates the entities whose names stand in a question without spaces, the longest first.
-    fn activate_unspaced(
-        &self,
-        question: &str,
-        active: &mut BTreeMap<Row, f32>,
-    ) -> heed::Result<()> {
+    fn activate_unspaced(&self, question: &str, active: &mut Activations) -> heed::Result<()> {
         for run in mixed_runs(question) {
             let places: Vec<usize> = question[run.clone()]
                 .char_indices()
@@ -102,7 +100,7 @@ impl GraphContext<'_> {
                     if taken.iter().any(overlaps) || !may_be_unspaced(question, &span) {
                         continue;
                     }
-                    if self.activate(&normalise_name(&question[span.clone()]), active)? {
+                    if self.activate_called(&normalise_name(&question[span.clone()]), active)? {
                         taken.push(span);
                     }
                 }

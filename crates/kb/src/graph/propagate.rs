@@ -1,7 +1,8 @@
 //! Propagate: from the entities that a question names through their best sentences to others.
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::GraphContext;
+use super::activation::{Activation, Activations, Reach, activate};
 use crate::search::matrix::Probe;
 use crate::search::row_map::RowMap;
 use crate::store::{At, Row};
@@ -68,37 +69,37 @@ impl GraphContext<'_> {
     /// Propagates activation: every entity reached with its activation, those it started with included.
     pub(super) fn propagate(
         &self,
-        start: BTreeMap<Row, f32>,
+        start: Activations,
         similarity: &Similarity<'_>,
-    ) -> heed::Result<BTreeMap<Row, f32>> {
+    ) -> heed::Result<Activations> {
         let mut active = start;
         let mut spread: RowMap<f32> = RowMap::default();
         for _ in 0..self.settings.rounds {
-            let mut reached: BTreeMap<Row, f32> = BTreeMap::new();
-            for (entity, a) in &active {
+            let mut reached = Activations::new();
+            for (entity, Activation { weight: a, .. }) in &active {
                 let known = spread.insert(*entity, *a);
                 if *a <= self.settings.least || known.is_some_and(|known| known >= *a) {
                     continue;
                 }
                 if self.settings.facts > 0.0 {
+                    let by_fact = Activation { weight: a * self.settings.facts, by: Reach::Fact };
                     for (other, _) in self.cache.related(self.reader, *entity)?.iter() {
-                        let most = reached.entry(*other).or_default();
-                        *most = most.max(a * self.settings.facts);
+                        activate(&mut reached, *other, by_fact);
                     }
                 }
                 for (near, unit) in self.best_sentences(*entity, similarity) {
+                    let by = Reach::Sentence;
+                    let by_sentence = Activation { weight: a * near.max(0.0), by };
                     for other in self.walk().unit_entities(unit) {
-                        let most = reached.entry(other).or_default();
-                        *most = most.max(a * near.max(0.0));
+                        activate(&mut reached, other, by_sentence);
                     }
                 }
             }
             if reached.is_empty() {
                 break;
             }
-            for (entity, a) in reached {
-                let most = active.entry(entity).or_default();
-                *most = most.max(a);
+            for (entity, activation) in reached {
+                activate(&mut active, entity, activation);
             }
         }
         Ok(active)

@@ -1,8 +1,7 @@
 //! Aggregate: what the layers say about each chunk, summed.
-use std::collections::BTreeMap;
-
 use halma_core::ScorePart;
 
+use super::activation::Activations;
 use super::links::SOURCES;
 use super::{GraphContext, Similarity};
 use crate::search::SUMMARIES;
@@ -58,7 +57,7 @@ impl ChunkScore {
 /// Chunks with their scores, and the entities that were reached.
 pub(super) struct ChunkScores {
     pub(super) chunks: Vec<ChunkScore>,
-    pub(super) active: BTreeMap<Row, f32>,
+    pub(super) active: Activations,
 }
 
 /// Names that a part of a score says it came through, at most.
@@ -140,7 +139,7 @@ impl GraphContext<'_> {
     pub(super) fn explained(
         &self,
         scored: &ChunkScore,
-        active: &BTreeMap<Row, f32>,
+        active: &Activations,
         tags: &[NamedTag],
     ) -> heed::Result<Vec<ScorePart>> {
         let mut parts = vec![];
@@ -158,12 +157,12 @@ impl GraphContext<'_> {
     /// What each chunk gets from the entities that it names and stands under. What stands in more
     /// chunks than a step may look at counts for those near the question and those that other
     /// entities lead to.
-    fn sums(&self, active: &BTreeMap<Row, f32>, best: &[Row]) -> RowMap<Sums> {
+    fn sums(&self, active: &Activations, best: &[Row]) -> RowMap<Sums> {
         let mut sums: RowMap<Sums> = RowMap::default();
         let mut hubs = vec![];
-        for (row, a) in active {
+        for (row, activation) in active {
             let entity = self.walk().entity(*row);
-            let mass = a * entity.importance();
+            let mass = activation.weight * entity.importance();
             if Self::is_hub(&entity) {
                 hubs.push((mass, entity));
                 continue;
@@ -205,13 +204,8 @@ impl GraphContext<'_> {
         Ok(names.join("; "))
     }
 
-    /// The names through which a part came, the strongest first.
-    fn through(
-        &self,
-        part: usize,
-        chunk: Row,
-        active: &BTreeMap<Row, f32>,
-    ) -> heed::Result<String> {
+    /// The names through which a part came, the strongest first, each with by what it was reached.
+    fn through(&self, part: usize, chunk: Row, active: &Activations) -> heed::Result<String> {
         let Some(place) = self.walk().find(chunk) else { return Ok(String::new()) };
         let held: Vec<Row> = match part {
             TITLES => self.walk().titles(place).collect(),
@@ -219,13 +213,18 @@ impl GraphContext<'_> {
         };
         let mut names = vec![];
         for row in held {
-            let Some(a) = active.get(&row) else { continue };
+            let Some(activation) = active.get(&row) else { continue };
             let name = self.cache.name(self.reader, row)?;
-            names.push((a * self.walk().importance(row), name));
+            names.push((activation.weight * self.walk().importance(row), name, activation.by));
         }
         names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let names: Vec<&str> = names.iter().map(|(_, name)| name.as_ref()).collect();
-        Ok(names[..names.len().min(SHOWN)].join("; "))
+        let mut through = String::new();
+        for (_, name, by) in names.iter().take(SHOWN) {
+            through.push_str(if through.is_empty() { "" } else { "; " });
+            through.push_str(name);
+            through.push_str(by.note());
+        }
+        Ok(through)
     }
 }
 
@@ -251,4 +250,17 @@ fn interleaved(first: &FirstStage<'_>) -> Vec<Row> {
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_parts_of_the_chunk_itself_come_by_no_edge() {
+        let part =
+            |name: &str| ScorePart { name: name.to_owned(), score: 1.0, through: String::new() };
+        let without = PARTS.into_iter().filter(|name| part(name).edge().is_none());
+        assert_eq!(without.collect::<Vec<_>>(), ["dense", "bm25", "covers"]);
+    }
 }

@@ -74,10 +74,15 @@ async fn base_of(records: &str, atoms: Atoms, options: BaseOptions) -> Held {
 async fn led_through(records: &str, question: &str) -> Vec<String> {
     let held = base_of(records, Atoms::Sentences, BaseOptions::default()).await;
     let query = query(&[question], Layer::Chunk, Mode::Graph);
-    let hits = held.base.search(&query).await.unwrap().remove(0);
-    let parts = hits.into_iter().flat_map(|hit| hit.parts);
+    names_through(&held.base.search(&query).await.unwrap().remove(0))
+}
+
+/// The names through which names or titles led to these hits, without how each was reached.
+fn names_through(hits: &[Hit]) -> Vec<String> {
+    let parts = hits.iter().flat_map(|hit| &hit.parts);
     let led = parts.filter(|part| ["titles", "entities"].contains(&part.name.as_str()));
-    led.flat_map(|part| part.through.split("; ").map(str::to_owned).collect::<Vec<_>>()).collect()
+    let names = led.flat_map(|part| part.through.split("; "));
+    names.map(|name| name.split(" [").next().unwrap_or(name).to_owned()).collect()
 }
 
 #[tokio::test]
@@ -152,9 +157,19 @@ async fn names_lead_from_a_question_to_what_it_does_not_name() {
         assert!((sum - hits[0].score).abs() < 1e-4, "{:?}", hits[0]);
         let painter = hits.iter().find(|hit| hit.title == "Mara Quill").unwrap();
         let led = painter.parts.iter().find(|part| part.name == "titles").unwrap();
-        assert_eq!(led.through, "Mara Quill");
+        assert_eq!(led.through, "Mara Quill [sentence]");
         assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
     }
+}
+
+#[tokio::test]
+async fn a_name_that_is_only_like_one_of_the_question_is_marked() {
+    let held = library(false, Atoms::Sentences, GraphSettings::default()).await;
+    let query = query(&["Where did Sarah Quill grow up?"], Layer::Chunk, Mode::Graph);
+    let hits = held.base.search(&query).await.unwrap().remove(0);
+    let painter = hits.iter().find(|hit| hit.title == "Mara Quill").unwrap();
+    let led = painter.parts.iter().find(|part| part.name == "titles").unwrap();
+    assert_eq!(led.through, "Mara Quill [similar name]");
 }
 
 #[tokio::test]
@@ -313,12 +328,7 @@ async fn names_are_reached_through_sentences_whatever_the_atoms_are() {
         let held = library(vectors, atoms, GraphSettings::default()).await;
         let query = query(&[QUESTION], Layer::Chunk, Mode::Graph);
         let hits = held.base.search(&query).await.unwrap().remove(0);
-        let mut led: Vec<String> = hits
-            .iter()
-            .flat_map(|hit| &hit.parts)
-            .filter(|part| ["titles", "entities"].contains(&part.name.as_str()))
-            .flat_map(|part| part.through.split("; ").map(str::to_owned).collect::<Vec<_>>())
-            .collect();
+        let mut led = names_through(&hits);
         led.sort();
         led.dedup();
         led

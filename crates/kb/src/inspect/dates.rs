@@ -1,7 +1,7 @@
 //! Dates in sentences and in cells of tables, in ISO order.
 use std::collections::BTreeSet;
 
-use halma_core::text::dates::{DateOrder, Period, marked_dates, parse_day};
+use halma_core::text::dates::{DateOrder, Period, local_period, marked_dates, parse_day};
 
 use crate::extract::iso;
 use crate::store::{Column, ColumnKind};
@@ -89,10 +89,27 @@ fn is_iso_date(cell: &str) -> bool {
     matches!(cell.len(), 4 | 7 | 10) && cell.bytes().enumerate().all(fits)
 }
 
-/// Words after which a number of four digits is a year.
+/// Words after which a number of four digits is a year, a line for each language: English, German,
+/// French, Spanish, Portuguese, Italian, Dutch, Danish with Norwegian, Swedish, Finnish, Romanian,
+/// Arabic. Words that stand as often before amounts (`de`, `von`) are not among them.
+#[rustfmt::skip]
 const BEFORE_YEARS: &[&str] = &[
     "in", "since", "by", "until", "of", "from", "during", "to", "before", "after", "early", "late",
+    "seit", "ab", "bis", "nach", "um", "anno", "jahr", "jahre", "jahres", "anfang", "mitte", "ende",
+    "en", "depuis", "dès", "jusqu'en", "jusqu’en", "l'an", "l’an", "année", "l'année", "l’année",
+    "desde", "hasta", "hacia", "año",
+    "em", "até", "ano",
+    "nel", "dal", "del",
+    "sinds", "sedert", "vanaf", "tot", "rond", "jaar",
+    "i", "siden", "fra", "til", "året",
+    "sedan", "från", "till", "år",
+    "vuonna", "vuodesta", "vuoteen", "vuoden",
+    "în", "anul",
+    "عام", "سنة", "منذ",
 ];
+
+/// Words before which a number of four digits is a year, in Russian and Turkish.
+const AFTER_YEARS: &[&str] = &["году", "года", "год", "yılında", "yılından"];
 
 /// The days, months and years that a sentence states, in ISO order.
 pub(super) fn dates(text: &str) -> BTreeSet<String> {
@@ -108,12 +125,15 @@ pub(super) fn dates(text: &str) -> BTreeSet<String> {
     let words: Vec<&str> = lower.split_whitespace().collect();
     let mut at = 0;
     while at < words.len() {
-        let Some((period, used)) = Period::parse_prefix(&words[at..]) else {
+        let period = local_period(&words, at);
+        let Some((period, used)) = period.or_else(|| Period::parse_prefix(&words[at..])) else {
             at += 1;
             continue;
         };
         let is_year = period.first.0 == period.last.0 && period.first.1 != period.last.1;
-        let meant = !is_year || at.checked_sub(1).is_some_and(|b| BEFORE_YEARS.contains(&words[b]));
+        let before = at.checked_sub(1).is_some_and(|b| BEFORE_YEARS.contains(&words[b]));
+        let after = || words.get(at + used).is_some_and(|word| AFTER_YEARS.contains(word));
+        let meant = !is_year || before || after();
         dates.extend(iso(period).filter(|_| meant));
         at += used.max(1);
     }
@@ -137,6 +157,26 @@ mod tests {
             ("Am 31.03.2020 geschlossen (seit 2020/01/05).", vec!["2020-01-05", "2020-03-31"]),
             ("On 03/04/2020 or so; version 1.2.2020a.", vec![]),
             ("Nothing happened.", vec![]),
+        ] {
+            assert_eq!(dates(text).into_iter().collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_are_read_in_many_languages() {
+        for (text, expected) in [
+            ("Gegründet am 3. März 2019. Im Oktober 2020 verkauft.", vec!["2019-03-03", "2020-10"]),
+            ("Seit 1885 arbeiten dort 1900 Leute.", vec!["1885"]),
+            ("Le 3 mars 2019, puis le 1er juin 2020.", vec!["2019-03-03", "2020-06-01"]),
+            ("Depuis 1885, vendue en mars 2020.", vec!["1885", "2020-03"]),
+            ("El 3 de marzo de 2019 y en 1885.", vec!["1885", "2019-03-03"]),
+            ("Em 3 de março de 2019; desde 1885.", vec!["1885", "2019-03-03"]),
+            ("Il 3 marzo 2019, fondata nel 1885.", vec!["1885", "2019-03-03"]),
+            ("Op 3 maart 2019, sinds 1885.", vec!["1885", "2019-03-03"]),
+            ("Den 3. marts 2019, siden 1885.", vec!["1885", "2019-03-03"]),
+            ("Vuonna 1885 ja 3. maaliskuuta 2019.", vec!["1885", "2019-03-03"]),
+            ("Основана в 1885 году, продана 3 марта 2019 года.", vec!["1885", "2019-03-03"]),
+            ("The Mars 2020 rover and Avril 2011.", vec![]),
         ] {
             assert_eq!(dates(text).into_iter().collect::<Vec<_>>(), expected, "{text}");
         }

@@ -12,10 +12,10 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Ta
 use super::rows::RowColumns;
 use super::top::{Documents, Word};
 use super::writer::open_writer;
-use super::{Languages, analyzer, merging, read_only};
+use super::{Adding, Languages, analyzer, merging, read_only};
 use crate::KbError;
 use crate::parallel::cores;
-use crate::store::{DocumentLanguages, Row, RowSet, Store};
+use crate::store::{Row, RowSet, Store};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
 const LEXICAL_VERSION: u32 = 2;
@@ -23,11 +23,11 @@ const LEXICAL_VERSION: u32 = 2;
 pub(super) const TOKENIZER: &str = "halma";
 
 /// Nodes read from the store at a time.
-const STEP: usize = 4096;
+pub(super) const STEP: usize = 4096;
 
 /// Nodes entered before a commit for each thread, so that none writes too large a segment although
 /// they do not get equally many.
-const BEFORE_COMMIT: usize = merging::LARGEST / 5 * 4;
+pub(super) const BEFORE_COMMIT: usize = merging::LARGEST / 5 * 4;
 
 /// Threads that enter so many new nodes. Each of them leaves a segment, which is merged with others.
 fn threads_for(nodes: Row) -> usize {
@@ -152,7 +152,6 @@ impl LexicalIndex {
     /// Brings the index up to date with the store: forgets what was removed, adds what is new. One writer
     /// at a time; the caller holds the base's lock. `progress` is called with how many nodes are added.
     pub(crate) fn catch_up(&self, store: &Store, progress: &dyn Fn(usize)) -> Result<(), KbError> {
-        let fail = self.failed();
         let (uid, next, dead) = store.read(|reader| {
             let dead = reader.tombstones(self.layer)?;
             Ok((reader.uid()?, reader.next_row(self.layer)?, dead))
@@ -161,50 +160,24 @@ impl LexicalIndex {
         if seen == Some(next) && dead.is_empty() {
             return Ok(());
         }
-        let threads = threads_for(next - seen.unwrap_or(0));
-        let mut writer = open_writer(&self.index, threads).map_err(&fail)?;
-        if seen.is_none() {
-            writer.delete_all_documents().map_err(&fail)?;
-        }
-        for row in &dead {
-            writer.delete_term(Term::from_field_u64(self.row, u64::from(*row)));
-        }
-        let languages = store.read(|reader| reader.languages())?;
-        let mut from = seen.unwrap_or(0);
-        let (mut entered, mut open) = (0, 0);
-        while from < next {
-            let texts = store.read(|reader| {
-                let rows = reader.rows(self.layer, from, STEP)?;
-                let mut of = DocumentLanguages::new(&languages);
-                let text = |row: Row| {
-                    let text = reader.searched_text(self.layer, row)?;
-                    Ok((row, text, of.language(reader, (self.layer, row))?))
-                };
-                rows.into_iter().map(text).collect::<heed::Result<Vec<_>>>()
-            })?;
-            let Some((last, ..)) = texts.last() else { break };
-            from = last + 1;
-            entered += texts.len();
-            open += texts.len();
-            for (row, text, language) in texts {
-                let Some(text) = text.filter(|_| row < next) else { continue };
-                let text = IndexedText { row, text, language };
-                let document = document((self.row, self.text), text, &languages);
-                writer.add_document(document).map_err(&fail)?;
-            }
-            progress(entered);
-            if open + STEP > threads * BEFORE_COMMIT && from < next {
-                self.commit(&mut writer, uid, from)?;
-                open = 0;
-            }
-        }
-        self.commit(&mut writer, uid, next)?;
+        let mut adding = Adding::new(self, (uid, seen), threads_for(next - seen.unwrap_or(0)))?;
+        adding.forget(&dead);
+        adding.enter(store, next, progress)?;
+        let mut writer = adding.end(next)?;
         if !dead.is_empty() {
             self.purge(&mut writer)?;
         }
-        writer.wait_merging_threads().map_err(&fail)?;
+        writer.wait_merging_threads().map_err(self.failed())?;
         store.write_here(|writer| writer.clear_tombstones(self.layer, &dead))?;
         self.reload()
+    }
+
+    /// To add rows while they are being stored, by one thread: one segment for many batches. The
+    /// caller holds the base's lock.
+    pub(crate) fn begin_adding(&self, store: &Store) -> Result<Adding<'_>, KbError> {
+        let (uid, next) = store.read(|reader| Ok((reader.uid()?, reader.next_row(self.layer)?)))?;
+        let seen = self.seen(uid)?.filter(|seen| *seen <= next);
+        Adding::new(self, (uid, seen), 1)
     }
 
     /// Forgets everything, so that [`LexicalIndex::catch_up`] enters all of the store again. The
@@ -221,7 +194,12 @@ impl LexicalIndex {
     }
 
     /// Commits; `next` is the first row that the index has not seen.
-    fn commit(&self, writer: &mut IndexWriter, uid: u64, next: Row) -> Result<(), KbError> {
+    pub(super) fn commit(
+        &self,
+        writer: &mut IndexWriter,
+        uid: u64,
+        next: Row,
+    ) -> Result<(), KbError> {
         let mut commit = writer.prepare_commit().map_err(self.failed())?;
         commit.set_payload(&format!("{uid:016x} {LEXICAL_VERSION} {next}"));
         commit.commit().map(|_| ()).map_err(self.failed())

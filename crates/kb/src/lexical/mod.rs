@@ -1,4 +1,5 @@
 //! Lexical search: how a text becomes terms, and a BM25 index for each layer.
+mod adding;
 mod index;
 mod languages;
 mod memory;
@@ -9,6 +10,7 @@ mod terms;
 mod top;
 mod writer;
 
+pub(crate) use adding::Adding;
 pub(crate) use index::{IndexedText, LexicalIndex, LexicalQuery};
 pub(crate) use languages::{Languages, TermHashes, has_stemmer};
 use terms::TermTokenizer;

@@ -1,13 +1,42 @@
 //! A backup in one file: a tar archive of its folder.
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, ErrorKind};
 use std::path::Path;
 
+use super::backup::{ABOUT, AboutBackup};
 use super::error::BackupError;
 
-/// Whether a path names an archive.
+/// Whether a path names an archive to write. An existing file of another name is not one: it may be
+/// anything.
 pub(super) fn is_named_one(path: &Path) -> bool {
-    path.is_file() || path.extension().is_some_and(|extension| extension == "tar")
+    path.extension().is_some_and(|extension| extension == "tar")
+}
+
+/// Whether a file is an archive of any kind: its first entry can be read.
+pub(super) fn is_archive(path: &Path) -> bool {
+    let read = || -> io::Result<bool> {
+        Ok(tar::Archive::new(File::open(path)?).entries()?.next().transpose()?.is_some())
+    };
+    read().unwrap_or(false)
+}
+
+/// Whether a file is an archive that says that it is a backup.
+pub(super) fn is_backup(path: &Path) -> bool {
+    let search = || -> io::Result<bool> {
+        let mut archive = tar::Archive::new(File::open(path)?);
+        for entry in archive.entries_with_seek()? {
+            let entry = entry?;
+            let is_about = {
+                let name = entry.path()?;
+                name.strip_prefix(".").unwrap_or(&name) == Path::new(ABOUT)
+            };
+            if is_about {
+                return Ok(serde_json::from_reader::<_, AboutBackup>(entry).is_ok());
+            }
+        }
+        Ok(false)
+    };
+    search().unwrap_or(false)
 }
 
 /// Packs a folder; the file has its name when it is complete.
@@ -37,10 +66,31 @@ fn create_private(path: &Path) -> io::Result<File> {
 }
 
 /// Unpacks into a folder that is made; nothing is written outside of it.
+///
+/// # Errors
+/// [`BackupError::Damaged`] where the archive ends early or has entries that cannot be read; what is
+/// before them is in the folder.
 pub(super) fn unpack(archive: &Path, folder: &Path) -> Result<(), BackupError> {
     let unpacked = || -> io::Result<()> {
         fs::create_dir_all(folder)?;
         tar::Archive::new(File::open(archive)?).unpack(folder)
     };
-    unpacked().map_err(BackupError::io(archive, "unpack"))
+    // Errors of the disk have kinds of their own.
+    let is_damage = |e: &io::Error| {
+        matches!(
+            e.kind(),
+            ErrorKind::Other
+                | ErrorKind::UnexpectedEof
+                | ErrorKind::InvalidData
+                | ErrorKind::InvalidInput
+        )
+    };
+    unpacked().map_err(|e| {
+        if is_damage(&e) {
+            let problem = format!("it cannot be unpacked in full ({e})");
+            BackupError::Damaged { path: archive.to_owned(), problem }
+        } else {
+            BackupError::io(archive, "unpack")(e)
+        }
+    })
 }

@@ -2,7 +2,7 @@
 //! environment is copied as of one moment with its keys; other files as they are found. The
 //! lexical index may be of another moment than the store: `restore` compares the two.
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use halma_seal::{copy_environment, is_environment};
@@ -50,15 +50,20 @@ pub fn backup(of: &Path, to: &Path) -> Result<BackupReport, BackupError> {
         return Err(BackupError::NoBase { path: of.to_owned() });
     }
     let real = of.canonicalize().map_err(BackupError::io(of, "open"))?;
-    let outside = std::path::absolute(to).map_err(BackupError::io(to, "open"))?;
-    if outside.starts_with(&real) {
+    let absolute = std::path::absolute(to).map_err(BackupError::io(to, "open"))?;
+    if resolve(&absolute).starts_with(&real) {
         return Err(BackupError::Inside { path: to.to_owned() });
     }
+    let is_archive = archive::is_named_one(to);
+    let is_replaceable = if is_archive { archive::is_backup(to) } else { to.is_dir() };
+    if to.exists() && !is_replaceable {
+        return Err(BackupError::NotAnArchive { path: to.to_owned() });
+    }
     tree::refuse_links(&real, FolderKind::Base)?;
-    if let Some(parent) = outside.parent() {
+    if let Some(parent) = absolute.parent() {
         fs::create_dir_all(parent).map_err(BackupError::io(parent, "create"))?;
     }
-    let mut report = if archive::is_named_one(to) {
+    let mut report = if is_archive {
         let folder = to.with_added_extension("part.d");
         tree::remove(&folder)?;
         let report = write(&real, &folder, &folder)?;
@@ -83,6 +88,23 @@ pub fn backup(of: &Path, to: &Path) -> Result<BackupReport, BackupError> {
     };
     report.elapsed_ms = began.elapsed().as_secs_f64() * 1e3;
     Ok(report)
+}
+
+/// Where an absolute path leads, with links and `..` resolved as far as it exists; the rest is not
+/// there, so `..` in it leads back to the folder before.
+fn resolve(absolute: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for component in absolute.components() {
+        if component == Component::ParentDir {
+            resolved.pop();
+        } else {
+            resolved.push(component);
+        }
+        if let Ok(real) = resolved.canonicalize() {
+            resolved = real;
+        }
+    }
+    resolved
 }
 
 fn write(of: &Path, to: &Path, name: &Path) -> Result<BackupReport, BackupError> {

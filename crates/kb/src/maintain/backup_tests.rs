@@ -258,3 +258,59 @@ fn what_is_not_a_backup_is_refused_and_damage_is_found() {
     let report = restore(&to, &again, RestoreOptions { unverified: true, replace: false }).unwrap();
     assert!(!report.problems.is_empty());
 }
+
+#[test]
+fn a_file_that_is_not_a_backup_is_never_overwritten() {
+    let (dir, [base, ..]) = made();
+    let at = |name: &str| dir.path().join(name);
+    let mut other = tar::Builder::new(vec![]);
+    let mut header = tar::Header::new_gnu();
+    header.set_size(4);
+    other.append_data(&mut header, "letter.txt", b"aunt".as_slice()).unwrap();
+    let other = other.into_inner().unwrap();
+    let files: [(&str, &[u8]); 5] = [
+        ("thesis.md", b"three years"),
+        ("backup", b"x"),
+        ("thesis.tar", b"three years"),
+        ("empty.tar", b""),
+        ("other.tar", &other),
+    ];
+    for (name, bytes) in files {
+        fs::write(at(name), bytes).unwrap();
+        let refused = backup(&base, &at(name)).unwrap_err();
+        assert!(matches!(refused, BackupError::NotAnArchive { .. }), "{name}: {refused}");
+        let message = refused.to_string();
+        assert!(message.contains(name) && message.contains("`.tar`"), "{message}");
+        assert_eq!(fs::read(at(name)).unwrap(), bytes, "{name}");
+        assert!(!at(&format!("{name}.part.d")).exists());
+    }
+    fs::create_dir(at("folder.tar")).unwrap();
+    let refused = backup(&base, &at("folder.tar"));
+    assert!(matches!(refused, Err(BackupError::NotAnArchive { .. })), "{refused:?}");
+    // An earlier backup is replaced.
+    for _ in 0..2 {
+        backup(&base, &at("good.tar")).unwrap();
+    }
+}
+
+#[test]
+fn a_backup_inside_the_base_is_refused_however_its_path_is_written() {
+    let (dir, [base, ..]) = made();
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir(at("out")).unwrap();
+    let before = files(&base);
+    let mut inside =
+        vec!["out/../base/in", "new/../base/in", "base/files/../in.tar", "base/x/y/../.."];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&base, at("out/link")).unwrap();
+        inside.extend(["out/link/in", "new/../out/link/in"]);
+    }
+    for to in inside {
+        let refused = backup(&base, &at(to));
+        assert!(matches!(refused, Err(BackupError::Inside { .. })), "{to}: {refused:?}");
+    }
+    assert_eq!(files(&base), before);
+    assert!(!at("new").exists());
+    backup(&base, &at("base/../out/backup")).unwrap();
+}

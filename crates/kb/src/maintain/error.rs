@@ -10,6 +10,11 @@ pub enum BackupError {
          that does not exist"
     )]
     NotABackup { path: PathBuf },
+    #[error(
+        "`{path}` is there already and is not an archive `NAME.tar` of a backup, so it is not \
+         replaced; give a folder, or another name that ends with `.tar`"
+    )]
+    NotAnArchive { path: PathBuf },
     #[error("`{path}` is a backup of another base, `{of}`; give another folder")]
     OfAnother { path: PathBuf, of: String },
     #[error("another process is writing the backup `{path}`; wait for it")]

@@ -1,10 +1,13 @@
 //! A backup becomes a base again. It is copied next to the place it is for, looked through, and
 //! gets its name when it is found to be whole.
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use halma_seal::{copy_environment, is_environment};
+use halma_seal::{
+    CopyError, copy_environment, is_environment, pad_environment, salvage_environment,
+};
 use serde::Serialize;
 
 use super::archive;
@@ -15,6 +18,9 @@ use super::tree::{self, FolderKind, MirrorCounts};
 use crate::base::store_dir;
 use crate::store::LOST_VECTOR;
 use crate::{Base, BaseOptions, KbError};
+
+/// The API keys of a server, in its folder.
+const API_KEYS: &str = "keys.json";
 
 /// How a backup is restored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,34 +97,128 @@ fn prepare(
     let mut report = if backup.is_file() {
         let unpacked = part.with_extension("unpacked");
         tree::remove(&unpacked)?;
-        let taken = archive::unpack(backup, &unpacked).and_then(|()| take(&unpacked, part));
+        let taken = take_archive(backup, (&unpacked, part), options);
         tree::remove(&unpacked)?;
         taken
     } else {
         take(backup, part)
     }?
     .ok_or_else(|| BackupError::NoBackup { path: backup.to_owned() })?;
+    // What could not be copied is named first: what is wrong with the copy follows from it.
+    refuse_damaged(backup, &report, options)?;
     for base in bases(part)? {
-        look_through(&base, &mut report).map_err(|error| error.of_backup(backup))?;
+        match look_through(&base, &mut report) {
+            // Of a damaged store.
+            Err(BackupError::Base(error)) => report.problems.push(error.to_string()),
+            looked => looked.map_err(|error| error.of_backup(backup))?,
+        }
     }
+    check_api_keys(part, &mut report)?;
+    refuse_damaged(backup, &report, options)?;
+    Ok(report)
+}
+
+/// Refuses a backup with problems unless what can be read of it is asked for.
+fn refuse_damaged(
+    backup: &Path,
+    report: &RestoreReport,
+    options: RestoreOptions,
+) -> Result<(), BackupError> {
     match report.problems.first() {
         Some(problem) if !options.unverified => {
             Err(BackupError::Damaged { path: backup.to_owned(), problem: problem.clone() })
         }
-        _ => Ok(report),
+        _ => Ok(()),
     }
 }
 
-/// Copies the backup in the folder `source`; `None` if it is not one.
+/// Unpacks an archive and copies the backup in it.
+fn take_archive(
+    backup: &Path,
+    (unpacked, part): (&Path, &Path),
+    options: RestoreOptions,
+) -> Result<Option<RestoreReport>, BackupError> {
+    if !archive::is_archive(backup) {
+        return Ok(None);
+    }
+    let damage = match archive::unpack(backup, unpacked) {
+        Err(BackupError::Damaged { problem, .. }) if options.unverified => Some(problem),
+        unpacking => {
+            unpacking?;
+            None
+        }
+    };
+    let taken = take(unpacked, part)?;
+    match (taken, damage) {
+        (None, Some(problem)) => Err(BackupError::Damaged { path: backup.to_owned(), problem }),
+        (Some(mut report), damage) => {
+            report.problems.splice(0..0, damage);
+            Ok(Some(report))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+/// Copies the backup in the folder `source`; `None` if it is not one. Of a store that is damaged
+/// what can be read is copied, and the report names its file.
 fn take(source: &Path, part: &Path) -> Result<Option<RestoreReport>, BackupError> {
     let Some(about) = about(source) else { return Ok(None) };
-    let key_file = |dir: &Path| if dir.join("keys").exists() { "keys" } else { "reply-keys" };
+    let mut problems = vec![];
     let mut environment = |from: &Path, to: &Path| -> Result<(), BackupError> {
-        Ok(copy_environment(from, to, key_file(from)).map(drop)?)
+        if let Some(error) = copy_or_salvage(from, to)? {
+            let file = from.strip_prefix(source).unwrap_or(from).join("data.mdb");
+            problems.push(format!("`{}` cannot be read ({})", file.display(), error.source));
+        }
+        Ok(())
     };
     let counts = &mut MirrorCounts::default();
     tree::mirror(FolderKind::Base, (source, part), &mut environment, counts)?;
-    Ok(Some(RestoreReport { of: about.time, complete: about.complete, ..RestoreReport::default() }))
+    let (of, complete) = (about.time, about.complete);
+    Ok(Some(RestoreReport { of, complete, problems, ..RestoreReport::default() }))
+}
+
+/// Copies a store, or what can be read of one that is damaged, which may be nothing; returns what is
+/// wrong with it.
+fn copy_or_salvage(from: &Path, to: &Path) -> Result<Option<CopyError>, BackupError> {
+    let keys = if from.join("keys").exists() { "keys" } else { "reply-keys" };
+    let padded = to.with_added_extension("padded");
+    let source = match pad_environment(from, &padded, keys) {
+        Ok(true) => padded.as_path(),
+        Ok(false) => from,
+        Err(error) if error.is_damage() => return Ok(Some(error)),
+        Err(error) => return Err(error.into()),
+    };
+    let damage = match copy_environment(source, to, keys) {
+        Err(error) if error.is_damage() => {
+            tree::remove(to)?;
+            match salvage_environment(source, to, keys) {
+                Err(other) if !other.is_damage() => return Err(other.into()),
+                _ => Some(error),
+            }
+        }
+        copied => {
+            copied?;
+            None
+        }
+    };
+    tree::remove(&padded)?;
+    Ok(damage)
+}
+
+/// Reads the API keys of a server, which would accept none of them from a file that is not valid.
+fn check_api_keys(part: &Path, report: &mut RestoreReport) -> Result<(), BackupError> {
+    let path = part.join(API_KEYS);
+    let bytes = match fs::read(&path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        read => read.map_err(BackupError::io(&path, "read"))?,
+    };
+    let reason = match serde_json::from_slice::<serde_json::Value>(&bytes) {
+        Err(e) => e.to_string(),
+        Ok(contents) if contents["keys"].is_array() => return Ok(()),
+        Ok(_) => "it has no list `keys`".to_owned(),
+    };
+    report.problems.push(format!("`{API_KEYS}` is not a valid file of API keys ({reason})"));
+    Ok(())
 }
 
 /// The folders of bases in a folder, itself included.

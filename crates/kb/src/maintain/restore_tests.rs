@@ -132,3 +132,62 @@ fn a_backup_of_a_format_that_is_not_converted_is_not_called_damaged() {
     assert_eq!(names(dir.path()), ["backup", "base", "earlier"]);
     Base::open(&base, BaseOptions::default()).unwrap();
 }
+
+#[test]
+fn a_store_that_cannot_be_copied_is_called_damaged_and_the_rest_is_restored() {
+    let (dir, _, to) = made();
+    let data = to.join("workspaces/team/store/data.mdb");
+    let whole = fs::read(&data).unwrap();
+    let mut blank = whole.clone();
+    // The first two pages say where the others are.
+    blank[2 * 4096..].fill(0);
+    let again = dir.path().join("again");
+    let unverified = RestoreOptions { replace: true, unverified: true };
+    for damaged in [blank.as_slice(), &whole[..2 * 4096], &[]] {
+        fs::write(&data, damaged).unwrap();
+        let refused = restore(&to, &again, REPLACE).unwrap_err();
+        assert!(matches!(refused, BackupError::Damaged { .. }), "{refused}");
+        let message = refused.to_string();
+        for said in ["backup` is damaged", "`workspaces/team/store/data.mdb`", "--unverified"] {
+            assert!(message.contains(said), "`{said}` is not in: {message}");
+        }
+        assert_eq!(fs::read(&data).unwrap(), damaged, "a backup stays as it is");
+        let report = restore(&to, &again, unverified).unwrap();
+        assert!(report.problems[0].contains("team/store/data.mdb"), "{:?}", report.problems);
+        assert_eq!(report.documents, 2);
+        assert!(Base::open(&again, BaseOptions::default()).is_ok());
+        fs::remove_dir_all(&again).unwrap();
+    }
+}
+
+#[test]
+fn an_archive_that_ends_early_is_called_damaged_and_another_file_no_backup() {
+    let (dir, base, _) = made();
+    let [whole, part, text] = ["a.tar", "b.tar", "c.txt"].map(|name| dir.path().join(name));
+    backup(&base, &whole).unwrap();
+    let bytes = fs::read(&whole).unwrap();
+    fs::write(&part, &bytes[..bytes.len() / 2 + 100]).unwrap();
+    fs::write(&text, "to my aunt").unwrap();
+    let again = dir.path().join("again");
+    let refused = |file: &Path| restore(file, &again, RestoreOptions::default()).unwrap_err();
+    let message = refused(&part).to_string();
+    assert!(message.contains("b.tar` is damaged"), "{message}");
+    assert!(matches!(refused(&text), BackupError::NoBackup { .. }));
+    assert!(!again.exists());
+}
+
+#[test]
+fn api_keys_that_cannot_be_read_are_damage() {
+    let (dir, base, to) = made();
+    let again = dir.path().join("again");
+    fs::write(base.join("keys.json"), "{\"version\": 2, \"keys\": []}").unwrap();
+    backup(&base, &to).unwrap();
+    restore(&to, &again, RestoreOptions::default()).unwrap();
+    for damaged in ["", "{\"version\": 2, \"keys\": [", "{}"] {
+        fs::write(to.join("keys.json"), damaged).unwrap();
+        let message = restore(&to, &again, REPLACE).unwrap_err().to_string();
+        assert!(message.contains("`keys.json` is not a valid file of API keys"), "{message}");
+    }
+    let report = restore(&to, &again, RestoreOptions { replace: true, unverified: true }).unwrap();
+    assert_eq!(report.problems.len(), 1, "{:?}", report.problems);
+}

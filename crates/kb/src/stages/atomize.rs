@@ -10,11 +10,13 @@ use super::surroundings::{Surroundings, table_summaries};
 use super::{Backlog, BuildContext, Pace, Searched, SourceDocument, Stage, StageError};
 use crate::atom::{AtomDraft, AtomSource};
 use crate::cost::Cost;
-use crate::store::{ChunkRecord, Row, StoreReader, StoreWriter, atoms_input, atoms_key};
+use crate::store::{ChunkRecord, Id, Row, StoreReader, StoreWriter, atoms_input, atoms_key};
 use crate::{Atoms, Phase};
 
 /// The prompt that makes atoms.
-const ATOMIZE: Prompt<Vec<String>> = Prompt { name: "kb/atomize", parse: questions };
+pub(crate) const ATOMIZE: &str = "kb/atomize";
+
+const QUESTIONS: Prompt<Vec<String>> = Prompt { name: ATOMIZE, parse: questions };
 
 /// Tokens of a question.
 const QUESTION_TOKENS: u64 = 13;
@@ -41,12 +43,22 @@ pub(crate) struct Atomized {
 
 pub(crate) struct Atomize {
     context: Arc<BuildContext>,
+    /// What atoms are noted as made with.
+    input: Id,
     /// Where new atoms go to be embedded.
     queue: Option<UnboundedSender<Searched>>,
     /// Rows of atoms that are not committed yet.
     uncommitted: Mutex<Vec<Row>>,
     atoms: AtomicUsize,
     left_out: AtomicUsize,
+}
+
+/// What the atoms of a run are noted as made with: their kind, or the prompt that makes them.
+pub(crate) fn atomized_with(context: &BuildContext) -> Id {
+    match context.settings.atoms {
+        Atoms::Questions => context.prompt_input(ATOMIZE),
+        kind @ (Atoms::Sentences | Atoms::None) => atoms_input(kind),
+    }
 }
 
 impl Atomize {
@@ -56,6 +68,7 @@ impl Atomize {
     ) -> Self {
         Self {
             context: Arc::clone(context),
+            input: atomized_with(context),
             queue,
             uncommitted: Mutex::default(),
             atoms: AtomicUsize::new(0),
@@ -105,7 +118,7 @@ const QUESTION_MARKS: [char; 13] =
 /// have none. A model that writes statements only, as the offline one does, has made atoms as
 /// well; a line that ends with a colon introduces others.
 fn questions(reply: &str) -> Result<Vec<String>, String> {
-    let mut lines = (Prompt::lines(ATOMIZE.name).parse)(reply)?;
+    let mut lines = (Prompt::lines(ATOMIZE).parse)(reply)?;
     let asks = |line: &String| {
         let end = line.trim_end_matches(|c: char| c.is_whitespace() || "\"'”’»*_)".contains(c));
         // The Armenian mark stands within the last word.
@@ -134,7 +147,7 @@ impl Stage for Atomize {
     }
 
     fn prompt(&self) -> Option<&'static str> {
-        (self.kind() == Atoms::Questions).then_some(ATOMIZE.name)
+        (self.kind() == Atoms::Questions).then_some(ATOMIZE)
     }
 
     fn context(&self) -> &Arc<BuildContext> {
@@ -161,7 +174,7 @@ impl Stage for Atomize {
         let tables = table_summaries(reader, document)?;
         for (section, chunk) in document.chunks() {
             let done = match chunk.row {
-                Some(row) => reader.is_done(atoms_key(row), atoms_input(self.kind()))?,
+                Some(row) => reader.is_done(atoms_key(row), self.input)?,
                 None => false,
             };
             if !done {
@@ -175,7 +188,7 @@ impl Stage for Atomize {
     }
 
     fn backlog(&self, reader: &StoreReader<'_>) -> heed::Result<Backlog> {
-        let rows = reader.unatomized(self.kind())?;
+        let rows = reader.unatomized(self.input)?;
         let mut backlog = Backlog { documents: vec![], units: rows.len() };
         for row in rows {
             let chunk: ChunkRecord = reader.linked(row)?;
@@ -197,7 +210,7 @@ impl Stage for Atomize {
             return Cost { texts: atoms.len() as u64, characters, ..Cost::default() };
         }
         let reply = (source.text.len() as u64 / 4).max(8);
-        let asked = Cost::of_call(&self.context.setup, ATOMIZE.name, &variables(unit), reply);
+        let asked = Cost::of_call(&self.context.setup, ATOMIZE, &variables(unit), reply);
         let texts = asked.completion_tokens / QUESTION_TOKENS;
         let texts = texts.clamp(1, self.most().max(1) as u64);
         Cost { texts, characters: asked.completion_tokens * 4, ..asked }
@@ -211,7 +224,7 @@ impl Stage for Atomize {
         for name in names {
             cx.quote(name);
         }
-        let questions = cx.ask(&ATOMIZE, variables(unit)).await?;
+        let questions = cx.ask(&QUESTIONS, variables(unit)).await?;
         let left_out = questions.len().saturating_sub(self.most());
         Ok(Some(Atomized { atoms: source.question_atoms(questions, self.most()), left_out }))
     }
@@ -225,7 +238,7 @@ impl Stage for Atomize {
         let Some(row) = unit.row else { return Ok(()) };
         match result {
             Ok(Atomized { atoms, left_out }) => {
-                let rows = writer.put_atoms(row, self.kind(), &atoms)?;
+                let rows = writer.put_atoms(row, self.input, &atoms)?;
                 self.left_out.fetch_add(left_out, Ordering::Relaxed);
                 self.atoms.fetch_add(rows.len(), Ordering::Relaxed);
                 self.uncommitted.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
@@ -233,7 +246,7 @@ impl Stage for Atomize {
             }
             // The atoms of another kind stay until there are others.
             Err(_) if !writer.atoms_of(row)?.is_empty() => Ok(()),
-            Err(reason) => writer.put_failed(atoms_key(row), atoms_input(self.kind()), &reason),
+            Err(reason) => writer.put_failed(atoms_key(row), self.input, &reason),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::cost::Cost;
 use crate::embedding::{BATCH, embed_once_about};
 use crate::error::run_blocking;
 use crate::store::{History, Row, StoreWriter, Task};
-use crate::{KbError, Phase};
+use crate::{BasePart, KbError, Phase};
 
 /// Calls in flight.
 const IN_FLIGHT: usize = 8;
@@ -157,6 +157,18 @@ impl Embed {
         };
         let model = self.embedder.model();
         let dimensions = vectors.first().map_or(0, Vec::len);
+        if let Some(held) = writer.other_dimensions(model, dimensions)?
+            && !self.context.rebuild.contains(&BasePart::Embedder)
+        {
+            let reason = format!(
+                "the embedder `{model}` gives vectors of {dimensions} dimensions now, and those of \
+                 the base have {held}: another model has taken its name. Bring the former one back, \
+                 or embed every text again with `halma index --rebuild embedder`"
+            );
+            writer.embedding_failed(&texts, &reason)?;
+            self.result().failure = Some(reason);
+            return Ok(());
+        }
         let number = writer.register_embedder(model, dimensions)?;
         if self.context.base.is_configured(model) {
             writer.set_origin(number, &self.context.base.origin)?;

@@ -22,11 +22,11 @@ use std::sync::Arc;
 use halma_core::{BoxError, Cx, Embedder, Error, Limit, Llm, Meter, Setup};
 
 pub(crate) use ask::{AskStage, LedgerUnit};
-pub(crate) use atomize::Atomize;
+pub(crate) use atomize::{ATOMIZE, Atomize, atomized_with};
 pub(crate) use chunk::{Chunk, Uncut};
 pub(crate) use describe::{Describe, FigureRequest, insert_description};
 pub(crate) use driver::{Driver, StageReport};
-pub(crate) use embed::{Embed, Searched};
+pub(crate) use embed::{Embed, Embedded, Searched};
 pub(crate) use forecast::{Corpus, Forecaster, StageForecast, Tally};
 pub(crate) use knowledge::{
     Communities, CommunityRequest, CommunityText, Comparison, ComparisonSide, Facts, MapTags, Rows,
@@ -53,8 +53,8 @@ pub struct BuildContext {
     pub setup: Arc<Setup>,
     /// The embedder that texts get vectors of.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// Hashes of the wordings of prompts whose results are kept, by prompt; of others the results
-    /// of the wording in use.
+    /// What units are asked with whose results are kept, by prompt; of other prompts that is the
+    /// wording in use.
     pub prompts: BTreeMap<String, u64>,
     /// Parts of the base that the run is asked to rebuild.
     pub rebuild: Vec<BasePart>,

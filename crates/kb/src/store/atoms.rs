@@ -15,25 +15,26 @@ pub(crate) fn atoms_key(chunk: Row) -> UnitKey {
     UnitKey::of(Task::Atoms, (Layer::Chunk, chunk))
 }
 
-/// What atoms of a kind are asked with.
+/// What atoms of a kind are noted as made with. Those that a model makes are noted with the wording of
+/// its prompt instead, but in bases of an earlier version.
 pub(crate) fn atoms_input(kind: Atoms) -> Id {
     kind as Id
 }
 
 impl StoreReader<'_> {
-    /// Chunks that have no atoms of this kind yet: pending, failed before, or with other atoms.
-    pub(crate) fn unatomized(&self, kind: Atoms) -> heed::Result<Vec<Row>> {
+    /// Chunks that have no atoms made with this yet: pending, failed before, or with other atoms.
+    pub(crate) fn unatomized(&self, input: Id) -> heed::Result<Vec<Row>> {
         let mut rows = vec![];
         for entry in self.entries(Task::Atoms)? {
             let entry = entry?;
-            if !entry.is_done(atoms_input(kind)) {
+            if !entry.is_done(input) {
                 rows.push(entry.key.row());
             }
         }
         Ok(rows)
     }
 
-    /// The kind of atoms that the latest build makes, as an input of units.
+    /// What the latest build makes atoms with, as an input of units.
     pub(crate) fn wanted_atoms(&self) -> heed::Result<Option<Id>> {
         self.meta("atoms")
     }
@@ -46,13 +47,12 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
-    /// Chunks with other atoms than these are pending from now on.
-    pub(crate) fn want_atoms(&mut self, kind: Atoms) -> heed::Result<()> {
-        let wanted = atoms_input(kind);
-        if self.wanted_atoms()? == Some(wanted) {
+    /// Chunks with atoms made with anything else are pending from now on.
+    pub(crate) fn want_atoms(&mut self, input: Id) -> heed::Result<()> {
+        if self.wanted_atoms()? == Some(input) {
             return Ok(());
         }
-        self.set_meta("atoms", &wanted)
+        self.set_meta("atoms", &input)
     }
 
     /// Stores the atoms of a chunk in the place of those it had; returns their rows. Nothing
@@ -60,7 +60,7 @@ impl StoreWriter<'_> {
     pub(crate) fn put_atoms(
         &mut self,
         chunk: Row,
-        kind: Atoms,
+        input: Id,
         drafts: &[AtomDraft],
     ) -> heed::Result<Range<Row>> {
         let Some(parent) = self.node::<ChunkRecord>(chunk)? else { return Ok(0..0) };
@@ -76,7 +76,7 @@ impl StoreWriter<'_> {
             self.put_node(row, &record)?;
             row += 1;
         }
-        self.put_done(atoms_key(chunk), atoms_input(kind), &(first, row))?;
+        self.put_done(atoms_key(chunk), input, &(first, row))?;
         Ok(first..row)
     }
 

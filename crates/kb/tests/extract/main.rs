@@ -1,5 +1,6 @@
 //! What a model takes from documents: entities, facts, tags, summaries and communities.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
+mod aliases;
 #[path = "../common/mod.rs"]
 mod common;
 mod entities;

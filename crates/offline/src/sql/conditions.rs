@@ -53,6 +53,7 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
             covered.push(value.to_owned());
         }
     }
+    question.add_truths(&mut rows);
     for (at, word) in question.words.iter().enumerate() {
         let figure = word.replace(',', "");
         if let Ok(number) = figure.parse::<f64>() {
@@ -74,6 +75,20 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
 }
 
 impl TableQuestion<'_> {
+    /// A column of yes and no that the question names is true of the rows that it means, or false
+    /// where the question denies something.
+    fn add_truths(&self, rows: &mut Rows) {
+        let denies = self.has(&["not", "never", "without"])
+            || self.words.iter().any(|word| word.ends_with("n't") || word.ends_with("n’t"));
+        for column in self.table.columns.iter().filter(|column| column.kind == "truth") {
+            let stems = self.stems_of(column);
+            if !stems.is_empty() && stems.iter().all(|stem| self.stems.contains(stem)) {
+                let wanted = u8::from(!denies);
+                rows.add(column, format!("{} = {wanted}", quote_name(&column.name)));
+            }
+        }
+    }
+
     /// The operator that the phrase before word `at` means.
     fn operator(&self, at: usize) -> &'static str {
         let precedes = |phrase: &str| {

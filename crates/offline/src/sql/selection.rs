@@ -29,11 +29,13 @@ impl TableQuestion<'_> {
     /// `None` where no column clearly answers the question.
     pub(super) fn selection(&self, rows: &Rows) -> Option<SelectClause> {
         let number = self.best_column(rows, Column::is_number);
-        let count = || self.names_rows().then(|| SelectClause::new("COUNT(*)".into()));
+        let counts_all = self.names_rows() && !self.names_unused(rows);
+        let count = || counts_all.then(|| SelectClause::new("COUNT(*)".into()));
         if self.has(&["average", "mean"]) {
             return number.map(|number| SelectClause::function("AVG", number));
         }
         if self.has(&["total", "sum", "altogether"]) {
+            let number = number.filter(|number| !self.holds_years(number));
             return number.map(|number| SelectClause::function("SUM", number)).or_else(count);
         }
         if self.has_listed("descending") {
@@ -51,6 +53,7 @@ impl TableQuestion<'_> {
             }
             return match number {
                 // `How many beds does X have?` reads one row; without a row it means all rows.
+                Some(number) if self.holds_years(number) => None,
                 Some(number) if all_rows => Some(SelectClause::function("SUM", number)),
                 Some(number) => Some(SelectClause::new(quote_name(&number.name))),
                 None => count(),
@@ -128,6 +131,35 @@ impl TableQuestion<'_> {
             [(_, column), ..] => Some(column),
             [] => None,
         }
+    }
+
+    /// Whether all sample values of a column can be years, whose sum says nothing.
+    fn holds_years(&self, column: &Column) -> bool {
+        let Some(at) = self.table.columns.iter().position(|other| other.name == column.name) else {
+            return false;
+        };
+        let values = self.table.samples.iter().filter_map(|row| row.get(at)?.as_f64());
+        let (mut years, mut all) = (0, 0);
+        for value in values {
+            all += 1;
+            years += usize::from(value.fract() == 0.0 && (1500.0..2200.0).contains(&value));
+        }
+        all > 0 && years == all
+    }
+
+    /// Whether the question names a column that neither its rows are chosen by nor names them.
+    fn names_unused(&self, rows: &Rows) -> bool {
+        let label = self.label().map(|label| &label.name);
+        let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
+        let heads: Vec<String> = heads.iter().flat_map(|head| self.lexicon.content(head)).collect();
+        let mut unused =
+            self.table.columns.iter().filter(|column| {
+                Some(&column.name) != label && !rows.columns.contains(&column.name)
+            });
+        unused.any(|column| {
+            let stems = self.stems_of(column);
+            stems.iter().any(|stem| self.stems.contains(stem) && !heads.contains(stem))
+        })
     }
 
     /// Whether the question names the rows by the table's name or caption.

@@ -104,6 +104,38 @@ fn in_doubt_there_is_no_query() {
     assert!(query(&Lexicon::new(), &input).unwrap_err().contains("no such column"));
 }
 
+fn pumps() -> Value {
+    json!({
+        "name": "pumps", "caption": "Pumps", "document": "p.csv", "rows": 3,
+        "columns": [
+            { "name": "pump", "kind": "text", "unit": "" },
+            { "name": "year", "kind": "integer", "unit": "" },
+            { "name": "replaced", "kind": "truth", "unit": "" },
+            { "name": "approved since", "kind": "integer", "unit": "" }
+        ],
+        "samples": [["P1", 2023, true, 2019], ["P2", 2023, false, 2021], ["P3", 2021, true, null]]
+    })
+}
+
+#[test]
+fn columns_of_yes_and_no_choose_rows() {
+    for (question, expected) in [
+        ("How many pumps were replaced?", "SELECT COUNT(*) FROM \"pumps\" WHERE \"replaced\" = 1"),
+        (
+            "How many pumps were not replaced?",
+            "SELECT COUNT(*) FROM \"pumps\" WHERE \"replaced\" = 0",
+        ),
+        (
+            "How many pumps were replaced in 2023?",
+            "SELECT COUNT(*) FROM \"pumps\" WHERE \"replaced\" = 1 AND \"year\" = 2023",
+        ),
+        // Years are not added up, and what the query would leave out is not left out.
+        ("How many pumps are approved?", ""),
+    ] {
+        assert_eq!(sql(question, &json!([pumps()])), expected, "{question}");
+    }
+}
+
 /// What stands outside names and values.
 fn outside(sql: &str) -> String {
     let mut open = None;

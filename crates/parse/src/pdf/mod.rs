@@ -117,7 +117,7 @@ fn unreadable(error: LoadPdfError) -> Refusal {
             refusal("its encryption is not known", "open it and save it without a password")
         }
         LoadPdfError::Invalid => refusal(
-            "it cannot be read: it is no whole PDF",
+            "it cannot be read: it is not a complete PDF",
             "it may be damaged or cut off: open it and save it again",
         ),
     }

@@ -63,7 +63,8 @@ pub(crate) struct BuildEstimate {
 pub(crate) struct KeptLine {
     #[serde(flatten)]
     part: KeptPart,
-    cost: RebuildCost,
+    /// `null` for chunks: the estimate of a build with `rebuild` has it.
+    cost: Option<RebuildCost>,
 }
 
 impl From<Estimate> for BuildEstimate {

@@ -33,6 +33,8 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
         (Method::POST, ask, json, r#"{"question": " "}"#, 422),
         (Method::POST, ask, json, r#"{"question": "Who?", "strategy": "none"}"#, 422),
         (Method::POST, ask, json, r#"{"question": "Who?", "settings": {"none": 1}}"#, 422),
+        (Method::POST, ask, json, r#"{"question": "Who?", "asked_at": "2024-02-31"}"#, 422),
+        (Method::POST, ask, json, r#"{"question": "Who?", "asked_at": "yesterday"}"#, 422),
         (Method::POST, ask, "text/plain", r#"{"question": "Who?"}"#, 415),
         (Method::POST, ask, json, &long, 413),
         (Method::POST, "/api/v1/sql", json, r#"{"sql": "DROP TABLE towers"}"#, 422),

@@ -1,13 +1,17 @@
 //! Dates as people, files and tables write them. English month names, and numbers with
-//! characters after them.
+//! characters after them; [`local_period`] reads the months of other languages.
 mod calendar;
 mod cjk;
 mod day;
+mod local;
+mod months;
 mod period;
 mod stamp;
 
 pub use calendar::{MONTHS, century, days_in_month, month_number};
 pub use cjk::marked_dates;
 pub use day::{DateOrder, parse_day, spell_day};
+pub use local::local_period;
+pub(crate) use months::{follows_ordinal, may_follow_ordinal};
 pub use period::{Day, Period};
 pub use stamp::normalise_stamp;

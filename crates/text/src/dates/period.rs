@@ -16,12 +16,12 @@ impl Period {
         Self { first: (first, 1, 1), last: (last, 12, 31) }
     }
 
-    fn month(year: i32, month: u32) -> Self {
+    pub(super) fn month(year: i32, month: u32) -> Self {
         // No day of a month comes after its 31st, whether it has one or not.
         Self { first: (year, month, 1), last: (year, month, 31) }
     }
 
-    fn day(year: i32, month: u32, day: u32) -> Self {
+    pub(super) fn day(year: i32, month: u32, day: u32) -> Self {
         Self { first: (year, month, day), last: (year, month, day) }
     }
 
@@ -94,13 +94,13 @@ impl Period {
 }
 
 /// Four digits.
-fn year(word: &str) -> Option<i32> {
+pub(super) fn year(word: &str) -> Option<i32> {
     let digits = word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| word.parse().ok()).flatten()
 }
 
 /// `8`, `8th`.
-fn day(word: &str) -> Option<u32> {
+pub(super) fn day(word: &str) -> Option<u32> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let ending = &word[digits.len()..];
     if !["", "st", "nd", "rd", "th"].contains(&ending) {

@@ -2,12 +2,12 @@
 use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
-use halma_engine::{Config, Engine, IndexOptions, InputFormat, Place};
-use halma_eval::{Claim, DataSet, Format, Origin, Pool, Source, record_indexing};
+use halma_engine::{Config, Engine, Estimate, IndexOptions, IndexReport, InputFormat, Place};
+use halma_eval::{Atomizing, Claim, DataSet, Format, Pool, Source, record_indexing};
 
 use crate::args::EvalHow;
 use crate::args::place::USUAL;
-use crate::commands::setup::{create_or_open, open};
+use crate::commands::setup::{create_or_open, is_unmade, open};
 use crate::view::{self, progress};
 
 /// What is searched.
@@ -62,86 +62,106 @@ impl EvaluationBase {
         })
     }
 
-    pub(super) async fn open(
-        &self,
-        config: Config,
-        file: &Path,
-        data: &DataSet,
-    ) -> anyhow::Result<(Engine, Origin)> {
-        let source = Source::read(file)?;
-        let mut origin = Origin { source: Some(source.clone()), ..Origin::default() };
-        let engine = match self {
-            Self::Given(kb) => open(config, kb)?,
-            Self::Nothing(kb) => create_or_open(config, kb)?,
-            Self::Pool { kb, passages, force, own } => {
-                let claimed = own.as_ref().map_or(source.clone(), |own| source.part(own));
+    /// Whether it is to be built, and there is nothing of it yet.
+    pub(super) fn is_unbuilt(&self) -> anyhow::Result<bool> {
+        match self {
+            Self::Pool { kb, .. } => Ok(is_unmade(kb)?),
+            Self::Given(_) | Self::Nothing(_) => Ok(false),
+        }
+    }
+
+    /// Builds it in this folder instead.
+    pub(super) fn move_to(&mut self, folder: &Path) {
+        if let Self::Pool { kb, passages, .. } = self {
+            (*kb, *passages) = (folder.join("base"), folder.join("passages"));
+        }
+    }
+
+    /// Opens it, or an empty one that [`EvaluationBase::fill`] fills: then the second value is true.
+    pub(super) fn open(&self, config: Config, source: &Source) -> anyhow::Result<(Engine, bool)> {
+        match self {
+            Self::Given(kb) => Ok((open(config, kb)?, false)),
+            Self::Nothing(kb) => Ok((create_or_open(config, kb)?, false)),
+            Self::Pool { kb, force, own, .. } => {
+                let claimed = own.as_ref().map_or_else(|| source.clone(), |own| source.part(own));
                 if let Claim::Forced { built_from } = claimed.claim(kb, *force)? {
                     let folder = kb.display();
                     view::warn(&format!(
                         "{folder} was built from `{built_from}`: nothing is added"
                     ));
-                    open(config, kb)?
-                } else {
-                    let engine = create_or_open(config, kb)?;
-                    let whole = own.is_none().then_some(file);
-                    origin.atomizing = fill(&engine, (whole, data), (kb, passages)).await?;
-                    engine
+                    return Ok((open(config, kb)?, false));
                 }
+                Ok((create_or_open(config, kb)?, true))
             }
-        };
-        Ok((engine, origin))
-    }
-}
-
-/// A base that `halma index` made: an evaluation adds nothing to it.
-fn by_hand(kb: &Path) -> bool {
-    let is_shared = Place::new(kb).is_ok_and(|place| place.address().is_some());
-    is_shared
-        || !kb.join("questions.json").exists()
-            && std::fs::read_dir(kb).is_ok_and(|mut entries| entries.next().is_some())
-}
-
-/// The passages of all questions as one base; existing parts are not made again. `whole` is the
-/// file of the questions, if they are all of it.
-async fn fill(
-    engine: &Engine,
-    (whole, data): (Option<&Path>, &DataSet),
-    (kb, passages): (&Path, &Path),
-) -> anyhow::Result<Option<halma_eval::Atomizing>> {
-    let format = match data.format {
-        Format::HOTPOTQA => InputFormat::Hotpotqa,
-        Format::TWO_WIKI => InputFormat::TwoWiki,
-        Format::MUSIQUE => InputFormat::Musique,
-        _ => InputFormat::Auto,
-    };
-    let (input, format) = match whole {
-        Some(file) if format != InputFormat::Auto => (file.to_owned(), format),
-        _ => {
-            data.write_pool(passages)?;
-            (passages.to_owned(), InputFormat::Auto)
         }
-    };
-    let options = IndexOptions { format, ..IndexOptions::default() };
-    let input_shown = input.display().to_string();
-    let report = engine.index(&[input], &options, progress::index()).await?;
-    // Figures of a base that was made otherwise than the report says would mislead.
-    if let Some(kept) = report.kept.first() {
-        let (name, folder) = (kept.part.name(), kb.display());
-        anyhow::bail!(
-            "{folder} was made with {name} = {}, and this evaluation is configured with {}: give \
-             another --kb, or rebuild it with `halma index {} --kb {folder} --rebuild {name}`",
-            kept.made_with,
-            kept.configured,
-            input_shown
-        );
     }
-    let atomizing = record_indexing(kb, report.chunks, report.usage)?;
+
+    /// The passages of all questions as documents; the file itself where it is read as such.
+    fn input(&self, file: &Path, data: &DataSet) -> anyhow::Result<(PathBuf, IndexOptions)> {
+        let format = match data.format {
+            Format::HOTPOTQA => InputFormat::Hotpotqa,
+            Format::TWO_WIKI => InputFormat::TwoWiki,
+            Format::MUSIQUE => InputFormat::Musique,
+            _ => InputFormat::Auto,
+        };
+        let options = |format| IndexOptions { format, ..IndexOptions::default() };
+        match self {
+            Self::Pool { passages, own, .. } if own.is_some() || format == InputFormat::Auto => {
+                data.write_pool(passages)?;
+                Ok((passages.clone(), options(InputFormat::Auto)))
+            }
+            _ => Ok((file.to_owned(), options(format))),
+        }
+    }
+
+    /// What [`EvaluationBase::fill`] would cost.
+    pub(super) async fn cost(
+        &self,
+        engine: &Engine,
+        file: &Path,
+        data: &DataSet,
+    ) -> anyhow::Result<Estimate> {
+        let (input, options) = self.input(file, data)?;
+        Ok(engine.estimate(&[input], &options).await?)
+    }
+
+    /// The passages of all questions as one base; existing parts are not made again. Returns what
+    /// all runs of it cost, where that is known.
+    pub(super) async fn fill(
+        &self,
+        engine: &Engine,
+        file: &Path,
+        data: &DataSet,
+    ) -> anyhow::Result<Option<Atomizing>> {
+        let Self::Pool { kb, .. } = self else { return Ok(None) };
+        let (input, options) = self.input(file, data)?;
+        let input_shown = input.display().to_string();
+        let report = engine.index(&[input], &options, progress::index()).await?;
+        // Figures of a base that was made otherwise than the report says would mislead.
+        if let Some(kept) = report.kept.first() {
+            let (name, folder) = (kept.part.name(), kb.display());
+            anyhow::bail!(
+                "{folder} was made with {name} = {}, and this evaluation is configured with {}: \
+                 give another --kb, or rebuild it with `halma index {input_shown} --kb {folder} \
+                 --rebuild {name}`",
+                kept.made_with,
+                kept.configured,
+            );
+        }
+        let atomizing = record_indexing(kb, report.chunks, report.usage)?;
+        check_built(&report)?;
+        Ok(atomizing)
+    }
+}
+
+/// Says what of the base is missing; without any reply of a model it is an error.
+fn check_built(report: &IndexReport) -> anyhow::Result<()> {
     if let Some(limit) = report.spent {
         anyhow::bail!("indexing stopped, out of {limit}: raise [budget.index] and run it again");
     }
     if report.failed_units > 0 {
         let failed = view::plural(report.failed_units as u64, "unit", "units");
-        let why = report.failure.unwrap_or_default();
+        let why = report.failure.clone().unwrap_or_default();
         // Otherwise every question would wait for the same server.
         if report.usage.llm_calls + report.usage.cached_calls == 0 {
             anyhow::bail!(
@@ -152,5 +172,13 @@ async fn fill(
             "{failed} of the base failed and are missing ({why}); run again to retry them"
         ));
     }
-    Ok(atomizing)
+    Ok(())
+}
+
+/// A base that `halma index` made: an evaluation adds nothing to it.
+fn by_hand(kb: &Path) -> bool {
+    let is_shared = Place::new(kb).is_ok_and(|place| place.address().is_some());
+    is_shared
+        || !kb.join("questions.json").exists()
+            && std::fs::read_dir(kb).is_ok_and(|mut entries| entries.next().is_some())
 }

@@ -1,6 +1,7 @@
 //! `halma eval compare`: two runs, question by question.
 use std::path::Path;
 
+use halma_core::ConfigError;
 use halma_eval::{Comparison, Report, Resampling, Side, compare, pairs};
 
 use crate::args::EvalCompare;
@@ -9,6 +10,9 @@ use crate::view;
 pub(super) fn run(args: &EvalCompare) -> anyhow::Result<()> {
     let (first, label) = parts(&args.first);
     let (second, other) = parts(&args.second);
+    if first.is_empty() {
+        return Err(no_report(&args.first).into());
+    }
     let one = Report::open(Path::new(first))?;
     // `#kar3` alone is a run of the first report.
     let two = if second.is_empty() { one.clone() } else { Report::open(Path::new(second))? };
@@ -30,6 +34,19 @@ pub(super) fn run(args: &EvalCompare) -> anyhow::Result<()> {
     }
     let tables: Vec<String> = compared.iter().map(Comparison::table).collect();
     view::print(&tables.join("\n\n"))
+}
+
+/// `#naive` as the first of two.
+fn no_report(given: &str) -> ConfigError {
+    ConfigError {
+        file: "A".into(),
+        key: given.into(),
+        reason: "a folder or a report.json must stand before `#`".into(),
+        hint:
+            "write, for example, halma eval compare .halma/eval/questions#naive '#kar3': only the \
+               second run may be of the first one's report"
+                .into(),
+    }
 }
 
 /// `REPORT#LABEL`; a folder may have such a name itself.

@@ -2,10 +2,12 @@
 pub(super) mod asking;
 mod assessing;
 mod base;
+mod base_cost;
 mod build_blend;
 mod compare;
 mod preset;
 mod retrieval;
+mod session;
 mod systems;
 
 use crate::args::{Common, Eval, EvalCommand};

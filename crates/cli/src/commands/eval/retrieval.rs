@@ -1,12 +1,18 @@
 //! What searches find for the questions alone, before any strategy.
 use std::sync::Arc;
 
-use halma_core::Mode;
+use halma_core::{ConfigError, Mode};
 use halma_engine::Engine;
 use halma_eval::{DataSet, recall};
 use serde_json::json;
 
+use crate::commands::vectors;
 use crate::view;
+
+/// Refuses modes that nothing is measured in without an embedder, before the base is built.
+pub(super) fn check(engine: &Engine, modes: &[Mode]) -> Result<(), ConfigError> {
+    modes.iter().try_for_each(|mode| vectors::check(engine, *mode, "--retrieval"))
+}
 
 /// Measures the searches of each mode.
 pub(super) async fn run(

@@ -89,7 +89,7 @@ impl Explanation {
             let edge = part.edge().map_or("", |edge| edge.name());
             let mut line = format!("{layer:<10} {edge:<13} {:<10} {:>7.3}", part.name, part.score);
             if !part.through.is_empty() {
-                let _ = write!(line, "  {}", shorten(&part.through, 60));
+                let _ = write!(line, "  {}", shorten(&part.through, 100));
             }
             lines.push(format!("     {}", style(line).cyan()));
         }

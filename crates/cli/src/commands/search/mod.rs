@@ -4,12 +4,13 @@ mod explain;
 use std::time::Instant;
 
 use console::style;
-use halma_core::Hit;
+use halma_core::{Hit, Mode};
 use halma_engine::SearchQuery;
 use serde_json::json;
 
 use self::explain::Explanation;
 use super::setup::{load_config, open_chosen};
+use super::vectors;
 use crate::args::{Common, Search};
 use crate::view::{self, shorten};
 
@@ -26,6 +27,10 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     if let Some(source) = &args.source {
         let hits = engine.search_source(source, &text, args.top as usize).await?;
         return show(&hits, began, args.json, None);
+    }
+    // The default does without vectors where there are none; what was asked for does not.
+    if args.mode != Mode::default() {
+        vectors::check(&engine, args.mode, "--mode")?;
     }
     let query = SearchQuery {
         text,

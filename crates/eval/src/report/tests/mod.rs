@@ -142,6 +142,25 @@ fn a_report_is_read_as_it_was_written() {
 }
 
 #[test]
+fn a_report_that_is_not_there_is_wrong_use_and_another_data_set_s_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path();
+    let error = Report::open(&out.join("nowhere")).unwrap_err();
+    assert!(error.is_wrong_use() && error.to_string().contains("report.json in it"), "{error}");
+    assert!(Report::check_folder(out, "made").is_ok());
+    report("one", "R").save_json(out).unwrap();
+    assert!(Report::check_folder(out, "made").is_ok());
+    let error = Report::check_folder(out, "other").unwrap_err();
+    assert!(error.is_wrong_use());
+    let error = error.to_string();
+    for words in ["`made`", "`other`", "--out", &out.display().to_string()] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    std::fs::write(out.join("report.json"), "broken").unwrap();
+    assert!(Report::check_folder(out, "other").is_ok());
+}
+
+#[test]
 fn what_is_missing_from_the_figures_is_said() {
     let mut report = report("one", "RWAFU");
     let run = &mut report.runs[0];

@@ -74,7 +74,8 @@ pub(crate) fn bench(model: Arc<dyn Llm>) -> Bench {
     let retrieve: Retrieve = Arc::new(|text| {
         Box::pin(async move { Ok(toy().search(&query(&text, 10)).await?.remove(0)) })
     });
-    Bench { open, retrieve, fingerprint: "base".into(), judge: None, assessors: vec![] }
+    let fingerprint = "base".to_owned();
+    Bench { open, retrieve, fingerprint, has_embedder: true, judge: None, assessors: vec![] }
 }
 
 pub(super) fn data() -> DataSet {
@@ -123,6 +124,17 @@ async fn a_run_scores_answers_and_counts_abstentions() {
     assert_eq!(run.values.get("hops"), Some(1.0));
     assert_eq!(run.prompts.keys().collect::<Vec<_>>(), ["test/ask"]);
     assert!(run.values.get("p50") <= run.values.get("p95"));
+}
+
+/// Without an embedder there is no threshold to lower.
+#[tokio::test]
+async fn searches_that_found_nothing_near_are_counted_only_with_an_embedder() {
+    let quiet: Progress = Arc::new(|_| {});
+    for has_embedder in [true, false] {
+        let bench = Bench { has_embedder, ..bench(says(["x", "x", "x"])) };
+        let report = runner(None).run(&data(), &[clerk("")], &bench, &quiet).await.unwrap();
+        assert_eq!(report.runs[0].nothing_near.is_some(), has_embedder);
+    }
 }
 
 #[tokio::test]

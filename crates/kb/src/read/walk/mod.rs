@@ -1,5 +1,6 @@
-//! Finding the input files and loading them: folders in order, hidden files left out, every folder
-//! once, a file that changes while it is read distinguished from one that does not.
+//! Finding the input files and loading them: folders in order, hidden files and the configuration
+//! left out, every folder once, a file that changes while it is read distinguished from one that
+//! does not.
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -70,6 +71,8 @@ pub(crate) fn walk(
             walk.folder(input, "", &origin);
             let (path, found) = (input.clone(), walk.found);
             walk.walked.roots.push(Root { path, origin, found });
+        } else if selection.is_configuration(input) {
+            walk.walked.refused.push(Refused::new(input, None, configuration_refusal()));
         } else {
             let name = display(input.file_name().unwrap_or(input.as_os_str()));
             walk.file(input, name, display(real.as_os_str()));
@@ -118,7 +121,8 @@ impl Walk<'_> {
             }
             self.found = true;
             // The fields of a file are read with it.
-            if self.selection.takes(&below) && !is_metadata_file(&below) {
+            let is_read = self.selection.takes(&below) && !is_metadata_file(&below);
+            if is_read && !self.selection.is_configuration(&path) {
                 let origin = format!("{origin}{below}");
                 self.file(&path, below, origin);
             }
@@ -130,6 +134,14 @@ impl Walk<'_> {
         let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
         self.walked.files.push(InputFile { path: path.to_owned(), name, origin, bytes });
     }
+}
+
+fn configuration_refusal() -> Refusal {
+    refusal(
+        "it is the configuration file in use, which may hold passwords and keys, and answers quote \
+         what is indexed",
+        "leave it out, or index a copy without what is secret",
+    )
 }
 
 /// A path as it is shown: bytes that are no UTF-8 and control characters are written as escapes,

@@ -64,6 +64,34 @@ fn patterns_choose_the_files() {
 }
 
 #[test]
+fn the_configuration_in_use_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir(at("sub")).unwrap();
+    for name in ["a.md", "halma.toml", "sub/halma.toml"] {
+        fs::write(at(name), "url = \"postgres://u:secret@host/db\"").unwrap();
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(at("halma.toml"), at("linked.txt")).unwrap();
+    let configuration = Some(dir.path().join("sub/../halma.toml"));
+    let options = IndexOptions { configuration, ..IndexOptions::default() };
+    let selection = Selection::new(&options).unwrap();
+    let walked = walk(&[dir.path().to_owned()], Path::new("."), &selection).unwrap();
+    assert_eq!(names(&walked), ["a.md", "sub/halma.toml"]);
+    assert_eq!(walked.refused, []);
+    let named = walk(&[at("halma.toml"), at("a.md")], Path::new("."), &selection).unwrap();
+    assert_eq!(names(&named), ["a.md"]);
+    let reason = &named.refused[0].reason;
+    assert!(reason.contains("configuration") && reason.contains("passwords"), "{reason}");
+    // Of a file that is not there nothing is left out.
+    let configuration = Some(at("other.toml"));
+    let options = IndexOptions { configuration, ..IndexOptions::default() };
+    let selection = Selection::new(&options).unwrap();
+    let walked = walk(&[at("halma.toml")], Path::new("."), &selection).unwrap();
+    assert_eq!(names(&walked), ["halma.toml"]);
+}
+
+#[test]
 fn an_input_that_is_not_there_is_an_error() {
     let found = walk(&[PathBuf::from("no such folder")], Path::new("."), &all());
     assert!(found.unwrap_err().to_string().contains("no such folder"));

@@ -210,6 +210,17 @@ impl StoreWriter<'_> {
         self.await_vectors(number)
     }
 
+    /// The dimensions of the vectors that the base has of an embedder, where they are not so many.
+    pub(crate) fn other_dimensions(
+        &self,
+        model: &str,
+        dimensions: usize,
+    ) -> heed::Result<Option<usize>> {
+        let Some((number, record)) = self.embedder(model)? else { return Ok(None) };
+        let held = record.dimensions as usize;
+        Ok((held != dimensions && self.has_any_vector(number)?).then_some(held))
+    }
+
     /// The number of the embedder that texts get vectors of, which gets one when it has none. Vectors of
     /// other dimensions under the same name are thrown away: they are of another space.
     pub(crate) fn register_embedder(&mut self, model: &str, dimensions: usize) -> heed::Result<u8> {

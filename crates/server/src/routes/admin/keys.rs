@@ -46,6 +46,10 @@ pub(crate) async fn create(
             return Err(Problem::unfit(format!("there is no workspace `{workspace}`"))
                 .hint("create it first"));
         }
+        if new.expires.is_some_and(|expires| expires <= chrono::Utc::now()) {
+            return Err(Problem::unfit("the key would have expired already")
+                .hint("give `expires` a time to come, or omit it"));
+        }
         let (info, key) = app.keys.file().create(new)?;
         app.keys.reload();
         Ok((StatusCode::CREATED, Json(CreatedKey { info, key })))

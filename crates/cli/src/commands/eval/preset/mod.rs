@@ -13,8 +13,10 @@ use halma_eval::{
 };
 
 use self::files::question_files;
-use super::asking::{Questions, Session};
+use super::session::{Prepared, Questions};
+use super::systems::is_dense;
 use crate::args::{Common, EvalPreset, PresetCommand, ProtocolArg, SchemeArg};
+use crate::commands::vectors;
 use crate::view;
 
 pub(super) async fn run(command: PresetCommand, common: &Common) -> anyhow::Result<()> {
@@ -63,7 +65,12 @@ async fn run_table(mut args: EvalPreset, common: &Common) -> anyhow::Result<()> 
     let files = question_files(preset, &args)?;
     warn_overridden(preset, &args.how.set.set);
     let mut all: Vec<SideBySide> = vec![];
+    let out = args.how.out.clone();
     for (file, format) in &files {
+        // The report of each file has a folder of its own.
+        if let (Some(out), Some(name)) = (&out, file.file_stem().filter(|_| files.len() > 1)) {
+            args.how.out = Some(out.join(name));
+        }
         let preset = preset.for_format(*format);
         let (report, page) = report(&preset, (file, *format), &args, common).await?;
         let compared = side_by_side(&preset, *format, &report);
@@ -97,12 +104,17 @@ async fn report(
             continue;
         }
         let questions = Questions::of_preset(preset, (file, format), config);
-        let session = Session::open(questions, &args.how, common, out).await?;
-        warn_offline(&session.engine);
-        let systems = systems(&session.engine, rows)?;
-        if systems.is_empty() {
+        let prepared = Prepared::new(questions, &args.how, common, out)?;
+        prepared.check_folder()?;
+        let opened = prepared.open()?;
+        warn_offline(&opened.engine);
+        // Before the base is built, which may cost more than the rows.
+        let rows = runnable(&opened.engine, rows);
+        if rows.is_empty() {
             continue;
         }
+        let session = opened.build().await?;
+        let systems = systems(&session.engine, rows)?;
         let (mut report, page) = session.report(&systems).await?;
         let page = match joined.take() {
             None => page,
@@ -160,7 +172,25 @@ fn warn_offline(engine: &Engine) {
     }
 }
 
-/// The rows as systems; those that this configuration cannot run are named.
+/// The rows that this configuration can run; the others are named. A table is run as far as it can
+/// be.
+fn runnable(engine: &Engine, rows: Vec<ListedRow>) -> Vec<ListedRow> {
+    let can_run = |row: &ListedRow| {
+        let Some(name) = &row.strategy else { return false };
+        let lacks_vectors = is_dense(&row.settings) && engine.embedder().is_none();
+        let checked = match engine.strategy_with(name, &row.settings) {
+            Ok(_) if lacks_vectors => Err(vectors::refused("mode")),
+            built => built.map(drop),
+        };
+        if let Err(error) = &checked {
+            view::warn(&format!("{} is left out: {error}; {}", row.label, error.hint));
+        }
+        checked.is_ok()
+    };
+    rows.into_iter().filter(can_run).collect()
+}
+
+/// The rows as systems.
 fn systems(engine: &Engine, rows: Vec<ListedRow>) -> anyhow::Result<Vec<SystemUnderTest>> {
     let mut systems: Vec<SystemUnderTest> = vec![];
     for row in rows {
@@ -169,11 +199,6 @@ fn systems(engine: &Engine, rows: Vec<ListedRow>) -> anyhow::Result<Vec<SystemUn
         };
         // Two rows may be one run.
         if systems.iter().any(|other| other.label == label) {
-            continue;
-        }
-        // A table is run as far as it can be.
-        if let Err(error) = engine.strategy_with(&name, &point) {
-            view::warn(&format!("{} is left out: {error}; {}", row.label, error.hint));
             continue;
         }
         systems.push(engine.system_under_test(&name, label, point)?);

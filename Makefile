@@ -62,7 +62,7 @@ test-ui: ## the web UI in a browser and third-party clients, against the built b
 train-smoke: build ## from questions to a served proposer, on the demo with a tiny model (Python 3; minutes, 6 GB in target/)
 	@train/smoke.sh $(HALMA)
 
-heads: ## train the heads of the offline model again: DATA=FOLDER [MINUTES=90] (uv; on one core; it resumes)
+heads: ## train the heads of the offline model again: DATA=FOLDER [MINUTES for each training] (uv; minutes on a GPU, hours on a core; it resumes)
 	@train/heads/make.sh "$(DATA)" $(MINUTES)
 
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)

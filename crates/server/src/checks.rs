@@ -8,6 +8,9 @@ use halma_engine::{Loaded, ServeConfig};
 /// thousand.
 const OPEN_WORKSPACES: RangeInclusive<usize> = 1..=900;
 
+/// Connections and questions at a time.
+const AT_ONCE: RangeInclusive<usize> = 1..=1_000_000;
+
 pub(crate) fn check(loaded: &Loaded) -> Result<(), ConfigError> {
     let serve = &loaded.config.serve;
     if !has_port(&serve.addr) {
@@ -16,7 +19,7 @@ pub(crate) fn check(loaded: &Loaded) -> Result<(), ConfigError> {
         let origin = loaded.origins.get("serve.addr").cloned();
         return Err(ConfigError { file: origin.unwrap_or_else(|| error.file.clone()), ..error });
     }
-    check_values(serve)
+    check_values(serve).map_err(|error| ConfigError { file: loaded.config.file.clone(), ..error })
 }
 
 /// Whether an address has the form HOST:PORT; an IPv6 host stands in brackets.
@@ -33,6 +36,14 @@ fn check_values(serve: &ServeConfig) -> Result<(), ConfigError> {
     {
         if !(value.is_finite() && value > 0.0 && value < 1e6) {
             return Err(wrong(key, "it must be greater than 0", "give a time in seconds"));
+        }
+    }
+    for (key, value) in
+        [("connections", serve.connections), ("concurrent_asks", serve.concurrent_asks)]
+    {
+        if !AT_ONCE.contains(&value) {
+            let reason = format!("it must be from {} to {}", AT_ONCE.start(), AT_ONCE.end());
+            return Err(wrong(key, &reason, "give a number"));
         }
     }
     if !OPEN_WORKSPACES.contains(&serve.open_workspaces) {
@@ -66,6 +77,10 @@ mod tests {
         for open_workspaces in [0, 901] {
             let error = check_values(&ServeConfig { open_workspaces, ..ServeConfig::default() });
             assert_eq!(error.unwrap_err().key, "serve.open_workspaces");
+        }
+        for concurrent_asks in [0, usize::MAX] {
+            let error = check_values(&ServeConfig { concurrent_asks, ..ServeConfig::default() });
+            assert_eq!(error.unwrap_err().key, "serve.concurrent_asks");
         }
         for drain_seconds in [0.0, f64::NAN, 1e9] {
             let error = check_values(&ServeConfig { drain_seconds, ..ServeConfig::default() });

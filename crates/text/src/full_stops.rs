@@ -3,20 +3,19 @@
 use crate::dates::{follows_ordinal, may_follow_ordinal};
 use crate::endings::lower_case_is;
 
-/// Abbreviations, in lower case, after which a full stop does not end a sentence.
+/// Abbreviations, in lower case, after which a full stop does not end a sentence: English ones, then
+/// German, Nordic, Dutch, and Romance ones.
 const ABBREVIATIONS: &[&str] = &[
     "mr", "mrs", "ms", "dr", "prof", "st", "mt", "ft", "gen", "col", "lt", "sgt", "capt", "rev",
     "hon", "gov", "sen", "rep", "pres", "jr", "sr", "vs", "etc", "e.g", "i.e", "cf", "ca", "c",
     "no", "nos", "vol", "pp", "p", "fig", "figs", "eq", "sec", "art", "inc", "ltd", "co", "corp",
     "approx", "dept", "est", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct",
-    "nov", "dec", "u.s", "u.k", "a.m", "p.m", "al", // German.
-    "nr", "nrn", "bzw", "usw", "usf", "ggf", "vgl", "z.b", "d.h", "u.a", "z.t", "i.d.r", "evtl",
-    "inkl", "zzgl", "bspw", "sog", "mio", "mrd", "tsd", "jh", "jhd", "jhdt", "chr", "v.chr",
-    "n.chr", "hrsg", "abb", "dipl", "okt", "dez", // Nordic and Dutch.
+    "nov", "dec", "u.s", "u.k", "a.m", "p.m", "al", "nr", "nrn", "bzw", "usw", "usf", "ggf", "vgl",
+    "z.b", "d.h", "u.a", "z.t", "i.d.r", "evtl", "inkl", "zzgl", "bspw", "sog", "mio", "mrd",
+    "tsd", "jh", "jhd", "jhdt", "chr", "v.chr", "n.chr", "hrsg", "abb", "dipl", "okt", "dez",
     "bl.a", "f.eks", "t.ex", "osv", "dvs", "jfr", "tlf", "dhr", "mevr", "bijv", "enz", "o.a",
-    "blz", // French, Spanish, Portuguese and Italian.
-    "mme", "mmes", "mlle", "mlles", "sra", "srta", "sres", "dra", "avda", "núm", "pág", "págs",
-    "sigg", "sig.ra", "dott", "dott.ssa",
+    "blz", "mme", "mmes", "mlle", "mlles", "sra", "srta", "sres", "dra", "avda", "núm", "pág",
+    "págs", "sigg", "sig.ra", "dott", "dott.ssa",
 ];
 
 /// Abbreviations that are words, units or names in English unless they have a capital.

@@ -28,10 +28,14 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
                 let rest = &text[after + closers.unwrap_or(text.len() - after)..];
                 ends_here(&text[start..i], c, rest)
             }
-            '\n' => text[after..].lines().next().is_none_or(|line| {
-                line.trim().is_empty()
-                    || (begins_block(line) && !full_stops::is_wrapped_date(&text[start..i], line))
-            }),
+            '\n' => {
+                is_heading(&text[start..i])
+                    || text[after..].lines().next().is_none_or(|line| {
+                        line.trim().is_empty()
+                            || (begins_block(line)
+                                && !full_stops::is_wrapped_date(&text[start..i], line))
+                    })
+            }
             _ => false,
         };
         if ends {
@@ -59,6 +63,13 @@ fn spaced_guillemet(sentence: &str, rest: &str) -> Option<usize> {
     let quote = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
     let is_open = sentence.rfind('«') > sentence.rfind('»');
     (is_open && quote.starts_with('»')).then(|| rest.len() - quote.len() + '»'.len_utf8())
+}
+
+/// Whether the last line of a text is a heading in Markdown, whose section may begin on the next line.
+fn is_heading(text: &str) -> bool {
+    let line = text.rsplit('\n').next().unwrap_or(text).trim_start();
+    let title = line.trim_start_matches('#');
+    (1..=6).contains(&(line.len() - title.len())) && title.starts_with(' ')
 }
 
 /// Whether the stop between `before` and `rest` ends a sentence.
@@ -191,6 +202,10 @@ mod tests {
         assert_eq!(
             split("# Head\n\nOne line\nwraps here.\n- item a\n- item b\n"),
             ["# Head", "One line\nwraps here.", "- item a", "- item b"]
+        );
+        assert_eq!(
+            split("# Lease\nIlse signed it.\n#hash stays\nhere."),
+            ["# Lease", "Ilse signed it.", "#hash stays\nhere."]
         );
         assert_eq!(split("他来了。她走了！"), ["他来了。", "她走了！"]);
         assert_eq!(split("他说：「走吧。」她走了．"), ["他说：「走吧。」", "她走了．"]);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use halma_core::{ConfigError, plain_message};
 use toml::{Table, Value};
 
-use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, level};
+use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, level, ranges};
 
 /// A configuration, and the origin of each of its values by dotted key.
 pub struct Loaded {
@@ -36,13 +36,15 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         put(&mut table, &path, value);
         origins.insert(key, flag);
     }
+    let name = file.map_or_else(|| "halma.toml".into(), |file| file.display().to_string());
+    ranges::check_finite(&table, "", &name)?;
     level::apply(&mut table, &mut origins)?;
     let mut config: Config = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
         let (file, key) = (String::from("flags"), quoted(e.message()).unwrap_or_default());
         ConfigError { file, key, reason: plain_message(e.message()), hint: hint(e.message()) }
     })?;
-    let name = file.map_or_else(|| "halma.toml".into(), |file| file.display().to_string());
     check(&config, &name)?;
+    ranges::check(&config, &name)?;
     config.file = name;
     let loaded = Loaded { config, origins, file: file.map(Path::to_owned) };
     check_servers(&loaded)?;
@@ -141,16 +143,6 @@ fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
         let reason = "the cache would hold hardly a reply, and most calls would be paid for again";
         let hint = format!("give at least {LEAST_CACHE} bytes");
         return Err(fail("cache.max_bytes".into(), reason.into(), hint));
-    }
-    for (name, model) in &config.models {
-        if !(model.timeout_seconds > 0.0 && model.timeout_seconds.is_finite()) {
-            let key = format!("models.{name}.timeout_seconds");
-            return Err(fail(
-                key,
-                "it is not greater than 0".into(),
-                "write a time in seconds".into(),
-            ));
-        }
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `halma.toml`: every table and key, with its default.
 mod level;
 pub(crate) mod load;
+mod ranges;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod telemetry;

@@ -70,6 +70,8 @@ struct Made {
     count: usize,
     /// Whether one was right, so that no further round is made.
     right: bool,
+    /// Whether nothing could be sampled, so that another seed is the same run.
+    settled: bool,
 }
 
 /// The questions that can be trained on, and why others cannot.
@@ -196,10 +198,11 @@ impl Collector {
         Ok(())
     }
 
-    /// Whether no further round is to be made: one was right, or all were made.
+    /// Whether no further round is to be made: one was right, another seed changes nothing, or all were
+    /// made.
     fn is_done(&self, item: &Item, output: &Output) -> bool {
         let made = output.progress.get(&key(&item.question));
-        made.is_some_and(|made| made.right || made.count >= self.rounds.len())
+        made.is_some_and(|made| made.right || made.settled || made.count >= self.rounds.len())
     }
 
     fn summary(&self, shared: &Shared, usable: &Usable) -> CollectionSummary {
@@ -207,7 +210,7 @@ impl Collector {
         let open = usable.items.iter().any(|item| !self.is_done(item, &output));
         let stopped = match self.budget.spent() {
             Some(limit) if open => Some(Stopped::Spent { limit }),
-            None if output.health.is_failing() => Some(output.health.stopped()),
+            None if output.health.has_failed() => Some(output.health.stopped()),
             _ => None,
         };
         let asked = usable.items.iter().map(|item| &item.question);
@@ -260,6 +263,8 @@ fn count(progress: &mut HashMap<String, Made>, round: &Round) {
     let made = progress.entry(key(&round.question)).or_default();
     made.count += 1;
     made.right |= round.right;
+    // Seeds differ in what is sampled.
+    made.settled |= round.sampled && round.hops.iter().all(|hop| hop.sampled.is_none());
 }
 
 impl Shared {

@@ -26,6 +26,13 @@ pub enum TrainError {
     )]
     NothingRight { file: PathBuf },
     #[error(
+        "{}: {dropped} of its {questions} questions are left out because --held-out has them, or \
+         names of them with --shared-names drop, and of the others there is nothing to train on; \
+         collect other questions",
+        file.display()
+    )]
+    HeldOutOnly { file: PathBuf, dropped: usize, questions: usize },
+    #[error(
         "{}: no question has both a right and a wrong trajectory that differ, so there are no \
          preferences; collect more questions, or make --kind sft",
         file.display()
@@ -57,6 +64,7 @@ impl TrainError {
             | Self::NoQuestions { .. }
             | Self::Exists { .. } => true,
             Self::NothingRight { .. }
+            | Self::HeldOutOnly { .. }
             | Self::NoPreferences { .. }
             | Self::NoKeywords { .. }
             | Self::Prompt(_) => false,

@@ -9,6 +9,7 @@ const FAILURES: usize = 5;
 #[derive(Debug, Default)]
 pub(super) struct Health {
     in_a_row: usize,
+    has_succeeded: bool,
     pub(super) failed: usize,
     /// The last one's reason.
     pub(super) failure: Option<String>,
@@ -17,6 +18,7 @@ pub(super) struct Health {
 impl Health {
     pub(super) fn count_success(&mut self) {
         self.in_a_row = 0;
+        self.has_succeeded = true;
     }
 
     pub(super) fn count_failure(&mut self, reason: String) {
@@ -27,6 +29,11 @@ impl Health {
 
     pub(super) fn is_failing(&self) -> bool {
         self.in_a_row >= FAILURES
+    }
+
+    /// Whether the end of the work is a failure: it was stopped, or all that was tried has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.is_failing() || self.failed > 0 && !self.has_succeeded
     }
 
     pub(super) fn stopped(&self) -> Stopped {

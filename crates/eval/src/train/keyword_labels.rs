@@ -238,12 +238,15 @@ impl Terms {
         all.filter(|(_, passage)| holds(passage)).map(|(at, _)| at).collect()
     }
 
-    /// The chunks that are a part of a gold passage.
+    /// The chunks that are a part of a gold passage, or hold a sentence that is given as one.
     fn places(&self, gold: &GoldPassage) -> Vec<usize> {
         let (title, text) = (terms(&gold.title), terms(&gold.text));
+        if title.is_empty() && text.is_empty() {
+            return vec![];
+        }
         let inside = |(own_title, own): &(Vec<String>, Vec<String>)| {
             (title.is_empty() || *own_title == title)
-                && (text.is_empty() || !own.is_empty() && occurs(own, &text))
+                && (text.is_empty() || occurs(own, &text) || occurs(&text, own))
         };
         let all = self.passages.iter().enumerate();
         all.filter(|(_, passage)| inside(passage)).map(|(at, _)| at).collect()
@@ -303,6 +306,16 @@ mod tests {
         // A keyword that is in no gold passage is left out of the label.
         let made = labelled("Who made Low Tide in Rome?", &["Low Tide", "Rome"], 5);
         assert_eq!(made, Ok(("Low Tide".into(), 0.5)));
+    }
+
+    #[test]
+    fn a_sentence_of_a_chunk_is_evidence_of_it() {
+        let base = Terms::new(&passages());
+        let gold = |title: &str, text: &str| GoldPassage { title: title.into(), text: text.into() };
+        assert_eq!(base.places(&gold("", "is a film of 1974")), [0]);
+        assert_eq!(base.places(&gold("High Noon", "")), [1]);
+        assert_eq!(base.places(&gold("Reefs", "A reef is a ridge. It is long.")), [3]);
+        assert!(base.places(&gold("", " ")).is_empty());
     }
 
     #[test]

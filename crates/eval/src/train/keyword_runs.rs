@@ -119,7 +119,7 @@ impl KeywordCollector {
         let open = items.iter().any(|item| !is_done(item, &output.runs));
         let stopped = match self.budget.spent() {
             Some(limit) if open => Some(Stopped::Spent { limit }),
-            None if output.health.is_failing() => Some(output.health.stopped()),
+            None if output.health.has_failed() => Some(output.health.stopped()),
             _ => None,
         };
         let mut usage = UsageTotal::default();

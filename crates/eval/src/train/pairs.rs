@@ -161,6 +161,15 @@ pub fn make_pairs(
     }
     if train.is_empty() && held_out.is_empty() {
         let file = file.into();
+        let dropped = statistics.leaked_questions.len()
+            + match options.entities {
+                OnEntities::Drop => statistics.shared_names_count,
+                OnEntities::Report => 0,
+            };
+        if dropped > 0 {
+            let questions = statistics.questions;
+            return Err(TrainError::HeldOutOnly { file, dropped, questions });
+        }
         return Err(match options.kind {
             PairKind::Sft => TrainError::NothingRight { file },
             PairKind::Dpo => TrainError::NoPreferences { file },

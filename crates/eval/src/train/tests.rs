@@ -292,5 +292,5 @@ async fn held_out_questions_are_never_trained_on() {
     assert_eq!((made.train, made.leaked_questions.len()), (2, 1));
     assert_eq!(made.shared_names[HOLM.0], "ada quill");
     let none = make_pairs(&out, &pairs, &options(OnEntities::Drop)).unwrap_err();
-    assert!(matches!(none, TrainError::NothingRight { .. }), "{none}");
+    assert!(matches!(none, TrainError::HeldOutOnly { dropped: 2, .. }), "{none}");
 }

@@ -20,6 +20,9 @@ const LONGEST_PATTERN: usize = 300;
 const MOST_SETTINGS: usize = 32;
 const MOST_TURNS: usize = 200;
 const MOST_OPTIONS: usize = 64;
+
+/// Who says something in a conversation. What the system says is left out.
+const ROLES: [&str; 3] = ["user", "assistant", "system"];
 const MOST_CANDIDATES: usize = 64;
 
 /// Texts that one request embeds, as many as `OpenAI` takes, and their characters together.
@@ -157,6 +160,11 @@ pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     ask.filter.as_ref().map_or(Ok(()), check_filter)?;
     settings(&ask.settings)?;
     check_history(&ask.history)?;
+    if let Some(turn) = ask.history.iter().find(|turn| !ROLES.contains(&turn.role.as_str())) {
+        let shown: String = turn.role.chars().take(60).collect();
+        return Err(Problem::unfit(format!("`{shown}` is not a role of `history`"))
+            .hint("a role is `user` or `assistant`"));
+    }
     if ask.options.len() > MOST_OPTIONS {
         return Err(too_many("options", MOST_OPTIONS));
     }
@@ -177,9 +185,12 @@ fn setting(key: &str, value: &Json) -> Result<(), Problem> {
     let Some((_, allowed)) = SETTINGS.iter().find(|(name, _)| *name == key) else {
         let shown: String = key.chars().take(60).collect();
         return Err(Problem::unfit(format!(
-            "the setting `{shown}` cannot be changed by a request"
+            "`{shown}` is not a setting that a request can change"
         ))
-        .hint("set it in halma.toml, below [strategy.NAME]"));
+        .hint(
+            "docs/strategies has the settings of each strategy; one that a request cannot change is \
+             set in the configuration of the server, under [strategy.NAME]",
+        ));
     };
     let text = flag_text(value);
     if text.chars().count() > LONGEST_PATTERN {

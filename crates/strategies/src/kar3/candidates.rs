@@ -106,7 +106,7 @@ impl Kar3 {
     pub(super) fn query(&self, texts: Vec<String>, layer: Layer, context: &[Hit]) -> Query {
         let k = if texts.len() == 1 { self.k.max(self.k_single) } else { self.k };
         Query {
-            limit: if self.sample { k.max(self.sample_k) } else { k },
+            limit: k,
             texts,
             layer,
             mode: self.mode,

@@ -166,7 +166,7 @@ impl Kar3 {
     }
 
     /// Line 5 of Algorithm 2 of PIKE-RAG: a chunk to be shown to the proposer.
-    async fn sampled(&self, t: usize, state: &State, cx: &Cx) -> Result<Option<Hit>> {
+    async fn sampled(&self, t: usize, state: &mut State, cx: &Cx) -> Result<Option<Hit>> {
         if !self.sample {
             return Ok(None);
         }
@@ -175,6 +175,7 @@ impl Kar3 {
         let Some(id) = state.pool.sample(t, &context, Draw { alpha, noise, seed }) else {
             return Ok(None);
         };
+        state.pool.visit(&id);
         let chunk = cx.get(&id).await?;
         cx.note(format!("shows the proposer “{}” as well", chunk.title));
         Ok(Some(chunk))

@@ -37,11 +37,19 @@ impl Pool {
         self.chunks.entry(chunk.clone()).or_default().score += similarity.max(0.0);
     }
 
+    /// A chunk was shown to the proposer: its visits grow as well, or what was chosen, which is not drawn
+    /// again, would be all that is ever visited, and α would weigh nothing.
+    pub(super) fn visit(&mut self, chunk: &NodeId) {
+        let standing = self.chunks.entry(chunk.clone()).or_default();
+        standing.visits = standing.visits.saturating_add(1);
+    }
+
     /// Lines 23 and 24, for a chunk that was chosen.
     pub(super) fn choose(&mut self, chunk: &NodeId) {
-        let standing = self.chunks.entry(chunk.clone()).or_default();
-        standing.score = 0.0;
-        standing.visits = standing.visits.saturating_add(1);
+        self.visit(chunk);
+        if let Some(standing) = self.chunks.get_mut(chunk) {
+            standing.score = 0.0;
+        }
     }
 
     /// Line 5: the chunk with the greatest S(c) + α·√(ln t / V(c)), of those with a score that
@@ -101,7 +109,7 @@ mod tests {
     #[test]
     fn visits_make_a_chunk_less_interesting_as_turns_pass() {
         let mut pool = Pool::default();
-        pool.choose(&"a".into());
+        pool.visit(&"a".into());
         pool.add(&"a".into(), 0.5);
         pool.add(&"b".into(), 0.3);
         // ln 1 = 0: the score alone counts in the first turn.

@@ -45,7 +45,9 @@ impl Kar3 {
         }
     }
 
-    /// Lines 7 to 15: what the proposals find below δ, and above δ', gets into the pool.
+    /// Lines 7 to 15: what the proposals find among the top K', and above δ', and what is not offered,
+    /// gets into the pool. By the paper's text that is what is not among the top K, and by line 10 what
+    /// is below δ: whatever names lead to is above it, so that it alone would leave the pool empty.
     pub(super) async fn pool_others(
         &self,
         hop: &mut DecompositionHop,
@@ -56,6 +58,7 @@ impl Kar3 {
         let layer = if self.retrieve == Retrieve::Atoms { Layer::Atom } else { Layer::Chunk };
         let mut query = self.query(hop.proposals.clone(), layer, &state.context);
         query.min_score = query.min_score.lowered(self.sample_below);
+        query.limit += self.sample_k.saturating_sub(self.k);
         let offered: HashSet<&NodeId> = candidates.iter().map(|c| chunk_id(&c.hit)).collect();
         // Every atom once, with its greatest similarity to any proposal.
         let mut best: HashMap<NodeId, Hit> = HashMap::new();

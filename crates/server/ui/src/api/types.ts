@@ -414,7 +414,7 @@ export type IdeaStep = {
 };
 
 export type KeptLine = KeptPart & {
-  cost: RebuildCost;
+  cost?: RebuildCost | null;
 };
 
 export interface KeptPart {

@@ -223,10 +223,7 @@ impl Meter {
         }
         let calls = self.budget.calls.map(|most| most.saturating_sub(u64::from(!reserve)));
         take(&self.calls, 1, calls).ok_or(Limit::Calls)?;
-        let taken = Taken {
-            tokens: most.prompt_tokens + most.completion_tokens,
-            micro_usd: micro(price.cost(most)),
-        };
+        let taken = Taken { tokens: most.total(), micro_usd: micro(price.cost(most)) };
         let tokens = self.budget.tokens.map(|most| share(most, open));
         if take(&self.tokens, taken.tokens, tokens).is_none() {
             self.calls.fetch_sub(1, Ordering::AcqRel);
@@ -253,7 +250,7 @@ impl Meter {
         if let Some((_, shared)) = self.shared_budget() {
             let used = used.map_or_else(Amount::default, |(usage, usd)| Amount {
                 calls: 1,
-                tokens: usage.prompt_tokens + usage.completion_tokens,
+                tokens: usage.total(),
                 micro_usd: micro(usd),
             });
             shared.settle(taken.amount(), used);
@@ -268,16 +265,12 @@ impl Meter {
     }
 
     fn settle_own(&self, taken: Taken, used: Option<(Usage, f64)>) {
-        let (tokens, micro_usd) = used.map_or((0, 0), |(usage, usd)| {
-            (usage.prompt_tokens + usage.completion_tokens, micro(usd))
-        });
+        let (tokens, micro_usd) = used.map_or((0, 0), |(usage, usd)| (usage.total(), micro(usd)));
         if used.is_none() {
             self.calls.fetch_sub(1, Ordering::AcqRel);
         }
-        self.tokens.fetch_add(tokens, Ordering::AcqRel);
-        self.tokens.fetch_sub(taken.tokens, Ordering::AcqRel);
-        self.micro_usd.fetch_add(micro_usd, Ordering::AcqRel);
-        self.micro_usd.fetch_sub(taken.micro_usd, Ordering::AcqRel);
+        replace(&self.tokens, taken.tokens, tokens);
+        replace(&self.micro_usd, taken.micro_usd, micro_usd);
     }
 
     /// Time until the limit; `None` when there is none.
@@ -314,6 +307,14 @@ impl Meter {
     }
 }
 
+/// Puts what was used in the place of what was taken. Without the bounds an absurd count of a server
+/// would wrap around, and the budget would look unspent.
+fn replace(counter: &AtomicU64, taken: u64, used: u64) {
+    let next = |sum: u64| Some(sum.saturating_add(used).saturating_sub(taken));
+    // It always has a next value.
+    let _ = counter.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+}
+
 /// Adds `amount` unless that passes `most`.
 fn take(counter: &AtomicU64, amount: u64, most: Option<u64>) -> Option<u64> {
     counter
@@ -341,4 +342,22 @@ fn micro(usd: f64) -> u64 {
 )]
 fn share(most: u64, open: f64) -> u64 {
     (most as f64 * open) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_absurd_count_of_tokens_spends_the_budget_and_does_not_wrap_around() {
+        let budget = Budget { tokens: Some(1_000), ..Budget::default() };
+        let meter = Meter::new(budget);
+        let most = Usage { prompt_tokens: 10, completion_tokens: 10 };
+        let absurd = Usage { prompt_tokens: u64::MAX, completion_tokens: u64::MAX };
+        let taken = meter.take(most, Price::default(), true).await.unwrap();
+        meter.settle(taken, Some((absurd, 0.0)));
+        assert!(meter.tokens() > u64::MAX / 2, "{}", meter.tokens());
+        let refused = meter.take(most, Price::default(), true).await;
+        assert_eq!(refused.err(), Some(Limit::Tokens));
+    }
 }

@@ -114,6 +114,13 @@ pub struct Usage {
     pub completion_tokens: u64,
 }
 
+impl Usage {
+    /// All tokens. What a server counts is not checked, so that a sum may not overflow.
+    pub(crate) fn total(self) -> u64 {
+        self.prompt_tokens.saturating_add(self.completion_tokens)
+    }
+}
+
 /// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

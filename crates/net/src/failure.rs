@@ -85,6 +85,16 @@ pub fn classify(status: StatusCode, headers: &HeaderMap, body: &str, place: &Pla
     }
 }
 
+/// Sorts an error that came with status 200 and names no other.
+pub(crate) fn without_status(body: &str, place: &Place) -> LlmError {
+    let Place { url, .. } = place;
+    let (said, code) = server_message(body);
+    if is_too_long(&format!("{} {code}", said.to_lowercase())) {
+        return LlmError::TooLong { reason: format!("`{url}`: {said}") };
+    }
+    LlmError::transient(format!("`{url}` reports an error: {said}"))
+}
+
 /// What is wrong with a body that should have been JSON.
 pub(crate) struct Fault<'a> {
     pub(crate) category: Category,
@@ -234,6 +244,18 @@ mod tests {
         }
         let broke = r#"{"error":{"message":"pay","code":"insufficient_quota"}}"#;
         assert!(matches!(sorted(429, &[], broke), LlmError::Refused { .. }));
+    }
+
+    #[test]
+    fn an_error_in_a_success_is_told_in_the_words_of_the_server() {
+        let place = Place { url: "http://host/v1/chat/completions".into(), model: "m".into() };
+        let sorted = |body: &str| without_status(body, &place);
+        let error = sorted(r#"{"error":{"message":"the GPU is gone"}}"#);
+        assert!(matches!(error, LlmError::Transient { throttled: false, .. }), "{error:?}");
+        let told = error.to_string();
+        assert!(told.ends_with("reports an error: the GPU is gone"), "{told}");
+        let long = r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#;
+        assert!(matches!(sorted(long), LlmError::TooLong { .. }));
     }
 
     #[test]

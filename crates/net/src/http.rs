@@ -9,7 +9,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 
 use crate::address::{base, is_loopback, show, wrong};
 use crate::endpoint::Endpoint;
-use crate::failure::{Failed, Fault, classify, clip, not_json};
+use crate::failure::{Failed, Fault, classify, clip, not_json, without_status};
 
 /// Bytes of a reply at most: vectors of a few thousand texts, and far more than any answer.
 const MAX_BODY: usize = 256 << 20;
@@ -125,14 +125,16 @@ impl Http {
     }
 
     /// An error that the server sent in a response that looked like a success; its code may be the
-    /// real status.
+    /// real status. Without one it may pass, as a server that is overloaded does.
     pub fn reported(&self, url: &Url, error: &serde_json::Value) -> Failed {
         let code = ["code", "status"].iter().find_map(|key| error.get(key)?.as_u64());
         let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| *code >= 400);
         let status = status.and_then(|status| StatusCode::from_u16(status).ok());
-        let body = serde_json::json!({ "error": error }).to_string();
-        let status = status.unwrap_or(StatusCode::BAD_GATEWAY);
-        classify(status, &HeaderMap::new(), &self.scrub(&body), &self.place(url))
+        let body = self.scrub(&serde_json::json!({ "error": error }).to_string());
+        match status {
+            Some(status) => classify(status, &HeaderMap::new(), &body, &self.place(url)),
+            None => without_status(&body, &self.place(url)).into(),
+        }
     }
 
     /// A connection that ended before the response did.

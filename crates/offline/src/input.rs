@@ -83,6 +83,25 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Whether a column of numbers holds years.
+    pub(crate) fn holds_years(&self, column: &Column) -> bool {
+        if column.kind != "integer" {
+            return false;
+        }
+        let name = column.name.to_lowercase();
+        if name.split(['_', ' ']).any(|word| ["year", "since", "date"].contains(&word)) {
+            return true;
+        }
+        let Some(at) = self.columns.iter().position(|other| other.name == column.name) else {
+            return false;
+        };
+        let values = self.samples.iter().filter_map(|row| row.get(at)?.as_i64());
+        let values: Vec<i64> = values.collect();
+        !values.is_empty() && values.iter().all(|value| (1800..2200).contains(value))
+    }
+}
+
 impl Column {
     pub(crate) fn is_number(&self) -> bool {
         ["integer", "number"].contains(&self.kind.as_str())

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use crate::access::Caller;
 use crate::app::{Shared, Stop};
 use crate::limits::bounds;
+use crate::limits::settings::flag_text;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
 
@@ -106,8 +107,7 @@ impl Asking {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit of each server")
         })?;
-        let settings =
-            ask.settings.iter().map(|(key, value)| (key.clone(), bounds::flag_text(value)));
+        let settings = ask.settings.iter().map(|(key, value)| (key.clone(), flag_text(value)));
         let watcher = app.metrics.watcher(watcher);
         let question = engine.prepare(halma_engine::AskRequest {
             question: ask.question,

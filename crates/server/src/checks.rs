@@ -78,6 +78,10 @@ mod tests {
             let error = check_values(&ServeConfig { open_workspaces, ..ServeConfig::default() });
             assert_eq!(error.unwrap_err().key, "serve.open_workspaces");
         }
+        for connections in [0, usize::MAX] {
+            let error = check_values(&ServeConfig { connections, ..ServeConfig::default() });
+            assert_eq!(error.unwrap_err().key, "serve.connections");
+        }
         for concurrent_asks in [0, usize::MAX] {
             let error = check_values(&ServeConfig { concurrent_asks, ..ServeConfig::default() });
             assert_eq!(error.unwrap_err().key, "serve.concurrent_asks");
@@ -96,7 +100,14 @@ mod tests {
         for addr in ["127.0.0.1", "localhost", ":80", "::1", "host:", "host:65536", "[::1]", ""] {
             assert!(!has_port(addr), "{addr}");
         }
-        let mut config = Config::default();
+        let mut config = Config { file: "other.toml".into(), ..Config::default() };
+        config.serve.drain_seconds = 0.0;
+        let loaded = Loaded { config: config.clone(), origins: BTreeMap::new(), file: None };
+        let error = check(&loaded).unwrap_err();
+        assert_eq!(
+            (error.file.as_str(), error.key.as_str()),
+            ("other.toml", "serve.drain_seconds")
+        );
         config.serve.addr = "127.0.0.1".into();
         let origins = BTreeMap::from([("serve.addr".to_owned(), "--addr".to_owned())]);
         let error = check(&Loaded { config, origins, file: None }).unwrap_err();

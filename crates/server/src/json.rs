@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
+use halma_core::plain_message;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -53,7 +54,10 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
 }
 
 fn body_problem(rejection: &JsonRejection) -> Problem {
-    let problem = Problem::new(rejection.status(), rejection.body_text());
+    // A body has objects where the configuration has tables.
+    let detail =
+        plain_message(&rejection.body_text()).replace("expected a table", "expected an object");
+    let problem = Problem::new(rejection.status(), detail);
     match rejection.status() {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => {
             problem.hint("send the header `content-type: application/json`")

@@ -1,7 +1,6 @@
 //! The program from outside, as users and tools have it.
 #![expect(clippy::unwrap_used, reason = "tests may stop")]
 mod bad_input;
-mod before_asking;
 mod browser;
 mod contract;
 mod evaluation;

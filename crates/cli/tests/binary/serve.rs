@@ -133,7 +133,7 @@ fn the_demo_is_served_with_its_originals() {
 fn wrong_use_is_told_before_anything_is_served() {
     let program = Program::new();
     program.run(&["serve", "--addr", "0.0.0.0:0"]).fails(2, &["no API keys", "halma keys create"]);
-    program.run(&["serve", "--addr", "nowhere"]).fails(1, &["nowhere", "--addr"]);
+    program.run(&["serve", "--addr", "nowhere"]).fails(2, &["nowhere", "--addr"]);
     program.run(&["keys", "revoke", "x"]).fails(2, &["no key `x`"]);
     program.run(&["mcp", "--kb", "nothing"]).fails(2, &["halma index"]);
 }

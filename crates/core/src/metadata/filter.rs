@@ -17,7 +17,10 @@ pub struct MetadataFilter(pub BTreeMap<String, MetadataTest>);
 /// range. A field with several values meets it when one of them does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a value, a list of values, or a range of `gte`, `gt`, `lte` and `lt`"
+)]
 pub enum MetadataTest {
     /// A value, or a list of alternatives.
     Equals(FieldValue),

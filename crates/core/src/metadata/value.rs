@@ -16,7 +16,7 @@ const MOST_VALUES: usize = 100;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(no_recursion))]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text, a number, `true`, `false`, or a list of these")]
 pub enum FieldValue {
     Truth(bool),
     Number(#[serde(serialize_with = "as_written")] f64),

@@ -140,8 +140,8 @@ impl UsageTotal {
     pub fn add(&mut self, other: Self) {
         self.llm_calls += other.llm_calls;
         self.cached_calls += other.cached_calls;
-        self.prompt_tokens += other.prompt_tokens;
-        self.completion_tokens += other.completion_tokens;
+        self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
+        self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
         self.usd += other.usd;
     }
 }

@@ -70,12 +70,19 @@ pub(crate) fn models_by(
 
 /// An endpoint as configured; a key variable that is not set is an error before any call.
 pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, ConfigError> {
+    let timeout = Duration::try_from_secs_f64(model.timeout_seconds);
+    let timeout = timeout.map_err(|e| ConfigError {
+        file: CONFIG_FILE.into(),
+        key: format!("{key}.timeout_seconds"),
+        reason: format!("{:?} is not a time: {e}", model.timeout_seconds),
+        hint: "write a time in seconds, such as 120".into(),
+    })?;
     Ok(Endpoint {
         url: model.url.clone(),
         model: model.model.clone(),
         key: key_of(&model.key_env, key)?,
         price: model.price,
-        timeout: Duration::from_secs_f64(model.timeout_seconds),
+        timeout,
         json: model.json,
         stream: model.stream,
         logprobs: model.logprobs,

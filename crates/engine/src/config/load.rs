@@ -37,18 +37,40 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         origins.insert(key, flag);
     }
     let name = file.map_or_else(|| "halma.toml".into(), |file| file.display().to_string());
-    ranges::check_finite(&table, "", &name)?;
+    ranges::check_finite(&table, "", &Places { file: &name, origins: &origins })?;
     level::apply(&mut table, &mut origins)?;
     let mut config: Config = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
-        let (file, key) = (String::from("flags"), quoted(e.message()).unwrap_or_default());
+        let key = key_of(&e);
+        let file = origins.get(&key).cloned().unwrap_or_else(|| "flags".into());
         ConfigError { file, key, reason: plain_message(e.message()), hint: hint(e.message()) }
     })?;
     check(&config, &name)?;
-    ranges::check(&config, &name)?;
+    let places = Places { file: &name, origins: &origins };
+    ranges::check(&config, &places)?;
+    check_hosts(&config, &places)?;
     config.file = name;
     let loaded = Loaded { config, origins, file: file.map(Path::to_owned) };
     check_servers(&loaded)?;
     Ok(loaded)
+}
+
+/// Where values were written, for errors.
+pub(super) struct Places<'a> {
+    file: &'a str,
+    origins: &'a BTreeMap<String, String>,
+}
+
+impl Places<'_> {
+    /// Whether a key was written in the file or given by a flag.
+    pub(super) fn is_set(&self, key: &str) -> bool {
+        self.origins.contains_key(key)
+    }
+
+    /// An error about the value of a key.
+    pub(super) fn error(&self, key: &str, reason: String, hint: &str) -> ConfigError {
+        let file = self.origins.get(key).map_or(self.file, String::as_str).to_owned();
+        ConfigError { file, key: key.to_owned(), reason, hint: hint.to_owned() }
+    }
 }
 
 fn read(file: &Path) -> Result<String, ConfigError> {
@@ -66,12 +88,25 @@ fn in_file(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
         Some(line) => format!("{}:{line}", file.display()),
         None => file.display().to_string(),
     };
-    let (message, key) = (error.message(), quoted(error.message()).unwrap_or_default());
+    let (message, key) = (error.message(), key_of(error));
     let reason = plain_message(message.strip_prefix(&format!("`{key}`: ")).unwrap_or(message));
     ConfigError { file, key, reason, hint: hint(message) }
 }
 
-/// The first word in backticks of a message, which is the key.
+/// The key that an error is about: the one that its message begins with, or else that of the value.
+fn key_of(error: &toml::de::Error) -> String {
+    let names_key = ["`", "unknown field `", "missing field `"];
+    let message = error.message();
+    let named = quoted(message).filter(|_| names_key.iter().any(|key| message.starts_with(key)));
+    // Only the text of an error without its input has the path of the value.
+    let mut error = error.clone();
+    error.set_input(None);
+    let text = error.to_string();
+    let path = || Some(text.trim_end().rsplit_once("\nin `")?.1.trim_end_matches('`').to_owned());
+    named.or_else(path).unwrap_or_default()
+}
+
+/// The first word in backticks of a message.
 fn quoted(message: &str) -> Option<String> {
     let key = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
     message.split('`').nth(1).filter(key).map(str::to_owned)
@@ -147,6 +182,24 @@ fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// Refuses names of hosts that no request can have: they are compared without scheme, port and path.
+fn check_hosts(config: &Config, places: &Places<'_>) -> Result<(), ConfigError> {
+    let is_name = |host: &str| {
+        let is_address = host.starts_with('[') && host.ends_with(']');
+        let has_other =
+            |c: char| c.is_whitespace() || "/@?#*".contains(c) || c == ':' && !is_address;
+        !host.is_empty() && !host.contains(has_other)
+    };
+    match config.serve.hosts.iter().find(|host| !is_name(host)) {
+        None => Ok(()),
+        Some(wrong) => Err(places.error(
+            "serve.hosts",
+            format!("`{wrong}` is not the name of a host"),
+            "write names without scheme, port and path, such as \"halma.example.org\"",
+        )),
+    }
+}
+
 /// Refuses the address of a server that is not asked because no `kind` says so, which is easily
 /// forgotten, and a precision that the server decides: something else would be used without a word.
 fn check_servers(loaded: &Loaded) -> Result<(), ConfigError> {
@@ -197,6 +250,39 @@ mod tests {
         assert!(error.file.ends_with("halma.toml:3"), "{error}");
         assert_eq!(error.key, "chunk_size");
         assert!(error.hint.contains("config show"));
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_named_by_its_key_and_in_words() {
+        for (text, key, words) in [
+            ("ask = 3\n", "ask", "expected a table"),
+            ("[serve]\nhosts = \"x\"\n", "serve.hosts", "expected a list"),
+            ("[kb]\nchunk_chars = \"many\"\n", "kb.chunk_chars", "expected a whole number"),
+            ("[ask]\ncheck_claims = \"x\"\n", "ask.check_claims", "expected"),
+        ] {
+            let error = load_text(text).err().unwrap();
+            assert_eq!(error.key, key, "{error}");
+            assert!(error.reason.contains(words), "{error}");
+            for name in ["struct", "AskConfig", "usize", "enum"] {
+                assert!(!error.reason.contains(name), "{error}");
+            }
+        }
+        let flag = ("serve.hosts".to_owned(), flag_value("x"), "--hosts".to_owned());
+        let error = load(Some("/dev/null".as_ref()), vec![flag]).err().unwrap();
+        assert_eq!((error.file.as_str(), error.key.as_str()), ("--hosts", "serve.hosts"));
+    }
+
+    #[test]
+    fn a_host_is_a_name_without_scheme_port_and_path() {
+        let hosts = |host: &str| load_text(&format!("[serve]\nhosts = [\"{host}\"]\n"));
+        for host in ["halma.example.org", "halma", "10.0.0.1", "[::1]"] {
+            assert!(hosts(host).is_ok(), "{host}");
+        }
+        for host in ["http://x", "x:80", "x/y", "", "a b"] {
+            let error = hosts(host).err().unwrap();
+            assert_eq!(error.key, "serve.hosts", "{host}");
+            assert!(error.file.ends_with("halma.toml"), "{error}");
+        }
     }
 
     #[test]

@@ -285,6 +285,12 @@ impl Config {
         error
     }
 
+    /// Where a setting of a strategy was written, for errors: the file that was read, or a flag.
+    pub(crate) fn settings_place(&self) -> String {
+        let file = if self.file.is_empty() { CONFIG_FILE } else { &self.file };
+        format!("{file} or --set")
+    }
+
     /// The name of the model that a role is assigned to.
     pub fn model_of(&self, role: &str) -> &str {
         // Keywords are a proposer's work, unless a model is trained for them (DEC, Section 3.2).

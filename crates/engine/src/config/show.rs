@@ -26,9 +26,11 @@ pub fn show(loaded: &Loaded) -> Result<Vec<ShownValue>, ConfigError> {
         hint: "this is a bug in Halma; report it with your halma.toml".into(),
     })?;
     let mut strategies = Map::new();
+    let place = loaded.config.settings_place();
     for entry in crate::strategies() {
         let own = loaded.config.strategy.get(entry.name).cloned().unwrap_or_default();
-        strategies.insert(entry.name.to_owned(), crate::engine::build(entry, own)?.settings());
+        let strategy = crate::engine::build(entry, own, &place)?;
+        strategies.insert(entry.name.to_owned(), strategy.settings());
     }
     all["strategy"] = Value::Object(strategies);
     let mut shown = vec![];

@@ -44,7 +44,7 @@ pub fn configured_strategy(
     for (key, value) in settings {
         table.insert(key.clone(), flag_value(value));
     }
-    build(entry, table)
+    build(entry, table, &config.settings_place())
 }
 
 /// Refuses tables `[strategy.…]` and a default of strategies that do not exist, and settings that these
@@ -52,7 +52,7 @@ pub fn configured_strategy(
 pub(super) fn check_tables(config: &Config) -> Result<(), ConfigError> {
     for (name, table) in &config.strategy {
         let entry = find_configured(config, &format!("strategy.{name}"), name)?;
-        build(entry, table.clone())?;
+        build(entry, table.clone(), &config.settings_place())?;
     }
     find_configured(config, "ask.strategy", &config.ask.strategy).map(drop)
 }
@@ -79,9 +79,14 @@ fn find_entry(name: &str) -> Result<&'static Entry, ConfigError> {
     })
 }
 
-pub(crate) fn build(entry: &Entry, mut table: Table) -> Result<Arc<dyn Strategy>, ConfigError> {
+/// A strategy with the settings of its table, which were written at `place`.
+pub(crate) fn build(
+    entry: &Entry,
+    mut table: Table,
+    place: &str,
+) -> Result<Arc<dyn Strategy>, ConfigError> {
     let error = |reason| ConfigError {
-        file: "halma.toml or --set".into(),
+        file: place.to_owned(),
         key: format!("strategy.{}", entry.name),
         reason,
         hint: format!("docs/strategies/{}.md lists its settings", entry.name),
@@ -138,5 +143,16 @@ mod tests {
         assert!(refused("kra3", &[]).is_some_and(|e| e.contains("no such strategy")));
         assert!(refused("kar3", &[("n", "many")]).is_some());
         assert!(refused("kar3", &[("deepness", "3")]).is_some());
+    }
+
+    #[test]
+    fn a_wrong_setting_names_the_file_in_use() {
+        let mut config = Config { file: "other.toml".into(), ..Config::default() };
+        let wrong = toml::from_str("n = \"many\"").unwrap();
+        config.strategy.insert("kar3".into(), wrong);
+        let error = check_tables(&config).unwrap_err();
+        assert!(error.file.starts_with("other.toml"), "{error}");
+        let error = configured_strategy(&config, "kar3", &BTreeMap::new()).err().unwrap();
+        assert!(error.file.starts_with("other.toml"), "{error}");
     }
 }

@@ -50,7 +50,9 @@ impl Strategy for Decomposer {
                 chunk: "c".into(),
             };
             let chosen = Some(chosen);
-            cx.note(DecompositionHop { chosen, ..DecompositionHop::default() }.note());
+            let has_others = self.seed > 0 && question.text != LONE.0;
+            let sampled = has_others.then(|| "d".into());
+            cx.note(DecompositionHop { chosen, sampled, ..DecompositionHop::default() }.note());
         }
         Ok(Answer { text: answer, ..Answer::default() })
     }
@@ -92,6 +94,8 @@ fn data(questions: &[(&str, &str)]) -> DataSet {
 }
 
 const VARN: (&str, &str) = ("In which country was the builder of Varn born?", "Norway");
+/// Nothing else is near it, so that nothing is sampled.
+const LONE: (&str, &str) = ("Who keeps the lone light?", "Eva Lind");
 const HOLM: (&str, &str) = ("Who designed the bridge of Holm?", "Ada Quill");
 
 fn quiet() -> Progress {
@@ -145,6 +149,15 @@ async fn all_rounds_are_made_and_no_more() {
     let summary = collect(&out, &[VARN], [WRONG, WRONG, WRONG]).await;
     assert_eq!((summary.rounds, summary.solved), (3, 0));
     assert_eq!(collect(&out, &[VARN], []).await.rounds, 3);
+}
+
+#[tokio::test]
+async fn a_question_with_nothing_to_sample_is_not_asked_with_every_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("runs.jsonl");
+    let summary = collect(&out, &[LONE], [WRONG, WRONG]).await;
+    assert_eq!((summary.rounds, summary.solved), (2, 0));
+    assert_eq!(collect(&out, &[LONE], []).await.rounds, 2);
 }
 
 #[tokio::test]

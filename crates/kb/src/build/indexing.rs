@@ -75,7 +75,7 @@ fn run(context: &BuildContext, asked: &Receiver<Request>) -> Result<(), KbError>
             Request::Publish(done) => {
                 adding.take().map_or(Ok(()), Adding::finish)?;
                 super::make_visible(&context.base, &context.progress)?;
-                // Whoever asked may have been interrupted.
+                // The one that asked may have been interrupted.
                 let _ = done.send(());
             }
         }

@@ -40,7 +40,9 @@ fn forget_all(writer: &mut StoreWriter<'_>, task: Task) -> heed::Result<()> {
         .entries(task)?
         .map(|entry| entry.map(|entry| entry.key))
         .collect::<Result<_, _>>()?;
-    keys.into_iter().try_for_each(|key| writer.forget_unit(key))
+    keys.into_iter().try_for_each(|key| writer.forget_unit(key))?;
+    // Those of all documents are looked for again.
+    writer.set_scanned_to(task, 0, 0)
 }
 
 /// The tags of chunks. What was learned from questions stays in the ledger: it was paid for, and is

@@ -3,7 +3,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::Path;
 
-use super::backup::{ABOUT, AboutBackup};
+use super::about::{ABOUT, AboutBackup};
 use super::error::BackupError;
 
 /// Whether a path names an archive to write. An existing file of another name is not one: it may be

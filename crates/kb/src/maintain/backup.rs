@@ -6,26 +6,13 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use halma_seal::{copy_environment, is_environment};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::about::{ABOUT, AboutBackup};
 use super::archive;
 use super::error::BackupError;
 use super::tree::{self, FolderKind, MirrorCounts};
 use crate::base::store_dir;
-
-/// The file that says what a backup is.
-pub(super) const ABOUT: &str = "backup.json";
-
-/// What a backup is of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct AboutBackup {
-    /// The folder that it is of, as it was given.
-    pub(super) of: String,
-    /// Seconds since 1970 at which it was begun.
-    pub(super) time: u64,
-    /// Whether it was finished. The records of one that was not are whole nevertheless.
-    pub(super) complete: bool,
-}
 
 /// What a backup did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

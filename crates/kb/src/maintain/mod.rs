@@ -1,5 +1,6 @@
 //! What is done to a base as a whole: converting its format, copying it while it is used, and
 //! putting a copy back.
+mod about;
 mod archive;
 mod backup;
 mod convert;

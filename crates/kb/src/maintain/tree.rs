@@ -7,7 +7,7 @@ use std::path::Path;
 
 use halma_seal::is_environment;
 
-use super::backup::ABOUT;
+use super::about::ABOUT;
 use super::error::BackupError;
 
 /// Files that a mirror has, and how many were written or removed.

@@ -14,9 +14,9 @@ use crate::store::{ChunkRecord, Id, Row, StoreReader, StoreWriter, atoms_input, 
 use crate::{Atoms, Phase};
 
 /// The prompt that makes atoms.
-pub(crate) const ATOMIZE: &str = "kb/atomize";
+pub(crate) const ATOMIZE: &str = QUESTIONS.name;
 
-const QUESTIONS: Prompt<Vec<String>> = Prompt { name: ATOMIZE, parse: questions };
+const QUESTIONS: Prompt<Vec<String>> = Prompt { name: "kb/atomize", parse: questions };
 
 /// Tokens of a question.
 const QUESTION_TOKENS: u64 = 13;

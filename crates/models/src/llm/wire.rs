@@ -3,7 +3,7 @@ use std::borrow::Cow;
 
 use halma_core::{ChatRequest, Message, Usage};
 use serde::ser::{SerializeSeq, Serializer};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::dialect::Dialect;
@@ -164,7 +164,7 @@ fn schema_name(prompt: &str) -> String {
 pub(crate) struct Reply {
     #[serde(default)]
     pub(crate) choices: Option<Vec<Choice>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read_usage")]
     pub(crate) usage: Option<WireUsage>,
     /// Some servers report errors in responses that look like successes.
     #[serde(default)]
@@ -266,12 +266,45 @@ pub(crate) fn pairs(tokens: Vec<TokenLogprob>) -> Vec<(String, f32)> {
     pairs
 }
 
-#[derive(Clone, Copy, Deserialize)]
+/// What a server counted, as far as it can be read.
+#[derive(Clone, Copy)]
 pub(crate) struct WireUsage {
-    #[serde(default)]
     prompt_tokens: Option<u64>,
-    #[serde(default)]
     completion_tokens: Option<u64>,
+}
+
+/// More tokens than any call has: a larger count is an error of the server.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
+/// Reads counts in whatever form they come. A reply is not lost for a count that is none.
+fn read_usage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<WireUsage>, D::Error> {
+    let value = Value::deserialize(from)?;
+    let count = |key: &str| value.get(key).and_then(token_count);
+    Ok(value.is_object().then(|| WireUsage {
+        prompt_tokens: count("prompt_tokens"),
+        completion_tokens: count("completion_tokens"),
+    }))
+}
+
+/// A number of tokens: `12`, `12.0` or `"12"`.
+fn token_count(value: &Value) -> Option<u64> {
+    let count = match value {
+        Value::String(text) => text.trim().parse().ok()?,
+        Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?))?,
+        _ => return None,
+    };
+    (count <= MOST_TOKENS).then_some(count)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "only whole numbers from 0 to MOST_TOKENS are converted"
+)]
+fn whole(number: f64) -> Option<u64> {
+    let fits = number.fract() == 0.0 && (0.0..=MOST_TOKENS as f64).contains(&number);
+    fits.then_some(number as u64)
 }
 
 /// What the server counted; where it did not, four characters a token.
@@ -303,6 +336,32 @@ mod tests {
         assert_eq!(content(parts), "ab");
         assert_eq!(content(r#"{"choices":[{"message":{"content":null}}],"usage":null}"#), "");
         assert_eq!(content(r#"{"choices":[{"delta":{"content":"d"}}]}"#), "d");
+    }
+
+    #[test]
+    fn counts_are_read_in_every_form_and_estimated_otherwise() {
+        let read = |usage: &str| {
+            let json = format!(r#"{{"choices":[],"usage":{usage}}}"#);
+            serde_json::from_str::<Reply>(&json).unwrap().usage
+        };
+        let prompt = |count: &str| {
+            let usage = read(&format!(r#"{{"prompt_tokens":{count},"completion_tokens":7}}"#));
+            let usage = usage.unwrap();
+            assert_eq!(usage.completion_tokens, Some(7), "{count}");
+            usage.prompt_tokens
+        };
+        for count in ["12", "12.0", r#""12""#, r#"" 12 ""#] {
+            assert_eq!(prompt(count), Some(12), "{count}");
+        }
+        for count in
+            ["-1", "12.5", r#""many""#, "null", "true", "[12]", "18446744073709551615", "1e300"]
+        {
+            assert_eq!(prompt(count), None, "{count}");
+        }
+        for usage in ["null", "12", r#""none""#, "[]"] {
+            assert!(read(usage).is_none(), "{usage}");
+        }
+        assert!(serde_json::from_str::<Reply>("{}").unwrap().usage.is_none());
     }
 
     #[test]

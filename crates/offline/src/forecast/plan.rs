@@ -73,7 +73,7 @@ pub(super) fn amount_column<'t>(
         lexicon.content(&column.name).iter().filter(|stem| stems.contains(*stem)).count()
     };
     let numbers = table.columns.iter().filter(|column| column.is_number());
-    let numbers = numbers.filter(|column| !super::rows::holds_years(table, column));
+    let numbers = numbers.filter(|column| !table.holds_years(column));
     numbers.filter(|column| shared(column) > 0).max_by_key(shared)
 }
 

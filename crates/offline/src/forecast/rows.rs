@@ -58,12 +58,6 @@ fn query(lexicon: &Lexicon, input: &RowsInput) -> Result<Query, String> {
     let date = date_column(table, &stems, lexicon)?;
     let mut filters = conditions(&asked)?.conditions;
     filters.insert(0, format!("{} IS NOT NULL", quote_name(&date.name)));
-    let truths = table.columns.iter().filter(|column| column.kind == "truth");
-    let named = |column: &&Column| {
-        let own = lexicon.content(&column.name);
-        !own.is_empty() && own.iter().all(|stem| stems.contains(stem))
-    };
-    filters.extend(truths.filter(named).map(|column| format!("{} = 1", quote_name(&column.name))));
     let label = table.columns.iter().find(|column| column.kind == "text");
     let thing =
         label.map_or(String::new(), |label| format!("{} AS thing, ", quote_name(&label.name)));
@@ -106,7 +100,7 @@ fn date_column<'t>(
             .count()
     };
     let dates =
-        table.columns.iter().filter(|column| column.kind == "date" || holds_years(table, column));
+        table.columns.iter().filter(|column| column.kind == "date" || table.holds_years(column));
     let mut scored: Vec<(usize, &Column)> = dates.map(|column| (shared(column), column)).collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     match scored.as_slice() {
@@ -122,23 +116,6 @@ fn date_column<'t>(
 fn akin(a: &str, b: &str) -> bool {
     let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     a == b || (shared >= 5 && shared + 3 >= a.len().max(b.len()))
-}
-
-/// Whether a column of numbers holds years.
-pub(super) fn holds_years(table: &Table, column: &Column) -> bool {
-    if column.kind != "integer" {
-        return false;
-    }
-    let name = column.name.to_lowercase();
-    if name.split(['_', ' ']).any(|word| ["year", "since", "date"].contains(&word)) {
-        return true;
-    }
-    let Some(at) = table.columns.iter().position(|other| other.name == column.name) else {
-        return false;
-    };
-    let values = table.samples.iter().filter_map(|row| row.get(at)?.as_i64());
-    let values: Vec<i64> = values.collect();
-    !values.is_empty() && values.iter().all(|value| (1800..2200).contains(value))
 }
 
 #[cfg(test)]

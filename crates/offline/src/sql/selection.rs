@@ -35,7 +35,7 @@ impl TableQuestion<'_> {
             return number.map(|number| SelectClause::function("AVG", number));
         }
         if self.has(&["total", "sum", "altogether"]) {
-            let number = number.filter(|number| !self.holds_years(number));
+            let number = number.filter(|number| !self.table.holds_years(number));
             return number.map(|number| SelectClause::function("SUM", number)).or_else(count);
         }
         if self.has_listed("descending") {
@@ -53,7 +53,7 @@ impl TableQuestion<'_> {
             }
             return match number {
                 // `How many beds does X have?` reads one row; without a row it means all rows.
-                Some(number) if self.holds_years(number) => None,
+                Some(number) if self.table.holds_years(number) => None,
                 Some(number) if all_rows => Some(SelectClause::function("SUM", number)),
                 Some(number) => Some(SelectClause::new(quote_name(&number.name))),
                 None => count(),
@@ -131,20 +131,6 @@ impl TableQuestion<'_> {
             [(_, column), ..] => Some(column),
             [] => None,
         }
-    }
-
-    /// Whether all sample values of a column can be years, whose sum says nothing.
-    fn holds_years(&self, column: &Column) -> bool {
-        let Some(at) = self.table.columns.iter().position(|other| other.name == column.name) else {
-            return false;
-        };
-        let values = self.table.samples.iter().filter_map(|row| row.get(at)?.as_f64());
-        let (mut years, mut all) = (0, 0);
-        for value in values {
-            all += 1;
-            years += usize::from(value.fract() == 0.0 && (1500.0..2200.0).contains(&value));
-        }
-        all > 0 && years == all
     }
 
     /// Whether the question names a column that neither its rows are chosen by nor names them.

@@ -1,12 +1,9 @@
 //! The one place where numbers, lists and texts from outside get their bounds, before anything is
 //! computed from them.
-use std::collections::BTreeMap;
-
 use halma_core::Filter;
-use halma_engine::{LONGEST_CORRECTION, LONGEST_NOTE, flag_value};
-use serde_json::Value as Json;
-use toml::Value;
+use halma_engine::{LONGEST_CORRECTION, LONGEST_NOTE};
 
+use super::settings::check_settings;
 use crate::asking::{AskRequest, Turn};
 use crate::problem::Problem;
 
@@ -15,14 +12,10 @@ const LONGEST_NAME: usize = 1_000;
 
 /// Patterns and values of one filter together.
 const MOST_PATTERNS: usize = 100;
-const LONGEST_PATTERN: usize = 300;
+pub(super) const LONGEST_PATTERN: usize = 300;
 
-const MOST_SETTINGS: usize = 32;
 const MOST_TURNS: usize = 200;
 const MOST_OPTIONS: usize = 64;
-
-/// Who says something in a conversation. What the system says is left out.
-const ROLES: [&str; 3] = ["user", "assistant", "system"];
 const MOST_CANDIDATES: usize = 64;
 
 /// Texts that one request embeds, as many as `OpenAI` takes, and their characters together.
@@ -33,124 +26,8 @@ const LONGEST_TEXTS: usize = 400_000;
 const LONGEST_HISTORY: usize = 200_000;
 const LONGEST_OPTION: usize = 2_000;
 
-/// What a setting of a strategy may be over HTTP.
-#[derive(Clone, Copy)]
-enum Allowed {
-    /// A whole number up to this one.
-    Count(i64),
-    /// A number whose amount is at most 100.
-    Number,
-    Switch,
-    /// A short word.
-    Word,
-    /// A list of short words.
-    Words,
-}
-
-/// The settings that a request may change, of whatever strategy; each strategy knows which are its
-/// own. A setting that is not here can be changed in the configuration only.
-const SETTINGS: &[(&str, Allowed)] = &[
-    // Passages, nodes and rows that are looked for or shown.
-    ("atoms", Allowed::Count(500)),
-    ("backup", Allowed::Count(100)),
-    ("best", Allowed::Count(100)),
-    ("chunks", Allowed::Count(500)),
-    ("chunks_without_keywords", Allowed::Count(500)),
-    ("citations", Allowed::Count(100)),
-    ("cited", Allowed::Count(100)),
-    ("communities", Allowed::Count(500)),
-    ("entities", Allowed::Count(500)),
-    ("evidence", Allowed::Count(100)),
-    ("facts", Allowed::Count(500)),
-    ("k", Allowed::Count(500)),
-    ("k_single", Allowed::Count(500)),
-    ("keyword_chunks", Allowed::Count(500)),
-    ("leads", Allowed::Count(100)),
-    ("max_chunks", Allowed::Count(500)),
-    ("max_items", Allowed::Count(500)),
-    ("min_points", Allowed::Count(500)),
-    ("points", Allowed::Count(500)),
-    ("related", Allowed::Count(500)),
-    ("sample_k", Allowed::Count(500)),
-    ("reports", Allowed::Count(100)),
-    // Turns, tries and branches, each of which costs calls.
-    ("agents", Allowed::Count(20)),
-    ("batch", Allowed::Count(50)),
-    ("batches", Allowed::Count(20)),
-    ("fan_out", Allowed::Count(50)),
-    ("group", Allowed::Count(100)),
-    ("groups", Allowed::Count(100)),
-    ("highest", Allowed::Count(4)),
-    ("horizon", Allowed::Count(500)),
-    ("ideas", Allowed::Count(20)),
-    ("iterations", Allowed::Count(20)),
-    ("look_ups", Allowed::Count(20)),
-    ("max_nodes", Allowed::Count(100)),
-    ("max_parts", Allowed::Count(100)),
-    ("max_steps", Allowed::Count(50)),
-    ("max_sub_questions", Allowed::Count(50)),
-    ("n", Allowed::Count(50)),
-    ("p", Allowed::Count(50)),
-    ("p_verdict", Allowed::Count(50)),
-    ("questions", Allowed::Count(50)),
-    ("rounds", Allowed::Count(20)),
-    ("sample_seed", Allowed::Count(1_000_000)),
-    ("tries", Allowed::Count(20)),
-    // Thresholds and weights.
-    ("accept", Allowed::Number),
-    ("agreement", Allowed::Number),
-    ("alike", Allowed::Number),
-    ("faithful", Allowed::Number),
-    ("level", Allowed::Number),
-    ("min_score", Allowed::Number),
-    ("overlap", Allowed::Number),
-    ("tag_score", Allowed::Number),
-    ("sample_alpha", Allowed::Number),
-    ("sample_below", Allowed::Number),
-    ("sample_noise", Allowed::Number),
-    ("theta", Allowed::Number),
-    // Switches.
-    ("abstain", Allowed::Switch),
-    ("check_support", Allowed::Switch),
-    ("closed_book", Allowed::Switch),
-    ("decompose", Allowed::Switch),
-    ("demonstrations", Allowed::Switch),
-    ("drop_below_best", Allowed::Switch),
-    ("external", Allowed::Switch),
-    ("fall_back_chunks", Allowed::Switch),
-    ("fall_back_question", Allowed::Switch),
-    ("filter", Allowed::Switch),
-    ("from_memory", Allowed::Switch),
-    ("hierarchical", Allowed::Switch),
-    ("internal", Allowed::Switch),
-    ("keep_passages", Allowed::Switch),
-    ("own_knowledge", Allowed::Switch),
-    ("own_perspectives", Allowed::Switch),
-    ("rerank", Allowed::Switch),
-    ("rewrite", Allowed::Switch),
-    ("sample", Allowed::Switch),
-    ("second_look", Allowed::Switch),
-    ("stop_early", Allowed::Switch),
-    ("stop_on_none", Allowed::Switch),
-    ("structure", Allowed::Switch),
-    ("sub_answers", Allowed::Switch),
-    // Choices; `select`, `retrieve` and `keywords` are switches of some strategies.
-    ("factual", Allowed::Word),
-    ("forecast", Allowed::Word),
-    ("granularity", Allowed::Word),
-    ("keywords", Allowed::Word),
-    ("kg", Allowed::Word),
-    ("kind", Allowed::Word),
-    ("mode", Allowed::Word),
-    ("perspectives", Allowed::Words),
-    ("prompt", Allowed::Word),
-    ("proposer", Allowed::Word),
-    ("proposals", Allowed::Word),
-    ("retrieve", Allowed::Word),
-    ("select", Allowed::Word),
-    ("select_by", Allowed::Word),
-    ("sources", Allowed::Words),
-];
+/// Who says something in a conversation. What the system says is left out.
+const ROLES: [&str; 3] = ["user", "assistant", "system"];
 
 /// Everything of a question but its text, which has a configured limit, and its budget, which is
 /// checked when it is read.
@@ -158,13 +35,9 @@ pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     name("strategy", ask.strategy.as_deref())?;
     name("asked_at", ask.asked_at.as_deref())?;
     ask.filter.as_ref().map_or(Ok(()), check_filter)?;
-    settings(&ask.settings)?;
+    check_settings(&ask.settings)?;
     check_history(&ask.history)?;
-    if let Some(turn) = ask.history.iter().find(|turn| !ROLES.contains(&turn.role.as_str())) {
-        let shown: String = turn.role.chars().take(60).collect();
-        return Err(Problem::unfit(format!("`{shown}` is not a role of `history`"))
-            .hint("a role is `user` or `assistant`"));
-    }
+    check_roles(&ask.history)?;
     if ask.options.len() > MOST_OPTIONS {
         return Err(too_many("options", MOST_OPTIONS));
     }
@@ -174,61 +47,9 @@ pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     Ok(())
 }
 
-fn settings(settings: &BTreeMap<String, Json>) -> Result<(), Problem> {
-    if settings.len() > MOST_SETTINGS {
-        return Err(too_many("settings", MOST_SETTINGS));
-    }
-    settings.iter().try_for_each(|(key, value)| setting(key, value))
-}
-
-fn setting(key: &str, value: &Json) -> Result<(), Problem> {
-    let Some((_, allowed)) = SETTINGS.iter().find(|(name, _)| *name == key) else {
-        let shown: String = key.chars().take(60).collect();
-        return Err(Problem::unfit(format!(
-            "`{shown}` is not a setting that a request can change"
-        ))
-        .hint(
-            "docs/strategies has the settings of each strategy; one that a request cannot change is \
-             set in the configuration of the server, under [strategy.NAME]",
-        ));
-    };
-    let text = flag_text(value);
-    if text.chars().count() > LONGEST_PATTERN {
-        return Err(too_long(key, LONGEST_PATTERN));
-    }
-    // As the engine reads it: a text may hold a number.
-    let value = flag_value(&text);
-    let expected = match (allowed, &value) {
-        (Allowed::Count(most), Value::Integer(count)) if !(0..=*most).contains(count) => {
-            format!("at most {most}")
-        }
-        (Allowed::Number, Value::Integer(number)) if number.unsigned_abs() > 100 => {
-            "between -100 and 100".to_owned()
-        }
-        (Allowed::Number, Value::Float(number)) if !(-100.0..=100.0).contains(number) => {
-            "between -100 and 100".to_owned()
-        }
-        (Allowed::Count(_), Value::Integer(_))
-        | (Allowed::Number, Value::Integer(_) | Value::Float(_))
-        | (Allowed::Switch | Allowed::Word, Value::Boolean(_))
-        | (Allowed::Word | Allowed::Words, Value::String(_)) => return Ok(()),
-        (Allowed::Words, Value::Array(words)) if words.iter().all(Value::is_str) => return Ok(()),
-        (Allowed::Count(_), _) => "a whole number".to_owned(),
-        (Allowed::Number, _) => "a number".to_owned(),
-        (Allowed::Switch, _) => "`true` or `false`".to_owned(),
-        (Allowed::Word, _) => "a word".to_owned(),
-        (Allowed::Words, _) => "a list of words".to_owned(),
-    };
-    Err(Problem::unfit(format!("the setting `{key}` must be {expected}"))
-        .hint("docs/strategies describes the settings"))
-}
-
-/// A setting in the form of `--set`.
-pub(crate) fn flag_text(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+/// What is repeated of a name from outside.
+pub(super) fn beginning(name: &str) -> String {
+    name.chars().take(60).collect()
 }
 
 /// The turns before a question, before anything is computed from them.
@@ -241,6 +62,30 @@ pub(crate) fn check_history(history: &[Turn]) -> Result<(), Problem> {
         return Err(too_long("history", LONGEST_HISTORY));
     }
     Ok(())
+}
+
+/// Whether someone says something in a conversation in this role.
+pub(crate) fn is_role(role: &str) -> bool {
+    ROLES.contains(&role)
+}
+
+fn check_roles(history: &[Turn]) -> Result<(), Problem> {
+    match history.iter().find(|turn| !is_role(&turn.role)) {
+        None => Ok(()),
+        Some(Turn { role, .. }) => {
+            let detail = format!("`{}` is not a role of `history`", beginning(role));
+            Err(Problem::unfit(detail).hint("a role is `user`, `assistant` or `system`"))
+        }
+    }
+}
+
+/// The number of hits that a search is asked for. There is an upper limit, to which it is cut.
+pub(crate) fn hits(limit: Option<usize>) -> Result<(), Problem> {
+    match limit {
+        Some(0) => Err(Problem::unfit("`limit` must be at least 1")
+            .hint("omit `limit` for the default number of hits")),
+        _ => Ok(()),
+    }
 }
 
 /// Each pattern is compared with the name of every document.
@@ -307,60 +152,33 @@ pub(crate) fn embedded(texts: &[String]) -> Result<(), Problem> {
     Ok(())
 }
 
-fn too_many(what: &str, most: usize) -> Problem {
+pub(super) fn too_many(what: &str, most: usize) -> Problem {
     Problem::unfit(format!("`{what}` has more than {most} entries")).hint("send fewer")
 }
 
-fn too_long(what: &str, most: usize) -> Problem {
+pub(super) fn too_long(what: &str, most: usize) -> Problem {
     Problem::unfit(format!("`{what}` is longer than {most} characters")).hint("shorten it")
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
     use super::*;
 
-    fn refused(key: &str, value: &Json) -> bool {
-        setting(key, value).is_err()
-    }
-
     #[test]
-    fn a_count_from_outside_is_bounded_in_every_notation() {
-        for large in
-            [json!(10_000_000_000_u64), json!(501), json!("10000000000"), json!("0x7fffffff")]
-        {
-            assert!(refused("chunks", &large), "{large}");
+    fn a_conversation_has_known_roles_and_a_search_at_least_one_hit() {
+        let ask = |role: &str| AskRequest {
+            question: "Who?".into(),
+            history: vec![Turn { role: role.into(), text: "Hello".into() }],
+            ..AskRequest::default()
+        };
+        for role in ["user", "assistant", "system"] {
+            assert_eq!(check_ask(&ask(role)).err(), None, "{role}");
         }
-        for wrong in [json!(-1), json!(1.5), json!([1]), json!({"a": 1}), json!(null), json!("{}")]
-        {
-            assert!(refused("chunks", &wrong), "{wrong}");
+        for role in ["foo", "", "User"] {
+            assert_eq!(check_ask(&ask(role)).unwrap_err().status, 422, "{role}");
         }
-        assert!(!refused("chunks", &json!(16)) && !refused("chunks", &json!("16")));
-        assert!(refused("min_score", &json!("nan")) && refused("min_score", &json!("inf")));
-        assert!(!refused("mode", &json!("dense")) && !refused("select", &json!(true)));
-        assert!(refused("mode", &json!("x".repeat(1_000))));
-        assert!(refused("prompts_dir", &json!("/")) && refused("", &json!(1)));
-    }
-
-    /// A setting that a strategy gains is listed, or can be changed in the configuration only.
-    #[test]
-    fn every_default_is_allowed() {
-        for entry in halma_engine::strategies() {
-            let Ok(strategy) = entry.build_from(toml::Table::new()) else { continue };
-            let Json::Object(defaults) = strategy.settings() else { continue };
-            for (key, value) in defaults {
-                if !value.is_object() && !value.is_null() {
-                    let problem = setting(&key, &value).err();
-                    assert_eq!(problem, None, "{}.{key}: add it to the list above", entry.name);
-                }
-            }
-        }
-        // Settings of every strategy, which the engine reads.
-        for key in ["abstain", "demonstrations"] {
-            assert_eq!(setting(key, &Json::Bool(true)).err(), None, "{key}");
-        }
+        assert_eq!(hits(Some(0)).unwrap_err().status, 422);
+        assert!(hits(None).is_ok() && hits(Some(1)).is_ok() && hits(Some(usize::MAX)).is_ok());
     }
 
     #[test]
@@ -383,16 +201,5 @@ mod tests {
         assert!(embedded(&[]).is_err() && embedded(&texts(2, " ")).is_err());
         assert!(embedded(&texts(2, &"ü".repeat(200_000))).is_ok());
         assert!(embedded(&texts(2, &"ü".repeat(200_001))).is_err());
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
-        #[test]
-        fn no_text_of_a_setting_passes_a_larger_count(text in "\\PC{0,40}") {
-            if setting("chunks", &json!(text.clone())).is_ok() {
-                let count = flag_value(&text).as_integer().unwrap();
-                prop_assert!((0..=500).contains(&count));
-            }
-        }
     }
 }

@@ -7,4 +7,5 @@ pub(crate) mod deadline;
 pub(crate) mod handles;
 pub(crate) mod key_budget;
 pub(crate) mod rate_limit;
+pub(crate) mod settings;
 pub(crate) mod upload_quota;

@@ -173,6 +173,7 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
 async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutput, Problem> {
     let engine = caller.workspace.engine();
     engine.check_text("query", &arguments.query)?;
+    bounds::hits(arguments.limit)?;
     if let Some(filter) = &arguments.filter {
         bounds::check_filter(filter)?;
     }

@@ -76,6 +76,8 @@ impl ChatRequest {
             |message: &ChatMessage| Turn { role: message.role.clone(), text: message.text() };
         let mut history: Vec<Turn> = self.messages[..last].iter().map(turn).collect();
         bounds::check_history(&history)?;
+        // OpenAI has further roles, for tools and for developers, which say nothing of the question.
+        history.retain(|turn| bounds::is_role(&turn.role));
         for turn in &mut history {
             turn.text = without_citations(&turn.text);
         }
@@ -139,6 +141,8 @@ mod tests {
                 {"role": "system", "content": "Be brief."},
                 {"role": "user", "content": [{"type": "text", "text": "Who made it?"}]},
                 {"role": "assistant", "content": "Ann Roe [1][2]\n\nSources:\n[1] a.md"},
+                {"role": "tool", "content": "{}"},
+                {"role": "developer", "content": "Use tools."},
                 {"role": "user", "content": "Where was she born?"},
             ],
         }))
@@ -148,6 +152,7 @@ mod tests {
         assert_eq!(ask.strategy.as_deref(), Some("naive"));
         let history: Vec<_> = ask.history.iter().map(|turn| turn.text.as_str()).collect();
         assert_eq!(history, ["Be brief.", "Who made it?", "Ann Roe"]);
+        bounds::check_ask(&ask).unwrap();
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub(crate) async fn search(
 ) -> Result<Response, Problem> {
     let engine = caller.workspace.engine();
     engine.check_text("text", &request.text)?;
+    bounds::hits(request.limit)?;
     if let Some(filter) = &request.filter {
         bounds::check_filter(filter)?;
     }

@@ -40,6 +40,14 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
         (Method::POST, "/api/v1/sql", json, r#"{"sql": "DROP TABLE towers"}"#, 422),
         (Method::POST, "/api/v1/sql", json, r#"{"sql": "SELECT nothing FROM towers"}"#, 422),
         (Method::POST, "/api/v1/search", json, r#"{"text": "a", "layer": "none"}"#, 422),
+        (Method::POST, "/api/v1/search", json, r#"{"text": "a", "limit": 0}"#, 422),
+        (
+            Method::POST,
+            ask,
+            json,
+            r#"{"question": "Who?", "history": [{"role": "foo", "text": "a"}]}"#,
+            422,
+        ),
         (
             Method::POST,
             "/api/v1/search",

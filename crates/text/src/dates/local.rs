@@ -53,8 +53,11 @@ fn year(word: &str) -> Option<i32> {
 mod tests {
     use super::*;
 
+    /// Year, month and day.
+    type Day = (i32, u32, u32);
+
     /// The first dates of a text, and the words they have.
-    fn read(text: &str) -> Option<((i32, u32, u32), (i32, u32, u32), usize)> {
+    fn read(text: &str) -> Option<(Day, Day, usize)> {
         let words: Vec<&str> = text.split(' ').collect();
         let found = (0..words.len()).find_map(|at| local_period(&words, at));
         found.map(|(period, used)| (period.first, period.last, used))

@@ -21,7 +21,7 @@ pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
         None => recognise(&file)?,
     };
     let questions = Questions::new(&file, format);
-    let mut prepared = Prepared::new(questions, &args.how, common, default_folder)?;
+    let mut prepared = Prepared::new(&questions, &args.how, common, default_folder)?;
     let strategies = Strategies::new(&args.strategy, &args.grid)?;
     strategies.check(&prepared.config)?;
     let asks = args.retrieval.is_empty();

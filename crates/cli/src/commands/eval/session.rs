@@ -121,7 +121,7 @@ impl Prepared {
     /// Reads the questions and selects those to be asked; chooses their base. `out` is where the
     /// report goes by default.
     pub(super) fn new(
-        questions: Questions<'_>,
+        questions: &Questions<'_>,
         how: &EvalHow,
         common: &Common,
         out: impl Fn(&str) -> PathBuf,
@@ -226,7 +226,7 @@ impl Session {
         common: &Common,
         out: impl Fn(&str) -> PathBuf,
     ) -> anyhow::Result<Self> {
-        Prepared::new(questions, how, common, out)?.open()?.build().await
+        Prepared::new(&questions, how, common, out)?.open()?.build().await
     }
 
     /// Asks, reports, and writes the report; returns it with its viewer.

@@ -413,9 +413,9 @@ export type IdeaStep = {
   step: "synthesised";
 };
 
-export type KeptLine = KeptPart & {
+export type KeptLine = KeptPart & ({
   cost?: RebuildCost | null;
-};
+});
 
 export interface KeptPart {
   configured: string;

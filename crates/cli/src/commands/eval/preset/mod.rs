@@ -104,7 +104,7 @@ async fn report(
             continue;
         }
         let questions = Questions::of_preset(preset, (file, format), config);
-        let prepared = Prepared::new(questions, &args.how, common, out)?;
+        let prepared = Prepared::new(&questions, &args.how, common, out)?;
         prepared.check_folder()?;
         let opened = prepared.open()?;
         warn_offline(&opened.engine);

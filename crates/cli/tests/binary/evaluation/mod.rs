@@ -1,4 +1,6 @@
 //! `halma eval` and `halma data` from outside: every set, a report, a comparison, slips of the pen.
+mod before_asking;
+
 use std::path::{Path, PathBuf};
 
 use std::time::Duration;

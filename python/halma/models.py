@@ -2344,7 +2344,7 @@ class KeptLine(KeptPart):
         extra='allow',
         populate_by_name=True,
     )
-    cost: RebuildCost
+    cost: RebuildCost | None = None
 
 
 class LearnRequest(BaseModel):

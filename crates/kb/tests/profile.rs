@@ -6,7 +6,7 @@ mod extractor;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use common::{Bench, Words, search};
+use common::{Bench, Short, Words, search};
 use extractor::Works;
 use halma_core::{Budget, Embedder, Layer, Mode};
 use halma_kb::{
@@ -301,4 +301,21 @@ async fn a_part_that_is_turned_off_goes_when_a_rebuild_is_asked_for() {
     works.bench.settings.entities = Entities::Names;
     let refused = works.bench.try_index(&base, Budget::default()).await.unwrap_err();
     assert!(refused.to_string().contains("cannot be taken out"), "{refused}");
+}
+
+#[tokio::test]
+async fn tags_get_no_vectors_of_another_space() {
+    let mut works = Works::new();
+    works.bench.settings.tags = true;
+    works.bench.write("ada.txt", "Ada is a painter.");
+    let base = works.open_with(Words::new());
+    works.index(&base).await;
+    drop(base);
+    let base = works.open_with(Short::new());
+    works.bench.write("bob.txt", "Bob is a baker.");
+    let report = works.index(&base).await;
+    assert!(report.failure.is_some_and(|failure| failure.contains("32 dimensions")));
+    let problems = base.inspector().verify().unwrap().problems;
+    let lost = problems.iter().filter(|problem| problem.what.contains("missing or damaged"));
+    assert_eq!(lost.count(), 0, "{problems:?}");
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{Bench, Words, search};
+use common::{Bench, Short, Words, search};
 use halma_core::{Budget, Embedder, Hit, Layer, Mode};
 use halma_kb::{Base, BaseOptions, BasePart, InputFormat};
 
@@ -83,34 +83,13 @@ async fn a_damaged_file_is_reported_and_its_texts_are_embedded_again() {
 
 #[tokio::test]
 async fn vectors_of_other_dimensions_are_refused_until_a_rebuild_is_asked_for() {
-    struct Short(Arc<Words>);
-
-    #[async_trait::async_trait]
-    impl Embedder for Short {
-        fn model(&self) -> &str {
-            self.0.model()
-        }
-
-        async fn embed(
-            &self,
-            texts: &[&str],
-            role: halma_core::EmbedRole,
-        ) -> Result<Vec<halma_core::Vector>, halma_core::LlmError> {
-            let mut vectors = self.0.embed(texts, role).await?;
-            for vector in &mut vectors {
-                vector.truncate(32);
-            }
-            Ok(vectors)
-        }
-    }
-
     let mut bench = Bench::new();
     animals(&bench, 0, 5);
     let base = open(&bench);
     bench.index(&base).await;
     assert_eq!(search(&base, "number3", Layer::Chunk, Mode::Dense).await.len(), 5);
     drop(base);
-    let embedder: Arc<dyn Embedder> = Arc::new(Short(Words::new()));
+    let embedder: Arc<dyn Embedder> = Short::new();
     let options = BaseOptions { embedder: Some(embedder), ..BaseOptions::default() };
     let base = Base::open(&bench.base_dir(), options).unwrap();
     animals(&bench, 5, 9);

@@ -48,6 +48,46 @@ fn questions() -> Vec<Question> {
     questions
 }
 
+/// Prompts whose replies have no text of their own: verdicts, choices, queries, plans, and answers of
+/// a few words as the passages have them.
+const WITHOUT_TEXT: [&str; 24] = [
+    "atomr/filter",
+    "atomr/plan",
+    "atomr/relate",
+    "atomr/search",
+    "atomr/sources",
+    "auto/classify",
+    "auto/support",
+    "blend_filter/filter",
+    "chain_of_knowledge/domains",
+    "chain_of_knowledge/query",
+    "dec/answer_one",
+    "gen_ground/ground",
+    "kar3/answer_one",
+    "kar3/select",
+    "kar3/select_chunk",
+    "pike_l2/cell",
+    "pike_l2/sql",
+    "pike_l3/guess",
+    "pike_l3/plan",
+    "pike_l3/rows",
+    "pike_l3/sql",
+    "search_chain/verify",
+    "self_ask/answer_one",
+    "unirag/gate",
+];
+
+#[test]
+fn prompts_that_write_text_say_in_which_language() {
+    let says = |text: &str| text.contains("language of the question");
+    for file in PROMPTS.iter().filter(|file| !file.name.ends_with(".demonstrations")) {
+        // How answers are written is said in a part of its own, the language included.
+        let says = says(file.text) || file.text.contains("part/answer_form");
+        let needs = !WITHOUT_TEXT.contains(&file.name);
+        assert_eq!(says, needs, "`{}`: write in the language of the question", file.name);
+    }
+}
+
 #[test]
 fn the_files_on_disk_are_the_prompts() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use halma_core::{ConfigError, plain_message};
+use halma_kb::TableOf;
 use toml::{Table, Value};
 
 use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, level, ranges};
@@ -174,6 +175,10 @@ fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
             return Err(fail(format!("roles.{role}"), reason, hint));
         }
     }
+    if let Some(problem) = TableOf::problem(&config.kb.tables_of) {
+        let hint = "give every table and every column a name of its own";
+        return Err(fail("kb.tables_of".into(), problem, hint.into()));
+    }
     if config.cache.max_bytes < LEAST_CACHE {
         let reason = "the cache would hold hardly a reply, and most calls would be paid for again";
         let hint = format!("give at least {LEAST_CACHE} bytes");
@@ -298,6 +303,19 @@ mod tests {
         assert!(error.reason.ends_with("expected a whole number"), "{error}");
         let config = load_text("[budget.index]\nusd = 0\nseconds = 90\n").unwrap().config;
         assert_eq!((config.budget.index.usd, config.budget.index.seconds), (Some(0.0), Some(90.0)));
+    }
+
+    #[test]
+    fn tables_of_one_relation_are_refused() {
+        let error =
+            load_text("[kb]\ntables_of = [\"founder of\", \"Founder of\"]\n").err().unwrap();
+        assert_eq!(error.key, "kb.tables_of");
+        assert!(error.reason.contains("of two entries"), "{error}");
+        let column =
+            "{ relation = \"a\", head = \"b\", columns = [{ name = \"c\", type = \"day\" }] }";
+        let error = load_text(&format!("[kb]\ntables_of = [{column}]\n")).err().unwrap();
+        assert_eq!(error.key, "kb.tables_of", "{error}");
+        assert!(error.reason.contains("number, date or truth"), "{error}");
     }
 
     #[test]

@@ -137,9 +137,7 @@ fn set_build_target(
         plan.record(writer)?;
         let lost = writer.renew_lost_vectors()?;
         if lost > 0 {
-            tracing::warn!(
-                "{lost} vectors were missing or damaged; their texts are embedded again"
-            );
+            tracing::warn!("vectors missing or damaged: {lost}; their texts are embedded again");
         }
         let exact = context.settings.keep_f32;
         writer.set_precision(if exact { Precision::Float32 } else { Precision::Int8 })?;

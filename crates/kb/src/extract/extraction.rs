@@ -250,7 +250,7 @@ impl Acceptance<'_> {
 
 /// Whether a name stands in the text: as it is, with its words apart or in another order, or by
 /// its abbreviation or last word (a full name for a short one is no invention).
-fn occurs_somehow(named: &str, text: &str) -> bool {
+pub(crate) fn occurs_somehow(named: &str, text: &str) -> bool {
     if named.is_empty() || occurs(named, text) {
         return !named.is_empty();
     }

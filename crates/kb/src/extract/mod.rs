@@ -32,7 +32,7 @@ use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
 pub use extraction::LeftOut;
-pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
+pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS, occurs_somehow};
 pub(crate) use forget::{ExtractedFrom, forget_quotes};
 pub(crate) use forms::{Names, check as check_names, doubt as doubt_names};
 pub(crate) use learned_tags::{LearnedTerms, QUESTION_CLASS};

@@ -6,7 +6,6 @@ use halma_core::{Edge, EmbedRole, Layer};
 
 use super::joined_rows::{JoinedRow, entity_names, joined_rows};
 use super::table_target::{TableTarget, relations, targets};
-use crate::KbError;
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
 use crate::lexical::query_terms;
@@ -18,6 +17,7 @@ use crate::store::{
     StoreReader, StoreWriter, TableRecord, TextPlace, hash,
 };
 use crate::tables::ColumnReading;
+use crate::{Entities, KbError};
 
 /// Relations whose vectors are so near are the same, with all-MiniLM-L6-v2.
 const NEAR: f32 = 0.8;
@@ -111,6 +111,13 @@ struct Line {
 pub(super) async fn update_all(context: &Arc<BuildContext>) -> Result<usize, KbError> {
     let wanted = relations(&context.settings.tables_of);
     let targets = targets(&context.settings.tables_of);
+    if !wanted.is_empty() && context.settings.entities != Entities::Model {
+        tracing::warn!(
+            "tables of relations ({}) are made of facts, which a model extracts with `entities = \
+             \"model\"`: without, they stay as they are",
+            wanted.join(", ")
+        );
+    }
     let base = &context.base;
     if wanted.is_empty() && targets.is_empty() && base.store.read(made_of)?.is_empty() {
         return Ok(0);

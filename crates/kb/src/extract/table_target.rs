@@ -10,7 +10,12 @@ use crate::tables::{ColumnReading, Value};
 
 /// An entry of `tables_of`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a relation such as \"founder of\", or a table with `relation`, `head`, \
+                 `tail` and `columns`, each of which has a `name` and a `type`: text, integer, \
+                 number, date or truth"
+)]
 pub enum TableOf {
     /// A relation, as `founder of`, whose facts become rows.
     Relation(String),
@@ -70,6 +75,50 @@ impl fmt::Display for TableOf {
                 write!(f, "{} ({})", target.relation, all.join(", "))
             }
         }
+    }
+}
+
+impl TableOf {
+    /// The relation, which names the table.
+    fn relation(&self) -> &str {
+        match self {
+            Self::Relation(relation) => relation,
+            Self::Target(target) => &target.relation,
+        }
+    }
+
+    /// What is wrong with the entries of `tables_of`, if anything: a table is found by its relation,
+    /// and a column by its name.
+    pub fn problem(tables: &[Self]) -> Option<String> {
+        let alike = |name: &str| name.trim().to_lowercase();
+        let mut relations: Vec<String> = vec![];
+        for (number, table) in (1..).zip(tables) {
+            let relation = alike(table.relation());
+            if relation.is_empty() {
+                return Some(format!("the relation of entry {number} is empty"));
+            }
+            if relations.contains(&relation) {
+                let relation = table.relation();
+                return Some(format!("`{relation}` is the relation of two entries"));
+            }
+            relations.push(relation);
+            let Self::Target(target) = table else { continue };
+            if alike(&target.head).is_empty() {
+                return Some(format!("the `head` of `{}` is empty", target.relation));
+            }
+            let mut columns = vec![alike(&target.head), alike(&target.tail)];
+            for column in &target.columns {
+                let name = alike(&column.name);
+                if name.is_empty() || columns.contains(&name) {
+                    let (column, relation) = (&column.name, &target.relation);
+                    return Some(format!(
+                        "the column `{column}` of `{relation}` has no name of its own"
+                    ));
+                }
+                columns.push(name);
+            }
+        }
+        None
     }
 }
 
@@ -193,6 +242,35 @@ pub(crate) fn iso(period: Period) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_and_columns_have_names_of_their_own() {
+        let problem = |json: &str| TableOf::problem(&serde_json::from_str::<Vec<_>>(json).unwrap());
+        let target = |relation: &str, head: &str, columns: &str| {
+            format!(r#"{{"relation": "{relation}", "head": "{head}", "columns": [{columns}]}}"#)
+        };
+        let year = r#"{"name": "year"}"#;
+        let right = target("approved by", "medicine", year);
+        assert_eq!(problem(&format!(r#"["founder of", {right}]"#)), None);
+        for (json, said) in [
+            (
+                format!(r#"["Approved by", {right}]"#),
+                "`approved by` is the relation of two entries",
+            ),
+            (r#"[" "]"#.to_owned(), "the relation of entry 1 is empty"),
+            (format!("[{}]", target("a", "", year)), "the `head` of `a` is empty"),
+            (format!("[{}]", target("a", "Year", year)), "the column `year` of `a` has no name"),
+            (
+                format!("[{}]", target("a", "b", &format!("{year}, {year}"))),
+                "the column `year` of `a` has no name",
+            ),
+        ] {
+            assert!(problem(&json).is_some_and(|problem| problem.starts_with(said)), "{json}");
+        }
+        let wrong =
+            serde_json::from_str::<TableOf>(&target("a", "b", r#"{"name": "c", "type": "day"}"#));
+        assert!(wrong.unwrap_err().to_string().contains("integer, number, date or truth"));
+    }
 
     #[test]
     fn values_are_stored_so_that_they_compare() {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::learned_tags::{QUESTION_CLASS, put_learned};
 use super::tag_joins::{ChunkTag, TagJoiner, tag_id, tag_key};
-use crate::embedding::embed_texts;
+use crate::embedding::{embed_texts, other_space};
 use crate::error::run_blocking;
 use crate::stages::{BuildContext, Driver, StageReport, Tag, TagClasses};
 use crate::store::{ChunkRecord, Id, Link, Row, StoreWriter, TagRecord, Task, UnitKey};
@@ -171,6 +171,14 @@ async fn embed(context: &BuildContext) -> Result<(), KbError> {
     let names: Vec<&str> = open.iter().map(|(_, name)| name.as_str()).collect();
     match embed_texts(embedder.as_ref(), &names, EmbedRole::Passage).await {
         Ok(vectors) => store.write(|writer| {
+            let (model, dimensions) = (embedder.model(), vectors.first().map_or(0, Vec::len));
+            if let Some(held) = writer.other_dimensions(model, dimensions)? {
+                if !open.is_empty() {
+                    let reason = other_space(model, dimensions, held);
+                    tracing::warn!("the tags are not embedded: {reason}");
+                }
+                return Ok(());
+            }
             for ((row, _), vector) in open.iter().zip(&vectors) {
                 writer.put_vector(number, (Layer::Tag, *row), vector)?;
             }

@@ -20,9 +20,9 @@ pub(super) fn is_archive(path: &Path) -> bool {
     read().unwrap_or(false)
 }
 
-/// Whether a file is an archive that says that it is a backup.
-pub(super) fn is_backup(path: &Path) -> bool {
-    let search = || -> io::Result<bool> {
+/// What an archive says of itself; `None` for a file that is no archive of a backup.
+pub(super) fn about(path: &Path) -> Option<AboutBackup> {
+    let search = || -> io::Result<Option<AboutBackup>> {
         let mut archive = tar::Archive::new(File::open(path)?);
         for entry in archive.entries_with_seek()? {
             let entry = entry?;
@@ -31,12 +31,12 @@ pub(super) fn is_backup(path: &Path) -> bool {
                 name.strip_prefix(".").unwrap_or(&name) == Path::new(ABOUT)
             };
             if is_about {
-                return Ok(serde_json::from_reader::<_, AboutBackup>(entry).is_ok());
+                return Ok(serde_json::from_reader(entry).ok());
             }
         }
-        Ok(false)
+        Ok(None)
     };
-    search().unwrap_or(false)
+    search().ok().flatten()
 }
 
 /// Packs a folder; the file has its name when it is complete.

@@ -42,9 +42,12 @@ pub fn backup(of: &Path, to: &Path) -> Result<BackupReport, BackupError> {
         return Err(BackupError::Inside { path: to.to_owned() });
     }
     let is_archive = archive::is_named_one(to);
-    let is_replaceable = if is_archive { archive::is_backup(to) } else { to.is_dir() };
-    if to.exists() && !is_replaceable {
+    let former = archive::about(to).filter(|_| is_archive);
+    if to.exists() && former.is_none() && (is_archive || !to.is_dir()) {
         return Err(BackupError::NotAnArchive { path: to.to_owned() });
+    }
+    if let Some(former) = former.filter(|former| former.of != real.display().to_string()) {
+        return Err(BackupError::OfAnother { path: to.to_owned(), of: former.of });
     }
     tree::refuse_links(&real, FolderKind::Base)?;
     if let Some(parent) = absolute.parent() {

@@ -287,10 +287,14 @@ fn a_file_that_is_not_a_backup_is_never_overwritten() {
     fs::create_dir(at("folder.tar")).unwrap();
     let refused = backup(&base, &at("folder.tar"));
     assert!(matches!(refused, Err(BackupError::NotAnArchive { .. })), "{refused:?}");
-    // An earlier backup is replaced.
+    // An earlier backup is replaced, if it is of the same base.
     for _ in 0..2 {
         backup(&base, &at("good.tar")).unwrap();
     }
+    let moved = at("moved");
+    fs::rename(&base, &moved).unwrap();
+    let refused = backup(&moved, &at("good.tar"));
+    assert!(matches!(refused, Err(BackupError::OfAnother { .. })), "{refused:?}");
 }
 
 #[test]

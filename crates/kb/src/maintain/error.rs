@@ -15,7 +15,7 @@ pub enum BackupError {
          replaced; give a folder, or another name that ends with `.tar`"
     )]
     NotAnArchive { path: PathBuf },
-    #[error("`{path}` is a backup of another base, `{of}`; give another folder")]
+    #[error("`{path}` is a backup of another base, `{of}`; give another folder or file")]
     OfAnother { path: PathBuf, of: String },
     #[error("another process is writing the backup `{path}`; wait for it")]
     Busy { path: PathBuf },

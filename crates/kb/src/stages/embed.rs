@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
 use crate::cost::Cost;
-use crate::embedding::{BATCH, embed_once_about};
+use crate::embedding::{BATCH, embed_once_about, other_space};
 use crate::error::run_blocking;
 use crate::store::{History, Row, StoreWriter, Task};
 use crate::{BasePart, KbError, Phase};
@@ -160,11 +160,7 @@ impl Embed {
         if let Some(held) = writer.other_dimensions(model, dimensions)?
             && !self.context.rebuild.contains(&BasePart::Embedder)
         {
-            let reason = format!(
-                "the embedder `{model}` gives vectors of {dimensions} dimensions now, and those of \
-                 the base have {held}: another model has taken its name. Bring the former one back, \
-                 or embed every text again with `halma index --rebuild embedder`"
-            );
+            let reason = other_space(model, dimensions, held);
             writer.embedding_failed(&texts, &reason)?;
             self.result().failure = Some(reason);
             return Ok(());

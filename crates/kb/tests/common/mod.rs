@@ -53,6 +53,30 @@ impl Words {
     }
 }
 
+/// As [`Words`], under the same name, with half as many dimensions.
+pub(crate) struct Short(Arc<Words>);
+
+impl Short {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self(Words::new()))
+    }
+}
+
+#[async_trait]
+impl Embedder for Short {
+    fn model(&self) -> &str {
+        self.0.model()
+    }
+
+    async fn embed(&self, texts: &[&str], role: EmbedRole) -> Result<Vec<Vector>, LlmError> {
+        let mut vectors = self.0.embed(texts, role).await?;
+        for vector in &mut vectors {
+            vector.truncate(32);
+        }
+        Ok(vectors)
+    }
+}
+
 pub(crate) fn hashed(text: &str) -> Vector {
     let mut vector = vec![0.001; 64];
     for word in content_words(text) {

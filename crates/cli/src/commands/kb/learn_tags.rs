@@ -36,6 +36,7 @@ pub(super) async fn run(args: &KbLearnTags, common: &Common) -> anyhow::Result<(
 fn read(file: &Path) -> anyhow::Result<Vec<TagSample>> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("cannot read `{}`", file.display()))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut samples = vec![];
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let sample = serde_json::from_str::<TagSample>(line).map_err(|e| e.to_string());

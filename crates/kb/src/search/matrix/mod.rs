@@ -211,8 +211,8 @@ impl Matrix {
             return;
         };
         tracing::warn!(
-            "{lost} vectors are missing or damaged in `{}`: what they stand for is found by \
-             keywords only. `halma index` embeds it again",
+            "vectors missing or damaged in `{}`: {lost}. What they stand for is found by keywords \
+             only; `halma index` embeds it again",
             path.display()
         );
         if store.is_writable()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Phase;
 use crate::extract::names::form;
-use crate::extract::{TableTarget, targets};
+use crate::extract::{TableTarget, occurs_somehow, targets};
 use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::store::{Id, StoreReader, Task, hash};
 
@@ -146,7 +146,9 @@ impl AskStage for Rows {
         None
     }
 
-    fn accept(&self, _: &Passage, reply: RowsReply) -> Result<Vec<StatedRow>, StageError> {
+    /// Rows about what the passage names: a head that it does not have is invented.
+    fn accept(&self, passage: &Passage, reply: RowsReply) -> Result<Vec<StatedRow>, StageError> {
+        let told = form(&passage.whole());
         let mut rows = vec![];
         for RowReply { table, head, tail, values, sentence } in reply.rows {
             let Some(target) = self.target(table).filter(|_| rows.len() < MOST_ROWS) else {
@@ -160,7 +162,7 @@ impl AskStage for Rows {
             }
             let tail = if target.tail.is_empty() { String::new() } else { tail.trim().to_owned() };
             let says = !form(&tail).is_empty() || cells.iter().any(|cell| !cell.is_empty());
-            if !form(&head).is_empty() && (says || target.columns.is_empty()) {
+            if occurs_somehow(&form(&head), &told) && (says || target.columns.is_empty()) {
                 let head = head.trim().to_owned();
                 rows.push(StatedRow { target: target.id(), head, tail, values: cells, sentence });
             }

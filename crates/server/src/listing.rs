@@ -2,12 +2,26 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::problem::Problem;
+
 /// Items of a page where the request does not say, and at most.
 const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 500;
 
-pub(crate) fn limit(requested: Option<usize>) -> usize {
-    requested.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
+pub(crate) fn limit(requested: Option<usize>) -> Result<usize, Problem> {
+    limit_of(requested, (DEFAULT_LIMIT, MAX_LIMIT))
+}
+
+/// The number of items that is asked for, or else the default; there is a most, to which it is cut.
+pub(crate) fn limit_of(
+    requested: Option<usize>,
+    (default, most): (usize, usize),
+) -> Result<usize, Problem> {
+    match requested {
+        Some(0) => Err(Problem::unfit("`limit` must be at least 1")
+            .hint(format!("omit `limit` for the default, which is {default}"))),
+        requested => Ok(requested.unwrap_or(default).min(most)),
+    }
 }
 
 /// A page of a list.
@@ -32,5 +46,17 @@ impl<T> Items<T> {
         items.truncate(limit);
         let next = items.last().filter(|_| more).map(id);
         Self { items, next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_of_nothing_is_refused_and_one_too_high_is_cut() {
+        assert_eq!(limit(Some(0)).unwrap_err().status(), 422);
+        let limits = [None, Some(1), Some(usize::MAX)].map(|asked| limit(asked).unwrap());
+        assert_eq!(limits, [DEFAULT_LIMIT, 1, MAX_LIMIT]);
     }
 }

@@ -38,7 +38,9 @@ pub(crate) use place::KbDir;
 pub(crate) use plan::{Plan, PlanCommand};
 pub(crate) use search::{FilterArgs, Search, Where};
 pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, Serve};
-pub(crate) use train::{Train, TrainCollect, TrainCommand, TrainKeywords, TrainPairs};
+pub(crate) use train::{
+    SharedNamesArg, Train, TrainCollect, TrainCommand, TrainKeywords, TrainPairs,
+};
 
 /// Answer hard questions over your own documents, hop by hop, with citations.
 ///

@@ -131,12 +131,17 @@ pub(crate) fn embedder(config: &EmbedderConfig) -> Result<Opened<OpenedEmbedder>
             let endpoint = embedder_endpoint(config)?;
             let embedder =
                 wrapped_embedder(endpoint, Limits::default()).map_err(|e| at(e, "embedder"))?;
-            let value = OpenedEmbedder { embedder: Some(used(embedder, config)), ..none };
+            let how = EmbedderUse::for_model(embedder.model());
+            let embedder = Some(used(embedder, how, config));
+            let value = OpenedEmbedder { embedder, ..none };
             Ok(Opened { value, warning: None })
         }
         EmbedderKind::Local => {
             let Opened { value: local, warning } = local(config)?;
-            let embedder = local.clone().map(|local| used(Arc::new(local), config));
+            let embedder = local.clone().map(|local| {
+                let how = local.how();
+                used(Arc::new(local), how, config)
+            });
             Ok(Opened { value: OpenedEmbedder { embedder, local }, warning })
         }
     }
@@ -153,9 +158,12 @@ pub(crate) fn embedder_endpoint(config: &EmbedderConfig) -> Result<Endpoint, Con
     })
 }
 
-/// The embedder with the prefixes of its family, or those that are configured.
-pub(crate) fn used(embedder: Arc<dyn Embedder>, config: &EmbedderConfig) -> Arc<dyn Embedder> {
-    let mut how = EmbedderUse::for_model(embedder.model());
+/// The embedder as it is used, unless other prefixes are configured.
+pub(crate) fn used(
+    embedder: Arc<dyn Embedder>,
+    mut how: EmbedderUse,
+    config: &EmbedderConfig,
+) -> Arc<dyn Embedder> {
     let own = [
         (&mut how.query_prefix, &config.query_prefix),
         (&mut how.passage_prefix, &config.passage_prefix),

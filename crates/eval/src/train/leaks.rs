@@ -37,18 +37,23 @@ pub(super) enum Leak {
 
 impl HeldOut {
     pub fn new(data: &DataSet) -> Self {
+        Self::of(data.items.iter().map(|item| (item.question.text.as_str(), &item.answers[..])))
+    }
+
+    /// Of questions, each with its answers.
+    pub(super) fn of<'a>(questions: impl Iterator<Item = (&'a str, &'a [String])>) -> Self {
         let mut counts: HashMap<String, usize> = HashMap::new();
-        for item in &data.items {
-            for entity in entities(&item.question.text, &item.answers) {
+        let (mut held_out, mut number) = (HashSet::new(), 0);
+        for (question, answers) in questions {
+            number += 1;
+            held_out.insert(worded(question));
+            for entity in entities(question, answers) {
                 *counts.entry(entity).or_default() += 1;
             }
         }
-        let common = COMMON_LEAST.max(data.items.len() / COMMON_SHARE);
+        let common = COMMON_LEAST.max(number / COMMON_SHARE);
         let entities = counts.into_iter().filter(|(_, count)| *count < common);
-        Self {
-            questions: data.items.iter().map(|item| worded(&item.question.text)).collect(),
-            entities: entities.map(|(entity, _)| entity).collect(),
-        }
+        Self { questions: held_out, entities: entities.map(|(entity, _)| entity).collect() }
     }
 
     pub(super) fn leak(&self, question: &str, answers: &[String]) -> Option<Leak> {

@@ -74,6 +74,8 @@ pub struct PairStatistics {
     /// Questions that share a name with a held-out one, with the name; at most 20.
     pub shared_names: BTreeMap<String, String>,
     pub shared_names_count: usize,
+    /// Questions to train on that share a name with one of the part that is held out.
+    pub shared_between_parts: usize,
     /// The hash of the prompt's words; the trace of an answer has it too.
     pub prompt_hash: String,
 }
@@ -93,17 +95,35 @@ pub(super) struct SubAnswer {
 }
 
 impl<'a> Trajectory<'a> {
-    /// Without sub-questions that found no answer, and without repeats: neither is to be learned.
+    /// Without repeats, and up to the last sub-question that was answered: what found nothing after
+    /// it was not needed.
     fn new(round: &'a Round) -> Self {
         let mut steps: Vec<SubAnswer> = vec![];
         for chosen in round.hops.iter().filter_map(|hop| hop.chosen.as_ref()) {
             let (question, answer) = (chosen.sub_question.trim(), chosen.answer.trim());
-            let again = steps.iter().any(|step| words(&step.question) == words(question));
-            if !question.is_empty() && !answer.is_empty() && !again {
+            let earlier = steps.iter().position(|step| words(&step.question) == words(question));
+            match earlier {
+                Some(at) if steps[at].answer.is_empty() => drop(steps.remove(at)),
+                Some(_) => continue,
+                None => {}
+            }
+            if !question.is_empty() {
                 steps.push(SubAnswer { question: question.into(), answer: answer.into() });
             }
         }
+        let answered = steps.iter().rposition(|step| !step.answer.is_empty());
+        steps.truncate(answered.map_or(0, |last| last + 1));
         Self { question: &round.question, steps, partial: round.partial }
+    }
+
+    /// Whether the reply after the first `i` steps is to be learned. A sub-question that found no
+    /// answer is not, nor is one that repeats the question before others; later prompts show them,
+    /// as they do when the trained model is asked.
+    pub(super) fn teaches(&self, i: usize) -> bool {
+        let repeats = |step: &SubAnswer| words(&step.question) == words(&self.question.text);
+        self.steps
+            .get(i)
+            .is_none_or(|step| !step.answer.is_empty() && (self.steps.len() == 1 || !repeats(step)))
     }
 
     /// y_{i+1}: what is asked after the first `i` steps.
@@ -141,14 +161,23 @@ pub fn make_pairs(
     };
     let (mut train, mut held_out) = (vec![], vec![]);
     let mut seen: HashSet<(Vec<String>, String, Option<String>)> = HashSet::new();
-    for rounds in by_question(&rounds) {
+    let grouped = by_question(&rounds);
+    let holds_out = |round: &Round| options.share.holds_out(&round.question.text);
+    let own = grouped.iter().map(|rounds| rounds[0]).filter(|round| holds_out(round));
+    let own = HeldOut::of(own.map(|round| (round.question.text.as_str(), &round.answers[..])));
+    for rounds in grouped {
         statistics.questions += 1;
         let first = rounds[0];
         if leaks(first, options, &mut statistics) {
             continue;
         }
-        let to =
-            if options.share.holds_out(&first.question.text) { &mut held_out } else { &mut train };
+        let to = if holds_out(first) {
+            &mut held_out
+        } else {
+            let shares = own.leak(&first.question.text, &first.answers).is_some();
+            statistics.shared_between_parts += usize::from(shares);
+            &mut train
+        };
         for (kind, example) in examples(&rounds, options, &mut statistics)? {
             let texts = example.prompt.iter().map(|message| message.text.clone()).collect();
             if seen.insert((texts, example.reply.clone(), example.rejected.clone())) {
@@ -267,14 +296,14 @@ fn examples(
     Ok(replies.into_iter().map(|(next, example)| (kind(&next), example)).collect())
 }
 
-/// Algorithm 3: t + 1 pairs of each trajectory.
+/// Algorithm 3: t + 1 pairs of each trajectory whose t sub-questions were all answered.
 fn learned(
     right: &[Trajectory<'_>],
     render: &Render<'_>,
 ) -> Result<Vec<(NextQuestion, Example)>, TrainError> {
     let mut made = vec![];
     for trajectory in right {
-        for i in 0..=trajectory.steps.len() {
+        for i in (0..=trajectory.steps.len()).filter(|i| trajectory.teaches(*i)) {
             let next = trajectory.reply(i);
             let prompt = render.prompt(trajectory.question, &trajectory.steps[..i])?;
             let reply = next.to_string();

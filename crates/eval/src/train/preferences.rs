@@ -19,7 +19,8 @@ pub(super) fn preferences(
             let (preferred, rejected) = (right.reply(i), wrong.reply(i));
             // A trajectory that a budget cut off did not choose to end.
             let cut_off = wrong.partial && rejected == NextQuestion::Stop;
-            if preferred == rejected || cut_off || same(&preferred, &rejected) {
+            let untaught = !right.teaches(i);
+            if untaught || preferred == rejected || cut_off || same(&preferred, &rejected) {
                 continue;
             }
             let prompt = render.prompt(right.question, &right.steps[..i])?;

@@ -241,9 +241,9 @@ fn texts(folder: &Path) -> Vec<serde_json::Value> {
 async fn a_right_trajectory_of_t_hops_gives_t_and_one_pairs() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("runs.jsonl");
-    // A sub-question without an answer, and one that comes twice, are not to be learned.
+    // A sub-question without an answer is shown but not learned; one that comes twice is neither.
     let right = "Who owns Varn?=;Who built Varn?=Thorn;who built varn=Thorn;\
-                 Where was Thorn born?=Norway;Norway";
+                 Where was Thorn born?=Norway;Where is Varn?=;Norway";
     collect(&out, &[VARN, HOLM], [WRONG, right, WRONG, WRONG, WRONG]).await;
     let (prompts, pairs) = (prompts(), folder.path().join("pairs"));
     let made = make_pairs(&out, &pairs, &options(&prompts, PairKind::Sft)).unwrap();
@@ -257,7 +257,10 @@ async fn a_right_trajectory_of_t_hops_gives_t_and_one_pairs() {
     );
     assert_eq!(reply(2), "<decompose>False</decompose>");
     let shown = lines[1]["messages"][1]["content"].as_str().unwrap();
-    assert!(shown.contains("1. Who built Varn? Thorn") && shown.contains(VARN.0), "{shown}");
+    let listed = "1. Who owns Varn? (no answer found)\n2. Who built Varn? Thorn";
+    assert!(shown.contains(listed) && shown.contains(VARN.0), "{shown}");
+    let last = lines[2]["messages"][1]["content"].as_str().unwrap();
+    assert!(!last.contains("Where is Varn?"), "{last}");
     // The order in which questions were finished means nothing.
     let text = std::fs::read_to_string(&out).unwrap();
     let mut reversed: Vec<&str> = text.lines().collect();
@@ -306,4 +309,33 @@ async fn held_out_questions_are_never_trained_on() {
     assert_eq!(made.shared_names[HOLM.0], "ada quill");
     let none = make_pairs(&out, &pairs, &options(OnEntities::Drop)).unwrap_err();
     assert!(matches!(none, TrainError::HeldOutOnly { dropped: 2, .. }), "{none}");
+}
+
+#[tokio::test]
+async fn the_question_itself_is_no_sub_question_before_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("runs.jsonl");
+    let varn = format!("{}=Denmark;Who built Varn?=Thorn;Norway", VARN.0);
+    let holm = format!("{}=Ada Quill;Ada Quill", HOLM.0);
+    collect(&out, &[VARN, HOLM], [&varn, &holm]).await;
+    let (prompts, pairs) = (prompts(), folder.path().join("pairs"));
+    let made = make_pairs(&out, &pairs, &options(&prompts, PairKind::Sft)).unwrap();
+    // Of HOLM, which takes one step, the question is its sub-question.
+    assert_eq!((made.replies["ask"], made.replies["stop"]), (2, 2));
+}
+
+#[tokio::test]
+async fn names_that_both_parts_of_a_set_share_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("runs.jsonl");
+    let questions: Vec<String> =
+        (0..4).map(|n| format!("Who was keeper {n} of the Varn Lighthouse?")).collect();
+    let questions: Vec<(&str, &str)> = questions.iter().map(|text| (&text[..], "Thorn")).collect();
+    let reply = "Who kept Varn?=Thorn;Thorn";
+    collect(&out, &questions, [reply; 4]).await;
+    let (prompts, pairs) = (prompts(), folder.path().join("pairs"));
+    let options = PairOptions { share: Share(50), ..options(&prompts, PairKind::Sft) };
+    let made = make_pairs(&out, &pairs, &options).unwrap();
+    assert!(made.train > 0 && made.held_out > 0, "{made:?}");
+    assert_eq!(made.shared_between_parts * 2, made.train);
 }

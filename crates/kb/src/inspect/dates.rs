@@ -29,7 +29,8 @@ const YEARS: std::ops::RangeInclusive<i64> = 1000..=2100;
 pub(super) enum ColumnDates {
     Days(ColumnReading),
     Years,
-    /// In ISO order; a lone number is a year where all cells are dates.
+    /// In ISO order; a lone number is a year where all cells are dates. A column of nothing but
+    /// years is one of numbers, unless dates were asked for.
     Iso {
         years: bool,
     },
@@ -55,8 +56,9 @@ impl ColumnDates {
             ColumnKind::Date => Self::Days(ColumnReading::of(&cells)),
             ColumnKind::Integer => Self::Years,
             _ => {
-                let years =
-                    cells.clone().any(|cell| cell.len() > 4) && cells.clone().all(is_iso_date);
+                let is_year = |cell: &str| cell.parse().is_ok_and(|year| YEARS.contains(&year));
+                let years = cells.clone().all(is_iso_date)
+                    && (cells.clone().any(|cell| cell.len() > 4) || cells.clone().all(is_year));
                 Self::Iso { years }
             }
         }
@@ -199,6 +201,8 @@ mod tests {
         assert_eq!(read("workers", ColumnKind::Integer, &["1995"]), [""]);
         let mixed = read("date", ColumnKind::Text, &["2017", "2017-09-14", "2018-02"]);
         assert_eq!(mixed, ["2017", "2017-09-14", "2018-02"]);
+        assert_eq!(read("approved", ColumnKind::Text, &["2017", "2019"]), ["2017", "2019"]);
+        assert_eq!(read("shelf", ColumnKind::Text, &["0017", "2019"]), ["", ""]);
         assert_eq!(read("code", ColumnKind::Text, &["2017", "b-12"]), ["", ""]);
     }
 }

@@ -49,12 +49,25 @@ const FAMILIES: &[(&[&str], &str, &str, Pooling)] = &[
         "",
         Pooling::First,
     ),
+    (&["arctic-embed", "v2"], "query: ", "", Pooling::First),
+    (&["arctic-embed2"], "query: ", "", Pooling::First),
     (
         &["arctic-embed"],
         "Represent this sentence for searching relevant passages: ",
         "",
         Pooling::First,
     ),
+    (&["embeddinggemma"], "task: search result | query: ", "title: none | text: ", Pooling::Mean),
+    (
+        &["jina-embeddings-v3"],
+        "Represent the query for retrieving evidence documents: ",
+        "Represent the document for retrieval: ",
+        Pooling::Mean,
+    ),
+    (&["gte-qwen"], "Instruct: {task}\nQuery: ", "", Pooling::Last),
+    (&["gte-", "v1.5"], "", "", Pooling::First),
+    (&["gte-multilingual"], "", "", Pooling::First),
+    (&["gte-modernbert"], "", "", Pooling::First),
 ];
 
 impl EmbedderUse {
@@ -152,6 +165,13 @@ mod tests {
         assert_eq!(pooling("BAAI/bge-small-en-v1.5"), Pooling::First);
         assert_eq!(query("bge-m3"), "");
         assert_eq!(pooling("Qwen/Qwen3-Embedding-0.6B"), Pooling::Last);
+        assert_eq!(query("snowflake-arctic-embed-l-v2.0"), "query: ");
+        assert_eq!(query("snowflake-arctic-embed2"), "query: ");
+        assert!(query("snowflake-arctic-embed-m-v1.5").starts_with("Represent"));
+        assert_eq!(query("google/embeddinggemma-300m"), "task: search result | query: ");
+        assert_eq!(pooling("Alibaba-NLP/gte-Qwen2-7B-instruct"), Pooling::Last);
+        assert_eq!(pooling("Alibaba-NLP/gte-large-en-v1.5"), Pooling::First);
+        assert_eq!(pooling("thenlper/gte-large"), Pooling::Mean);
         for plain in ["text-embedding-3-large", "text-embedding-ada-002", "all-MiniLM-L6-v2"] {
             assert_eq!(EmbedderUse::for_model(plain), EmbedderUse::default(), "{plain}");
         }

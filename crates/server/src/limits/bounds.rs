@@ -1,7 +1,7 @@
 //! The one place where numbers, lists and texts from outside get their bounds, before anything is
 //! computed from them.
-use halma_core::Filter;
-use halma_engine::{LONGEST_CORRECTION, LONGEST_NOTE};
+use halma_core::{Filter, Mode};
+use halma_engine::{Engine, LONGEST_CORRECTION, LONGEST_NOTE};
 
 use super::settings::check_settings;
 use crate::asking::{AskRequest, Turn};
@@ -79,13 +79,14 @@ fn check_roles(history: &[Turn]) -> Result<(), Problem> {
     }
 }
 
-/// The number of hits that a search is asked for. There is an upper limit, to which it is cut.
-pub(crate) fn hits(limit: Option<usize>) -> Result<(), Problem> {
-    match limit {
-        Some(0) => Err(Problem::unfit("`limit` must be at least 1")
-            .hint("omit `limit` for the default number of hits")),
-        _ => Ok(()),
+/// A search that compares vectors, where there is no embedder to make them: by words alone its hits
+/// would not be what was asked for.
+pub(crate) fn check_mode(engine: &Engine, mode: Mode) -> Result<(), Problem> {
+    if mode != Mode::Dense || engine.embedder().is_some() {
+        return Ok(());
     }
+    Err(Problem::unfit("`dense` compares vectors, and this server has no embedder")
+        .hint("search by `bm25`, `hybrid` or `graph`, or configure an embedder under [embedder]"))
 }
 
 /// Each pattern is compared with the name of every document.
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_conversation_has_known_roles_and_a_search_at_least_one_hit() {
+    fn a_conversation_has_known_roles() {
         let ask = |role: &str| AskRequest {
             question: "Who?".into(),
             history: vec![Turn { role: role.into(), text: "Hello".into() }],
@@ -177,8 +178,6 @@ mod tests {
         for role in ["foo", "", "User"] {
             assert_eq!(check_ask(&ask(role)).unwrap_err().status, 422, "{role}");
         }
-        assert_eq!(hits(Some(0)).unwrap_err().status, 422);
-        assert!(hits(None).is_ok() && hits(Some(1)).is_ok() && hits(Some(usize::MAX)).is_ok());
     }
 
     #[test]

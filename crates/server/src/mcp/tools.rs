@@ -24,7 +24,7 @@ use crate::app::Shared;
 use crate::asking::{AskRequest, Asking};
 use crate::documents::{self, document_id};
 use crate::limits::bounds;
-use crate::listing::limit;
+use crate::listing::{limit, limit_of};
 use crate::openai::with_sources;
 use crate::problem::Problem;
 use crate::routes::feedback::{self, GiveFeedback};
@@ -173,15 +173,17 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
 async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutput, Problem> {
     let engine = caller.workspace.engine();
     engine.check_text("query", &arguments.query)?;
-    bounds::hits(arguments.limit)?;
+    let mode = arguments.mode.unwrap_or_default();
+    bounds::check_mode(&engine, mode)?;
+    let limit = limit_of(arguments.limit, (DEFAULT_HITS, MAX_HITS))?;
     if let Some(filter) = &arguments.filter {
         bounds::check_filter(filter)?;
     }
     let query = SearchQuery {
         text: arguments.query,
         layer: arguments.layer.unwrap_or(Layer::Chunk),
-        mode: arguments.mode.unwrap_or_default(),
-        limit: arguments.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS),
+        mode,
+        limit,
         filter: arguments.filter.unwrap_or_default(),
     };
     let hits = caller.workspace.searches.pass(engine.search(query)).await??;
@@ -223,7 +225,7 @@ async fn list_documents(caller: Caller, arguments: ListArguments) -> Result<Tool
         let query = documents::DocumentQuery {
             query: arguments.query,
             state: None,
-            limit: limit(arguments.limit),
+            limit: limit(arguments.limit)?,
             after: arguments.after,
         };
         let listed = documents::list(&caller.workspace, &query)?;
@@ -242,7 +244,7 @@ async fn entity_timeline(
     bounds::name("entity", Some(&arguments.entity))?;
     let filter = arguments.filter.unwrap_or_default();
     bounds::check_filter(&filter)?;
-    let query = TimelineQuery { entity: arguments.entity, filter, limit: limit(arguments.limit) };
+    let query = TimelineQuery { entity: arguments.entity, filter, limit: limit(arguments.limit)? };
     let lane = caller.lane();
     lane.run(move || {
         let timeline = caller.workspace.engine().base().inspector().timeline(&query)?;

@@ -36,7 +36,7 @@ impl TimelineParams {
         let documents = document.into_iter().collect();
         let filter = Filter { documents, since, until, ..Filter::default() };
         bounds::check_filter(&filter)?;
-        Ok(TimelineQuery { entity: name, filter, limit: limit(requested) })
+        Ok(TimelineQuery { entity: name, filter, limit: limit(requested)? })
     }
 }
 

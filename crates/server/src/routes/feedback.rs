@@ -100,7 +100,7 @@ pub(crate) async fn list(
     }
     let lane = caller.lane();
     lane.run(move || {
-        let most = limit(query.limit);
+        let most = limit(query.limit)?;
         // Those who see some documents see what they gave themselves.
         let own = caller.documents().and_then(|_| caller.key_id()).map(str::to_owned);
         if own.is_some() && query.by.is_some() && query.by != own {

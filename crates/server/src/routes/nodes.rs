@@ -70,7 +70,7 @@ pub(crate) async fn neighbours(
         let engine = caller.workspace.engine();
         let center = engine.base().inspector().show(&NodeId(id))?.node;
         let mut links = engine.base().inspector().edges_of(&center.id, filter.edge)?;
-        let limit = limit(filter.limit);
+        let limit = limit(filter.limit)?;
         let cut = links.len() > limit;
         links.truncate(limit);
         let edges = links.iter().map(|link| edge_line(&center.id, link)).collect();

@@ -42,15 +42,17 @@ pub(crate) async fn search(
 ) -> Result<Response, Problem> {
     let engine = caller.workspace.engine();
     engine.check_text("text", &request.text)?;
-    bounds::hits(request.limit)?;
+    let mode = request.mode.unwrap_or_default();
+    bounds::check_mode(&engine, mode)?;
+    let limit = listing::limit(request.limit)?;
     if let Some(filter) = &request.filter {
         bounds::check_filter(filter)?;
     }
     let query = SearchQuery {
         text: request.text,
         layer: request.layer.unwrap_or(Layer::Chunk),
-        mode: request.mode.unwrap_or_default(),
-        limit: listing::limit(request.limit),
+        mode,
+        limit,
         filter: request.filter.unwrap_or_default(),
     };
     let respond = async {

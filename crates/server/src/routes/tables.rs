@@ -55,7 +55,7 @@ pub(crate) async fn get(
         let engine = caller.workspace.engine();
         let table = engine.base().tables()?.into_iter().find(|table| table.name == name);
         let table = table.ok_or_else(|| Problem::not_found("such table"))?;
-        let (limit, offset) = (limit(range.limit), range.offset.unwrap_or(0).min(1 << 40));
+        let (limit, offset) = (limit(range.limit)?, range.offset.unwrap_or(0).min(1 << 40));
         let quoted = table.name.replace('"', "\"\"");
         let sql = format!("SELECT * FROM \"{quoted}\" LIMIT {limit} OFFSET {offset}");
         let result = engine.base().sql(&sql, SqlLimits::default())?;

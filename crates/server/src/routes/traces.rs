@@ -33,7 +33,7 @@ pub(crate) async fn list(
     MayAskDocuments(caller): MayAskDocuments,
     Params(query): Params<TraceQuery>,
 ) -> Result<Json<Items<TraceHead>>, Problem> {
-    let limit = limit(query.limit);
+    let limit = limit(query.limit)?;
     bounds::name("query", query.query.as_deref())?;
     bounds::name("after", query.after.as_deref())?;
     let text = query.query.map(|text| text.to_lowercase());

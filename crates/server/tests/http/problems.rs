@@ -41,6 +41,9 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
         (Method::POST, "/api/v1/sql", json, r#"{"sql": "SELECT nothing FROM towers"}"#, 422),
         (Method::POST, "/api/v1/search", json, r#"{"text": "a", "layer": "none"}"#, 422),
         (Method::POST, "/api/v1/search", json, r#"{"text": "a", "limit": 0}"#, 422),
+        // There is no embedder.
+        (Method::POST, "/api/v1/search", json, r#"{"text": "a", "mode": "dense"}"#, 422),
+        (Method::GET, "/api/v1/traces?limit=0", "", "", 422),
         (
             Method::POST,
             ask,

@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use super::session::Prepared;
 pub(in crate::commands) use super::session::{Questions, Session, default_folder};
 use super::systems::Strategies;
-use super::{assessing, base_cost, retrieval};
+use super::{assessing, retrieval};
 use crate::args::{Common, EvalRun};
 use crate::view::{self, progress};
 
@@ -35,13 +35,12 @@ pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
     } else {
         retrieval::check(&opened.engine, &args.retrieval)?;
     }
-    if args.estimate
-        && let Some(cost) = opened.cost().await?
-        && (unbuilt.is_some() || !base_cost::is_complete(&cost))
-    {
-        return base_cost::show(&cost, args.how.json);
-    }
-    let session = opened.build().await?;
+    let session = if args.estimate {
+        opened.to_estimate(unbuilt.is_some(), args.how.json).await?
+    } else {
+        Some(opened.build().await?)
+    };
+    let Some(session) = session else { return Ok(()) };
     if asks { ask(&session, &strategies, &args).await } else { measure(&session, &args).await }
 }
 

@@ -15,8 +15,8 @@ use halma_eval::{
 use tempfile::TempDir;
 
 use super::asking::bars;
-use super::assessing;
 use super::base::EvaluationBase;
+use super::{assessing, base_cost};
 use crate::args::place::configured;
 use crate::args::{Common, EvalHow, ProtocolArg};
 use crate::commands::setup::{budget_flags, load_config, set_flags};
@@ -192,12 +192,28 @@ pub(super) struct Opened {
 
 impl Opened {
     /// What building or completing the base would cost; `None` for a base that is as it is.
-    pub(super) async fn cost(&self) -> anyhow::Result<Option<Estimate>> {
+    async fn cost(&self) -> anyhow::Result<Option<Estimate>> {
         let Prepared { base, file, pool, .. } = &self.prepared;
         if !self.is_built_here {
             return Ok(None);
         }
         base.cost(&self.engine, file, pool).await.map(Some)
+    }
+
+    /// The session in which questions are asked to estimate their cost. `None` when the base would
+    /// have to be built or completed first: that cost is printed, and nothing is built.
+    pub(super) async fn to_estimate(
+        self,
+        is_unbuilt: bool,
+        json: bool,
+    ) -> anyhow::Result<Option<Session>> {
+        if let Some(cost) = self.cost().await?
+            && (is_unbuilt || !base_cost::is_complete(&cost))
+        {
+            base_cost::show(&cost, json)?;
+            return Ok(None);
+        }
+        self.build().await.map(Some)
     }
 
     /// Builds or completes the base.
@@ -227,6 +243,20 @@ impl Session {
         out: impl Fn(&str) -> PathBuf,
     ) -> anyhow::Result<Self> {
         Prepared::new(&questions, how, common, out)?.open()?.build().await
+    }
+
+    /// The same, to estimate what asking costs. `None` when the base would have to be built or
+    /// completed first: that cost is printed, and nothing is built.
+    pub(in crate::commands) async fn open_to_estimate(
+        questions: Questions<'_>,
+        how: &EvalHow,
+        common: &Common,
+        out: impl Fn(&str) -> PathBuf,
+    ) -> anyhow::Result<Option<Self>> {
+        let mut prepared = Prepared::new(&questions, how, common, out)?;
+        let unbuilt = prepared.move_unbuilt_base()?;
+        let opened = prepared.open()?;
+        opened.to_estimate(unbuilt.is_some(), how.json).await
     }
 
     /// Asks, reports, and writes the report; returns it with its viewer.

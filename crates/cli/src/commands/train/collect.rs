@@ -25,8 +25,13 @@ pub(super) async fn run(args: TrainCollect, common: &Common) -> anyhow::Result<(
     let format = questions.data_format.map_or_else(|| recognise(&file), Ok)?;
     let seed = questions.chosen.seed;
     let how = questions.into_how(judge);
-    let session =
-        Session::open(Questions::new(&file, format), &how, common, default_folder).await?;
+    let asked = Questions::new(&file, format);
+    let session = if estimate {
+        Session::open_to_estimate(asked, &how, common, default_folder).await?
+    } else {
+        Some(Session::open(asked, &how, common, default_folder).await?)
+    };
+    let Some(session) = session else { return Ok(()) };
     let Session { engine, data, runner, bench, .. } = &session;
     let collector = Collector {
         rounds: systems(engine, useful(engine, rounds), seed)?,

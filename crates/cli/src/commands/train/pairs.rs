@@ -3,7 +3,7 @@ use halma_engine::configured_prompts;
 use halma_eval::train::{PairOptions, PairStatistics, make_pairs};
 
 use super::held_out;
-use crate::args::{Common, TrainPairs};
+use crate::args::{Common, SharedNamesArg, TrainPairs};
 use crate::commands::setup::load_config;
 use crate::view;
 
@@ -26,10 +26,14 @@ pub(super) fn run(args: &TrainPairs, common: &Common) -> anyhow::Result<()> {
     if args.json {
         return view::print_json(&statistics);
     }
-    view::print(&format!("{}\nFiles: {}", lines(&statistics), args.out.display()))
+    view::print(&format!(
+        "{}\nFiles: {}",
+        lines(&statistics, args.shared_names),
+        args.out.display()
+    ))
 }
 
-fn lines(statistics: &PairStatistics) -> String {
+fn lines(statistics: &PairStatistics, shared_names: SharedNamesArg) -> String {
     let count = |n: usize, one: &str, many: &str| view::plural(n as u64, one, many);
     let mut lines = vec![format!(
         "{} to train on, {} held out, from {} of {}",
@@ -52,7 +56,17 @@ fn lines(statistics: &PairStatistics) -> String {
         let shared = count(statistics.shared_names_count, "question shares", "questions share");
         let example = statistics.shared_names.first_key_value();
         let example = example.map_or_else(String::new, |(_, name)| format!(" (“{name}”)"));
-        lines.push(format!("{shared} a name with one of --held-out{example}"));
+        let dropped = match shared_names {
+            SharedNamesArg::Drop => "dropped: ",
+            SharedNamesArg::Report => "",
+        };
+        lines.push(format!("{dropped}{shared} a name with one of --held-out{example}"));
+    }
+    if statistics.shared_between_parts > 0 {
+        let shared = count(statistics.shared_between_parts, "question shares", "questions share");
+        lines.push(format!(
+            "{shared} a name with one that --share holds out: its loss says less about new names"
+        ));
     }
     lines.join("\n")
 }

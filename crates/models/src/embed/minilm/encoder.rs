@@ -21,7 +21,10 @@ pub(super) struct Encoder {
     mask: NodeId,
     /// Segment ids, which graphs of other exporters ask for; always zero.
     types: Option<NodeId>,
+    /// Its vectors, or the states of its tokens.
     output: NodeId,
+    /// The states of the tokens, where `output` is the mean and our own graph has them as well.
+    states: Option<NodeId>,
 }
 
 impl Encoder {
@@ -47,7 +50,9 @@ impl Encoder {
         let output = named.or_else(|| model.output_ids().first().copied()).ok_or_else(|| {
             WeightsError::Graph { path: path.to_owned(), reason: "it has no output".to_owned() }
         })?;
-        Ok(Self { model, ids, mask, types, output })
+        let ours = model.metadata().producer_name() == Some(PRODUCER);
+        let states = model.output_ids().get(1).copied().filter(|_| ours);
+        Ok(Self { model, ids, mask, types, output, states })
     }
 
     /// Whether this is a graph of ours in an outdated shape.
@@ -97,7 +102,11 @@ impl Encoder {
             inputs.push((types, NdTensor::<i32, 2>::zeros(shape).into()));
         }
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(pool)));
-        let outputs = self.model.run(inputs, &[self.output], Some(options));
+        let output = match (pooling, self.states) {
+            (Pooling::First | Pooling::Last, Some(states)) => states,
+            _ => self.output,
+        };
+        let outputs = self.model.run(inputs, &[output], Some(options));
         let output = outputs.map_err(|error| error.to_string())?.into_iter().next();
         vectors(&output.ok_or("the graph gave no output")?, &mask.view(), pooling)
     }

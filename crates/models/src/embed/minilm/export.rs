@@ -1,5 +1,5 @@
 //! Turns the safetensors checkpoint of a BERT sentence encoder into an ONNX graph that ends in
-//! mean pooling and L2 normalisation. No Python, and nothing that is specific to one checkpoint:
+//! mean pooling and L2 normalisation, with the states of the tokens beside it. No Python, and nothing that is specific to one checkpoint:
 //! sizes come from `config.json`.
 //!
 //! The graph uses the fused attention operator on one packed query-key-value product, because
@@ -14,7 +14,7 @@ use super::onnx::{
 };
 
 /// Written into every exported file; a file of another version is exported again.
-pub(super) const EXPORT_VERSION: &str = "1";
+pub(super) const EXPORT_VERSION: &str = "2";
 /// Names us as the file's maker.
 pub(super) const PRODUCER: &str = "halma";
 /// Metadata key for the SHA-256 of the weights that the file was made from.
@@ -46,9 +46,10 @@ pub(super) struct WeightSource<'a> {
 
 /// Writes the tensors into `data` and returns the graph that refers to them.
 ///
-/// Inputs `input_ids` and `attention_mask`: `[batch, sequence]` integers. Output
-/// `sentence_embedding`: `[batch, hidden]`, rows of length one. Mean pooling is done as a sum,
-/// because the number of tokens cancels in the normalisation.
+/// Inputs `input_ids` and `attention_mask`: `[batch, sequence]` integers. Outputs:
+/// `sentence_embedding`, `[batch, hidden]`, rows of length one, and the states of the tokens,
+/// `[batch, sequence, hidden]`, for other poolings. Mean pooling is done as a sum, because the
+/// number of tokens cancels in the normalisation.
 pub(super) fn export(
     source: &WeightSource<'_>,
     data: &mut dyn Write,
@@ -58,7 +59,9 @@ pub(super) fn export(
     exporter.embeddings()?;
     let hidden = exporter.layers()?;
     exporter.pooling(&hidden);
-    let vector = vec![Dim::named("batch"), Dim::fixed(int(source.config.hidden_size))];
+    let size = || Dim::fixed(int(source.config.hidden_size));
+    let vector = vec![Dim::named("batch"), size()];
+    let states = vec![Dim::named("batch"), Dim::named("sequence"), size()];
     let weights_sum =
         KeyValue { key: WEIGHTS_SUM.to_owned(), value: source.weights_sum.to_owned() };
     Ok(exporter.model(GraphSignature {
@@ -67,7 +70,7 @@ pub(super) fn export(
             ValueInfo::ints(INPUT_IDS, tokens()),
             ValueInfo::ints(ATTENTION_MASK, tokens()),
         ],
-        output: ValueInfo::floats(OUTPUT, vector),
+        outputs: vec![ValueInfo::floats(OUTPUT, vector), ValueInfo::floats(&hidden, states)],
         metadata: vec![weights_sum],
     }))
 }
@@ -76,7 +79,7 @@ pub(super) fn export(
 struct GraphSignature {
     name: &'static str,
     inputs: Vec<ValueInfo>,
-    output: ValueInfo,
+    outputs: Vec<ValueInfo>,
     metadata: Vec<KeyValue>,
 }
 
@@ -322,7 +325,7 @@ impl<'a> Exporter<'a> {
                 name: signature.name.to_owned(),
                 initializer: self.tensors,
                 input: signature.inputs,
-                output: vec![signature.output],
+                output: signature.outputs,
             }),
             opset_import: vec![set("", OPSET), set(CONTRIB, 1)],
             metadata: signature.metadata,

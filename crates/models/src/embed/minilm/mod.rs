@@ -2,6 +2,7 @@
 //! the processor through rten.
 mod checkpoint;
 mod config;
+mod declared;
 mod encoder;
 mod export;
 mod fetch;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use checkpoint::Checkpoint;
 pub use checkpoint::ExportError;
+use declared::declared;
 use encoder::{Encoder, pooled};
 pub use fetch::fetch;
 use quantized::QuantizedEncoder;
@@ -40,6 +42,9 @@ use crate::onnx::{InferencePool, threads};
 /// Follows the name of a model whose weights are bytes.
 const QUANTIZED: &str = "-int8";
 
+/// How much of the sum of other weights is in their name.
+const SUM_SHOWN: usize = 8;
+
 /// A local sentence encoder. Cheap to clone; queries and passages are embedded alike, see
 /// [`EmbedderUse`] for prefixes.
 #[derive(Clone)]
@@ -54,7 +59,7 @@ struct Inner {
     /// The layers as bytes, in place of those of `encoder`.
     quantized: Option<QuantizedEncoder>,
     pool: InferencePool,
-    pooling: Pooling,
+    how: EmbedderUse,
     running: Running,
 }
 
@@ -74,7 +79,7 @@ pub enum Precision {
 pub struct LocalOptions {
     /// How many threads to compute with; all processors when `None`.
     pub threads: Option<usize>,
-    /// Another pooling than that of the model's family, which its folder names.
+    /// Another pooling than that which the model's folder states, or else its family has.
     pub pooling: Option<Pooling>,
     pub precision: Precision,
 }
@@ -110,25 +115,27 @@ impl MiniLm {
         let encoder = encoder?;
         let mut name = match encoder.weights_sum() {
             Some(weights::PUBLISHED) => NAME.to_owned(),
-            _ => name_of(&files.graph),
+            sum => name_of(&files.graph, sum),
         };
         if quantized.is_some() {
             name.push_str(QUANTIZED);
         }
         let pool = InferencePool::new(self::threads(options.threads));
-        let pooling = options.pooling.unwrap_or_else(|| EmbedderUse::for_model(&name).pooling);
         let folder = files.graph.parent().unwrap_or(Path::new(".")).to_owned();
+        let mut how = declared(&folder, &name);
+        how.pooling = options.pooling.unwrap_or(how.pooling);
+        if how.pooling != EmbedderUse::for_model(&name).pooling {
+            name.push_str(suffix(how.pooling));
+        }
         let running = Running::default();
-        Ok(Self(Arc::new(Inner {
-            name,
-            folder,
-            tokens,
-            encoder,
-            quantized,
-            pool,
-            pooling,
-            running,
-        })))
+        Ok(Self(Arc::new(Inner { name, folder, tokens, encoder, quantized, pool, how, running })))
+    }
+}
+
+impl MiniLm {
+    /// How it is used: by the files of its folder, or else as its family.
+    pub fn how(&self) -> EmbedderUse {
+        self.0.how.clone()
     }
 }
 
@@ -168,13 +175,26 @@ fn open_encoder(files: &Files, precision: Precision) -> Result<Encoder, WeightsE
     }
 }
 
-/// Other encoders are named after their folder, so that bases keep their vectors apart.
-fn name_of(graph: &Path) -> String {
+/// Other encoders are named after their folder, and after their weights where they are known, so
+/// that bases keep their vectors apart.
+fn name_of(graph: &Path, weights_sum: Option<&str>) -> String {
     let folder = graph.parent().and_then(|folder| folder.canonicalize().ok());
-    folder
-        .as_deref()
-        .and_then(Path::file_name)
-        .map_or_else(|| NAME.to_owned(), |name| name.to_string_lossy().into_owned())
+    let name = folder.as_deref().and_then(Path::file_name);
+    let name = name.map_or_else(|| NAME.into(), |name| name.to_string_lossy());
+    match weights_sum.and_then(|sum| sum.get(..SUM_SHOWN)) {
+        Some(sum) => format!("{name}#{sum}"),
+        None => name.into_owned(),
+    }
+}
+
+/// Follows the name of a model whose vectors are not made of the tokens that its family is known
+/// for.
+fn suffix(pooling: Pooling) -> &'static str {
+    match pooling {
+        Pooling::Mean => "-mean",
+        Pooling::First => "-first",
+        Pooling::Last => "-last",
+    }
 }
 
 impl Inner {
@@ -189,7 +209,7 @@ impl Inner {
         let embed = |run: &[usize], pool: &_| {
             let texts: Vec<&[u32]> = run.iter().map(|&index| ids[index].as_slice()).collect();
             let length = run.first().map_or(0, |&index| lengths[index]);
-            self.encoder.run(&texts, (length, self.pooling), pool)
+            self.encoder.run(&texts, (length, self.how.pooling), pool)
         };
         self.pool.run_alike(&lengths, embed).map_err(refused)
     }
@@ -203,7 +223,7 @@ impl Inner {
         self.pool.run_singly(&lengths, |text, pool| {
             let words = self.encoder.words(&ids[text], pool)?;
             let states = pool.run(|| quantized.states(words, ids[text].len()));
-            Ok(pooled(&states, quantized.hidden(), self.pooling))
+            Ok(pooled(&states, quantized.hidden(), self.how.pooling))
         })
     }
 }

@@ -7,6 +7,7 @@ use halma_core::{EmbedRole, Embedder, Vector};
 use super::tiny::{POSITIONS, Tiny};
 use super::tokens::Tokens;
 use super::{LocalOptions, MiniLm, NAME, Precision, WeightsError, locate};
+use crate::embed::Pooling;
 
 fn close(found: &[f32], expected: &[f32]) -> bool {
     found.len() == expected.len()
@@ -119,14 +120,40 @@ async fn the_graph_is_made_once_and_again_when_it_is_outdated() {
 }
 
 #[test]
-fn other_encoders_bear_their_folders_name() {
+fn other_encoders_bear_the_names_of_their_folder_and_weights() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("my-encoder");
     fs::create_dir(&own).unwrap();
     Tiny::new(1).prefixed().write(&own);
-    assert_eq!(MiniLm::open(&own, Some(1)).unwrap().model(), "my-encoder");
+    let name = MiniLm::open(&own, Some(1)).unwrap().model().to_owned();
+    assert!(name.starts_with("my-encoder#"), "{name}");
     let graph = own.join("model.onnx");
-    assert_eq!(MiniLm::open(&graph, Some(1)).unwrap().model(), "my-encoder");
+    assert_eq!(MiniLm::open(&graph, Some(1)).unwrap().model(), name);
+    fs::remove_file(&graph).unwrap();
+    Tiny::new(2).write(&own);
+    let other = MiniLm::open(&own, Some(1)).unwrap().model().to_owned();
+    assert!(other.starts_with("my-encoder#") && other != name, "{other}");
+    let pooling = Some(Pooling::First);
+    let first = LocalOptions { pooling, ..Default::default() };
+    assert_eq!(MiniLm::open_with(&own, first).unwrap().model(), format!("{other}-first"));
+}
+
+#[tokio::test]
+async fn vectors_are_made_of_the_tokens_that_the_model_wants() {
+    let (folder, tiny, tokens) = tiny(2);
+    let ids = tokens.ids("salt rivers.").unwrap();
+    let states = tiny.states(&ids, ids.len());
+    for (pooling, expected) in
+        [(Pooling::First, states.first().unwrap()), (Pooling::Last, states.last().unwrap())]
+    {
+        let length = expected.iter().map(|value| value * value).sum::<f32>().sqrt();
+        let expected: Vec<f32> = expected.iter().map(|value| value / length).collect();
+        let options = LocalOptions { pooling: Some(pooling), ..Default::default() };
+        let model = MiniLm::open_with(folder.path(), options).unwrap();
+        // Beside a longer text, so that there is padding.
+        let found = embed(&model, &["salt rivers.", "salt river bridges . salt"]).await;
+        assert!(close(&found[0], &expected), "{pooling:?}: {found:?}, but {expected:?}");
+    }
 }
 
 #[test]

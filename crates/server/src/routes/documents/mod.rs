@@ -41,7 +41,7 @@ pub(crate) async fn list(
     let DocumentQuery { query, state, after, limit: requested } = query;
     bounds::name("query", query.as_deref())?;
     bounds::name("after", after.as_deref())?;
-    let query = documents::DocumentQuery { query, state, limit: limit(requested), after };
+    let query = documents::DocumentQuery { query, state, limit: limit(requested)?, after };
     let lane = caller.lane();
     lane.run(move || documents::list(&caller.workspace, &query).map(Json)).await
 }
@@ -242,7 +242,7 @@ pub(crate) async fn nodes(
     lane.run(move || {
         let engine = caller.workspace.engine();
         let document = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.document;
-        let limit = limit(query.limit);
+        let limit = limit(query.limit)?;
         let query = ListQuery {
             layer: query.layer.unwrap_or(Layer::Chunk),
             document: Some(document),

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use halma_core::{ConfigError, Embedder, Llm};
-use halma_models::{EndpointEmbedder, OpenAi, limited, limited_embedder};
+use halma_models::{EmbedderUse, EndpointEmbedder, OpenAi, limited, limited_embedder};
 use halma_net::Limits;
 
 use super::pauses::Pauses;
@@ -82,5 +82,6 @@ fn own_embedder(
     let embedder: Arc<dyn Embedder> = Arc::new(EndpointEmbedder::new(endpoint).map_err(at)?);
     let watched = Arc::new(pauses.watch(&settings.url, embedder));
     let embedder = limited_embedder(watched, Limits::default()).map_err(at)?;
-    Ok(Some(assemble::used(embedder, settings)))
+    let how = EmbedderUse::for_model(embedder.model());
+    Ok(Some(assemble::used(embedder, how, settings)))
 }

@@ -133,7 +133,7 @@ fn slips_are_told_with_the_command_that_was_meant() {
     preset(&["kar3-table1"]).fails(2, &["halma eval preset run kar3-table1", "show kar3-table1"]);
     preset(&["kar"]).fails(2, &["`kar`", "halma eval preset list"]);
     preset(&["run", "kar3table1"]).fails(2, &["similar: `kar3-table1`"]);
-    preset(&["run", "kar3-table5"]).fails(1, &["is not run: it describes what each method"]);
+    preset(&["run", "kar3-table5"]).fails(2, &["is not run: it describes what each method"]);
     let missing = ["hotpot_dev_distractor_v1.json", "https://hotpotqa.github.io", "--data DIR"];
     preset(&["run", "kar3-table1"]).fails(2, &missing);
     preset(&["run", "kar3-table1", "--data", "nowhere"]).fails(2, &["nowhere", "no such folder"]);

@@ -257,8 +257,9 @@ async fn a_right_trajectory_of_t_hops_gives_t_and_one_pairs() {
     );
     assert_eq!(reply(2), "<decompose>False</decompose>");
     let shown = lines[1]["messages"][1]["content"].as_str().unwrap();
-    let listed = "1. Who owns Varn? (no answer found)\n2. Who built Varn? Thorn";
-    assert!(shown.contains(listed) && shown.contains(VARN.0), "{shown}");
+    for part in ["1. Who owns Varn? (no answer found)", "2. Who built Varn? Thorn", VARN.0] {
+        assert!(shown.contains(part), "{shown}");
+    }
     let last = lines[2]["messages"][1]["content"].as_str().unwrap();
     assert!(!last.contains("Where is Varn?"), "{last}");
     // The order in which questions were finished means nothing.

@@ -1,21 +1,23 @@
 //! One evaluation from its flags to its report.
-use std::sync::{Arc, Mutex};
-
+use halma_core::ConfigError;
 use halma_eval::{
-    Bench, DataSet, Progress, Runner, SystemUnderTest, Tick, forecast_table, recognise,
-    would_exceed,
+    Bench, DataSet, Runner, SystemUnderTest, forecast_table, recognise, would_exceed,
 };
-use indicatif::ProgressBar;
 
-use super::session::Prepared;
-pub(in crate::commands) use super::session::{Questions, Session, default_folder};
+use super::bars::bars;
+use super::session::{Prepared, Questions, Session, default_folder};
 use super::systems::Strategies;
 use super::{assessing, retrieval};
 use crate::args::{Common, EvalRun};
-use crate::view::{self, progress};
+use crate::view;
 
 pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
-    let file = args.file.clone().ok_or_else(|| anyhow::anyhow!("which file of questions?"))?;
+    let file = args.file.clone().ok_or_else(|| ConfigError {
+        file: "halma eval".into(),
+        key: "FILE".into(),
+        reason: "no file of questions is given".into(),
+        hint: "write `halma eval FILE`; `halma data list` names the formats".into(),
+    })?;
     let format = match args.format {
         Some(format) => format,
         None => recognise(&file)?,
@@ -36,9 +38,9 @@ pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
         retrieval::check(&opened.engine, &args.retrieval)?;
     }
     let session = if args.estimate {
-        opened.to_estimate(unbuilt.is_some(), args.how.json).await?
+        opened.build_to_estimate(unbuilt.is_some(), args.how.json).await?
     } else {
-        Some(opened.build().await?)
+        Some(Box::pin(opened.build()).await?)
     };
     let Some(session) = session else { return Ok(()) };
     if asks { ask(&session, &strategies, &args).await } else { measure(&session, &args).await }
@@ -87,24 +89,4 @@ async fn estimate(
         view::warn(&format!("the evaluation would likely run out of {limit} before its end"));
     }
     Ok(())
-}
-
-/// One bar a system.
-pub(in crate::commands) fn bars() -> Progress {
-    let current: Mutex<Option<(String, ProgressBar)>> = Mutex::new(None);
-    Arc::new(move |tick: &Tick| {
-        let Ok(mut current) = current.lock() else { return };
-        if current.as_ref().is_none_or(|(label, _)| *label != tick.label) {
-            *current = Some((tick.label.clone(), progress::bar(&tick.label, tick.total as u64)));
-        }
-        if let Some((_, bar)) = current.as_ref() {
-            bar.set_position(tick.done as u64);
-            if tick.failed > 0 {
-                bar.set_message(format!("{} ({} failed)", tick.label, tick.failed));
-            }
-            if tick.done >= tick.total {
-                bar.finish_and_clear();
-            }
-        }
-    })
 }

@@ -140,13 +140,19 @@ impl EvaluationBase {
         // Figures of a base that was made otherwise than the report says would mislead.
         if let Some(kept) = report.kept.first() {
             let (name, folder) = (kept.part.name(), kb.display());
-            anyhow::bail!(
-                "{folder} was made with {name} = {}, and this evaluation is configured with {}: \
-                 give another --kb, or rebuild it with `halma index {input_shown} --kb {folder} \
-                 --rebuild {name}`",
-                kept.made_with,
-                kept.configured,
-            );
+            return Err(ConfigError {
+                file: folder.to_string(),
+                key: format!("{name} = {}", kept.made_with),
+                reason: format!(
+                    "the base was made with it, and this evaluation is configured with {}",
+                    kept.configured
+                ),
+                hint: format!(
+                    "give another --kb, or rebuild the base with `halma index {input_shown} --kb \
+                     {folder} --rebuild {name}`"
+                ),
+            }
+            .into());
         }
         let atomizing = record_indexing(kb, report.chunks, report.usage)?;
         check_built(&report)?;

@@ -1,13 +1,14 @@
 //! `halma eval`: strategies on a question set, measured and compared.
-pub(super) mod asking;
+mod asking;
 mod assessing;
+pub(super) mod bars;
 mod base;
 mod base_cost;
 mod build_blend;
 mod compare;
 mod preset;
 mod retrieval;
-mod session;
+pub(super) mod session;
 mod systems;
 
 use crate::args::{Common, Eval, EvalCommand};

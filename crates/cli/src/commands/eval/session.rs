@@ -14,7 +14,7 @@ use halma_eval::{
 };
 use tempfile::TempDir;
 
-use super::asking::bars;
+use super::bars::bars;
 use super::base::EvaluationBase;
 use super::{assessing, base_cost};
 use crate::args::place::configured;
@@ -202,7 +202,7 @@ impl Opened {
 
     /// The session in which questions are asked to estimate their cost. `None` when the base would
     /// have to be built or completed first: that cost is printed, and nothing is built.
-    pub(super) async fn to_estimate(
+    pub(super) async fn build_to_estimate(
         self,
         is_unbuilt: bool,
         json: bool,
@@ -213,7 +213,7 @@ impl Opened {
             base_cost::show(&cost, json)?;
             return Ok(None);
         }
-        self.build().await.map(Some)
+        Box::pin(self.build()).await.map(Some)
     }
 
     /// Builds or completes the base.
@@ -256,7 +256,7 @@ impl Session {
         let mut prepared = Prepared::new(&questions, how, common, out)?;
         let unbuilt = prepared.move_unbuilt_base()?;
         let opened = prepared.open()?;
-        opened.to_estimate(unbuilt.is_some(), how.json).await
+        opened.build_to_estimate(unbuilt.is_some(), how.json).await
     }
 
     /// Asks, reports, and writes the report; returns it with its viewer.

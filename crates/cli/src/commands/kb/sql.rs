@@ -33,8 +33,11 @@ pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
 }
 
 pub(super) fn run(args: &KbSql, common: &Common) -> anyhow::Result<()> {
-    let time = Duration::try_from_secs_f64(args.seconds).map_err(|_| {
-        anyhow::anyhow!("--seconds {} is not a valid duration; write, for example, 5", args.seconds)
+    let time = Duration::try_from_secs_f64(args.seconds).map_err(|_| ConfigError {
+        file: "--seconds".into(),
+        key: args.seconds.to_string(),
+        reason: "it is not a valid duration".into(),
+        hint: "give seconds, as in --seconds 5".into(),
     })?;
     let limits = SqlLimits { time, rows: args.rows as usize, bytes: 64_000_000 };
     let engine = open_base(&args.kb, common)?;

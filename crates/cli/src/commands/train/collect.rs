@@ -9,7 +9,8 @@ use halma_eval::{SystemUnderTest, forecast_table, recognise, would_exceed};
 
 use super::from_feedback;
 use crate::args::{Common, TrainCollect};
-use crate::commands::eval::asking::{Questions, Session, bars, default_folder};
+use crate::commands::eval::bars::bars;
+use crate::commands::eval::session::{Questions, Session, default_folder};
 use crate::view;
 
 /// N of Algorithm 2 (PIKE-RAG, Section 6.4), where the configuration does not say otherwise.

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::held_out;
 use crate::args::{Common, TrainKeywords};
-use crate::commands::eval::asking::{Questions, Session, bars, default_folder};
+use crate::commands::eval::bars::bars;
+use crate::commands::eval::session::{Questions, Session, default_folder};
 use crate::commands::setup::load_config;
 use crate::view;
 

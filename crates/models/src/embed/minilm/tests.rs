@@ -150,7 +150,7 @@ async fn vectors_are_made_of_the_tokens_that_the_model_wants() {
         let expected: Vec<f32> = expected.iter().map(|value| value / length).collect();
         let options = LocalOptions { pooling: Some(pooling), ..Default::default() };
         let model = MiniLm::open_with(folder.path(), options).unwrap();
-        // Beside a longer text, so that there is padding.
+        // Together with a longer text, so that there is padding.
         let found = embed(&model, &["salt rivers.", "salt river bridges . salt"]).await;
         assert!(close(&found[0], &expected), "{pooling:?}: {found:?}, but {expected:?}");
     }

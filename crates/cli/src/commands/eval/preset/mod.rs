@@ -56,7 +56,13 @@ fn without_verb(words: &[String]) -> ConfigError {
 async fn run_table(mut args: EvalPreset, common: &Common) -> anyhow::Result<()> {
     let preset = preset(&args.name)?;
     if let Some(reason) = &preset.not_run {
-        anyhow::bail!("{}, {}, is not run: {reason}", preset.paper, preset.table);
+        return Err(ConfigError {
+            file: preset.name.clone(),
+            key: format!("{}, {}", preset.paper, preset.table),
+            reason: format!("it is not run: {reason}"),
+            hint: "`halma eval preset list` names those that are".into(),
+        }
+        .into());
     }
     args.how.judge = args.how.judge.or(preset.judge.map(ProtocolArg::from));
     if args.how.assess.is_empty() {

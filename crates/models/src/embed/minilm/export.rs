@@ -1,6 +1,6 @@
 //! Turns the safetensors checkpoint of a BERT sentence encoder into an ONNX graph that ends in
-//! mean pooling and L2 normalisation, and gives the states of the tokens as well. No Python, and nothing that is specific to one checkpoint:
-//! sizes come from `config.json`.
+//! mean pooling and L2 normalisation, and gives the states of the tokens as well. No Python, and
+//! nothing that is specific to one checkpoint: sizes come from `config.json`.
 //!
 //! The graph uses the fused attention operator on one packed query-key-value product, because
 //! that is the fastest shape for rten: no transposed copies, one product instead of three.

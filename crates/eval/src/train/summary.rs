@@ -102,7 +102,7 @@ impl CollectionSummary {
         }
         lines.push(format!("{} calls, {} tokens, ${:.4}", self.calls, self.tokens, self.usd));
         for (reason, count) in &self.left_out {
-            lines.push(format!("left out: {count} {reason}"));
+            lines.push(format!("left out: {reason}: {count}"));
         }
         if self.earlier_rounds > 0 {
             lines.push(format!(

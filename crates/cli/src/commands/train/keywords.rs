@@ -78,7 +78,7 @@ fn lines(statistics: &KeywordStatistics) -> String {
         100.0 * statistics.precision,
     )];
     for (why, n) in &statistics.left_out {
-        lines.push(format!("left out: {n} {why}"));
+        lines.push(format!("left out: {why}: {n}"));
     }
     lines.join("\n")
 }

@@ -46,7 +46,7 @@ fn lines(statistics: &PairStatistics, shared_names: SharedNamesArg) -> String {
         statistics.replies.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     lines.push(format!("replies: {}", replies.join(", ")));
     for (why, n) in &statistics.left_out {
-        lines.push(format!("left out: {n} {why}"));
+        lines.push(format!("left out: {why}: {n}"));
     }
     if !statistics.leaked_questions.is_empty() {
         let leaked = count(statistics.leaked_questions.len(), "question is", "questions are");

@@ -94,8 +94,13 @@ pub enum KbError {
     Lexical { dir: PathBuf, source: tantivy::TantivyError },
     #[error("embedding with `{model}`: {source}")]
     Embed { model: String, source: LlmError },
-    #[error("`{model}` gave {got} vectors for {asked} texts, or vectors of unequal length")]
+    #[error(
+        "the embedder `{model}` gave {got} vectors for {asked} texts, or vectors that are empty, not \
+         of one length or not finite"
+    )]
     BadVectors { model: String, asked: usize, got: usize },
+    #[error("{reason}")]
+    OtherDimensions { reason: String },
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
     #[error(

@@ -161,7 +161,9 @@ impl Problem {
             | KbError::NoCandidate { .. }
             | KbError::Sql(_)
             | KbError::NotSearched { .. } => Self::unfit(error.to_string()),
-            KbError::Embed { .. } | KbError::BadVectors { .. } => {
+            KbError::Embed { .. }
+            | KbError::BadVectors { .. }
+            | KbError::OtherDimensions { .. } => {
                 Self::new(StatusCode::BAD_GATEWAY, error.to_string())
             }
             KbError::NoSpace { .. } | KbError::Full { .. } => {

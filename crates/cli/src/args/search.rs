@@ -32,7 +32,7 @@ pub(crate) struct Search {
     #[arg(long, value_parser = choice::mode(), default_value = Mode::default().name())]
     pub(crate) mode: Mode,
     /// Maximum number of hits
-    #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, alias = "limit", value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) top: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,

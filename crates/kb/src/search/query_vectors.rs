@@ -8,7 +8,7 @@ use halma_core::{EmbedRole, Embedder, Vector};
 use lru::LruCache;
 
 use crate::KbError;
-use crate::embedding::embed_once;
+use crate::embedding::{embed_once, other_space};
 
 /// Number of texts that are cached: some 2 MB with vectors of 384 numbers.
 const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is above 0");
@@ -43,9 +43,11 @@ impl QueryVectorCache {
             return Ok(vectors);
         }
         let found = embed_once(embedder, &unknown, EmbedRole::Query).await?;
-        if found.iter().any(|vector| u32::try_from(vector.len()) != Ok(dimensions)) {
-            let (asked, got) = (unknown.len(), found.len());
-            return Err(KbError::BadVectors { model: model.to_owned(), asked, got });
+        // All have the same length.
+        let length = found.first().map_or(0, Vec::len);
+        if u32::try_from(length) != Ok(dimensions) {
+            let reason = other_space(model, length, dimensions as usize);
+            return Err(KbError::OtherDimensions { reason });
         }
         let mut cache = self.lock();
         for (text, vector) in unknown.into_iter().zip(found) {
@@ -115,7 +117,8 @@ mod tests {
     #[tokio::test]
     async fn vectors_that_do_not_fit_are_refused_and_not_kept() {
         let (cache, embedder) = (QueryVectorCache::default(), Lengths::default());
-        assert!(cache.vectors(&embedder, 2, &texts(&["reef"])).await.is_err());
+        let refused = cache.vectors(&embedder, 2, &texts(&["reef"])).await.unwrap_err();
+        assert!(refused.to_string().contains("--rebuild embedder"), "{refused}");
         assert!(cache.vectors(&embedder, 1, &texts(&["reef"])).await.is_ok());
         assert_eq!(embedder.0.lock().unwrap().len(), 2);
     }

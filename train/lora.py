@@ -16,8 +16,10 @@
     uv run train/lora.py keywords --recipe keywords --base meta-llama/Llama-3.2-3B-Instruct --out adapter
 
 The folder must be of `--format trl`. The constants are the papers'; every one can be changed by a
-flag. A GPU is used where there is one. The adapter's folder also gets `halma.json`: what it was
-trained on, with the losses, so that `merge.py` can refuse another base model.
+flag. A GPU is used where there is one. After each epoch, and every --save-steps steps, a checkpoint
+is written; after a kill the same command resumes from it. The adapter's folder also gets
+`halma.json`: what it was trained on, with the losses, so that `merge.py` can refuse another base
+model.
 """
 
 import argparse
@@ -26,6 +28,9 @@ import json
 import sys
 from pathlib import Path
 
+import resume
+from resume import ABOUT, CHECKPOINTS, fail
+
 # PIKE-RAG, Section 6.4: LoRA of rank 16 with alpha 64 and a learning rate of 1.5e-5, all else TRL's
 # defaults. DEC, Section 4.1: 5e-5 and two passes; its rank is LLaMA-Factory's default.
 RECIPES = {
@@ -33,10 +38,6 @@ RECIPES = {
     "keywords": {"rank": 8, "alpha": 16, "rate": 5e-5, "epochs": 2.0, "length": 512},
 }
 KEYS = {"sft": ("prompt", "completion"), "dpo": ("prompt", "chosen", "rejected")}
-
-
-def fail(message, hint):
-    sys.exit(f"error: {message}\n hint: {hint}")
 
 
 def arguments():
@@ -53,12 +54,16 @@ def arguments():
     parser.add_argument("--length", type=int, help="longest example in tokens; longer ones are left out")
     parser.add_argument("--batch", type=int, default=8, help="examples a step")
     parser.add_argument("--steps", type=int, default=-1, help="at most this number of steps")
+    parser.add_argument("--save-steps", type=int, default=100, metavar="N",
+                        help="write a checkpoint every N steps, and after each epoch [default: 100]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cpu", action="store_true", help="do not use a GPU")
     given = parser.parse_args()
     for name, value in RECIPES[given.recipe].items():
         if getattr(given, name) is None:
             setattr(given, name, value)
+    if given.save_steps < 1:
+        fail(f"--save-steps is {given.save_steps}", "give at least 1")
     return given
 
 
@@ -66,29 +71,47 @@ def examples(file, kind):
     """The lines of a file, checked: a wrong format would otherwise fail deep inside the trainer."""
     if not file.is_file():
         fail(f"{file} does not exist", "give the folder that `halma train` wrote with --format trl")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"`{file}` cannot be read: {error}", "make the folder again with `halma train`")
     found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             example = json.loads(line)
         except ValueError as error:
             fail(f"{file}:{number}: {error}", "make the file again with `halma train`")
-        if sorted(example) != sorted(KEYS[kind]):
+        keys = list(example) if isinstance(example, dict) else ["(none)"]
+        if sorted(keys) != sorted(KEYS[kind]):
             fail(
-                f"{file}:{number}: it has the keys {', '.join(example)}, not {', '.join(KEYS[kind])}",
+                f"{file}:{number}: it has the keys {', '.join(keys)}, not {', '.join(KEYS[kind])}",
                 f"make the folder with `--format trl --kind {kind}`",
             )
         found.append(example)
     return found
 
 
-def identity(model):
-    """Names a base model: two models of one shape have other embeddings. In bfloat16, so that the
-    precision in which it was loaded does not matter."""
-    weight = model.get_input_embeddings().weight
-    rows = weight[:256].detach().to("cpu").bfloat16().float().numpy()
-    return hashlib.sha256(rows.tobytes() + str(tuple(weight.shape)).encode()).hexdigest()[:16]
+# Rows of each matrix that are hashed.
+ROWS = 4
+
+
+def weights_of(model):
+    """Names the weights of a model by a few rows of all its matrices: LoRA changes linear layers only,
+    so a merged model differs there, and there alone, from its base. In bfloat16, so that the precision
+    in which they were loaded does not matter."""
+    digest = hashlib.sha256()
+    for name, weight in sorted(model.named_parameters()):
+        if weight.dim() < 2:
+            continue
+        digest.update(f"{name} {tuple(weight.shape)}".encode())
+        # The experts of a layer are one weight of three dimensions.
+        weight = weight.detach().reshape(-1, weight.shape[-1])
+        last = weight.shape[0] - 1
+        rows = weight[[last * at // (ROWS - 1) for at in range(ROWS)]].to("cpu")
+        digest.update(rows.bfloat16().float().numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def load(given):
@@ -138,7 +161,7 @@ def trainer(given, tokenizer, model, cuda, train, heldout):
         r=given.rank, lora_alpha=given.alpha, target_modules="all-linear", task_type="CAUSAL_LM"
     )
     common = {
-        "output_dir": str(given.out / "checkpoints"),
+        "output_dir": str(given.out / CHECKPOINTS),
         "learning_rate": given.rate,
         "num_train_epochs": given.epochs,
         "max_steps": given.steps,
@@ -149,7 +172,8 @@ def trainer(given, tokenizer, model, cuda, train, heldout):
         "gradient_checkpointing": cuda,
         "max_length": given.length,
         "logging_steps": 1 if len(train) < 1000 else 10,
-        "save_strategy": "no",
+        "save_strategy": "epoch",
+        "save_total_limit": 1,
         "eval_strategy": "epoch" if heldout else "no",
         "report_to": "none",
         "disable_tqdm": not sys.stderr.isatty(),
@@ -166,50 +190,56 @@ def trainer(given, tokenizer, model, cuda, train, heldout):
         eval_dataset=Dataset.from_list(heldout) if heldout else None,
         processing_class=tokenizer,
         peft_config=lora,
+        callbacks=[resume.saving_every(given.save_steps)],
     )
 
 
-def main():
-    given = arguments()
-    if given.out.exists() and any(given.out.iterdir()):
-        fail(f"{given.out} is not empty", "give another --out, or remove the folder")
-    train = examples(given.data / "train.jsonl", given.kind)
-    heldout = given.data / "heldout.jsonl"
-    heldout = examples(heldout, given.kind) if heldout.is_file() else []
-    if not train:
-        fail(f"{given.data / 'train.jsonl'} is empty", "collect more questions")
-    from transformers import set_seed
-
-    set_seed(given.seed)
-    tokenizer, model, cuda = load(given)
-    named = identity(model)
-    train, heldout = (fitting(found, tokenizer, given) for found in (train, heldout))
-    if not train:
-        fail("no example is short enough", "give a larger --length")
-    print(f"{len(train)} examples on {'the GPU' if cuda else 'the CPU'}")
-    training = trainer(given, tokenizer, model, cuda, train, heldout)
-    training.train()
-    training.save_model(str(given.out))
-    tokenizer.save_pretrained(str(given.out))
-    losses = [entry["loss"] for entry in training.state.log_history if "loss" in entry]
-    checks = [entry["eval_loss"] for entry in training.state.log_history if "eval_loss" in entry]
+def description(given, weights, examples, history):
+    """What the adapter was trained on. `history` is of the whole training, whether resumed or not."""
+    losses = [entry["loss"] for entry in history if "loss" in entry]
     statistics = given.data / "statistics.json"
-    about = {
+    return {
         "base": given.base,
-        "identity": named,
+        "weights": weights,
         "kind": given.kind,
-        "examples": len(train),
+        "examples": examples,
         "rank": given.rank,
         "alpha": given.alpha,
         "rate": given.rate,
         "seed": given.seed,
         "loss": [losses[0], losses[-1]] if losses else [],
-        "heldout_loss": checks,
+        "heldout_loss": [entry["eval_loss"] for entry in history if "eval_loss" in entry],
         "statistics": json.loads(statistics.read_text("utf-8")) if statistics.is_file() else None,
     }
-    (given.out / "halma.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    if losses:
-        print(f"loss {losses[0]:.3f} -> {losses[-1]:.3f}")
+
+
+def main():
+    given = arguments()
+    train = examples(given.data / "train.jsonl", given.kind)
+    heldout = given.data / "heldout.jsonl"
+    heldout = examples(heldout, given.kind) if heldout.is_file() else []
+    if not train:
+        fail(f"{given.data / 'train.jsonl'} is empty", "collect more questions")
+    resume.check(given)
+    from transformers import set_seed
+
+    set_seed(given.seed)
+    tokenizer, model, cuda = load(given)
+    weights = weights_of(model)
+    train, heldout = (fitting(found, tokenizer, given) for found in (train, heldout))
+    if not train:
+        fail("no example is short enough", "give a larger --length")
+    print(f"{len(train)} examples on {'the GPU' if cuda else 'the CPU'}")
+    checkpoint = resume.begin(given, weights)
+    training = trainer(given, tokenizer, model, cuda, train, heldout)
+    training.train(resume_from_checkpoint=checkpoint)
+    training.save_model(str(given.out))
+    tokenizer.save_pretrained(str(given.out))
+    about = description(given, weights, len(train), training.state.log_history)
+    resume.write(given.out / ABOUT, about)
+    resume.finish(given.out)
+    if about["loss"]:
+        print("loss {:.3f} -> {:.3f}".format(*about["loss"]))
     print(f"Adapter: {given.out}\nNext: uv run train/merge.py {given.out} --out MODEL")
 
 

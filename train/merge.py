@@ -11,7 +11,8 @@
 
     uv run train/merge.py adapter --out model
 
-The base is the one that the adapter was trained on; an adapter of another base is refused.
+The base is the one that the adapter was trained on. An adapter of another base is refused; so is one
+that was trained on a merged model and is given the base of that, and the reverse.
 """
 
 import argparse
@@ -19,7 +20,8 @@ import json
 import sys
 from pathlib import Path
 
-from lora import fail, identity
+from lora import weights_of
+from resume import ABOUT, RUN, fail
 
 
 def main():
@@ -28,16 +30,32 @@ def main():
     parser.add_argument("--out", type=Path, required=True, help="new folder for the model")
     parser.add_argument("--base", help="where the base model is now [default: where it was]")
     given = parser.parse_args()
+    file = given.adapter / ABOUT
+    if (given.adapter / RUN).is_file() and not file.is_file():
+        fail(f"the training of {given.adapter} is not finished",
+             "give lora.py the same command again, which resumes it")
     if not (given.adapter / "adapter_config.json").is_file():
         fail(f"{given.adapter} holds no adapter", "give the folder that lora.py wrote")
     if given.out.exists() and any(given.out.iterdir()):
         fail(f"{given.out} is not empty", "give another --out, or remove the folder")
-    about = given.adapter / "halma.json"
-    about = json.loads(about.read_text("utf-8")) if about.is_file() else {}
+    about = read_about(file)
     named = json.loads((given.adapter / "adapter_config.json").read_text("utf-8"))
     base = given.base or named.get("base_model_name_or_path") or about.get("base")
     merge(given, base, about)
     print(f"Model: {given.out}\nNext: uv run train/serve.py {given.out}")
+
+
+def read_about(file):
+    """What lora.py wrote about the adapter; nothing of one that another program made."""
+    if not file.is_file():
+        print(f"warning: there is no {file}: whether the adapter is one for the base is not checked",
+              file=sys.stderr)
+        return {}
+    about = json.loads(file.read_text("utf-8"))
+    if "weights" not in about:
+        fail(f"{file} does not say on which weights the adapter was trained",
+             "train the adapter again: an earlier lora.py wrote it")
+    return about
 
 
 def merge(given, base, about):
@@ -49,8 +67,8 @@ def merge(given, base, about):
         model = AutoModelForCausalLM.from_pretrained(base, dtype="auto")
     except (OSError, ValueError) as error:
         fail(f"{base} cannot be loaded: {error}", hint)
-    if about.get("identity") not in (None, identity(model)):
-        fail(f"{given.adapter} is not an adapter for {base}", hint)
+    if about.get("weights") not in (None, weights_of(model)):
+        fail(f"{given.adapter} is not an adapter for {base}: the weights differ", hint)
     try:
         model = PeftModel.from_pretrained(model, str(given.adapter))
     except (RuntimeError, ValueError) as error:

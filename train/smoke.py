@@ -132,7 +132,7 @@ def masks(_, work):
 
     given = type("Given", (), {
         "out": work / "masks", "rate": 1e-3, "epochs": 1.0, "steps": 1, "batch": 4, "seed": 1,
-        "length": 1024, "kind": "sft", "rank": 4, "alpha": 8,
+        "length": 1024, "kind": "sft", "rank": 4, "alpha": 8, "save_steps": 100,
     })
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -162,6 +162,10 @@ def check(_, work):
     sft = json.loads((work / "adapter" / "halma.json").read_text("utf-8"))
     first, last = sft["loss"]
     assert last < first / 2, f"the loss does not fall: {first} -> {last}"
+    killed = json.loads((work / "killed.json").read_text("utf-8"))["log_history"][0]
+    assert (killed["step"], killed["loss"]) == (1, first), f"the losses of the killed run are lost: {sft}"
+    left = [name for name in ("checkpoints", "run.json") if (work / "adapter" / name).exists()]
+    assert not left, f"a finished training leaves {left}"
     config = json.loads((work / "adapter" / "adapter_config.json").read_text("utf-8"))
     assert (config["r"], config["lora_alpha"]) == (16, 64), config
     dpo = json.loads((work / "preferred" / "halma.json").read_text("utf-8"))

@@ -71,15 +71,41 @@ quietly "$python" train/heads/smoke.py "$work/heads"
 grep "heads: " "$work/log"
 quietly "$python" train/smoke.py "$work/trl-sft" "$work" base masks
 grep "a base of\|gradient" "$work/log"
-train="--rate 4e-3 --epochs 2 --cpu"
-quietly "$python" train/lora.py "$work/sft" --base "$work/base" --out "$work/adapter" $train
+refuses() {
+    message=$1; shift
+    if "$python" "$@" >"$work/log" 2>&1; then fail "not refused: $*"; fi
+    grep -q "$message" "$work/log" || { cat "$work/log" >&2; fail "the reason is missing: $message"; }
+}
+lora="train/lora.py $work/sft --base $work/base --out $work/adapter --epochs 2 --cpu --save-steps 10"
+"$python" $lora --rate 4e-3 >"$work/log" 2>&1 &
+server=$!
+checkpoints=$work/adapter/checkpoints
+until state=$(ls "$checkpoints"/checkpoint-*/trainer_state.json 2>/dev/null); do
+    kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; fail "the training ends without a checkpoint"; }
+    sleep 0.2
+done
+kill -KILL "$server"
+wait "$server" 2>/dev/null || true
+server=
+cp "${state%%
+*}" "$work/killed.json"
+# A newer checkpoint, of which only the weights were written.
+mkdir "$checkpoints/checkpoint-49"
+cp "$(dirname "${state%%
+*}")/adapter_model.safetensors" "$checkpoints/checkpoint-49"
+refuses "rate was 0.004 and is 0.005" $lora --rate 5e-3
+refuses "is not finished" train/merge.py "$work/adapter" --out "$work/wrong"
+quietly "$python" $lora --rate 4e-3
+grep "resumes after step" "$work/log" || fail "a killed training starts again"
+refuses "is not an empty folder" $lora --rate 4e-3
 quietly "$python" train/merge.py "$work/adapter" --out "$work/model"
-if "$python" train/merge.py "$work/adapter" --base "$work/other" --out "$work/wrong" >"$work/log" 2>&1; then
-    fail "an adapter for another base model is merged"
-fi
-grep -q "is not an adapter for" "$work/log" || { cat "$work/log" >&2; fail "the reason is missing"; }
+for base in other model; do
+    refuses "is not an adapter for" train/merge.py "$work/adapter" --base "$work/$base" --out "$work/wrong"
+done
 quietly "$python" train/lora.py "$work/dpo" --kind dpo --base "$work/model" --out "$work/preferred" \
     --rate 1e-3 --epochs 2 --cpu
+refuses "is not an adapter for" train/merge.py "$work/preferred" --base "$work/base" --out "$work/wrong"
+quietly "$python" train/merge.py "$work/preferred" --out "$work/twice"
 quietly "$python" train/smoke.py "$work/trl-sft" "$work" check
 cat "$work/log"
 

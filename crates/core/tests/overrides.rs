@@ -45,6 +45,21 @@ fn a_template_that_does_not_parse_is_named_with_file_and_line() {
 }
 
 #[test]
+fn a_template_that_never_ends_is_an_error_in_little_time() {
+    let text = "## user\n{{ question.text }}{% for a in range(99999) %}{% for b in range(99999) %}\
+                {% endfor %}{% endfor %}\n";
+    let prompts = replaced(text).unwrap();
+    let error = prompts.render("demo/ask", &question("Is it?")).unwrap_err().to_string();
+    assert!(error.contains("it repeats too much"), "{error}");
+}
+
+#[test]
+fn a_role_that_no_prompt_has_is_refused() {
+    let error = refused("---\nrole: boss\n---\n{{ question.text }}\n");
+    assert!(error.reason.starts_with("`boss` is no role: "), "{error}");
+}
+
+#[test]
 fn wrong_front_matter_is_named_with_its_line() {
     for (text, line, word) in [
         ("---\ntask: read\ntemprature: 0\n---\nx {{ question }}", 3, "temprature"),

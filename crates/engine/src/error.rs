@@ -45,6 +45,12 @@ pub enum EngineError {
          because it was among the oldest (`serve.keep_traces`)"
     )]
     NoRun { id: String },
+    /// A record cannot be deleted by itself: the next build would add it again.
+    #[error(
+        "`{record}` is a record of the uploaded file `{file}`, and the next build would add it again; \
+         delete that file with all its records, or replace it by one without this record"
+    )]
+    RecordOfUpload { record: String, file: String },
     /// A run that failed: exit code 1.
     #[error(transparent)]
     Run(#[from] halma_core::Error),
@@ -61,6 +67,7 @@ impl EngineError {
             Self::Config(_)
             | Self::NoReplicaFolder { .. }
             | Self::NoRun { .. }
+            | Self::RecordOfUpload { .. }
             | Self::Shared(halma_pg::PgError::Address { .. })
             | Self::Run(halma_core::Error::Prompt(_)) => true,
             Self::Kb(error) => error.is_wrong_use(),

@@ -1,6 +1,6 @@
 //! The state that all requests share.
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use halma_engine::{Config, Engine, Loaded, ServeConfig};
 use halma_pg::Marks;
@@ -20,8 +20,8 @@ pub(crate) type Shared = Arc<App>;
 
 pub(crate) struct App {
     pub(crate) config: ServeConfig,
-    /// The configuration with the origin of each value.
-    pub(crate) loaded: Loaded,
+    /// The configuration in use with the origin of each value.
+    loaded: RwLock<Loaded>,
     pub(crate) keys: Arc<Keys>,
     pub(crate) allowance: Arc<Allowance>,
     pub(crate) rate_limit: RateLimit,
@@ -79,7 +79,7 @@ impl App {
         let AppSetup { loaded, engine, dir, demo, loopback } = setup;
         let config = loaded.config.serve.clone();
         let keys = Arc::new(Keys::open(KeyFile::of(&engine, dir))?);
-        let allowance = Arc::new(Allowance::new(Arc::clone(&keys), engine.shared().cloned()));
+        let allowance = Arc::new(Allowance::new(Arc::clone(&keys), engine.shared().cloned(), dir));
         let metrics = Arc::new(Metrics::default());
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
         let condition = watch::Sender::new(Condition::look(&engine, dir));
@@ -108,7 +108,7 @@ impl App {
             prompt_changes: Mutex::default(),
             stop: watch::Sender::new(Stop::No),
             config,
-            loaded,
+            loaded: RwLock::new(loaded),
             keys,
             allowance,
             prompts_dir,
@@ -117,6 +117,20 @@ impl App {
         };
         app.apply_settings();
         Ok(app)
+    }
+
+    /// The configuration in use with the origin of each value.
+    pub(crate) fn loaded(&self) -> Loaded {
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Uses a configuration that was read again. What `[serve]` says stays as it was: the server has
+    /// begun with it.
+    pub(crate) fn reload(&self, mut loaded: Loaded) -> Result<(), Problem> {
+        self.configure(loaded.config.clone())?;
+        loaded.config.serve = self.config.clone();
+        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = loaded;
+        Ok(())
     }
 
     /// Brings what this server has of a workspace up to what other servers have answered. Nothing

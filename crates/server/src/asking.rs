@@ -101,8 +101,7 @@ impl Asking {
             // Opening a view reads the base.
             engine = caller.lane().run(move || Ok(engine.filtered(&filter)?)).await?;
         }
-        let usage = &caller.workspace.usage;
-        let parent = app.allowance.admit(caller.key.as_deref(), usage).await?;
+        let parent = app.allowance.admit(caller.key.as_deref()).await?;
         let permit = Arc::clone(&app.asks).try_acquire_owned().map_err(|_| {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit of each server")

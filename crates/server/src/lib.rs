@@ -32,3 +32,4 @@ pub use mcp::serve_stdio;
 pub use serve::{
     Reloader, ServeError, ServeOptions, Server, ServerLock, announce, reload_signals, stop_signal,
 };
+pub use workspace::has_workspace;

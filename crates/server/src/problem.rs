@@ -25,6 +25,9 @@ pub(crate) struct Problem {
     pub(crate) hint: Option<String>,
     /// The value of the header `x-request-id`, which also identifies the request in the log.
     pub(crate) request_id: String,
+    /// For the header `retry-after`, in seconds; without, 5 where the server is busy.
+    #[serde(skip)]
+    pub(crate) retry_after: Option<u64>,
 }
 
 impl Problem {
@@ -32,7 +35,13 @@ impl Problem {
         let title = status.canonical_reason().unwrap_or("Error").to_owned();
         let kind = format!("urn:halma:{}", title.to_lowercase().replace([' ', '\''], "-"));
         let (status, detail, request_id) = (status.as_u16(), detail.into(), String::new());
-        Self { kind, title, status, detail, hint: None, request_id }
+        Self { kind, title, status, detail, hint: None, request_id, retry_after: None }
+    }
+
+    /// When the same request can succeed.
+    #[must_use]
+    pub(crate) fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
     }
 
     #[must_use]
@@ -89,6 +98,9 @@ impl From<EngineError> for Problem {
             EngineError::Kb(error) => Self::from_kb(&error),
             EngineError::Run(error) => error.into(),
             EngineError::NoRun { .. } => Self::new(StatusCode::NOT_FOUND, error.to_string()),
+            EngineError::RecordOfUpload { .. } => {
+                Self::new(StatusCode::CONFLICT, error.to_string())
+            }
             EngineError::Kg(_)
             | EngineError::Stored(_)
             | EngineError::Cache(_)

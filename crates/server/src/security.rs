@@ -147,8 +147,9 @@ fn with_problem_body(mut response: Response, uri: &Uri, id: &str) -> Response {
     let headers = response.headers_mut();
     headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    if matches!(problem.status, 429 | 503) {
-        headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
+    // A budget that is spent stays so: only those who are told when to come back should.
+    if let Some(seconds) = problem.retry_after.or((problem.status == 503).then_some(5)) {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     if matches!(problem.status, 401 | 403 | 408 | 413 | 421) {
         // The body may not have been read; the rest of it must not be taken for another request.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use halma_core::ConfigError;
-use halma_engine::{Config, Engine, Loaded, SERVER_LOCK};
+use halma_engine::{Engine, Loaded, SERVER_LOCK};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -178,11 +178,11 @@ impl Reloader {
     /// Uses the models, prompts and settings of this configuration from the next question on, in
     /// all workspaces. Questions and builds under way are not disturbed. What belongs to the
     /// listening socket, the limits of `[serve]` and the embedder stay until the next start.
-    pub async fn reload(&self, config: Config) -> Result<(), ServeError> {
+    pub async fn reload(&self, loaded: Loaded) -> Result<(), ServeError> {
         let app = Arc::clone(&self.app);
         let reload = run_blocking(move || {
             let _changing = app.role_changes.lock().unwrap_or_else(PoisonError::into_inner);
-            app.configure(config)
+            app.reload(loaded)
         });
         reload.await.map_err(|problem| ServeError::Start(problem.detail))
     }

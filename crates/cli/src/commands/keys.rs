@@ -3,8 +3,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use console::style;
+use halma_core::ConfigError;
 use halma_engine::Place;
-use halma_server::{Key, KeyFile, NewKey};
+use halma_server::{Key, KeyFile, NewKey, has_workspace};
 use serde_json::json;
 
 use super::setup::{is_unmade, load_config};
@@ -29,6 +30,22 @@ pub(crate) fn run(args: Keys, common: &Common) -> anyhow::Result<()> {
             view::print(&format!("Revoked {id}."))
         }
     }
+}
+
+/// Refuses a key for a workspace that the base in a folder does not have: it would open one that is
+/// made later under this name. Those of a shared base are in its database.
+fn check_workspace(kb: &Path, new: &NewKey) -> anyhow::Result<()> {
+    let Some(name) = &new.workspace else { return Ok(()) };
+    if is_unmade(kb)? || Place::new(kb)?.address().is_some() || has_workspace(kb, name) {
+        return Ok(());
+    }
+    Err(ConfigError {
+        file: "--workspace".into(),
+        key: name.clone(),
+        reason: format!("`{}` has no such workspace", kb.display()),
+        hint: "make it first: POST /api/v1/workspaces with its name, or the page Settings".into(),
+    }
+    .into())
 }
 
 /// The keys of a base, which are in its folder or in its database.
@@ -65,6 +82,7 @@ fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {
         &kb,
         "the key is for one that is made there; if that is not what was meant, correct `--kb`",
     )?;
+    check_workspace(&kb, &new)?;
     let (key, text) = file.create(new)?;
     if args.json {
         let mut shown = serde_json::to_value(&key)?;

@@ -66,10 +66,10 @@ async fn reload_on_signal(args: &Serve, common: &Common, dir: &Path, reloader: &
         let read = || -> anyhow::Result<_> {
             let mut loaded = load_config(common, flags(args, common)?)?;
             with_prompts(&mut loaded, dir);
-            Ok(loaded.config)
+            Ok(loaded)
         };
         let outcome = match read() {
-            Ok(config) => reloader.reload(config).await.map_err(anyhow::Error::from),
+            Ok(loaded) => reloader.reload(loaded).await.map_err(anyhow::Error::from),
             Err(error) => Err(error),
         };
         match outcome {

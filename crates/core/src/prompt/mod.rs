@@ -1,12 +1,12 @@
 //! Prompts: their words are files, their replies are typed.
 mod file;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use include_dir::{Dir, include_dir};
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -128,6 +128,10 @@ const DEMONSTRATIONS: &str = ".demonstrations";
 /// The folder of files that are parts of prompts and are never asked by themselves.
 const PARTS: &str = "part/";
 
+/// Steps of the template engine for one message of a prompt: far more than the longest list of
+/// passages takes, and less than a second.
+const MOST_STEPS: u64 = 5_000_000;
+
 /// All prompts of a running engine. Strict: an undefined variable is an error with its line.
 pub struct Prompts {
     environment: Environment<'static>,
@@ -139,6 +143,7 @@ impl Prompts {
     pub fn shipped(sets: &[PromptSet]) -> Result<Self, PromptError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_fuel(Some(MOST_STEPS));
         let mut prompts = Self { environment, templates: BTreeMap::new() };
         let files = std::iter::once(&PROMPTS).chain(sets).copied().flatten();
         let (demonstrations, files): (Vec<PromptFile>, Vec<PromptFile>) =
@@ -170,6 +175,17 @@ impl Prompts {
             });
         };
         let (front, sections) = parse_file(name, file, text, Some(&shipped.front))?;
+        let roles: BTreeSet<&str> =
+            self.templates.values().map(|template| template.front.role.as_str()).collect();
+        if !roles.contains(front.role.as_str()) {
+            let roles: Vec<&str> = roles.into_iter().collect();
+            return Err(PromptError {
+                prompt: name.into(),
+                file: file.into(),
+                line: None,
+                reason: format!("`{}` is no role: {}", front.role, roles.join(", ")),
+            });
+        }
         self.insert(name, file, text, front, sections, true)
     }
 
@@ -329,7 +345,12 @@ impl Prompts {
                     prompt: name.into(),
                     file: template.file.clone(),
                     line: e.line(),
-                    reason: e.to_string(),
+                    reason: match e.kind() {
+                        ErrorKind::OutOfFuel => "it repeats too much: a message takes more than \
+                                                 5 million steps"
+                            .into(),
+                        _ => e.to_string(),
+                    },
                 })?;
             messages.push(Message { role: role.clone(), text: text.trim().to_owned() });
         }

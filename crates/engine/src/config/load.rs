@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, level, ranges};
 
 /// A configuration, and the origin of each of its values by dotted key.
+#[derive(Clone)]
 pub struct Loaded {
     pub config: Config,
     pub origins: BTreeMap<String, String>,

@@ -167,14 +167,32 @@ impl Engine {
     /// repeating it: the documents themselves, by which all the rest is found, go last.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
         let names = self.base.names_to_delete(documents)?;
+        self.refuse_records(documents)?;
         self.delete_quoted(&names, &names, || self.base.delete(documents))
     }
 
-    /// Deletes an uploaded file, and its document with everything that quotes it, if a build has
-    /// stored that or is about to.
+    /// Refuses to delete records of an uploaded file that stays.
+    fn refuse_records(&self, documents: &[String]) -> Result<(), EngineError> {
+        let records = self.base.records_chosen(documents)?;
+        let mut stays = records.into_iter().filter(|(_, file)| self.originals.find(file).is_some());
+        match stays.next() {
+            Some((record, file)) => Err(EngineError::RecordOfUpload { record, file }),
+            None => Ok(()),
+        }
+    }
+
+    /// Deletes an uploaded file, and its document or its records with everything that quotes them, if
+    /// a build has stored them or is about to.
     pub fn delete_upload(&self, name: &str) -> Result<Deleted, EngineError> {
         let file = [name.to_owned()];
+        let records = self.base.records_of(name)?;
+        if !records.is_empty() {
+            return self.delete_quoted(&records, &file, || self.base.delete(&records));
+        }
         let is_stored = self.base.inspector().find_document(name)?.is_some();
+        if is_stored {
+            self.refuse_records(&file)?;
+        }
         let quoted = if is_stored { &file[..] } else { &[] };
         self.delete_quoted(quoted, &file, || self.base.delete_named(name))
     }

@@ -308,7 +308,7 @@ impl Base {
         } else if let Some(record) = active.filter(|record| self.opened(&record.model).is_none()) {
             tracing::warn!(
                 "the base's vectors are of `{}`, which is not open: only BM25 is searched until \
-                 `halma index` has embedded the base again",
+                 `halma index --rebuild embedder` has embedded the base again",
                 record.model
             );
         } else if let Some(embedder) = &self.embedder {

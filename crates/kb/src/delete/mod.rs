@@ -121,6 +121,34 @@ impl Base {
         })
     }
 
+    /// Documents with the file that holds them and others, of those that are chosen by name, id or glob.
+    pub fn records_chosen(&self, documents: &[String]) -> Result<Vec<(String, String)>, KbError> {
+        let chosen = self.choose(documents)?;
+        self.store.read(|reader| {
+            let mut records = vec![];
+            for row in chosen.0.keys() {
+                let DocumentRecord { names, source, .. } = reader.linked(*row)?;
+                let record = names.into_iter().next().filter(|name| *name != source);
+                records.extend(record.map(|name| (name, source)));
+            }
+            Ok(records)
+        })
+    }
+
+    /// The documents that a file of records holds.
+    pub fn records_of(&self, file: &str) -> Result<Vec<String>, KbError> {
+        self.store.read(|reader| {
+            let mut records = vec![];
+            for (name, row) in reader.document_names()? {
+                let record: DocumentRecord = reader.linked(row)?;
+                if record.source == file && name != file {
+                    records.push(name);
+                }
+            }
+            Ok(records)
+        })
+    }
+
     /// The names that [`Base::delete`] would delete, in order.
     pub fn names_to_delete(&self, documents: &[String]) -> Result<Vec<String>, KbError> {
         let chosen = self.choose(documents)?;

@@ -8,14 +8,13 @@ use halma_core::{
     Price,
 };
 use reqwest::Url;
-use serde_json::Value;
 
 use super::dialect::{Dialect, Learning};
 use super::stream::assemble;
 use super::wire::{Content, Reply, TokenLogprob, WireUsage, body, pairs, usage};
 use halma_net::Endpoint;
 use halma_net::address::show;
-use halma_net::failure::{Complaint, Failed};
+use halma_net::failure::Failed;
 use halma_net::http::{Http, content_type};
 
 /// How many times the tokens a model gets that thought until they were used up.
@@ -177,20 +176,9 @@ impl OpenAi {
         LlmError::refused(format!("`{model}` at `{}` {why}", show(&self.chat)))
     }
 
-    /// How long the server takes to answer the smallest question: the list of its models, or one
-    /// token where it has none.
+    /// How long the model takes to reply to the smallest question. Servers list their models also
+    /// while every call fails, so it is one that a model replies to.
     async fn ping(&self) -> Result<Duration, LlmError> {
-        let began = Instant::now();
-        let models = self.http.address("/models");
-        match self.http.get(&models).await {
-            Ok(whole) => {
-                serde_json::from_slice::<Value>(&whole.bytes)
-                    .map_err(|e| self.http.unreadable(&whole, &models, &e))?;
-                return Ok(began.elapsed());
-            }
-            Err(Failed { complaint: Some(Complaint { status: 404 | 405 | 501, .. }), .. }) => {}
-            Err(failed) => return Err(failed.error),
-        }
         let began = Instant::now();
         let request = ChatRequest {
             prompt: String::new(),
@@ -199,7 +187,7 @@ impl OpenAi {
             messages: vec![Message { role: "user".into(), text: ".".into() }],
             schema: None,
             stop: vec![],
-            max_tokens: 1,
+            max_tokens: PING_TOKENS,
             temperature: 0.0,
             logprobs: false,
             about: vec![],
@@ -210,7 +198,10 @@ impl OpenAi {
     }
 }
 
-/// Asks a server for the smallest reply and returns how long it took.
+/// Tokens of the reply to the smallest question: some servers refuse to give fewer.
+const PING_TOKENS: u32 = 16;
+
+/// Asks a model for the smallest reply and returns how long it took.
 pub async fn ping(endpoint: Endpoint) -> Result<Duration, LlmError> {
     let model = OpenAi::new(endpoint)
         .map_err(|e| LlmError::refused(format!("`{}`: {}; {}", e.key, e.reason, e.hint)))?;

@@ -1,22 +1,21 @@
-//! What a build has used.
+//! What a build uses.
 use std::sync::Arc;
 
 use halma_core::{Budget, Meter, UsageTotal};
 
 use super::{Build, BuildAccounts};
 use crate::metrics::Metrics;
-use crate::usage::{UsageCounts, UsageKey};
+use crate::usage::UsageCounter;
 use crate::workspace::Workspace;
 
-/// Counts what a build has used when it ends, however it ends. One that makes room for a deletion
+/// Counts what a build uses, and the rest when it ends, however it ends. One that makes room for a deletion
 /// has one for all its turns: calls that were under way then are made to their end, and asked for
 /// again from the cache.
 pub(super) struct Spending {
-    workspace: Arc<Workspace>,
     metrics: Arc<Metrics>,
     build: String,
-    key: String,
     pub(super) meter: Arc<Meter>,
+    pub(super) counter: UsageCounter,
     /// In how many turns the build is done so far.
     turns: u32,
     is_counted: bool,
@@ -35,16 +34,16 @@ impl Spending {
             return former;
         }
         let key = build.key.as_deref();
-        let daily = key.and_then(|key| accounts.allowance.meter_of_id(key, &workspace.usage));
+        let daily = key.and_then(|key| accounts.allowance.meter_of_id(key));
         let meter = Arc::new(match daily {
             Some(daily) => Meter::within(Budget::default(), daily),
             None => Meter::unlimited(),
         });
+        let under = (key.unwrap_or_default(), "index");
         Self {
-            workspace: Arc::clone(workspace),
             metrics: Arc::clone(&accounts.metrics),
             build: build.id.clone(),
-            key: key.unwrap_or_default().to_owned(),
+            counter: UsageCounter::new(workspace, under, Arc::clone(&meter)),
             meter,
             turns: 1,
             is_counted: false,
@@ -57,18 +56,8 @@ impl Spending {
             return;
         }
         let exact = exact.filter(|_| self.turns == 1);
-        // Prompt and completion tokens are counted together by the meter.
-        let usage = exact.unwrap_or_else(|| UsageTotal {
-            llm_calls: self.meter.calls(),
-            prompt_tokens: self.meter.tokens(),
-            usd: self.meter.usd(),
-            ..UsageTotal::default()
-        });
-        self.metrics.build_usage(usage);
-        let counts = UsageCounts::from_total(usage, 0);
-        if counts != UsageCounts::default() || exact.is_some() {
-            self.workspace.usage.add(UsageKey::today(&self.key, "index"), counts);
-        }
+        self.metrics.build_usage(exact.unwrap_or_else(|| self.counter.total()));
+        self.counter.count(exact);
     }
 }
 

@@ -148,14 +148,16 @@ async fn run(
     };
     let folder = engine.originals().dir().to_owned();
     let meter = Arc::clone(&spending.meter);
-    let done = if let Some(samples) = &build.samples {
-        let done = engine.learn_tags_within(samples, build.replace, progress, Some(meter)).await;
-        done.map(Report::Learned)
-    } else {
+    let work = async {
+        if let Some(samples) = &build.samples {
+            let learned = engine.learn_tags_within(samples, build.replace, progress, Some(meter));
+            return learned.await.map(Report::Learned);
+        }
         let options = options(build.uploads.as_deref(), build.rebuild.clone());
         let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
         done.map(|report| Report::Indexed(Box::new(report)))
     };
+    let done = spending.counter.during(work).await;
     spending.count(done.as_ref().ok().map(Report::usage));
     metrics.build(if done.is_ok() { "done" } else { "failed" });
     let end = Arc::new(End::of(done, &folder));

@@ -1,10 +1,11 @@
 //! The daily budget of a key: all its questions and builds share it, so that concurrent ones cannot
 //! overspend together; of a base that is shared, also those of other servers.
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
-use chrono::{NaiveDate, Utc};
+use chrono::{NaiveDate, Timelike as _, Utc};
 use halma_core::{Budget, Meter};
 use halma_engine::SharedSpace;
 use halma_pg::Spent;
@@ -12,7 +13,8 @@ use halma_pg::Spent;
 use super::key_budget::KeyBudget;
 use crate::keys::{Key, Keys};
 use crate::problem::Problem;
-use crate::usage::Usage;
+use crate::usage::key_usage;
+use crate::workspace;
 
 /// The meter of a key on one day.
 #[derive(Clone)]
@@ -26,12 +28,14 @@ pub(crate) struct DailyMeter {
 pub(crate) struct Allowance {
     keys: Arc<Keys>,
     shared: Option<SharedSpace>,
+    /// The folder of the base: what a key has used of its budget is in the folders of all workspaces.
+    dir: PathBuf,
     meters: Mutex<HashMap<String, DailyMeter>>,
 }
 
 impl Allowance {
-    pub(crate) fn new(keys: Arc<Keys>, shared: Option<SharedSpace>) -> Self {
-        Self { keys, shared, meters: Mutex::default() }
+    pub(crate) fn new(keys: Arc<Keys>, shared: Option<SharedSpace>, dir: &Path) -> Self {
+        Self { keys, shared, dir: dir.to_owned(), meters: Mutex::default() }
     }
 
     pub(crate) fn keys(&self) -> &Arc<Keys> {
@@ -39,7 +43,7 @@ impl Allowance {
     }
 
     /// The budget of a key for the rest of the day; `None` for a key without limits.
-    fn daily(&self, key: &Key, usage: &Usage) -> Option<DailyMeter> {
+    fn daily(&self, key: &Key) -> Option<DailyMeter> {
         if key.budget_per_day_usd.is_none() && key.calls_per_day.is_none() {
             return None;
         }
@@ -54,7 +58,7 @@ impl Allowance {
             let budget = Budget { calls, usd, ..Budget::default() };
             Meter::shared(budget, Arc::new(shared.clone()))
         } else {
-            let spent = usage.key_usage(&key.id, day);
+            let spent = key_usage(&workspace::folders(&self.dir), (&key.id, day));
             Meter::new(Budget {
                 calls: calls.map(|calls| calls.saturating_sub(spent.calls)),
                 usd: usd.map(|usd| (usd - spent.usd).max(0.0)),
@@ -68,20 +72,16 @@ impl Allowance {
 
     /// The budget of the key for another question; refuses one that is spent. `None` for a key
     /// without limits.
-    pub(crate) async fn admit(
-        &self,
-        key: Option<&Key>,
-        usage: &Usage,
-    ) -> Result<Option<Arc<Meter>>, Problem> {
-        let Some(daily) = key.and_then(|key| self.daily(key, usage)) else { return Ok(None) };
+    pub(crate) async fn admit(&self, key: Option<&Key>) -> Result<Option<Arc<Meter>>, Problem> {
+        let Some(daily) = key.and_then(|key| self.daily(key)) else { return Ok(None) };
         daily.check().await?;
         Ok(Some(daily.meter))
     }
 
     /// The budget of the key with this id. A key that was revoked may spend nothing.
-    pub(crate) fn meter_of_id(&self, id: &str, usage: &Usage) -> Option<Arc<Meter>> {
+    pub(crate) fn meter_of_id(&self, id: &str) -> Option<Arc<Meter>> {
         match self.keys.by_id(id) {
-            Some(key) => self.daily(&key, usage).map(|daily| daily.meter),
+            Some(key) => self.daily(&key).map(|daily| daily.meter),
             None => Some(Arc::new(Meter::new(Budget { calls: Some(0), ..Budget::default() }))),
         }
     }
@@ -98,10 +98,16 @@ impl DailyMeter {
         if most_calls.is_some_and(|max| calls >= max) || most_usd.is_some_and(|max| usd >= max) {
             let detail = "this key has spent its daily budget";
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)
-                .hint("wait until midnight UTC, or ask for a key with a larger budget"));
+                .hint("wait until midnight UTC, or ask for a key with a larger budget")
+                .retry_after(until_midnight()));
         }
         Ok(())
     }
+}
+
+/// Seconds until the next day begins, in UTC.
+fn until_midnight() -> u64 {
+    u64::from(86_400 - Utc::now().num_seconds_from_midnight())
 }
 
 /// Calls and US dollars.

@@ -23,11 +23,11 @@ impl RateLimit {
         let Some(limiter) = &self.per_key else { return Ok(()) };
         limiter.check_key(&key.to_owned()).map_err(|not_until| {
             let wait = not_until.wait_time_from(DefaultClock::default().now()).as_secs() + 1;
-            Problem::new(StatusCode::TOO_MANY_REQUESTS, "this key has sent too many requests").hint(
-                format!(
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "this key has sent too many requests")
+                .hint(format!(
                     "try again in {wait} s; `serve.requests_per_minute` is the limit of each server"
-                ),
-            )
+                ))
+                .retry_after(wait)
         })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use chrono::Utc;
-use halma_core::{Meter, UsageTotal};
+use halma_core::Meter;
 use halma_engine::Engine;
 use halma_eval::{DataSet, Format, Origin, Progress, Runner, Source, SystemUnderTest, Tick, load};
 use serde::Deserialize;
@@ -21,7 +21,7 @@ use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
 use crate::problem::Problem;
-use crate::usage::{UsageCounts, UsageKey};
+use crate::usage::UsageCounter;
 
 /// Questions that are asked concurrently.
 const CONCURRENCY: usize = 4;
@@ -62,8 +62,7 @@ pub(crate) async fn start(
     let engine = caller.workspace.engine();
     let evaluation = {
         let (caller, engine) = (caller.clone(), Arc::clone(&engine));
-        let usage = &caller.workspace.usage;
-        let parent = app.allowance.admit(caller.key.as_deref(), usage).await?;
+        let parent = app.allowance.admit(caller.key.as_deref()).await?;
         run_blocking(move || Evaluation::prepare(&caller, engine, &new, parent)).await?
     };
     let run = EvaluationRun {
@@ -87,13 +86,19 @@ pub(crate) async fn start(
     let id = run.id.clone();
     tokio::spawn(Arc::clone(&runs).follow(id.clone()));
     tokio::spawn(async move {
-        let outcome = tokio::select! {
-            outcome = evaluation.run(&runs, &id) => outcome,
-            () = stop.notified() => Ok(()),
-            problem = caller.ended(&app) => Err(problem.detail),
-            () = app.stopping(Stop::Soon) => Err("the server was stopped".to_owned()),
+        let under = (caller.key_id().unwrap_or_default(), "evaluation");
+        let budget = Arc::clone(&evaluation.budget);
+        let mut counter = UsageCounter::new(&caller.workspace, under, budget);
+        let work = async {
+            tokio::select! {
+                outcome = evaluation.run(&runs, &id) => outcome,
+                () = stop.notified() => Ok(()),
+                problem = caller.ended(&app) => Err(problem.detail),
+                () = app.stopping(Stop::Soon) => Err("the server was stopped".to_owned()),
+            }
         };
-        evaluation.count_usage(&caller);
+        let outcome = counter.during(work).await;
+        counter.count(None);
         runs.end(&id, outcome).await;
     });
     Ok(Json(run))
@@ -192,17 +197,6 @@ impl Evaluation {
         std::fs::create_dir_all(&self.folder)?;
         std::fs::rename(self.checked.path().join(&name), &file)?;
         Ok(file)
-    }
-
-    fn count_usage(&self, caller: &Caller) {
-        let total = UsageTotal {
-            llm_calls: self.budget.calls(),
-            prompt_tokens: self.budget.tokens(),
-            usd: self.budget.usd(),
-            ..UsageTotal::default()
-        };
-        let usage_key = UsageKey::today(caller.key_id().unwrap_or_default(), "evaluation");
-        caller.workspace.usage.add(usage_key, UsageCounts::from_total(total, 0));
     }
 }
 

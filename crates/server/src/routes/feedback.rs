@@ -227,11 +227,10 @@ pub(crate) async fn verify(
     Part(id): Part<String>,
 ) -> Result<Json<VerifiedFeedback>, Problem> {
     let (engine, _) = visible(&caller, &id).await?;
-    let usage = &caller.workspace.usage;
-    let parent = app.allowance.admit(caller.key.as_deref(), usage).await?;
+    let parent = app.allowance.admit(caller.key.as_deref()).await?;
     let verified = caller.workspace.models.pass(engine.verify_feedback(&id, parent)).await??;
     let key = UsageKey::today(caller.key_id().unwrap_or_default(), USAGE);
-    usage.add(key, UsageCounts::from_total(verified.usage, 0));
+    caller.workspace.usage.add(key, UsageCounts::from_total(verified.usage, 0));
     Ok(Json(verified))
 }
 

@@ -7,12 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use super::{Sums, UsageCounts, UsageKey};
 
+/// The file in the folder of a workspace.
+const NAME: &str = "usage.jsonl";
+
 #[derive(Serialize, Deserialize)]
 struct Record {
     #[serde(flatten)]
     key: UsageKey,
     #[serde(flatten)]
     counts: UsageCounts,
+}
+
+/// The records of the workspace in this folder; what cannot be read is left out.
+pub(super) fn read(dir: &Path) -> Vec<(UsageKey, UsageCounts)> {
+    let text = std::fs::read_to_string(dir.join(NAME)).unwrap_or_default();
+    let records = text.lines().filter_map(|line| serde_json::from_str::<Record>(line).ok());
+    records.map(|record| (record.key, record.counts)).collect()
 }
 
 pub(super) struct FileUsage {
@@ -23,7 +33,7 @@ pub(super) struct FileUsage {
 impl FileUsage {
     /// Reads the records and rewrites them as sums. A line that was truncated by a crash is skipped.
     pub(super) fn open(dir: &Path) -> std::io::Result<Self> {
-        let path = dir.join("usage.jsonl");
+        let path = dir.join(NAME);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),

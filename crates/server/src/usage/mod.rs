@@ -1,10 +1,11 @@
 //! Usage of questions and builds by day, key and strategy: in a file of the workspace, or, of one that
 //! is shared, in its database.
+mod counter;
 mod database;
 mod file;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::{NaiveDate, Utc};
@@ -13,6 +14,7 @@ use halma_engine::SharedSpace;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub(crate) use self::counter::UsageCounter;
 use self::database::DatabaseUsage;
 pub(crate) use self::database::day_number;
 use self::file::FileUsage;
@@ -145,19 +147,18 @@ impl Usage {
         }
         Ok(groups.into_iter().map(|(group, counts)| UsageLine { group, counts }).collect())
     }
+}
 
-    /// What the file says that a key has used on a day. In a database its budget is counted as it is
-    /// spent, and not by this.
-    pub(crate) fn key_usage(&self, id: &str, day: NaiveDate) -> UsageCounts {
-        let mut sum = UsageCounts::default();
-        let UsageStorage::File(file) = &self.kept else { return sum };
-        for (key, counts) in file.sums().iter() {
-            if key.key == id && key.day == day {
-                sum.add(*counts);
-            }
+/// What the files of some workspaces say that a key has used on a day. In a database its budget is
+/// counted as it is spent, and not by this.
+pub(crate) fn key_usage(folders: &[PathBuf], (id, day): (&str, NaiveDate)) -> UsageCounts {
+    let mut sum = UsageCounts::default();
+    for (key, counts) in folders.iter().flat_map(|folder| file::read(folder)) {
+        if key.key == id && key.day == day {
+            sum.add(counts);
         }
-        sum
     }
+    sum
 }
 
 #[cfg(test)]
@@ -181,7 +182,8 @@ mod tests {
         let naive = &lines[1];
         let counts = (naive.counts.questions, naive.counts.usd);
         assert_eq!((naive.group.as_str(), counts), ("naive", (2, 1.0)));
-        assert_eq!(again.key_usage("k", Utc::now().date_naive()).calls, 6);
+        let folders = [dir.path().to_owned(), dir.path().join("none")];
+        assert_eq!(key_usage(&folders, ("k", Utc::now().date_naive())).calls, 6);
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use halma_engine::{Base, Config, Engine};
+use halma_engine::{Base, Config, Engine, free_space};
 use tokio::time::timeout;
 
 use super::closed::ClosedWorkspaces;
@@ -27,11 +27,40 @@ const FOLDER: &str = "workspaces";
 /// When a workspace with pending builds that could not be opened is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// Bytes that are free before another workspace is made.
+const LEAST_SPACE: u64 = 32_000_000;
+
 /// How long a request waits for a workspace that is being closed, before it is opened again.
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// Prefix of the folder of a workspace that is being removed; no valid name begins with it.
 pub(super) const REMOVED: &str = ".removed-";
+
+/// The folders of all workspaces of the base in a folder, the default one first.
+pub(crate) fn folders(base: &Path) -> Vec<PathBuf> {
+    let others = std::fs::read_dir(base.join(FOLDER)).into_iter().flatten().flatten();
+    let others = others.filter(|other| !other.file_name().to_string_lossy().starts_with(REMOVED));
+    std::iter::once(base.to_owned()).chain(others.map(|other| other.path())).collect()
+}
+
+/// Whether the base in a folder has this workspace.
+pub fn has_workspace(base: &Path, name: &str) -> bool {
+    let is_it = |folder: &PathBuf| folder.file_name().is_some_and(|folder| folder == name);
+    name == DEFAULT || folders(base).iter().skip(1).any(is_it)
+}
+
+/// Refuses another base on a disk that is nearly full: its files are mapped, and a page of them that
+/// the disk has no room for ends the process.
+fn check_space(dir: &Path) -> Result<(), Problem> {
+    match free_space(dir) {
+        Ok(free) if free < LEAST_SPACE => {
+            let detail = "there is no space left for another workspace";
+            Err(Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail)
+                .hint(format!("free at least {} MB on the server's disk", LEAST_SPACE / 1_000_000)))
+        }
+        _ => Ok(()),
+    }
+}
 
 pub(crate) struct Workspaces {
     pub(super) dir: PathBuf,
@@ -200,8 +229,14 @@ impl Workspaces {
             run_blocking(move || shared.change(|settings| settings.add(&added))).await?;
             return self.get(name).await;
         }
+        check_space(self.dir.parent().unwrap_or(&self.dir))?;
         std::fs::create_dir_all(&dir).map_err(|e| Problem::internal(&e))?;
-        self.get(name).await
+        let made = self.get(name).await;
+        if made.is_err() {
+            // Half made, it would be taken for one that exists.
+            let _ = std::fs::remove_dir_all(&dir);
+        }
+        made
     }
 
     /// Removes a workspace and everything in it.

@@ -16,7 +16,8 @@ use halma_core::MetadataFilter;
 use halma_engine::Engine;
 use tokio::sync::watch;
 
-pub(crate) use all::{DEFAULT, Workspaces};
+pub use all::has_workspace;
+pub(crate) use all::{DEFAULT, Workspaces, folders};
 pub(crate) use freshness::{Freshness, has_changed};
 pub(crate) use overview::Overview;
 

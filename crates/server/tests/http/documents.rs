@@ -218,3 +218,44 @@ async fn a_deletion_that_was_cut_off_is_completed_by_repeating_it() {
     assert_eq!(names(&listed).len(), 0);
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn records_go_with_their_file_and_not_by_themselves() {
+    let world = World::start().await;
+    let lines = b"{\"text\": \"Skell Light was first lit in 1902.\"}\n\
+                  {\"id\": \"varn\", \"text\": \"Varn Light was first lit in 1911.\"}\n";
+    let uploaded = world.upload(&[("lights.jsonl", lines)]).await;
+    let which = json!({"uploads": [uploaded["accepted"][0]["upload"]]});
+    let build = world.post_json("/api/v1/builds", &which).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    let delete = async |path: &str| {
+        world.request(Method::DELETE, &format!("/api/v1/documents/{path}")).send().await.unwrap()
+    };
+    for record in ["lights.jsonl%231", "varn"] {
+        let refused = delete(record).await;
+        assert_eq!(refused.status(), 409, "{record}");
+        let problem = refused.text().await.unwrap();
+        assert!(problem.contains("`lights.jsonl`"), "{problem}");
+    }
+    let removed = good(delete("lights.jsonl").await).await;
+    assert_eq!(removed["removed"]["document"], 2, "{removed}");
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(done["report"]["documents_new"], 0, "{done}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_is_deleted_by_its_name_and_the_others_stay() {
+    let world = World::start().await;
+    let text = b"Skell Light was first lit in 1902.\n";
+    world.upload(&[("a.txt", text), ("b.txt", text)]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    let delete = world.request(Method::DELETE, "/api/v1/documents/a.txt");
+    good(delete.send().await.unwrap()).await;
+    let files = world.dir.path().join("files");
+    assert!(!files.join("a.txt").exists() && files.join("b.txt").exists());
+    assert_eq!(world.get("/api/v1/documents/b.txt").await.status(), 200);
+    world.stop().await;
+}

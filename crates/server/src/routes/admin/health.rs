@@ -104,7 +104,7 @@ pub(crate) async fn config(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
 ) -> Result<Json<ConfigValues>, Problem> {
-    let mut values = halma_engine::show(&app.loaded)?;
+    let mut values = halma_engine::show(&app.loaded())?;
     for shown in &mut values {
         shown.value = without_password(std::mem::take(&mut shown.value));
     }

@@ -317,6 +317,10 @@ pub(crate) async fn delete(
             // It may have become a document since its id was listed.
             let _hold = caller.workspace.builds.hold();
             engine.delete_upload(&upload.name)?
+        } else if engine.base().inspector().find_document(&id)?.is_some() {
+            // A name: copies under other names stay.
+            let _hold = caller.workspace.builds.hold();
+            engine.delete_upload(&id)?
         } else {
             // By id, so that no name is taken for a pattern.
             let id = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.id;

@@ -158,6 +158,18 @@ async fn a_key_cannot_exceed_its_daily_budget() {
     assert_eq!(statuses[0], 200);
     assert_eq!(statuses[3], 429, "{statuses:?}");
     assert!(double.chat_calls() <= 2);
+    // Nor by a restart, nor in another workspace, which counts by itself.
+    let dir = world.stop().await;
+    let other = dir.path().join("workspaces/other");
+    std::fs::create_dir_all(&other).unwrap();
+    std::fs::rename(dir.path().join("usage.jsonl"), other.join("usage.jsonl")).unwrap();
+    let world = World::over(dir, with_model(&double)).await;
+    let ask = json!({"question": "When was Orrin Light first lit, after all?"});
+    let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);
+    let refused = request.send().await.unwrap();
+    assert_eq!(refused.status(), 429);
+    let wait: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!(wait > 5, "until midnight: {wait} s");
     world.stop().await;
 }
 

@@ -1,5 +1,7 @@
 //! A server whose configuration is read again while it runs.
-use halma_engine::ModelConfig;
+use std::collections::BTreeMap;
+
+use halma_engine::{Config, Loaded, ModelConfig};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -22,11 +24,18 @@ async fn roles_that_were_assigned_over_http_stay_when_the_configuration_is_read_
     // The file has another model for a third role, and one of the assigned ones is gone.
     config.models.insert("c".into(), model("c"));
     config.roles.insert("judge".into(), "c".into());
-    world.reloader.reload(config.clone()).await.unwrap();
+    let read = |config: &Config| Loaded {
+        config: config.clone(),
+        origins: BTreeMap::from([("roles.judge".to_owned(), "halma.toml:3".to_owned())]),
+        file: None,
+    };
+    world.reloader.reload(read(&config)).await.unwrap();
+    let shown = world.get_json("/api/v1/config").await.to_string();
+    assert!(shown.contains("halma.toml:3"), "{shown}");
     let now = roles(&world).await;
     assert_eq!([&now["reader"], &now["proposer"]], ["b", "b"], "{now}");
     config.models.remove("b");
-    world.reloader.reload(config).await.unwrap();
+    world.reloader.reload(read(&config)).await.unwrap();
     assert_ne!(roles(&world).await["reader"], "b");
     world.stop().await;
 }

@@ -6,6 +6,7 @@ export const answerOf = (run: TraceHead): string => run.answer ?? "";
 
 /** A label and its tone. */
 export function outcome(run: TraceHead): [label: string, tone: string] {
+  if (run.error?.startsWith("cancelled")) return ["cancelled", "warn"];
   if (run.error) return ["failed", "bad"];
   if (run.answer == null) return ["no answer", "warn"];
   return run.abstained ? ["abstained", "warn"] : ["answered", "good"];

@@ -39,6 +39,16 @@ impl ReceivedFile {
         if let Err(refused) = engine.base().recognise_file(name, file.path())? {
             return Ok(Err(RefusedFile::new(name, refused.reason, &refused.hint)));
         }
+        self.check_name(engine, replace)
+    }
+
+    /// Refuses a name that a file with other contents has, unless that is to be replaced.
+    pub(super) fn check_name(
+        &self,
+        engine: &Engine,
+        replace: bool,
+    ) -> Result<Result<(), RefusedFile>, Problem> {
+        let Self { file, name, .. } = self;
         let former = engine.originals().find(name).filter(|_| !replace);
         if let Some(former) = former
             && !are_same(&former, file.path()).map_err(|e| disk_problem(&e))?
@@ -66,11 +76,11 @@ impl ReceivedFile {
             let reason = "this name is taken by a document that this key does not see";
             Ok(Err(RefusedFile::new(&name, reason, "give the file another name")))
         };
-        if engine.hides(&name)? {
-            return taken();
-        }
         if target.is_dir() {
             return Ok(Err(RefusedFile::new(&name, "a folder has this name", "rename the file")));
+        }
+        if engine.hides(&name)? {
+            return taken();
         }
         let folder = target.parent().unwrap_or(originals);
         if std::fs::create_dir_all(folder).is_err() {

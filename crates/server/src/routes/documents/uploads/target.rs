@@ -102,7 +102,11 @@ impl UploadTarget {
                 }
                 file.sync()?;
                 let new = (engine.originals(), NewFile { name: &upload, bytes });
-                let place = || file.move_to_originals(&engine);
+                // Again, for a file of the same name that was placed meanwhile.
+                let place = || match file.check_name(&engine, replace)? {
+                    Ok(()) => file.move_to_originals(&engine),
+                    Err(refused) => Ok(Err(refused)),
+                };
                 let moved =
                     workspace.while_open(|| workspace.uploading.place(&mut quota, new, place))?;
                 Ok((moved.map(|()| AcceptedFile { name: upload.clone(), bytes, upload }), quota))

@@ -9,7 +9,7 @@ import zipfile
 RUN, ABOUT, CHECKPOINTS = "run.json", "halma.json", "checkpoints"
 # What a training depends on, next to its data and the weights of its base.
 FLAGS = ("base", "kind", "rank", "alpha", "rate", "epochs", "length", "batch", "steps", "seed")
-NAMES = {"data": "train.jsonl", "weights": "the weights of the base"}
+CHANGED = {"data": "train.jsonl has changed", "weights": "the weights of the base have changed"}
 
 
 def fail(message, hint):
@@ -43,7 +43,7 @@ def check(given, **more):
     except ValueError as error:
         fail(f"`{file}` cannot be read: {error}", f"remove `{given.out}`, or give another --out")
     now = values(given, **more)
-    differs = [f"{NAMES[key]} has changed" if key in NAMES else f"{key} was {earlier.get(key)} and is {now[key]}"
+    differs = [CHANGED.get(key) or f"{key} was {earlier.get(key)} and is {now[key]}"
                for key in now if earlier.get(key) != now[key]]
     if differs:
         fail(f"`{given.out}` holds an interrupted training with other values: {'; '.join(differs)}",

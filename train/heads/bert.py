@@ -194,11 +194,13 @@ def batch(encoded):
 
 
 def read_lines(file):
-    """JSON lines, whatever their line ends. A bad line is an error that names it."""
+    """JSON lines, whatever their line ends, with or without a byte order mark. A bad line is an error
+    that names it."""
     try:
-        text = Path(file).read_text("utf-8")
-    except OSError as error:
-        fail(f"`{file}` cannot be read: {error.strerror}", "make it with train/heads/data.py")
+        text = Path(file).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        fail(f"`{file}` cannot be read: {reason}", "make it with train/heads/data.py")
     records = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():

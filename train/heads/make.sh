@@ -8,11 +8,14 @@
 # MODEL: a folder with a small language model, which first makes questions of the passages (a GPU).
 # PYTHON: a Python with the packages in the head of train.py, where uv is not installed.
 # BASE: the folder of all-MiniLM-L6-v2. EXCLUDE: files whose questions nothing is trained on.
-# WORK: where examples and checkpoints go.
+# WORK: where examples and checkpoints go. Relative paths start at the root of the repository.
 set -eu
 cd "$(dirname "$0")/../.."
-[ $# -ge 1 ] || { echo "error: no folder of data is named
- hint: train/heads/make.sh DATA [MINUTES]" >&2; exit 2; }
+fail() { printf 'error: %s\n hint: %s\n' "$1" "$2" >&2; exit 2; }
+[ -n "${1:-}" ] || fail "no folder of data is named" "make heads DATA=FOLDER; train/heads/CARD.md lists its files"
+[ -d "$1" ] || fail "\`$1\` is not a folder" "name the folder with the files that train/heads/CARD.md lists"
+[ -n "${PYTHON:-}" ] || command -v uv >/dev/null || fail "uv is not installed" \
+    "install it (https://docs.astral.sh/uv/), or name a Python with the packages in the head of train.py as PYTHON"
 data=$1
 base=${BASE:-$HOME/.cache/halma/models/all-MiniLM-L6-v2}
 work=${WORK:-target/heads}
@@ -25,8 +28,9 @@ if [ -n "${MODEL:-}" ] && [ ! -s "$work/made.jsonl" ]; then
     run generate.py "$work/questions" --model "$MODEL" --out "$work/made.jsonl"
 fi
 made=$([ -s "$work/made.jsonl" ] && echo "--made $work/made.jsonl" || true)
+# Each time, in half a minute: other files or questions than before are not trained on otherwise.
 # shellcheck disable=SC2086
-[ -s "$work/data/statistics.json" ] || run data.py "$data" --out "$work/data" $made ${EXCLUDE:+--exclude $EXCLUDE}
+run data.py "$data" --out "$work/data" $made ${EXCLUDE:+--exclude $EXCLUDE}
 trained() {
     out=$1; shift
     run train.py "$work/data" --base "$base" --out "$work/$out.pt" ${minutes:+--minutes "$minutes"} "$@"

@@ -16,6 +16,7 @@ import argparse
 import functools
 import hashlib
 import multiprocessing
+import pickle
 import random
 import time
 from pathlib import Path
@@ -151,14 +152,20 @@ def save(path, state):
 
 
 def resume(path, state, model, optimizer):
-    """Where the run that wrote `path` was: (step, seconds)."""
+    """Where the run that wrote `path` was: (step, seconds). The steps of a run with other values are
+    other ones, so that it cannot be resumed."""
     if not path.is_file():
         return 0, 0.0
-    held = torch.load(path, map_location="cpu", weights_only=True)
-    for name in ("base_hash", "data_hash"):
-        if held[name] != state[name]:
-            fail(f"`{path}` is of a run with another {name.split('_')[0]}",
-                 "delete it or name another --out")
+    try:
+        held = torch.load(path, map_location="cpu", weights_only=True)
+        differs = [f"another {name.split('_')[0]}" for name in ("base_hash", "data_hash")
+                   if held[name] != state[name]]
+        differs += [f"{name} {held['values'].get(name)}, not {value}"
+                    for name, value in state["values"].items() if held["values"].get(name) != value]
+    except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError):
+        fail(f"`{path}` is not a checkpoint that this program can resume", "delete it or name another --out")
+    if differs:
+        fail(f"`{path}` is of a run with {', '.join(differs)}", "delete it or name another --out")
     model.load_state_dict(held["model"])
     optimizer.load_state_dict(held["optimizer"])
     print(f"resumes after step {held['step']}")
@@ -177,14 +184,16 @@ def run(given, base, device):
             part.p = given.dropout
     optimizer = optimizer_for(model, given.rate)
     computed = Computed(model, device, given.precision)
+    tokens = GPU_TOKENS if device == "cuda" else TOKENS
     state = {"base_hash": base.hash,
-             "data_hash": hashlib.sha256(b"".join(file.read_bytes() for file in data)).hexdigest()}
+             "data_hash": hashlib.sha256(b"".join(file.read_bytes() for file in data)).hexdigest(),
+             "values": {"epochs": given.epochs, "rate": given.rate, "dropout": given.dropout,
+                        "seed": given.seed, "tokens a step": tokens}}
     step, before = resume(given.out, state, model, optimizer)
     base.embeddings.to(device)
     examples = prepared(base, records, given.threads)
     keywords = [prepare_keywords(base.tokenizer, one) for one in words]
     drawn = random.Random(given.seed)
-    tokens = GPU_TOKENS if device == "cuda" else TOKENS
     steps = [batch for _ in range(given.epochs) for batch in batches(examples, tokens, drawn)]
     start, saved, sum_loss, count = time.time(), time.time(), 0.0, 0
     seen = sum(len(one) for one in steps[:step])

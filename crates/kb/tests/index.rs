@@ -120,6 +120,35 @@ async fn duplicates_are_stored_once_and_survive_the_change_of_one_copy() {
 }
 
 #[tokio::test]
+async fn files_of_one_name_in_two_folders_are_two_documents() {
+    let bench = Bench::new();
+    bench.write("a/readme.txt", "A text about otters.").write("b/readme.txt", "All about beavers.");
+    let base = bench.open(None);
+    let index = async |folder: &str| {
+        let (format, folder) = (InputFormat::Auto, bench.input().join(folder));
+        bench.index_path(&base, &folder, format, Budget::default()).await.unwrap()
+    };
+    for (folder, new) in [("a", 1), ("b", 1), ("a", 0), ("b", 0)] {
+        let report = index(folder).await;
+        assert_eq!((report.documents_new, report.documents_replaced), (new, 0), "{folder}");
+    }
+    let of = async |word: &str| {
+        search(&base, word, Layer::Chunk, Mode::Bm25).await.first().map(|hit| hit.document.clone())
+    };
+    assert_eq!(of("otters").await.as_deref(), Some("readme.txt"));
+    assert_eq!(of("beavers").await.as_deref(), Some("readme.txt (2)"));
+    bench.write("b/readme.txt", "All about badgers.");
+    assert_eq!(index("b").await.documents_replaced, 1);
+    assert_eq!(of("beavers").await, None);
+    // A folder that has moved holds the same documents.
+    std::fs::rename(bench.input().join("b"), bench.input().join("c")).unwrap();
+    bench.write("c/readme.txt", "All about bears.");
+    let report = index("c").await;
+    assert_eq!((report.documents_new, report.documents_replaced), (0, 1), "{report:?}");
+    assert_eq!(of("otters").await.as_deref(), Some("readme.txt"));
+}
+
+#[tokio::test]
 async fn names_that_meet_are_numbered_and_stay_so() {
     let bench = Bench::new();
     bench

@@ -200,6 +200,9 @@ pub(crate) struct EvalBuildBlend {
     /// File to write, JSON lines in the format of BlendQA
     #[arg(long, short, value_name = "FILE", default_value = "blend.jsonl")]
     pub(crate) out: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Pairs of sources, separated by commas
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind)]
     #[arg(default_value = "kg-text,kg-web,text-web")]

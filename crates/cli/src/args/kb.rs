@@ -117,6 +117,9 @@ pub(crate) struct KbExport {
     /// Format of the file
     #[arg(long, value_parser = one_of(FORMATS), default_value = "jsonl")]
     pub(crate) format: ExportFormat,
+    /// Replace the file if it exists
+    #[arg(long, requires = "file")]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) kb: KbDir,
 }

@@ -8,6 +8,7 @@ use halma_engine::{
     CallSharing, Config, Engine, EngineError, Flags, IndexOptions, IndexReport, IndexRun, KbError,
     Place, Watch, Workforce, base_folder,
 };
+use serde_json::json;
 use toml::Value;
 
 use super::setup::{budget_flags, create_or_open, load_config, metadata_of, open_chosen};
@@ -63,6 +64,12 @@ pub(crate) async fn run(args: Index, common: &Common) -> anyhow::Result<()> {
 
 /// Indexes the folders once.
 async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::Result<()> {
+    // Layers of a base that is rebuilt, to see whether anything of them is gone afterwards.
+    let layers = || {
+        let stats = engine.base().inspector().stats();
+        stats.map(|stats| json!([stats.chunks, stats.atoms, stats.figures]))
+    };
+    let before = (!options.rebuild.is_empty()).then(layers).transpose()?;
     let run = IndexRun { progress: progress::index(), parent: None, sharing: sharing(args) };
     let report = engine.index_by(&args.paths, options, run).await?;
     if args.json {
@@ -76,7 +83,11 @@ async fn once(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow::
             let made = report.documents_new + report.documents_replaced + report.atoms;
             let done =
                 made + report.embedded + report.extracted.units + report.documents_removed.len();
-            let said = if done > 0 { "Rebuilt as configured" } else { "Already as configured" };
+            let said = if done > 0 || before != Some(layers()?) {
+                "Rebuilt as configured"
+            } else {
+                "Already as configured"
+            };
             view::print(&format!("{said}: {}.", parts.join(", ")))?;
         }
     }
@@ -163,6 +174,9 @@ fn no_such_path(path: &Path) -> ConfigError {
 fn outcome(report: &IndexReport, paths: &[PathBuf]) -> anyhow::Result<()> {
     let known = report.documents_new + report.documents_unchanged + report.documents_replaced;
     if known == 0 && report.duplicates == 0 {
+        if let Some(failure) = &report.failure {
+            anyhow::bail!("nothing was indexed: {failure}");
+        }
         let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         anyhow::bail!(
             "nothing was indexed: `{}` has no document that can be read and is not left out by \

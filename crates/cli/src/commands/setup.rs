@@ -142,3 +142,16 @@ fn warn(engine: &Engine) {
         view::warn(warning);
     }
 }
+
+/// Refuses to write over a file that was not asked to be replaced.
+pub(crate) fn refuse_existing(file: &Path, force: bool) -> Result<(), ConfigError> {
+    if force || !file.exists() {
+        return Ok(());
+    }
+    Err(ConfigError {
+        file: file.display().to_string(),
+        key: "FILE".into(),
+        reason: "it exists already".into(),
+        hint: "give another name, or replace it with --force".into(),
+    })
+}

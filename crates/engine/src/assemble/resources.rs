@@ -8,7 +8,7 @@ use halma_kb::{Base, Workers};
 use halma_models::Cache;
 
 use crate::assemble;
-use crate::config::Config;
+use crate::config::{BudgetConfig, Config, ModelConfig};
 use crate::engine::OffRuntime;
 use crate::telemetry::Telemetry;
 
@@ -26,12 +26,31 @@ pub(crate) struct SharedResources {
     pub(crate) warnings: Vec<String>,
 }
 
+/// Models for which a limit in US dollars does nothing, where there is such a limit.
+fn unpriced(config: &Config) -> Option<String> {
+    let BudgetConfig { ask, index, eval } = &config.budget;
+    if ask.usd.or(index.usd).or(eval.usd).is_none() {
+        return None;
+    }
+    let free = |model: &ModelConfig| model.price.prompt + model.price.completion <= 0.0;
+    let named = config.models.iter().filter(|(_, model)| free(model));
+    let named: Vec<String> = named.map(|(name, _)| format!("models.{name}")).collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "a limit in US dollars does not hold for {}, which has no `price`: give one, or limit the \
+             calls or tokens",
+            named.join(" and ")
+        )
+    })
+}
+
 impl SharedResources {
     pub(crate) fn open(config: &Config) -> Result<Self, ConfigError> {
         let prompts = Arc::new(assemble::prompts(config)?);
         let opened = assemble::embedder(&config.embedder)?;
         let heads = assemble::heads(config, opened.value.local.as_ref());
-        let warnings = opened.warning.into_iter().chain(heads.warning).collect();
+        let warnings = opened.warning.into_iter().chain(heads.warning).chain(unpriced(config));
+        let warnings = warnings.collect();
         let (embedder, heads) = (opened.value.embedder, heads.value);
         let reranker = assemble::reranker(&config.reranker, embedder.as_ref())?;
         let tagger = assemble::tagger(config)?;

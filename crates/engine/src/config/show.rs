@@ -42,7 +42,18 @@ pub fn show(loaded: &Loaded) -> Result<Vec<ShownValue>, ConfigError> {
 fn without_password(key: &str, value: &Value) -> Value {
     match value.as_str().filter(|_| key == "kb.url") {
         Some(url) => Value::String(BaseUrl::from(url).shown()),
-        None => value.clone(),
+        None => as_written(value),
+    }
+}
+
+/// A number that is stored in 32 bits as it was written: 0.4, and not 0.4000000059604645.
+#[expect(clippy::cast_possible_truncation, reason = "only a number that fits is taken")]
+fn as_written(value: &Value) -> Value {
+    let short = value.as_f64().map(|number| (number, number as f32));
+    let short = short.filter(|(number, short)| value.is_f64() && f64::from(*short) == *number);
+    match short.map(|(_, short)| short.to_string().parse::<f64>()) {
+        Some(Ok(number)) => number.into(),
+        _ => value.clone(),
     }
 }
 

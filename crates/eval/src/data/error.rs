@@ -29,8 +29,8 @@ pub enum DataError {
     )]
     Broken { file: PathBuf, line: usize, column: usize, reason: String },
     #[error(
-        "{}: this looks like a {} file, not like {}; use --format {recognised}",
-        file.display(), recognised.title(), expected.title()
+        "{}: this looks like the format `{recognised}`, not like `{expected}`; use --format {recognised}",
+        file.display()
     )]
     WrongFormat { file: PathBuf, expected: Format, recognised: Format },
     #[error(

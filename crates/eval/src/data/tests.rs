@@ -125,7 +125,7 @@ fn a_file_of_another_format_says_which() {
         }
     }
     let error = load(&fixture("musique.jsonl"), Format::HOTPOTQA, None).unwrap_err().to_string();
-    assert!(error.contains("looks like a MuSiQue (answerable) file, not like HotpotQA"), "{error}");
+    assert!(error.contains("looks like the format `musique`, not like `hotpotqa`"), "{error}");
 }
 
 #[test]

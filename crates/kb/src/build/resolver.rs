@@ -1,12 +1,17 @@
 //! Resolving a document that comes in: it is known, new, or takes the place of another. Nothing is
 //! written here, so that an estimate resolves in the same way.
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use halma_core::Layer;
 
 use super::reader::is_cut_otherwise;
 use crate::read::{InputFile, Naming, ParsedDocument};
 use crate::store::{DocumentRecord, Id, Row, StoreReader, hash};
+
+/// The folder of uploaded files in that of their base. A base may be copied, and its uploads are the
+/// same then.
+const ORIGINALS: &str = "/files/";
 
 /// A document as it is distinguished from others.
 #[derive(Debug, Clone, Copy)]
@@ -117,12 +122,15 @@ impl DocumentResolver {
         incoming: Incoming<'_>,
     ) -> heed::Result<(String, Option<Row>)> {
         let Incoming { id, naming, source, origin, .. } = incoming;
-        // By its path below the folder that is given, which may have moved, or by where it lies,
-        // since it may have been renamed.
+        // By where it lies, since it may have been renamed, or by its path below the folder that is
+        // given, which may have moved: two files that are both there are two documents.
+        let uploaded = format!("{ORIGINALS}{source}");
         let of_file = |holder: &DocumentRecord, name: &str| {
             let at = holder.names.iter().position(|held| held == name);
-            let lies = at.and_then(|at| holder.origins.get(at));
-            holder.source == source || lies.is_some_and(|lies| lies == origin)
+            let lies = at.and_then(|at| holder.origins.get(at)).map_or("", String::as_str);
+            let is_upload = lies.ends_with(&uploaded) && origin.ends_with(&uploaded);
+            let moved = || is_upload || !Path::new(lies).is_file();
+            lies == origin || holder.source == source && moved()
         };
         let asked = self.asked.get(incoming.name).copied().unwrap_or(0);
         for number in std::iter::once(1).chain(asked.max(1) + 1..) {

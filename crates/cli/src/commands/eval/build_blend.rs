@@ -8,10 +8,11 @@ use halma_engine::{ContextOptions, Engine, ListQuery, ListedNode, OFFLINE};
 use halma_eval::blend::{Built, Wishes, Wording, build};
 
 use crate::args::{Common, EvalBuildBlend, WordingArg};
-use crate::commands::setup::{budget_flags, load_config, open_chosen};
+use crate::commands::setup::{budget_flags, load_config, open_chosen, refuse_existing};
 use crate::view;
 
 pub(super) async fn run(args: EvalBuildBlend, common: &Common) -> anyhow::Result<()> {
+    refuse_existing(&args.out, args.force)?;
     let config = load_config(common, budget_flags(&args.budget, "eval"))?.config;
     let budget = Arc::new(Meter::new(config.budget.eval));
     let engine = open_chosen(config, &args.kb)?;

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write as _};
 use anyhow::Context as _;
 
 use crate::args::{Common, KbExport};
-use crate::commands::setup::open_base;
+use crate::commands::setup::{open_base, refuse_existing};
 use crate::view;
 
 pub(super) fn run(args: &KbExport, common: &Common) -> anyhow::Result<()> {
@@ -15,6 +15,7 @@ pub(super) fn run(args: &KbExport, common: &Common) -> anyhow::Result<()> {
         engine.base().inspector().export(args.format, &mut out)?;
         return Ok(out.flush()?);
     };
+    refuse_existing(path, args.force)?;
     let cannot =
         || format!("cannot write `{}`; check the folder and its permissions", path.display());
     let mut out = BufWriter::new(File::create(path).with_context(cannot)?);

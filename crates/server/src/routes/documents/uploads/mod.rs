@@ -96,6 +96,8 @@ pub(crate) async fn upload(
         _ => {}
     }
     let (mut result, mut count, mut fields) = (UploadResult::default(), 0, 0);
+    // A field for the files after it, of which none has come yet.
+    let mut waiting = None;
     while let Some(field) = state.patience.field(&mut form).await? {
         fields += 1;
         if fields > MAX_FIELDS {
@@ -103,16 +105,18 @@ pub(crate) async fn upload(
         }
         match field.name() {
             Some("path") => {
+                waiting = Some("path");
                 let path = read_text(field, ("path", MAX_PATH), &mut state.patience).await?;
                 path.trim_matches('/').clone_into(&mut state.place.folder);
             }
             Some("metadata") => {
+                waiting = Some("metadata");
                 let text =
                     read_text(field, ("metadata", MAX_METADATA), &mut state.patience).await?;
                 state.place.metadata = Some(parse_metadata(&text)?);
             }
             Some("file") => {
-                count += 1;
+                (count, waiting) = (count + 1, None);
                 if count > MAX_FILES {
                     let detail = format!("more than {MAX_FILES} files in one request");
                     return Err(Problem::unfit(detail));
@@ -124,6 +128,12 @@ pub(crate) async fn upload(
             }
             _ => return Err(Problem::unfit("a field is not `file`, `path` or `metadata`")),
         }
+    }
+    if let Some(field) = waiting.filter(|_| count > 0) {
+        let detail = format!("`{field}` comes after the last file, and applies to none of them");
+        return Err(Problem::unfit(detail).hint(
+            "send it before the files; those that were sent are stored: use `?replace=true`",
+        ));
     }
     if count == 0 {
         return Err(Problem::unfit("the form has no file").hint("send each as a field `file`"));

@@ -25,11 +25,15 @@ model.
 import argparse
 import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 
 import resume
 from resume import ABOUT, CHECKPOINTS, fail
+
+# TRL would report the kind of the model and of the GPU to its makers.
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 # PIKE-RAG, Section 6.4: LoRA of rank 16 with alpha 64 and a learning rate of 1.5e-5, all else TRL's
 # defaults. DEC, Section 4.1: 5e-5 and two passes; its rank is LLaMA-Factory's default.

@@ -194,6 +194,7 @@ def main():
     assert losses[-1] < 0.9 * losses[0], f"the loss does not fall: {losses}"
     assert "resumes after step" in script(*train), "a finished run starts again"
     script(*train[:3], work / "other", *train[4:], error="another base")
+    script(*train, "--seed", 2, error="seed 1, not 2")
 
     out = ["--out", work / "heads.safetensors", "--any-base"]
     export = ["export.py", "--base", work / "base", "--checkpoint", work / "checkpoint.pt", *out]

@@ -5,6 +5,7 @@ Files may have Windows line ends or a byte order mark, and may be packed with gz
 
 import gzip
 import json
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +70,7 @@ def text_of(file):
         else:
             raw = file.read_bytes()
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         fail(f"`{file}` cannot be read: {reason}", "get the file again, see train/heads/CARD.md")
 
@@ -105,7 +106,15 @@ def squad(source, file):
 
 
 def single(folder, name):
+    """The questions of a set with one passage a question."""
     file = folder / SINGLE[name]
+    try:
+        yield from single_records(name, file)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        fail(f"`{file}`: {error!r}", f"this is not a file of {name}, see train/heads/CARD.md")
+
+
+def single_records(name, file):
     if name == "nq":
         for record in records(file):
             context = record["ctxs"][0] if record["ctxs"] else {"title": "", "text": ""}
@@ -177,8 +186,12 @@ def held_aside(files):
     """Questions and sub-questions of files that nothing may be trained on."""
     questions = set()
     for file in files:
-        for record in records(Path(file)):
-            questions.add(normal(record["question"]))
-            if "question_decomposition" in record:
-                questions.update(normal(question) for question, _, _ in musique(record).steps)
+        for number, record in enumerate(records(Path(file)), 1):
+            try:
+                questions.add(normal(record["question"]))
+                if "question_decomposition" in record:
+                    questions.update(normal(question) for question, _, _ in musique(record).steps)
+            except (KeyError, IndexError, TypeError, AttributeError) as error:
+                fail(f"`{file}`, record {number}: {error!r}",
+                     "exclude files of HotpotQA, 2WikiMultihopQA or MuSiQue")
     return questions

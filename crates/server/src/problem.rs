@@ -141,6 +141,9 @@ impl From<Error> for Problem {
             }
             Error::MissingRequirement(_) => Self::unfit(detail).hint("choose another strategy"),
             Error::Knowledge(source) => match source.downcast_ref::<KbError>() {
+                Some(KbError::NoNode { .. }) => {
+                    busy("a passage was replaced or deleted while the question was answered")
+                }
                 Some(error) => Self::from_kb(error),
                 None => Self::internal(&source),
             },

@@ -29,9 +29,7 @@ pub(crate) struct SharedResources {
 /// Models for which a limit in US dollars does nothing, where there is such a limit.
 fn unpriced(config: &Config) -> Option<String> {
     let BudgetConfig { ask, index, eval } = &config.budget;
-    if ask.usd.or(index.usd).or(eval.usd).is_none() {
-        return None;
-    }
+    ask.usd.or(index.usd).or(eval.usd)?;
     let free = |model: &ModelConfig| model.price.prompt + model.price.completion <= 0.0;
     let named = config.models.iter().filter(|(_, model)| free(model));
     let named: Vec<String> = named.map(|(name, _)| format!("models.{name}")).collect();

@@ -50,7 +50,8 @@ fn without_password(key: &str, value: &Value) -> Value {
 #[expect(clippy::cast_possible_truncation, reason = "only a number that fits is taken")]
 fn as_written(value: &Value) -> Value {
     let short = value.as_f64().map(|number| (number, number as f32));
-    let short = short.filter(|(number, short)| value.is_f64() && f64::from(*short) == *number);
+    let is_whole = |number: f64, short: f32| f64::from(short).to_bits() == number.to_bits();
+    let short = short.filter(|(number, short)| value.is_f64() && is_whole(*number, *short));
     match short.map(|(_, short)| short.to_string().parse::<f64>()) {
         Some(Ok(number)) => number.into(),
         _ => value.clone(),

@@ -115,11 +115,10 @@ async fn vectors_of_other_dimensions_are_refused_until_a_rebuild_is_asked_for() 
 #[tokio::test]
 async fn change_from_another_process() {
     let Some(dir) = again::folder() else { return };
-    let bench = Bench::new();
-    bench.write("new.txt", "Animal number100 eats food100.");
-    bench.write("a001.txt", "Animal number101 eats food101.");
+    let (bench, input) = (Bench::new(), dir.join("in"));
+    std::fs::write(input.join("new.txt"), "Animal number100 eats food100.").unwrap();
+    std::fs::write(input.join("a001.txt"), "Animal number101 eats food101.").unwrap();
     let base = Base::open(&dir.join("base"), options()).unwrap();
-    let input = bench.input();
     bench.index_path(&base, &input, InputFormat::Auto, Budget::default()).await.unwrap();
     base.delete(&["a002.txt".into()]).unwrap();
 }

@@ -317,7 +317,9 @@ pub(crate) async fn delete(
             // It may have become a document since its id was listed.
             let _hold = caller.workspace.builds.hold();
             engine.delete_upload(&upload.name)?
-        } else if engine.base().inspector().find_document(&id)?.is_some() {
+        } else if engine.base().inspector().find_document(&id)?.is_some()
+            || engine.originals().get(&id).is_some()
+        {
             // A name: copies under other names stay.
             let _hold = caller.workspace.builds.hold();
             engine.delete_upload(&id)?

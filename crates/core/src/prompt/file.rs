@@ -259,3 +259,37 @@ pub(crate) fn line_of(source: &str, name: &str) -> Option<usize> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     source.lines().position(|line| line.split(|c| !word(c)).any(|part| part == name)).map(|i| i + 1)
 }
+
+/// The names in `{% include "NAME" %}`, with the lines on which they stand.
+pub(crate) fn includes(source: &str) -> Vec<(&str, usize)> {
+    let mut found = vec![];
+    for (at, tag) in source.match_indices("{%") {
+        let tag = source[at + tag.len()..].trim_start_matches(['-', '+']).trim_start();
+        let name = tag.strip_prefix("include").map(str::trim_start);
+        let name =
+            name.and_then(|rest| rest.strip_prefix('"')).and_then(|rest| rest.split_once('"'));
+        if let Some((name, _)) = name {
+            found.push((name, source[..at].matches('\n').count() + 1));
+        }
+    }
+    found
+}
+
+/// The data URLs that these variables hold, one each or a list.
+pub(crate) fn images(names: &[String], vars: &minijinja::Value) -> Vec<String> {
+    let mut images = vec![];
+    for name in names {
+        let Ok(value) = vars.get_attr(name) else { continue };
+        match value.as_str() {
+            Some(one) => images.push(one.to_owned()),
+            None => images.extend(
+                value
+                    .try_iter()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|v| v.as_str().map(str::to_owned)),
+            ),
+        }
+    }
+    images
+}

@@ -10,7 +10,7 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::file::{Front, Section, demonstrated, line_of, parse_file};
+use self::file::{Front, Section, demonstrated, images, includes, line_of, parse_file};
 pub use self::file::{PromptFile, PromptSet, Shape};
 use crate::{Message, parse_json};
 
@@ -381,38 +381,4 @@ impl Prompts {
         };
         self.templates.iter().map(info).collect()
     }
-}
-
-/// The data URLs that these variables hold, one each or a list.
-fn images(names: &[String], vars: &minijinja::Value) -> Vec<String> {
-    let mut images = vec![];
-    for name in names {
-        let Ok(value) = vars.get_attr(name) else { continue };
-        match value.as_str() {
-            Some(one) => images.push(one.to_owned()),
-            None => images.extend(
-                value
-                    .try_iter()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|v| v.as_str().map(str::to_owned)),
-            ),
-        }
-    }
-    images
-}
-
-/// The names in `{% include "NAME" %}`, with the lines on which they stand.
-fn includes(source: &str) -> Vec<(&str, usize)> {
-    let mut found = vec![];
-    for (at, tag) in source.match_indices("{%") {
-        let tag = source[at + tag.len()..].trim_start_matches(['-', '+']).trim_start();
-        let name = tag.strip_prefix("include").map(str::trim_start);
-        let name =
-            name.and_then(|rest| rest.strip_prefix('"')).and_then(|rest| rest.split_once('"'));
-        if let Some((name, _)) = name {
-            found.push((name, source[..at].matches('\n').count() + 1));
-        }
-    }
-    found
 }

@@ -48,7 +48,7 @@ pub enum EngineError {
     /// A record cannot be deleted by itself: the next build would add it again.
     #[error(
         "`{record}` is a record of the uploaded file `{file}`, and the next build would add it again; \
-         delete that file with all its records, or replace it by one without this record"
+         delete `{file}` with all its records, or replace it by a file without this one"
     )]
     RecordOfUpload { record: String, file: String },
     /// A run that failed: exit code 1.

@@ -39,7 +39,7 @@ pub use halma_kb::{
 };
 pub use halma_kb::{
     BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport, SERVER_LOCK,
-    backup, restore,
+    backup, may_hold_records, restore,
 };
 pub use halma_kg::{
     KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,

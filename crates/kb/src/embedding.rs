@@ -3,13 +3,9 @@ use halma_core::{EmbedRole, Embedder, Vector};
 
 use crate::KbError;
 
-/// What to say of vectors that have other dimensions than those that the base has of the embedder.
-pub(crate) fn other_space(model: &str, dimensions: usize, held: usize) -> String {
-    format!(
-        "the embedder `{model}` gives vectors of {dimensions} dimensions now, and those of the base \
-         have {held}: another model has taken its name. Bring the former one back, or embed every text \
-         again with `halma index --rebuild embedder`"
-    )
+/// Vectors that have other dimensions than those that the base has of the embedder.
+pub(crate) fn other_dimensions(model: &str, dimensions: usize, held: usize) -> KbError {
+    KbError::OtherDimensions { model: model.to_owned(), dimensions, held }
 }
 
 /// Texts sent in one call.

@@ -99,8 +99,12 @@ pub enum KbError {
          of one length or not finite"
     )]
     BadVectors { model: String, asked: usize, got: usize },
-    #[error("{reason}")]
-    OtherDimensions { reason: String },
+    #[error(
+        "the embedder `{model}` gives vectors of {dimensions} dimensions now, and those of the base have \
+         {held}: another model has taken its name. Bring the former one back, or embed every text again \
+         with `halma index --rebuild embedder`"
+    )]
+    OtherDimensions { model: String, dimensions: usize, held: usize },
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
     #[error(

@@ -51,7 +51,7 @@ pub use build::{
     Changed, EmbeddedBy, Estimate, IndexOptions, Migration, RebuildCost, StageEstimate, Watch,
     estimate, index,
 };
-pub use delete::Deleted;
+pub use delete::{Deleted, FileRecord};
 pub use error::{KbError, UnknownNames};
 pub use extract::{
     Extracted, LeftOut, Merge, MergeRule, MergeSide, TableOf, TableTarget, TargetColumn, ValueType,
@@ -74,6 +74,7 @@ pub use maintain::{
 pub use metadata::{is_metadata_file, metadata_file, read_metadata_file};
 pub use parallel::cores;
 pub use progress::{Phase, PhaseProgress, Progress};
+pub use read::may_hold_records;
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, SearchSettings};
 pub use settings::{

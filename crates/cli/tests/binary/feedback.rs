@@ -61,4 +61,22 @@ fn a_level_is_estimated_and_an_existing_base_stays_as_it_was_made() {
     program.run(&["index", "library", "--level", "1", "--rebuild", "atoms"]).succeeds();
     assert!(program.stats()["atoms"].as_u64() > Some(0));
     program.run(&["index", "library", "--level", "5"]).fails(2, &["--level"]);
+    let taken = program.run(&["index", "library", "--level", "0", "--rebuild", "atoms"]);
+    assert!(taken.out.contains("Rebuilt as configured: atoms"), "{}{}", taken.out, taken.err);
+    assert_eq!(program.stats()["atoms"], 0);
+}
+
+#[test]
+fn a_file_of_the_user_is_not_written_over() {
+    let program = Program::new();
+    write_library(&program);
+    program.run(&["index", "library", "--level", "0"]).succeeds();
+    program.write("notes.md", "mine");
+    program.run(&["kb", "export", "notes.md"]).fails(2, &["notes.md", "exists", "--force"]);
+    program.run(&["eval", "build-blend", "--out", "notes.md"]).fails(2, &["notes.md", "--force"]);
+    assert_eq!(std::fs::read_to_string(program.path("notes.md")).unwrap(), "mine");
+    program.run(&["kb", "export", "notes.md", "--force"]).succeeds();
+    assert_ne!(std::fs::read_to_string(program.path("notes.md")).unwrap(), "mine");
+    let create = ["keys", "create", "--name", "a", "--scope", "ask", "--workspace", "nope"];
+    program.run(&create).fails(2, &["nope", "has no such workspace"]);
 }

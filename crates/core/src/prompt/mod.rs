@@ -183,7 +183,11 @@ impl Prompts {
                 prompt: name.into(),
                 file: file.into(),
                 line: None,
-                reason: format!("`{}` is no role: {}", front.role, roles.join(", ")),
+                reason: format!(
+                    "`{}` is not a role; the roles are {}",
+                    front.role,
+                    roles.join(", ")
+                ),
             });
         }
         self.insert(name, file, text, front, sections, true)
@@ -346,9 +350,11 @@ impl Prompts {
                     file: template.file.clone(),
                     line: e.line(),
                     reason: match e.kind() {
-                        ErrorKind::OutOfFuel => "it repeats too much: a message takes more than \
-                                                 5 million steps"
-                            .into(),
+                        ErrorKind::OutOfFuel => {
+                            format!(
+                                "a message takes more than {MOST_STEPS} steps: shorten its loops"
+                            )
+                        }
                         _ => e.to_string(),
                     },
                 })?;

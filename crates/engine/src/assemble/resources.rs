@@ -32,12 +32,12 @@ fn unpriced(config: &Config) -> Option<String> {
     ask.usd.or(index.usd).or(eval.usd)?;
     let free = |model: &ModelConfig| model.price.prompt + model.price.completion <= 0.0;
     let named = config.models.iter().filter(|(_, model)| free(model));
-    let named: Vec<String> = named.map(|(name, _)| format!("models.{name}")).collect();
+    let named: Vec<String> = named.map(|(name, _)| format!("`models.{name}`")).collect();
     (!named.is_empty()).then(|| {
         format!(
-            "a limit in US dollars does not hold for {}, which has no `price`: give one, or limit the \
-             calls or tokens",
-            named.join(" and ")
+            "a limit in US dollars has no effect on a model without `price` ({}): configure one, or \
+             limit calls or tokens",
+            named.join(", ")
         )
     })
 }
@@ -81,5 +81,22 @@ impl SharedResources {
             about => about.to_owned(),
         };
         Ok(Setup { about_base, reranker, tagger, sources, ..setup })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_in_dollars_for_a_model_without_a_price_is_warned_of() {
+        let mut config = Config::default();
+        let model = "url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n";
+        config.models.insert("main".into(), toml::from_str(model).unwrap());
+        assert_eq!(unpriced(&config), None);
+        config.budget.ask.usd = Some(0.5);
+        assert!(unpriced(&config).unwrap().contains("`models.main`"));
+        config.models.get_mut("main").unwrap().price.completion = 0.6;
+        assert_eq!(unpriced(&config), None);
     }
 }

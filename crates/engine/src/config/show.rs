@@ -69,3 +69,20 @@ fn flatten(prefix: &str, table: &Value, loaded: &Loaded, out: &mut Vec<ShownValu
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_as_they_are_written() {
+        for (stored, shown) in [
+            (Value::from(f64::from(0.4_f32)), "0.4"),
+            (Value::from(0.1_f64 + 0.2), "0.30000000000000004"),
+            (Value::from(1.0), "1.0"),
+            (Value::from(7), "7"),
+        ] {
+            assert_eq!(as_written(&stored).to_string(), shown);
+        }
+    }
+}

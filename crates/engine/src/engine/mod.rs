@@ -8,7 +8,6 @@ mod fingerprint;
 mod knowledge_graph;
 mod models;
 mod off_runtime;
-mod quotes;
 mod run_knowledge;
 mod search;
 mod size;
@@ -120,7 +119,7 @@ impl Engine {
             let cache = Cache::open_limited(&base.cache_dir(), config.cache.max_bytes);
             Some(cache.map_err(|e| EngineError::Cache(Box::new(e)))?)
         };
-        quotes::forget_what_others_remove(&base, cache.as_ref());
+        documents::quotes::forget_what_others_remove(&base, cache.as_ref());
         let setup = resources.setup(&config, &base, cache.as_ref()).map_err(|e| config.named(e))?;
         let facts = knowledge_graph::facts(&config, &base)?;
         let setup = Arc::new(Setup { facts: facts.all, ..setup });

@@ -90,7 +90,7 @@ impl Ingest {
         Self {
             base: Arc::clone(&context.base),
             cut_settings,
-            resolver: DocumentResolver::new(cut_settings.fingerprint()),
+            resolver: DocumentResolver::new(cut_settings.fingerprint(), &context.base),
             report: IndexReport::default(),
             invisible: (0, 0),
             pending_ids: HashSet::new(),

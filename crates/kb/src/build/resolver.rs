@@ -6,12 +6,9 @@ use std::path::Path;
 use halma_core::Layer;
 
 use super::reader::is_cut_otherwise;
-use crate::read::{InputFile, Naming, ParsedDocument};
+use crate::Base;
+use crate::read::{InputFile, Naming, ParsedDocument, origin_of};
 use crate::store::{DocumentRecord, Id, Row, StoreReader, hash};
-
-/// The folder of uploaded files in that of their base. A base may be copied, and its uploads are the
-/// same then.
-const ORIGINALS: &str = "/files/";
 
 /// A document as it is distinguished from others.
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +55,8 @@ pub(super) enum IngestAction {
 pub(super) struct DocumentResolver {
     /// Names the settings that documents are chunked with.
     pub(super) cut_with: Id,
+    /// The folder of the base, in which uploaded files lie, as in [`InputFile::origin`], with a `/`.
+    own: String,
     met: HashSet<Id>,
     /// Names given in this run, with how often they were asked for.
     asked: HashMap<String, usize>,
@@ -65,9 +64,9 @@ pub(super) struct DocumentResolver {
 }
 
 impl DocumentResolver {
-    pub(super) fn new(cut_with: Id) -> Self {
+    pub(super) fn new(cut_with: Id, base: &Base) -> Self {
         let (met, asked, given) = (HashSet::new(), HashMap::new(), HashMap::new());
-        Self { cut_with, met, asked, given }
+        Self { cut_with, own: origin_of(&base.dir), met, asked, given }
     }
 
     pub(super) fn resolve(
@@ -124,11 +123,12 @@ impl DocumentResolver {
         let Incoming { id, naming, source, origin, .. } = incoming;
         // By where it lies, since it may have been renamed, or by its path below the folder that is
         // given, which may have moved: two files that are both there are two documents.
-        let uploaded = format!("{ORIGINALS}{source}");
+        let below = origin.strip_prefix(&self.own).map(|below| format!("/{below}"));
         let of_file = |holder: &DocumentRecord, name: &str| {
             let at = holder.names.iter().position(|held| held == name);
             let lies = at.and_then(|at| holder.origins.get(at)).map_or("", String::as_str);
-            let is_upload = lies.ends_with(&uploaded) && origin.ends_with(&uploaded);
+            // The uploads of a base that was copied are the same as those of the other one.
+            let is_upload = below.as_ref().is_some_and(|below| lies.ends_with(below));
             let moved = || is_upload || !Path::new(lies).is_file();
             lies == origin || holder.source == source && moved()
         };

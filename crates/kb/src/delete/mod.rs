@@ -1,4 +1,6 @@
 //! Deleting documents, so that nothing of them is left in any file of the base.
+mod records;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
@@ -9,6 +11,8 @@ use crate::lock::WriterLock;
 use crate::names::{fits, near};
 use crate::store::{DocumentRecord, Gone, Row, StoreReader, parse_id, searched};
 use crate::{Base, KbError, UnknownNames};
+
+pub use self::records::FileRecord;
 
 /// What a deletion did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -118,34 +122,6 @@ impl Base {
                 let doing = "updating the lexical index";
                 layer.join().unwrap_or_else(|panic| Err(KbError::worker_panicked(doing, &panic)))
             })
-        })
-    }
-
-    /// Documents with the file that holds them and others, of those that are chosen by name, id or glob.
-    pub fn records_chosen(&self, documents: &[String]) -> Result<Vec<(String, String)>, KbError> {
-        let chosen = self.choose(documents)?;
-        self.store.read(|reader| {
-            let mut records = vec![];
-            for row in chosen.0.keys() {
-                let DocumentRecord { names, source, .. } = reader.linked(*row)?;
-                let record = names.into_iter().next().filter(|name| *name != source);
-                records.extend(record.map(|name| (name, source)));
-            }
-            Ok(records)
-        })
-    }
-
-    /// The documents that a file of records holds.
-    pub fn records_of(&self, file: &str) -> Result<Vec<String>, KbError> {
-        self.store.read(|reader| {
-            let mut records = vec![];
-            for (name, row) in reader.document_names()? {
-                let record: DocumentRecord = reader.linked(row)?;
-                if record.source == file && name != file {
-                    records.push(name);
-                }
-            }
-            Ok(records)
         })
     }
 

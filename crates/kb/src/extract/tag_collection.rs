@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::learned_tags::{QUESTION_CLASS, put_learned};
 use super::tag_joins::{ChunkTag, TagJoiner, tag_id, tag_key};
-use crate::embedding::{embed_texts, other_space};
+use crate::embedding::{embed_texts, other_dimensions};
 use crate::error::run_blocking;
 use crate::stages::{BuildContext, Driver, StageReport, Tag, TagClasses};
 use crate::store::{ChunkRecord, Id, Link, Row, StoreWriter, TagRecord, Task, UnitKey};
@@ -174,8 +174,8 @@ async fn embed(context: &BuildContext) -> Result<(), KbError> {
             let (model, dimensions) = (embedder.model(), vectors.first().map_or(0, Vec::len));
             if let Some(held) = writer.other_dimensions(model, dimensions)? {
                 if !open.is_empty() {
-                    let reason = other_space(model, dimensions, held);
-                    tracing::warn!("the tags are not embedded: {reason}");
+                    let error = other_dimensions(model, dimensions, held);
+                    tracing::warn!("the tags are not embedded: {error}");
                 }
                 return Ok(());
             }

@@ -10,7 +10,7 @@ use std::path::Path;
 use halma_core::Metadata;
 pub(crate) use halma_parse::Refusal;
 use halma_parse::{ParseOptions, Parsed, Parser};
-pub(crate) use walk::{InputFile, Walked, walk};
+pub(crate) use walk::{InputFile, Walked, origin_of, walk};
 
 use crate::report::Refused;
 use crate::{Base, InputFormat, KbError};
@@ -93,8 +93,7 @@ pub(crate) fn read(
 ) -> Result<Vec<Refused>, KbError> {
     let refused = |line, refusal| Refused::new(&file.path, line, refusal);
     let extension = extension(&file.name);
-    let of_records = matches!(extension.as_str(), "jsonl" | "ndjson" | "json");
-    if format == InputFormat::Auto && !of_records {
+    if format == InputFormat::Auto && !may_hold_records(&file.name) {
         return match document(file, &bytes, parser) {
             Ok(draft) => sink(draft).map(|()| vec![]),
             Err(refusal) => Ok(vec![refused(None, refusal)]),
@@ -120,6 +119,11 @@ pub(crate) fn read(
         _ => records::contexts(&text, &file.name, format, sink, &mut refusals)?,
     }
     Ok(refusals.into_iter().map(|(line, refusal)| refused(line, refusal)).collect())
+}
+
+/// Whether a file of this name may hold several documents.
+pub fn may_hold_records(name: &str) -> bool {
+    matches!(extension(name).as_str(), "jsonl" | "ndjson" | "json")
 }
 
 fn extension(name: &str) -> String {

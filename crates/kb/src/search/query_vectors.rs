@@ -8,7 +8,7 @@ use halma_core::{EmbedRole, Embedder, Vector};
 use lru::LruCache;
 
 use crate::KbError;
-use crate::embedding::{embed_once, other_space};
+use crate::embedding::{embed_once, other_dimensions};
 
 /// Number of texts that are cached: some 2 MB with vectors of 384 numbers.
 const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is above 0");
@@ -46,8 +46,7 @@ impl QueryVectorCache {
         // All have the same length.
         let length = found.first().map_or(0, Vec::len);
         if u32::try_from(length) != Ok(dimensions) {
-            let reason = other_space(model, length, dimensions as usize);
-            return Err(KbError::OtherDimensions { reason });
+            return Err(other_dimensions(model, length, dimensions as usize));
         }
         let mut cache = self.lock();
         for (text, vector) in unknown.into_iter().zip(found) {

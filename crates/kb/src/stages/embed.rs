@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
 use crate::cost::Cost;
-use crate::embedding::{BATCH, embed_once_about, other_space};
+use crate::embedding::{BATCH, embed_once_about, other_dimensions};
 use crate::error::run_blocking;
 use crate::store::{History, Row, StoreWriter, Task};
 use crate::{BasePart, KbError, Phase};
@@ -160,7 +160,7 @@ impl Embed {
         if let Some(held) = writer.other_dimensions(model, dimensions)?
             && !self.context.rebuild.contains(&BasePart::Embedder)
         {
-            let reason = other_space(model, dimensions, held);
+            let reason = other_dimensions(model, dimensions, held).to_string();
             writer.embedding_failed(&texts, &reason)?;
             self.result().failure = Some(reason);
             return Ok(());

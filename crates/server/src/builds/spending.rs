@@ -8,9 +8,9 @@ use crate::metrics::Metrics;
 use crate::usage::UsageCounter;
 use crate::workspace::Workspace;
 
-/// Counts what a build uses, and the rest when it ends, however it ends. One that makes room for a deletion
-/// has one for all its turns: calls that were under way then are made to their end, and asked for
-/// again from the cache.
+/// Counts what a build uses as it goes on, and the rest when it ends, however it ends. One that makes
+/// room for a deletion has one for all its turns: calls that were under way then are made to their
+/// end, and asked for again from the cache.
 pub(super) struct Spending {
     metrics: Arc<Metrics>,
     build: String,

@@ -1,8 +1,11 @@
 //! Builds: paused, resumed, cancelled, continued after a restart.
+use std::time::Duration;
+
 use halma_server::Scope;
 use halma_testkit::double::{Behaviour, Double, atomizer};
 use serde_json::{Value, json};
 
+use crate::holding::config_with;
 use crate::shared::builds::{begin_build, building_with, until_asked, until_done};
 use crate::shared::settings::soon_ready;
 use crate::world::{Setup, World, config, until};
@@ -224,5 +227,30 @@ async fn builds_that_could_not_be_stored_continue_when_they_can() {
         let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
         assert_eq!(done["state"], "done", "{done}");
     }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_build_uses_is_counted_before_it_ends() {
+    let behaviour = Behaviour::with(atomizer()).latency(Duration::from_millis(700));
+    let double = Double::start(behaviour);
+    let mut config = config_with(&double);
+    config.kb.concurrency = 1;
+    let world = World::with(Setup { config, library: false }).await;
+    let files: Vec<(String, String)> =
+        (0..12).map(|n| (format!("{n}.md"), format!("Light {n} is in Velby."))).collect();
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
+    world.upload(&files).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    // As it is there for a server that is started after this one was killed.
+    let usage = world.dir.path().join("usage.jsonl");
+    let is_counted = || std::fs::read_to_string(&usage).is_ok_and(|text| text.contains("index"));
+    until("the usage", is_counted).await;
+    let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
+    assert_eq!(world.get_json(&path).await["state"], "running");
+    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    let shown = world.get_json("/api/v1/usage?by=strategy").await;
+    assert_eq!(shown["items"][0]["calls"], double.chat_calls(), "{shown}");
     world.stop().await;
 }

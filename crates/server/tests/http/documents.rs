@@ -256,6 +256,27 @@ async fn a_copy_is_deleted_by_its_name_and_the_others_stay() {
     good(delete.send().await.unwrap()).await;
     let files = world.dir.path().join("files");
     assert!(!files.join("a.txt").exists() && files.join("b.txt").exists());
-    assert_eq!(world.get("/api/v1/documents/b.txt").await.status(), 200);
+    let listed = world.get_json("/api/v1/documents?query=.txt").await;
+    assert_eq!(names(&listed), ["b.txt"]);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_after_the_last_file_are_refused_and_not_dropped() {
+    let world = World::start().await;
+    let part = |name: &str, text: &str| {
+        format!("--edge\r\ncontent-disposition: form-data; {name}\r\n\r\n{text}\r\n")
+    };
+    let (file, fields) = ("name=\"file\"; filename=\"pier.md\"", "name=\"metadata\"");
+    let send = async |parts: [String; 2]| {
+        let request = world.request(Method::POST, "/api/v1/documents?replace=true");
+        let request = request.header("content-type", "multipart/form-data; boundary=edge");
+        request.body(parts.concat() + "--edge--\r\n").send().await.unwrap()
+    };
+    let (file, fields) = (part(file, "The pier."), part(fields, r#"{"team": "x"}"#));
+    let refused = send([file.clone(), fields.clone()]).await;
+    assert_eq!(refused.status(), 422);
+    assert!(refused.text().await.unwrap().contains("`metadata` comes after the last file"));
+    assert_eq!(send([fields, file]).await.status(), 200);
     world.stop().await;
 }

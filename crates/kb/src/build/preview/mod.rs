@@ -64,7 +64,7 @@ impl Previewer {
         Ok(Self {
             context: Arc::clone(context),
             cut_settings,
-            resolver: DocumentResolver::new(cut_settings.fingerprint()),
+            resolver: DocumentResolver::new(cut_settings.fingerprint(), &context.base),
             preview: Preview::default(),
             corpus: Corpus::default(),
             describe: Tally::new(Describe::new(context)),

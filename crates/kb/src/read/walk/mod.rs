@@ -65,7 +65,7 @@ pub(crate) fn walk(
         }
         let real = input.canonicalize().unwrap_or_else(|_| input.clone());
         if input.is_dir() {
-            let origin = format!("{}/", display(real.as_os_str()).trim_end_matches('/'));
+            let origin = origin_of(&real);
             let again = walk.seen.contains(&real);
             walk.found = again;
             walk.folder(input, "", &origin);
@@ -146,6 +146,12 @@ fn configuration_refusal() -> Refusal {
 
 /// A path as it is shown: bytes that are no UTF-8 and control characters are written as escapes,
 /// so that different names stay different and a name stays on one line.
+/// A folder as in [`InputFile::origin`], with a `/` at its end.
+pub(crate) fn origin_of(folder: &Path) -> String {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    format!("{}/", display(real.as_os_str()).trim_end_matches('/'))
+}
+
 fn display(path: &OsStr) -> String {
     let mut shown = String::new();
     for chunk in path.as_encoded_bytes().utf8_chunks() {

@@ -130,9 +130,7 @@ impl MiniLm {
         let running = Running::default();
         Ok(Self(Arc::new(Inner { name, folder, tokens, encoder, quantized, pool, how, running })))
     }
-}
 
-impl MiniLm {
     /// How it is used: by the files of its folder, or else as its family.
     pub fn how(&self) -> EmbedderUse {
         self.0.how.clone()

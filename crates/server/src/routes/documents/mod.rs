@@ -316,13 +316,11 @@ pub(crate) async fn delete(
         let deleted = if let Some(upload) = find_upload(&engine, &id) {
             // It may have become a document since its id was listed.
             let _hold = caller.workspace.builds.hold();
-            engine.delete_upload(&upload.name)?
-        } else if engine.base().inspector().find_document(&id)?.is_some()
-            || engine.originals().get(&id).is_some()
-        {
-            // A name: copies under other names stay.
+            engine.delete_named(&upload.name)?
+        } else if engine.has_named(&id)? {
+            // Copies under other names stay.
             let _hold = caller.workspace.builds.hold();
-            engine.delete_upload(&id)?
+            engine.delete_named(&id)?
         } else {
             // By id, so that no name is taken for a pattern.
             let id = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.id;

@@ -131,9 +131,9 @@ pub(crate) async fn upload(
     }
     if let Some(field) = waiting.filter(|_| count > 0) {
         let detail = format!("`{field}` comes after the last file, and applies to none of them");
-        return Err(Problem::unfit(detail).hint(
-            "send it before the files; those that were sent are stored: use `?replace=true`",
-        ));
+        let hint =
+            "the files are stored without it: send them again after it, with `?replace=true`";
+        return Err(Problem::unfit(detail).hint(hint));
     }
     if count == 0 {
         return Err(Problem::unfit("the form has no file").hint("send each as a field `file`"));

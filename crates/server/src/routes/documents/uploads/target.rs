@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::multipart::Field;
 use axum::http::StatusCode;
 use halma_core::{Metadata, MetadataFilter};
-use halma_engine::{Engine, ServeConfig, safe_name};
+use halma_engine::{Engine, ServeConfig, may_hold_records, safe_name};
 use tempfile::NamedTempFile;
 
 use super::place::ReceivedFile;
@@ -176,8 +176,7 @@ fn restricted_fields(
     documents: &MetadataFilter,
     (name, sent): (&str, Option<Metadata>),
 ) -> Result<Option<Metadata>, String> {
-    let extension = name.rsplit('.').next().unwrap_or_default().to_lowercase();
-    if matches!(extension.as_str(), "json" | "jsonl" | "ndjson") {
+    if may_hold_records(name) {
         return Err("a key for some documents cannot upload files of records".to_owned());
     }
     let own = sent.unwrap_or_else(|| engine.originals().metadata(name).unwrap_or_default());

@@ -1,15 +1,17 @@
-//! Bringing documents into the base, and deleting them with everything that quotes them.
+//! Bringing documents into the base, and forgetting what quotes those that are gone.
+mod deleting;
+pub(super) mod quotes;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use halma_core::{Meter, Setup};
 use halma_kb::{
-    BuildContext, Deleted, Estimate, Forget, IndexOptions, IndexReport, KbError, Progress,
-    TagLearning, TagSample,
+    BuildContext, Estimate, Forget, IndexOptions, IndexReport, Progress, TagLearning, TagSample,
 };
 
+use self::quotes::Quotes;
 use super::Engine;
-use super::quotes::Quotes;
 use crate::error::EngineError;
 use crate::shared::{CallSharing, Ledger, SharedBuild, keys_of};
 
@@ -160,66 +162,6 @@ impl Engine {
 
     fn build_context(&self) -> BuildContext {
         BuildContext::new(&self.base, &self.config.kb, &self.setup)
-    }
-
-    /// Deletes documents (by name, id or glob) with everything that quotes them: cached replies,
-    /// traces of questions and uploaded originals included. One that was cut off is completed by
-    /// repeating it: the documents themselves, by which all the rest is found, go last.
-    pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
-        let names = self.base.names_to_delete(documents)?;
-        self.refuse_records(documents)?;
-        self.delete_quoted(&names, &names, || self.base.delete(documents))
-    }
-
-    /// Refuses to delete records of an uploaded file that stays.
-    fn refuse_records(&self, documents: &[String]) -> Result<(), EngineError> {
-        let records = self.base.records_chosen(documents)?;
-        let mut stays = records.into_iter().filter(|(_, file)| self.originals.find(file).is_some());
-        match stays.next() {
-            Some((record, file)) => Err(EngineError::RecordOfUpload { record, file }),
-            None => Ok(()),
-        }
-    }
-
-    /// Deletes an uploaded file, and its document or its records with everything that quotes them, if
-    /// a build has stored them or is about to.
-    pub fn delete_upload(&self, name: &str) -> Result<Deleted, EngineError> {
-        let file = [name.to_owned()];
-        let records = self.base.records_of(name)?;
-        if !records.is_empty() {
-            return self.delete_quoted(&records, &file, || self.base.delete(&records));
-        }
-        let is_stored = self.base.inspector().find_document(name)?.is_some();
-        if is_stored {
-            self.refuse_records(&file)?;
-        }
-        let quoted = if is_stored { &file[..] } else { &[] };
-        self.delete_quoted(quoted, &file, || self.base.delete_named(name))
-    }
-
-    /// Deletes what quotes documents, then files, then by `delete` the documents.
-    fn delete_quoted(
-        &self,
-        quoted: &[String],
-        files: &[String],
-        delete: impl FnOnce() -> Result<Deleted, KbError>,
-    ) -> Result<Deleted, EngineError> {
-        if let Some(space) = &self.shared {
-            // Nothing is deleted, and soon refused, while the database is away.
-            let home = space.home().clone();
-            space.wait(async move { home.marks().await })?;
-        }
-        self.forget(quoted)?;
-        // Before the documents, so that no build finds a file that is to go and adds it again.
-        let dir = self.originals.dir();
-        self.originals.remove(files).map_err(|e| EngineError::file(dir, e))?;
-        let deleted = delete()?;
-        if let Some(cache) = &self.cache {
-            cache.refuse(&deleted.names);
-        }
-        // Once more, for what was asked and answered meanwhile.
-        self.forget(&deleted.names)?;
-        Ok(deleted)
     }
 
     /// Deletes everything outside the base that may quote these documents.

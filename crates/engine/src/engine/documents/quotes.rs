@@ -67,7 +67,7 @@ fn forget_replies_about(
 }
 
 /// Deletes the replies on this machine that may quote documents which another machine removes.
-pub(super) fn forget_what_others_remove(base: &Base, cache: Option<&Arc<Cache>>) {
+pub(in crate::engine) fn forget_what_others_remove(base: &Base, cache: Option<&Arc<Cache>>) {
     let (dir, cache) = (base.cache_dir(), cache.cloned());
     base.on_removed_elsewhere(move |documents| {
         if let Some(cache) = &cache {

@@ -4,7 +4,7 @@
 mod common;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -159,4 +159,37 @@ async fn without_limits_nothing_is_refused() {
         cx.ask(&PROMPT, question("Is it?")).await.unwrap();
     }
     assert_eq!(meter.calls(), 20);
+}
+
+/// A model whose server is away, called with retries that take this long.
+struct Away(Duration, AtomicU32);
+
+#[async_trait]
+impl Llm for Away {
+    fn model(&self) -> &'static str {
+        "away"
+    }
+
+    async fn chat(&self, _: &ChatRequest) -> Result<ChatReply, LlmError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        tokio::time::sleep(self.0).await;
+        Err(LlmError::transient("connection refused"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_waits_once_for_a_model_that_is_away() {
+    for (seconds, tried) in [(8, 2), (1, 5)] {
+        let away = Arc::new(Away(Duration::from_secs(seconds), 0.into()));
+        let (cx, meter) = cx(Arc::clone(&away) as Arc<dyn Llm>, Budget::default(), None);
+        for _ in 0..4 {
+            let failed = cx.ask(&PROMPT, question("Is it?")).await.unwrap_err();
+            assert!(matches!(&failed, Error::Llm { .. }), "{failed}");
+        }
+        // It may be back a while later.
+        tokio::time::advance(Duration::from_secs(10)).await;
+        assert!(cx.ask(&PROMPT, question("Is it?")).await.is_err());
+        assert_eq!(away.1.load(Ordering::Relaxed), tried);
+        assert_eq!(meter.calls(), 0);
+    }
 }

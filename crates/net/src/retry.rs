@@ -67,7 +67,12 @@ where
                 throttled,
             });
         }
-        tracing::warn!(wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX), "{reason}");
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        if tried == 1 {
+            tracing::warn!(wait_ms, "{reason}; trying again");
+        } else {
+            tracing::debug!(wait_ms, tried, "{reason}");
+        }
         tokio::time::sleep(wait).await;
         tried += 1;
     }

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::app::{Shared, Stop};
+use crate::keys::Scope;
 use crate::limits::bounds;
 use crate::limits::settings::flag_text;
 use crate::problem::Problem;
@@ -157,7 +158,7 @@ impl Asking {
         Ok(AskResponse {
             id,
             question,
-            answer: outcome.answer.map_err(run_problem)?,
+            answer: outcome.answer.map_err(|error| run_problem(error, &self.caller))?,
             strategy: strategy.to_owned(),
             usage: outcome.trace.usage(),
             hops: outcome.trace.hops(),
@@ -178,10 +179,21 @@ fn count_usage(app: &Shared, caller: &Caller) -> OnFinish {
     })
 }
 
-fn run_problem(error: Error) -> Problem {
-    let kind = error.kind();
-    let problem = Problem::from(error);
-    Problem { kind: format!("urn:halma:run-{kind}"), ..problem }
+/// Why a question was not answered. What a model or source replied, and where it is, is for
+/// administrators only; it is in the log.
+fn run_problem(error: Error, caller: &Caller) -> Problem {
+    let kind = format!("urn:halma:run-{}", error.kind());
+    let failed = match &error {
+        Error::Llm { model, .. } => Some(format!("model `{model}` failed")),
+        Error::Source { name, .. } => Some(format!("source `{name}` failed")),
+        _ => None,
+    };
+    let problem = Problem { kind, ..Problem::from(error) };
+    match failed.filter(|_| !caller.scopes().contains(&Scope::Admin)) {
+        Some(detail) => Problem { detail, ..problem }
+            .hint("try again later; the server's log has the reason for this request id"),
+        None => problem,
+    }
 }
 
 /// Questions with the answers that followed them. System messages are ignored.

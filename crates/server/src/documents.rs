@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 use halma_core::{Layer, Metadata, NodeId};
-use halma_engine::{Engine, ListedNode, Original};
+use halma_engine::{Engine, ListedNode, Original, may_hold_records};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -135,12 +135,21 @@ impl DocumentQuery {
 fn pending_uploads(engine: &Engine, builds: &Coverage<'_>) -> Result<Vec<DocumentLine>, Problem> {
     let mut lines = vec![];
     for file in engine.originals().list() {
-        if engine.base().inspector().find_document(&file.name)?.is_none() {
+        if engine.base().inspector().find_document(&file.name)?.is_none()
+            && !is_stored_as_records(&file, builds)
+        {
             let metadata = engine.originals().metadata(&file.name).unwrap_or_default();
             lines.push(DocumentLine { metadata, ..upload_line(&file, builds) });
         }
     }
     Ok(lines)
+}
+
+/// Whether a build has made the records of a file into documents, which are listed in its place.
+fn is_stored_as_records(file: &Original, builds: &Coverage<'_>) -> bool {
+    may_hold_records(&file.name)
+        && pending_state(file, builds).is_none()
+        && builds.refusal(&file.name).is_none()
 }
 
 fn upload_line(file: &Original, builds: &Coverage<'_>) -> DocumentLine {

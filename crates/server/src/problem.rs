@@ -176,8 +176,13 @@ impl Problem {
             | KbError::NoCandidate { .. }
             | KbError::Sql(_)
             | KbError::NotSearched { .. } => Self::unfit(error.to_string()),
-            KbError::Embed { .. }
-            | KbError::BadVectors { .. }
+            // The reason holds the address of the embedder and what its server replied.
+            KbError::Embed { model, .. } => {
+                tracing::warn!("{error}");
+                Self::new(StatusCode::BAD_GATEWAY, format!("the embedder `{model}` failed"))
+                    .hint("try again later; the server's log has the reason for this request id")
+            }
+            KbError::BadVectors { .. }
             | KbError::OtherDimensions { .. } => {
                 Self::new(StatusCode::BAD_GATEWAY, error.to_string())
             }

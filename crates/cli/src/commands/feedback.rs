@@ -1,7 +1,7 @@
 //! `halma feedback`: what people say of answers, and what becomes knowledge of it.
 use halma_engine::{Engine, EngineError, FeedbackQuery, FeedbackRequest, VerifiedFeedback};
 
-use super::setup::open_base;
+use super::setup::{load_config, open_base, open_chosen};
 use crate::args::{
     Common, Feedback, FeedbackAccept, FeedbackAdd, FeedbackCommand, FeedbackDecide, FeedbackList,
 };
@@ -98,7 +98,8 @@ fn decision(
     args: &FeedbackDecide,
     common: &Common,
 ) -> anyhow::Result<(Engine, halma_engine::Decision)> {
-    let engine = open_base(&args.kb, common)?;
+    // What is accepted is embedded, and verified by a model.
+    let engine = open_chosen(load_config(common, vec![])?.config, &args.kb)?;
     let decision = engine.decision(args.candidate.clone(), None);
     Ok((engine, decision))
 }

@@ -132,7 +132,7 @@ async fn watch(engine: &Engine, args: &Index, options: &IndexOptions) -> anyhow:
 /// What the run would cost. A base that is not there yet is made in a place of its own, so that
 /// nothing is left behind.
 async fn estimate(args: &Index, options: &IndexOptions, config: Config) -> anyhow::Result<()> {
-    let fresh = tempfile::tempdir()?;
+    let (fresh, config) = (tempfile::tempdir()?, config.without_unset_keys());
     let engine = match open_chosen(config.clone(), &args.kb) {
         Err(error) if is_no_base(&error) => create_or_open(config, fresh.path())?,
         opened => opened?,

@@ -119,9 +119,9 @@ pub(crate) fn open_chosen(config: Config, kb: &KbDir) -> anyhow::Result<Engine> 
     open(config, &kb)
 }
 
-/// [`open_chosen`] with the configuration of the common flags.
+/// [`open_chosen`] with the configuration of the common flags, for commands that call no server.
 pub(crate) fn open_base(kb: &KbDir, common: &Common) -> anyhow::Result<Engine> {
-    open_chosen(load_config(common, vec![])?.config, kb)
+    open_chosen(load_config(common, vec![])?.config.without_unset_keys(), kb)
 }
 
 /// Whether there is no base in a folder yet. Of an address this is not known before it is opened.

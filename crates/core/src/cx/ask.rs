@@ -170,6 +170,9 @@ impl Cx {
         name: &Arc<str>,
     ) -> Result<(ChatReply, f64)> {
         let began = Instant::now();
+        if let Some(source) = self.outage(llm.model()) {
+            return Err(self.failed(llm, source, name, began));
+        }
         let meter = &self.run.meter;
         let most = Usage {
             prompt_tokens: estimate_tokens(&request.messages),
@@ -178,6 +181,7 @@ impl Cx {
         let price = llm.price();
         let taken = meter.take(most, price, self.may_use_reserve).await;
         let taken = taken.map_err(|limit| self.spent(limit))?;
+        let sent = tokio::time::Instant::now();
         let reply = match meter.time_left(self.may_use_reserve) {
             Some(left) => match tokio::time::timeout(left, llm.chat(request)).await {
                 Ok(reply) => reply,
@@ -196,6 +200,7 @@ impl Cx {
             }
             Err(source) => {
                 meter.settle(taken, None);
+                self.remember_outage(llm.model(), &source, sent);
                 Err(self.failed(llm, source, name, began))
             }
         }

@@ -1,6 +1,7 @@
 //! What a run may use and where it writes what it did.
 mod ask;
 mod look;
+mod outage;
 mod outside;
 mod shorten;
 mod tag;
@@ -79,6 +80,7 @@ struct RunRecord {
     /// Documents that anything found so far comes from.
     about: BTreeSet<String>,
     answer_started: bool,
+    outages: Vec<outage::Outage>,
 }
 
 impl Cx {

@@ -5,6 +5,7 @@ mod ranges;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod telemetry;
+mod unset_keys;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use halma_core::{Layer, Metadata};
 
+use super::fields::{Fields, Stated};
 use super::reader::UnchangedFile;
 use super::resolver::{DocumentResolver, Incoming, IngestAction};
 use crate::cut::{Cut, CutSettings, cut_now};
@@ -38,24 +39,6 @@ pub(super) struct ReadyDocument {
 impl ReadyDocument {
     fn incoming(&self) -> Incoming<'_> {
         Incoming::of_draft(self.id, &self.draft, &self.file)
-    }
-}
-
-/// The fields that a document gets under its name.
-struct Fields {
-    /// `None` where the document keeps its names and so its fields.
-    name: Option<String>,
-    metadata: Metadata,
-}
-
-impl Fields {
-    /// Returns whether the document had others.
-    fn store(self, writer: &mut StoreWriter<'_>) -> heed::Result<bool> {
-        let Some(name) = self.name else { return Ok(false) };
-        match writer.named(&name)? {
-            Some(row) => writer.set_metadata(row, &name, &self.metadata),
-            None => Ok(false),
-        }
     }
 }
 
@@ -182,41 +165,13 @@ impl Ingest {
                     writer.stamp_file(FileKey::of(&file.origin), *stamp)?;
                 }
                 let action = self.resolver.resolve(writer, Incoming::of_file(*document, file))?;
-                let fields = self.fields(writer, &action, metadata.as_ref())?;
+                let stated = Stated { metadata: metadata.as_ref(), origin: &file.origin };
+                let fields = Fields::of(writer, &action, stated, &self.metadata)?;
                 self.keep(writer, action, &file.origin)?;
                 self.report.fields_changed += usize::from(fields.store(writer)?);
                 Ok(())
             }
         }
-    }
-
-    /// The fields that a document gets: those that are said of it now, or else those that the document
-    /// of its name has had, and in their place those of this run.
-    fn fields(
-        &self,
-        reader: &StoreReader<'_>,
-        action: &IngestAction,
-        stated: Option<&Metadata>,
-    ) -> heed::Result<Fields> {
-        let name = match action {
-            IngestAction::Keep { name: Some((name, _)), .. }
-            | IngestAction::Rechunk { name, .. }
-            | IngestAction::Add { name, .. } => Some(name.clone()),
-            // It keeps its names; fields that are said of it are those of the one that is shown.
-            IngestAction::Keep { row, .. } if stated.is_some() || !self.metadata.is_empty() => {
-                reader.linked::<DocumentRecord>(*row)?.names.into_iter().next()
-            }
-            IngestAction::Keep { .. } => None,
-        };
-        let row = name.as_ref().map_or(Ok(None), |name| reader.named(name))?;
-        let before = match (stated, &name, row) {
-            (Some(stated), ..) => stated.clone(),
-            (None, Some(name), Some(row)) => {
-                reader.linked::<DocumentRecord>(row)?.metadata_under(name)
-            }
-            _ => Metadata::default(),
-        };
-        Ok(Fields { name, metadata: before.overlaid(&self.metadata) })
     }
 
     /// One document under the name it gets.
@@ -228,7 +183,8 @@ impl Ingest {
     ) -> heed::Result<()> {
         let origin = document.file.origin.as_str();
         let action = self.resolver.resolve(writer, document.incoming())?;
-        let fields = self.fields(writer, &action, document.draft.metadata.as_ref())?;
+        let stated = Stated { metadata: document.draft.metadata.as_ref(), origin };
+        let fields = Fields::of(writer, &action, stated, &self.metadata)?;
         let is_known = matches!(action, IngestAction::Keep { .. });
         let is_new = matches!(action, IngestAction::Add { .. });
         match action {
@@ -263,7 +219,7 @@ impl Ingest {
             known @ IngestAction::Keep { .. } => self.keep(writer, known, origin)?,
         }
         // A new document is made without fields.
-        if is_new && fields.metadata.is_empty() {
+        if is_new && fields.is_empty() {
             return Ok(());
         }
         let changed = fields.store(writer)?;

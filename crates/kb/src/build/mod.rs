@@ -2,6 +2,7 @@
 //! in the ledger, so a run that is killed or runs out of budget is continued by the next one.
 mod calibrate;
 mod estimate;
+mod fields;
 mod indexing;
 mod ingest;
 mod intake;

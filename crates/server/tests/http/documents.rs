@@ -231,6 +231,8 @@ async fn records_go_with_their_file_and_not_by_themselves() {
     let delete = async |path: &str| {
         world.request(Method::DELETE, &format!("/api/v1/documents/{path}")).send().await.unwrap()
     };
+    let listed = world.get_json("/api/v1/documents?query=lights").await;
+    assert_eq!(names(&listed), ["lights.jsonl#1"], "the file does not wait for a build");
     for record in ["lights.jsonl%231", "varn"] {
         let refused = delete(record).await;
         assert_eq!(refused.status(), 409, "{record}");
@@ -248,16 +250,17 @@ async fn records_go_with_their_file_and_not_by_themselves() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_is_deleted_by_its_name_and_the_others_stay() {
     let world = World::start().await;
-    let text = b"Skell Light was first lit in 1902.\n";
-    world.upload(&[("a.txt", text), ("b.txt", text)]).await;
+    let text = b"# Skell\n\nSkell Light was first lit in 1902.\n";
+    world.upload(&[("a.md", text), ("b.md", text)]).await;
     let build = world.post_json("/api/v1/builds", &json!({})).await;
     world.wait_for_build(build["id"].as_str().unwrap()).await;
-    let delete = world.request(Method::DELETE, "/api/v1/documents/a.txt");
+    let delete = world.request(Method::DELETE, "/api/v1/documents/a.md");
     good(delete.send().await.unwrap()).await;
     let files = world.dir.path().join("files");
-    assert!(!files.join("a.txt").exists() && files.join("b.txt").exists());
-    let listed = world.get_json("/api/v1/documents?query=.txt").await;
-    assert_eq!(names(&listed), ["b.txt"]);
+    assert!(!files.join("a.md").exists() && files.join("b.md").exists());
+    let listed = world.get_json("/api/v1/documents?query=b.md").await;
+    assert_eq!(names(&listed), ["b.md"]);
+    assert_eq!(names(&world.get_json("/api/v1/documents?query=a.md").await).len(), 0);
     world.stop().await;
 }
 

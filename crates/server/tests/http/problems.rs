@@ -1,7 +1,10 @@
 //! All errors have the same form.
+use halma_server::Scope;
+use halma_testkit::double::{Behaviour, Double, Failure};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::answers::asking::with_model;
 use crate::world::{Setup, World, config, question};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,5 +99,23 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
     }
     // It still answers, with the unchanged prompt.
     assert!(world.post("/api/v1/ask", &question()).await.status().is_success());
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_model_server_is_and_says_is_for_administrators() {
+    let double = Double::start(Behaviour::default());
+    let world = World::with(with_model(&double)).await;
+    double.fail(std::iter::repeat_with(|| Failure::Unauthorized).take(20));
+    let ask = async |key: &str| {
+        let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(key);
+        let response = request.json(&question()).send().await.unwrap();
+        assert_eq!(response.status(), 502);
+        response.text().await.unwrap()
+    };
+    let user = ask(&world.key(&[Scope::Ask], "default")).await;
+    assert!(user.contains("model `double` failed") && !user.contains("key_env"), "{user}");
+    let administrator = ask(&world.key(&[Scope::Admin, Scope::Ask], "default")).await;
+    assert!(administrator.contains("key_env"), "{administrator}");
     world.stop().await;
 }

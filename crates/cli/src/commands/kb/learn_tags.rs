@@ -14,6 +14,7 @@ use crate::view::{self, plural, progress, shorten, thousands};
 pub(super) async fn run(args: &KbLearnTags, common: &Common) -> anyhow::Result<()> {
     let samples = read(&args.file)?;
     let config = load_config(common, budget_flags(&args.budget, "index"))?.config;
+    let config = if args.estimate { config.without_unset_keys() } else { config };
     let engine = open_chosen(config, &args.kb)?;
     if args.estimate {
         let estimate = engine.estimate_learning(&samples).await?;

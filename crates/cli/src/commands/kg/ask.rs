@@ -1,17 +1,21 @@
 //! `halma kg find`, `relate` and `filter`: queries over the knowledge graph.
 use console::style;
 use halma_core::{BoxError, Entity, Error, Fact, Facts};
-use halma_engine::EngineError;
+use halma_engine::{Engine, EngineError};
 
-use crate::args::{Common, KgFilter, KgFind, KgRelate};
-use crate::commands::setup::open_base;
+use crate::args::{Common, KbDir, KgFilter, KgFind, KgRelate};
+use crate::commands::setup::{load_config, open_chosen};
 use crate::view::{self, shorten, table::table};
 
 /// The most entities of one name that `relate` and `filter` consider.
 const MAX_SAME_NAME: usize = 10;
 
+fn open(kb: &KbDir, common: &Common) -> anyhow::Result<Engine> {
+    open_chosen(load_config(common, vec![])?.config.without_unset_model_keys(), kb)
+}
+
 pub(super) async fn find(args: &KgFind, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb, common)?;
+    let engine = open(&args.kb, common)?;
     let descriptor = args.descriptor.as_deref();
     let graph = engine.knowledge_graph()?;
     let found = graph.find(&args.name, descriptor, args.top as usize).await.map_err(failed)?;
@@ -34,7 +38,7 @@ pub(super) async fn find(args: &KgFind, common: &Common) -> anyhow::Result<()> {
 }
 
 pub(super) async fn relate(args: &KgRelate, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb, common)?;
+    let engine = open(&args.kb, common)?;
     let graph = engine.knowledge_graph()?;
     let entities = best(graph, &args.name, args.descriptor.as_deref()).await?;
     let others = match &args.to {
@@ -63,7 +67,7 @@ pub(super) async fn relate(args: &KgRelate, common: &Common) -> anyhow::Result<(
 }
 
 pub(super) async fn filter(args: &KgFilter, common: &Common) -> anyhow::Result<()> {
-    let engine = open_base(&args.kb, common)?;
+    let engine = open(&args.kb, common)?;
     let graph = engine.knowledge_graph()?;
     let mut ids = vec![];
     for name in &args.names {

@@ -15,7 +15,7 @@ use crate::args::{Common, Search};
 use crate::view::{self, shorten};
 
 pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
-    let config = load_config(common, vec![])?.config;
+    let config = load_config(common, vec![])?.config.without_unset_model_keys();
     let engine = open_chosen(config, &args.kb)?;
     let Some(text) = args.query.filter(|_| !args.kept) else {
         let searches = engine.web_searches()?;

@@ -62,3 +62,32 @@ async fn fields_come_with_documents_and_are_changed_without_reading_them_again()
     }
     assert_eq!(json!(base.metadata("a.md").unwrap())["team"], "sales");
 }
+
+#[tokio::test]
+async fn what_a_user_changes_stays_until_the_file_says_something_else() {
+    let bench = Bench::asking();
+    bench
+        .write("a.md", "# A\n\nAlpha lives here.\n")
+        .write("a.md.meta.json", r#"{"team": "legal", "year": 2024}"#)
+        .write("records.jsonl", r#"{"id": "r1", "text": "Rho.", "metadata": {"team": "x"}}"#);
+    let base = bench.open(None);
+    bench.index(&base).await;
+    let names = ["a.md", "r1"];
+    let set = Metadata([("client".to_owned(), FieldValue::Text("Ilmar".to_owned()))].into());
+    for name in names {
+        base.set_metadata(name, &set).unwrap();
+    }
+    let changed = json!({"a.md": {"client": "Ilmar"}, "r1": {"client": "Ilmar"}});
+    let report = bench.index(&base).await;
+    assert!(report.nothing_new() && report.fields_changed == 0, "{report:?}");
+    assert_eq!(fields(&bench, &base, &names), changed);
+    bench.write("a.md", "# A\n\nAlpha lives there.\n");
+    assert_eq!(bench.index(&base).await.documents_replaced, 1);
+    assert_eq!(fields(&bench, &base, &names), changed);
+    // Fields that the file has from now on are taken, and those of a document that was deleted.
+    bench.write("a.md.meta.json", r#"{"team": "sales"}"#);
+    base.delete(&["r1".to_owned()]).unwrap();
+    bench.index(&base).await;
+    let last = json!({"a.md": {"team": "sales"}, "r1": {"team": "x"}});
+    assert_eq!(fields(&bench, &base, &names), last);
+}

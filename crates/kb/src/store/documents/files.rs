@@ -15,6 +15,16 @@ impl FileKey {
     }
 }
 
+/// Hash of where a file lies and of the name that a document of it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FieldsKey(Id);
+
+impl FieldsKey {
+    pub(crate) fn of(origin: &str, name: &str) -> Self {
+        Self(hash(&[origin.as_bytes(), b"fields", name.as_bytes()]))
+    }
+}
+
 /// A file that became one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileRecord {
@@ -54,6 +64,12 @@ impl StoreReader<'_> {
         Ok(Some(FileRecord { stamp, ..record }))
     }
 
+    /// Hash of the fields that a file said of a document when it was last read.
+    pub(crate) fn stated_fields(&self, key: FieldsKey) -> heed::Result<Option<Id>> {
+        let stored = self.store.db.files.get(self, &key.0.to_be_bytes())?;
+        stored.map(decode).transpose()
+    }
+
     #[cfg(test)]
     pub(crate) fn file_count(&self) -> heed::Result<u64> {
         self.store.db.files.len(self)
@@ -75,6 +91,10 @@ impl StoreWriter<'_> {
             Some(record) => self.put_file(key, &FileRecord { stamp: Some(stamp), ..record }),
             None => Ok(()),
         }
+    }
+
+    pub(crate) fn put_stated_fields(&mut self, key: FieldsKey, fields: Id) -> heed::Result<()> {
+        self.store.db.files.put(self.txn(), &key.0.to_be_bytes(), &encode(&fields)?)
     }
 
     pub(crate) fn forget_file(&mut self, key: FileKey) -> heed::Result<()> {

@@ -15,7 +15,7 @@ use crate::store::{
     TextPlace, UnitKey, atoms_input, atoms_key, hash,
 };
 pub(crate) use carry::{sameness, section_sameness};
-pub(crate) use files::{FileKey, FileRecord, FileStamp};
+pub(crate) use files::{FieldsKey, FileKey, FileRecord, FileStamp};
 pub(crate) use owned::Gone;
 pub(crate) use summaries::table_summary;
 

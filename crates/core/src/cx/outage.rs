@@ -1,0 +1,39 @@
+//! A model that does not answer: the calls of one question do not each wait for it.
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::Cx;
+use crate::LlmError;
+
+/// A call that takes this long to fail was tried again in vain all the while, or timed out.
+const IN_VAIN: Duration = Duration::from_secs(5);
+
+/// How long further calls of the run to the same model then fail at once.
+const AT_ONCE: Duration = Duration::from_secs(10);
+
+/// A call that failed after all its retries.
+pub(super) struct Outage {
+    model: String,
+    error: LlmError,
+    until: Instant,
+}
+
+impl Cx {
+    /// Why calls to a model fail at once, while they do.
+    pub(super) fn outage(&self, model: &str) -> Option<LlmError> {
+        let mut record = self.record();
+        record.outages.retain(|outage| outage.until > Instant::now());
+        let outage = record.outages.iter().find(|outage| outage.model == model);
+        outage.map(|outage| outage.error.clone())
+    }
+
+    /// Remembers a call that was sent at `sent` and has failed, if it failed for long.
+    pub(super) fn remember_outage(&self, model: &str, error: &LlmError, sent: Instant) {
+        if matches!(error, LlmError::Transient { .. }) && sent.elapsed() >= IN_VAIN {
+            let (model, error) = (model.to_owned(), error.clone());
+            let until = Instant::now() + AT_ONCE;
+            self.record().outages.push(Outage { model, error, until });
+        }
+    }
+}

@@ -34,8 +34,8 @@ pub use halma_kb::{
     FeedbackQuery, FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery,
     ListedNode, Merge, MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown,
     SkippedSample, SqlError, SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample,
-    Timeline, TimelineEvent, TimelineQuery, Unit, Verdict, Verified, Watch, WorkerKind,
-    serve_worker,
+    Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verdict, Verified, Watch,
+    WorkerKind, serve_worker,
 };
 pub use halma_kb::{
     BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport, SERVER_LOCK,

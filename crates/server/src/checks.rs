@@ -11,7 +11,11 @@ const OPEN_WORKSPACES: RangeInclusive<usize> = 1..=900;
 /// Connections and questions at a time.
 const AT_ONCE: RangeInclusive<usize> = 1..=1_000_000;
 
-pub(crate) fn check(loaded: &Loaded) -> Result<(), ConfigError> {
+/// Checks the values of `[serve]` that can be wrong in themselves.
+///
+/// # Errors
+/// For the first value that is wrong, with the file or flag that it comes from.
+pub fn check(loaded: &Loaded) -> Result<(), ConfigError> {
     let serve = &loaded.config.serve;
     if !has_port(&serve.addr) {
         let reason = format!("`{}` is not an address with a port", serve.addr);

@@ -26,6 +26,7 @@ mod usage;
 mod workspace;
 
 pub use app::prompts_dir;
+pub use checks::check as check_settings;
 pub use keys::{Key, KeyFile, KeysError, NewKey, Scope};
 pub use listening::ReservedAddress;
 pub use mcp::serve_stdio;

@@ -182,8 +182,7 @@ impl Problem {
                 Self::new(StatusCode::BAD_GATEWAY, format!("the embedder `{model}` failed"))
                     .hint("try again later; the server's log has the reason for this request id")
             }
-            KbError::BadVectors { .. }
-            | KbError::OtherDimensions { .. } => {
+            KbError::BadVectors { .. } | KbError::OtherDimensions { .. } => {
                 Self::new(StatusCode::BAD_GATEWAY, error.to_string())
             }
             KbError::NoSpace { .. } | KbError::Full { .. } => {

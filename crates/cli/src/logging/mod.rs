@@ -17,6 +17,9 @@ use self::json::JsonLines;
 /// Everything of our own crates has a target that begins so.
 const OWN: &str = "halma";
 
+/// The environment variable with the filter of the log.
+const VARIABLE: &str = "HALMA_LOG";
+
 /// Counts the warnings of libraries that the log leaves out.
 #[derive(Clone, Default)]
 pub(crate) struct LibraryWarnings(Arc<AtomicUsize>);
@@ -56,7 +59,10 @@ pub(crate) struct LogStyle {
 /// counted: the user sees what they asked for.
 pub(crate) fn start(style: LogStyle) -> LibraryWarnings {
     let warnings = LibraryWarnings::default();
-    let asked = EnvFilter::try_from_env("HALMA_LOG").ok();
+    let (asked, invalid) = match EnvFilter::try_from_env(VARIABLE) {
+        Ok(filter) => (Some(filter), None),
+        Err(e) => (None, std::env::var_os(VARIABLE).map(|_| e)),
+    };
     let counted = if asked.is_some() { LevelFilter::OFF } else { LevelFilter::WARN };
     let filter = asked.unwrap_or_else(|| EnvFilter::new(style.filter));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
@@ -71,6 +77,11 @@ pub(crate) fn start(style: LogStyle) -> LibraryWarnings {
         _ => lines.without_time().with_target(false).with_filter(filter).boxed(),
     };
     tracing_subscriber::registry().with(lines).with(warnings.clone().with_filter(counted)).init();
+    if let Some(e) = invalid {
+        tracing::warn!(
+            "{VARIABLE} is not a valid filter: {e}; write, for example, {VARIABLE}=debug"
+        );
+    }
     warnings
 }
 

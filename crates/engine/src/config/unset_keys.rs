@@ -16,11 +16,8 @@ impl Config {
     pub fn without_unset_keys(self) -> Self {
         let mut config = self.without_unset_model_keys();
         let web = config.sources.web.as_mut().map(|web| &mut web.key_env);
-        let others = [
-            &mut config.embedder.key_env,
-            &mut config.reranker.key_env,
-            &mut config.kg.key_env,
-        ];
+        let others =
+            [&mut config.embedder.key_env, &mut config.reranker.key_env, &mut config.kg.key_env];
         others.into_iter().chain(web).for_each(forget_unset);
         config
     }

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::assemble::{self, OpenedEmbedder};
 use crate::config::{Config, EmbedderKind, ModelConfig, OFFLINE, ROLES};
-use crate::engine::Engine;
+use crate::engine::{Engine, check_tables};
 use crate::error::EngineError;
 use crate::shared::Place;
 
@@ -63,7 +63,7 @@ pub async fn examine(config: &Config, kb: &Path) -> Vec<Finding> {
     };
     let (dir, opened) = (place.folder(), open(config, kb, &place));
     let (OpenedEmbedder { embedder, local }, finding) = embedder(config).await;
-    let mut findings = vec![prompts(config), finding];
+    let mut findings = vec![strategies(config), prompts(config), finding];
     findings.extend(heads(config, local.as_ref()));
     findings.push(reranker(config, embedder.as_ref()).await);
     findings.push(tagger(config).await);
@@ -83,6 +83,14 @@ pub async fn examine(config: &Config, kb: &Path) -> Vec<Finding> {
     findings.push(system::budget(config));
     findings.push(server::running(config, dir).await);
     findings
+}
+
+/// The default strategy, and the settings of all.
+fn strategies(config: &Config) -> Finding {
+    match check_tables(config) {
+        Ok(()) => Finding::new("strategy", Health::Good, &config.ask.strategy),
+        Err(e) => Finding::misconfigured("strategy", config, e),
+    }
 }
 
 fn prompts(config: &Config) -> Finding {

@@ -30,8 +30,8 @@ pub use self::knowledge_graph::KgShown;
 pub(crate) use self::off_runtime::OffRuntime;
 pub use self::search::SearchQuery;
 pub use self::size::BaseSize;
-pub(crate) use self::strategy::build;
 pub use self::strategy::configured_strategy;
+pub(crate) use self::strategy::{build, check_tables};
 use self::view::Views;
 use crate::assemble;
 use crate::assemble::previous_embedder;
@@ -90,7 +90,7 @@ impl Engine {
     fn assemble(mut config: Config, place: &Place, opening: Opening) -> Result<Self, EngineError> {
         // Figures are described when a model is named for it.
         config.kb.describe_figures |= config.roles.contains_key("vision");
-        strategy::check_tables(&config)?;
+        check_tables(&config)?;
         let resources = SharedResources::open(&config).map_err(|e| config.named(e))?;
         Self::with_resources(config, resources, place, opening)
     }
@@ -151,7 +151,7 @@ impl Engine {
     /// The same engine with another configuration of prompts, which are read again.
     pub fn with_prompts(&self, config: &Config) -> Result<Self, EngineError> {
         let named = |e| config.named(e);
-        strategy::check_tables(config)?;
+        check_tables(config)?;
         let resources = self.resources.with_prompts(config).map_err(named)?;
         let setup = resources.setup(config, &self.base, self.cache.as_ref()).map_err(named)?;
         Ok(Self {

@@ -49,7 +49,7 @@ pub fn configured_strategy(
 
 /// Refuses tables `[strategy.…]` and a default of strategies that do not exist, and settings that these
 /// do not have, so that a mistake is told when the program starts and not when the first question is asked.
-pub(super) fn check_tables(config: &Config) -> Result<(), ConfigError> {
+pub(crate) fn check_tables(config: &Config) -> Result<(), ConfigError> {
     for (name, table) in &config.strategy {
         let entry = find_configured(config, &format!("strategy.{name}"), name)?;
         build(entry, table.clone(), &config.settings_place())?;

@@ -44,7 +44,8 @@ pub(crate) use check::{CheckedCounts, LOST_VECTOR};
 pub(crate) use convert::{ConvertOptions, FIRST_CONVERTED, convert, format_of};
 use databases::Databases;
 pub(crate) use documents::{
-    DocumentDraft, FieldsKey, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness, table_summary,
+    DocumentDraft, FieldsKey, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness,
+    table_summary,
 };
 pub(crate) use edges::Link;
 pub(crate) use env::Access;

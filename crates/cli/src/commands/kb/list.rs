@@ -42,14 +42,15 @@ pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The place of a node; for a document, its format, size and unfinished units.
+/// The place of a node; for a document, its name, format, size and unfinished units.
 fn about(line: &ListedNode) -> String {
     let Some(about) = &line.about else {
         let page = line.page.map(|page| format!(", page {page}")).unwrap_or_default();
         return shorten(&format!("{}{page}", line.document), 40);
     };
     let chunks = about.parts.get(&halma_core::Layer::Chunk).copied().unwrap_or_default();
-    let mut text = format!("{}, {}", about.format, plural(chunks, "chunk", "chunks"));
+    let (name, chunks) = (shorten(&line.document, 40), plural(chunks, "chunk", "chunks"));
+    let mut text = format!("{name}, {}, {chunks}", about.format);
     for (state, count) in about.units.iter().filter(|(state, _)| **state != "done") {
         let _ = write!(text, ", {count} {state}");
     }

@@ -1,6 +1,6 @@
 //! `halma kb stats`: prints statistics of a base.
 use chrono::{DateTime, SecondsFormat};
-use halma_engine::Stats;
+use halma_engine::{Stats, VectorStats};
 
 use crate::args::{Common, KbStats};
 use crate::commands::setup::open_base;
@@ -30,11 +30,33 @@ fn lines(stats: &Stats) -> anyhow::Result<String> {
                     rows.push(vec![format!("  {}", key.replace('_', " ")), render(value)]);
                 }
             }
+            _ if key == "vectors" => rows.extend(vectors(stats)),
             value if TIMES.contains(&key.as_str()) => rows.push(vec![name, time(value)]),
             value => rows.push(vec![name, render(value)]),
         }
     }
     Ok(table(&rows))
+}
+
+/// For each embedder, of how many nodes there are vectors.
+fn vectors(stats: &Stats) -> Vec<Vec<String>> {
+    let of = |held: u64, all: u64, what: &str| {
+        format!("{} of {} {what}", thousands(held), thousands(all))
+    };
+    let row = |one: &VectorStats| {
+        let mut parts = vec![
+            format!("{} dimensions", one.dimensions),
+            of(one.chunks, stats.chunks, "chunks"),
+            of(one.atoms, stats.atoms, "atoms"),
+        ];
+        for (layer, held) in &one.others {
+            let all = stats.figures.layers.get(layer).copied().unwrap_or_default();
+            parts.push(format!("{} {} of {}", layer.name(), thousands(*held), thousands(all)));
+        }
+        vec![format!("  {}", one.embedder), parts.join(", ")]
+    };
+    let name = vec!["vectors".to_owned(), String::new()];
+    std::iter::once(name).chain(stats.vectors.iter().map(row)).collect()
 }
 
 fn time(value: &serde_json::Value) -> String {
@@ -49,6 +71,10 @@ fn render(value: &serde_json::Value) -> String {
             number.as_u64().map_or_else(|| number.to_string(), thousands)
         }
         serde_json::Value::Null => "–".into(),
+        serde_json::Value::Object(states) => {
+            let states = states.iter().map(|(state, count)| format!("{state} {}", render(count)));
+            states.collect::<Vec<_>>().join(", ")
+        }
         other => other.to_string(),
     }
 }

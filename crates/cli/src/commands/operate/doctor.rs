@@ -1,6 +1,6 @@
 //! `halma doctor`: checks configuration, models, embedder and knowledge base.
 use console::style;
-use halma_engine::{Health, examine, fetch_weights};
+use halma_engine::{Finding, Health, examine, fetch_weights};
 
 use crate::args::{Common, Doctor};
 use crate::commands::setup::load_config;
@@ -11,8 +11,13 @@ pub(crate) async fn run(args: &Doctor, common: &Common) -> anyhow::Result<()> {
         let dir = tokio::task::spawn_blocking(fetch_weights).await??;
         note(&format!("The weights of the local embedder are in {}.", dir.display()));
     }
-    let config = load_config(common, vec![])?.config;
-    let findings = Box::pin(examine(&config, &args.kb.chosen(&config))).await;
+    let loaded = load_config(common, vec![])?;
+    let config = &loaded.config;
+    let mut findings = Box::pin(examine(config, &args.kb.chosen(config))).await;
+    if let Err(e) = halma_server::check_settings(&loaded) {
+        let message = format!("{e}. {}", e.hint);
+        findings.push(Finding { component: "serve".into(), health: Health::Bad, message });
+    }
     if args.json {
         view::print_json(&findings)?;
     } else {

@@ -4,7 +4,7 @@ mod explain;
 use std::time::Instant;
 
 use console::style;
-use halma_core::{Hit, Mode};
+use halma_core::{Filter, Hit, Mode};
 use halma_engine::SearchQuery;
 use serde_json::json;
 
@@ -32,13 +32,10 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     if args.mode != Mode::default() {
         vectors::check(&engine, args.mode, "--mode")?;
     }
-    let query = SearchQuery {
-        text,
-        layer: args.layer,
-        mode: args.mode,
-        limit: args.top as usize,
-        filter: args.filter.try_into()?,
-    };
+    let filter: Filter = args.filter.try_into()?;
+    let is_filtered = !filter.is_empty();
+    let query =
+        SearchQuery { text, layer: args.layer, mode: args.mode, limit: args.top as usize, filter };
     let hits = engine.search(query).await?;
     let explanation = if args.explain {
         let usual = engine.base().usual_cosine(args.layer)?;
@@ -47,7 +44,14 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     } else {
         None
     };
-    show(&hits, began, args.json, explanation.as_ref())
+    show(&hits, began, args.json, explanation.as_ref())?;
+    if hits.is_empty() && is_filtered && !args.json {
+        view::note(
+            "Only what the filters admit was searched; `halma kb list` shows the documents with \
+             their formats, `halma kb list tag` the tags.",
+        );
+    }
+    Ok(())
 }
 
 fn show(

@@ -113,9 +113,14 @@ fn sample(reader: &StoreReader<'_>, model: &str) -> heed::Result<Option<Sample>>
     for row in spread(reader, Layer::Chunk, PASSAGES)? {
         passages.extend(reader.vector(embedder, Layer::Chunk, row)?.map(|_| row));
     }
-    for row in passages.iter().step_by(passages.len().div_ceil(QUESTIONS).max(1)) {
-        let Some(record) = reader.node::<ChunkRecord>(*row)? else { continue };
-        queries.extend(part(&reader.chunk_text(&record)?).map(|part| (*row, part)));
+    // Rows of a table look alike: that a part of one leads to another says nothing of the embedder.
+    let mut texts = vec![];
+    for row in &passages {
+        let record = reader.node::<ChunkRecord>(*row)?;
+        texts.extend(record.filter(|record| record.text.is_none()).map(|record| (*row, record)));
+    }
+    for (row, record) in texts.iter().step_by(texts.len().div_ceil(QUESTIONS).max(1)) {
+        queries.extend(part(&reader.chunk_text(record)?).map(|part| (*row, part)));
     }
     let sample = Sample { embedder, chunks, passages, queries };
     Ok((sample.queries.len() >= LEAST_QUERIES).then_some(sample))

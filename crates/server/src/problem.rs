@@ -66,6 +66,19 @@ impl Problem {
             .hint("see the server's log for this request id")
     }
 
+    /// A file or folder of the server could not be written.
+    pub(crate) fn io(error: &std::io::Error) -> Self {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match error.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => {
+                tracing::error!("{error}");
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "there is no space left on the disk")
+                    .hint("free some space on the server and try again")
+            }
+            _ => Self::internal(error),
+        }
+    }
+
     pub(crate) fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
@@ -108,8 +121,8 @@ impl From<EngineError> for Problem {
             | EngineError::Runtime(_)
             | EngineError::CallsKey(_)
             | EngineError::Keys(_)
-            | EngineError::NoReplicaFolder { .. }
-            | EngineError::File { .. } => Self::internal(&error),
+            | EngineError::NoReplicaFolder { .. } => Self::internal(&error),
+            EngineError::File { source, .. } => Self::io(&source),
             EngineError::Shared(error) => error.into(),
         }
     }

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 
 const FILE: &str = "roles.json";
 
-type Roles = BTreeMap<String, String>;
+pub(crate) type Roles = BTreeMap<String, String>;
 
 /// The configuration with these roles assigned. A role or a model that does not exist is refused.
 pub(crate) fn assign(config: &Config, roles: &Roles) -> Result<Config, Problem> {
@@ -29,12 +29,17 @@ pub(crate) fn assign(config: &Config, roles: &Roles) -> Result<Config, Problem> 
     Ok(config)
 }
 
-/// Keeps the assignment in the folder of the base.
+/// Adds to the assignment in the folder of the base.
 pub(crate) fn store(dir: &Path, roles: &Roles) -> Result<(), Problem> {
     let mut all = read(dir)?;
     all.extend(roles.clone());
-    let failed = |e: std::io::Error| Problem::internal(&e);
-    let text = serde_json::to_vec_pretty(&all).map_err(|e| Problem::internal(&e))?;
+    write(dir, &all)
+}
+
+/// Replaces the assignment in the folder of the base.
+pub(crate) fn write(dir: &Path, all: &Roles) -> Result<(), Problem> {
+    let failed = |e: std::io::Error| Problem::io(&e);
+    let text = serde_json::to_vec_pretty(all).map_err(|e| Problem::internal(&e))?;
     let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
     file.write_all(&text).map_err(failed)?;
     file.persist(dir.join(FILE)).map_err(|e| failed(e.error)).map(drop)
@@ -62,7 +67,8 @@ pub(crate) fn with_stored(config: &Config, dir: &Path) -> Result<Config, Problem
     Ok(config)
 }
 
-fn read(dir: &Path) -> Result<Roles, Problem> {
+/// The assignment in the folder of the base.
+pub(crate) fn read(dir: &Path) -> Result<Roles, Problem> {
     match std::fs::read(dir.join(FILE)) {
         Ok(text) => serde_json::from_slice(&text).map_err(|e| Problem::internal(&e)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Roles::new()),

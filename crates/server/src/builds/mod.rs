@@ -361,7 +361,7 @@ impl Builds {
 pub(crate) fn unstored(error: std::io::Error) -> Problem {
     match error.downcast::<halma_pg::PgError>() {
         Ok(error) => error.into(),
-        Err(error) => Problem::internal(&error),
+        Err(error) => Problem::io(&error),
     }
 }
 

@@ -141,7 +141,7 @@ impl Evaluation {
                 .hint("use at most 64 letters, digits, `-` and `_`"));
         }
         let folder = caller.workspace.evaluations().join(&new.name);
-        let failed = |e: std::io::Error| Problem::internal(&e);
+        let failed = |e: std::io::Error| Problem::io(&e);
         // An earlier evaluation of this name keeps its questions until this one begins.
         let temporary = &caller.workspace.uploads;
         std::fs::create_dir_all(temporary).map_err(failed)?;

@@ -13,7 +13,7 @@ pub(crate) fn write_prompts(
     configured: Option<&Path>,
     prompts: &BTreeMap<String, String>,
 ) -> Result<Option<PathBuf>, Problem> {
-    let failed = |e: io::Error| Problem::internal(&e);
+    let failed = |e: io::Error| Problem::io(&e);
     match fs::remove_dir_all(own) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
         _ => {}

@@ -141,7 +141,7 @@ impl Workspaces {
             let closed = self.closed.clone();
             let open = move || {
                 if is_shared {
-                    std::fs::create_dir_all(&dir).map_err(|e| Problem::internal(&e))?;
+                    std::fs::create_dir_all(&dir).map_err(|e| Problem::io(&e))?;
                 }
                 let mut workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?, mark)?;
                 keys.bind(&name, &workspace.id)?;
@@ -230,7 +230,7 @@ impl Workspaces {
             return self.get(name).await;
         }
         check_space(self.dir.parent().unwrap_or(&self.dir))?;
-        std::fs::create_dir_all(&dir).map_err(|e| Problem::internal(&e))?;
+        std::fs::create_dir_all(&dir).map_err(|e| Problem::io(&e))?;
         let made = self.get(name).await;
         if made.is_err() {
             // Half made, it would be taken for one that exists.

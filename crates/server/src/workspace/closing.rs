@@ -38,7 +38,7 @@ impl Workspaces {
     }
 
     async fn remove_folder(&self, dir: &Path) -> Result<(), Problem> {
-        let failed = |e: std::io::Error| Problem::internal(&e);
+        let failed = |e: std::io::Error| Problem::io(&e);
         let id = halma_engine::TraceStore::next_id().map_err(failed)?;
         let name = dir.file_name().unwrap_or_default().to_string_lossy();
         let removed = self.dir.join(format!("{REMOVED}{name}-{id}"));

@@ -71,7 +71,7 @@ impl Workspace {
         engine: Engine,
         mark: Option<Mark>,
     ) -> Result<Self, Problem> {
-        let failed = |e: std::io::Error| Problem::internal(&e);
+        let failed = |e: std::io::Error| Problem::io(&e);
         let server = server_name(dir);
         let mut uploads = engine.originals().dir().with_file_name(UPLOADS);
         if engine.shared().is_some() {

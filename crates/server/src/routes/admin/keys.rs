@@ -80,9 +80,8 @@ impl From<KeysError> for Problem {
             KeysError::Invalid(reason) => Self::unfit(reason),
             KeysError::Condition(reason) => Self::unfit(reason),
             KeysError::Database(error) => error.into(),
-            KeysError::File { .. } | KeysError::Broken { .. } | KeysError::Random(_) => {
-                Self::internal(&error)
-            }
+            KeysError::File { source, .. } => Self::io(&source),
+            KeysError::Broken { .. } | KeysError::Random(_) => Self::internal(&error),
         }
     }
 }

@@ -85,8 +85,13 @@ pub(crate) async fn assign(
             })?;
             return Ok(Json(lines(root.engine().config())));
         }
-        app.workspaces.reconfigure(&config)?;
+        // First, so that what cannot be stored is not in force until the next start.
+        let before = roles::read(&root.dir)?;
         roles::store(&root.dir, &new.roles)?;
+        if let Err(problem) = app.workspaces.reconfigure(&config) {
+            roles::write(&root.dir, &before)?;
+            return Err(problem);
+        }
         Ok(Json(lines(&config)))
     })
     .await

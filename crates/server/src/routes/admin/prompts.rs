@@ -152,7 +152,7 @@ pub(crate) async fn delete(
 /// Refuses a text that is not valid with the other prompts, before it replaces anything: a server
 /// that is killed in between must start again.
 fn check(app: &App, name: &str, text: &str) -> Result<(), Problem> {
-    let failed = |e: std::io::Error| Problem::internal(&e);
+    let failed = |e: std::io::Error| Problem::io(&e);
     let trial = tempfile::tempdir().map_err(failed)?;
     let all = std::iter::once(halma_core::PROMPTS).chain(shipped_prompts()).flatten();
     for file in all {
@@ -182,7 +182,7 @@ fn config(app: &App) -> Config {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    let failed = |e: std::io::Error| Problem::internal(&e);
+    let failed = |e: std::io::Error| Problem::io(&e);
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;

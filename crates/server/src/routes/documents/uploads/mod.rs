@@ -12,7 +12,7 @@ use halma_core::Metadata;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use self::place::{TAKEN_HINT, disk_problem};
+use self::place::TAKEN_HINT;
 use self::reading::{Patience, read_text};
 use self::target::UploadTarget;
 use crate::access::MayWriteDocuments;
@@ -92,7 +92,7 @@ pub(crate) async fn upload(
     let (quota, patience) = (target.quota(&app.config).await?, Patience::default());
     let mut state = UploadState { place: UploadPlace::default(), quota, patience };
     match tokio::fs::create_dir(target.temporary()).await {
-        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(disk_problem(&e)),
+        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(Problem::io(&e)),
         _ => {}
     }
     let (mut result, mut count, mut fields) = (UploadResult::default(), 0, 0);

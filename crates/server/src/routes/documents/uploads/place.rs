@@ -51,7 +51,7 @@ impl ReceivedFile {
         let Self { file, name, .. } = self;
         let former = engine.originals().find(name).filter(|_| !replace);
         if let Some(former) = former
-            && !are_same(&former, file.path()).map_err(|e| disk_problem(&e))?
+            && !are_same(&former, file.path()).map_err(|e| Problem::io(&e))?
         {
             let refused = RefusedFile::new(name, TAKEN, TAKEN_HINT);
             return Ok(Err(RefusedFile { replaceable: true, ..refused }));
@@ -61,7 +61,7 @@ impl ReceivedFile {
 
     /// Returns once it is on the disk.
     pub(super) fn sync(&self) -> Result<(), Problem> {
-        self.file.as_file().sync_all().map_err(|e| disk_problem(&e))
+        self.file.as_file().sync_all().map_err(|e| Problem::io(&e))
     }
 
     /// Moves it to the originals, unless its name is taken by what it cannot replace.
@@ -96,7 +96,7 @@ impl ReceivedFile {
             std::fs::File::open(folder)?.sync_all()
         };
         let put = engine.originals().put(&name, metadata.as_ref(), persist);
-        if put.map_err(|e| disk_problem(&e))? { Ok(Ok(())) } else { taken() }
+        if put.map_err(|e| Problem::io(&e))? { Ok(Ok(())) } else { taken() }
     }
 }
 
@@ -119,17 +119,6 @@ fn are_same(one: &Path, other: &Path) -> std::io::Result<bool> {
         }
         one.consume(bytes);
         other.consume(bytes);
-    }
-}
-
-pub(super) fn disk_problem(error: &std::io::Error) -> Problem {
-    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    match error.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => {
-            tracing::error!("cannot store an upload: {error}");
-            Problem::new(StatusCode::INSUFFICIENT_STORAGE, "there is no space left for the file")
-        }
-        _ => Problem::internal(error),
     }
 }
 

@@ -66,7 +66,7 @@ impl UploadTarget {
         let sent = field.file_name().unwrap_or_default();
         let folder = &state.place.folder;
         let sent = if folder.is_empty() { sent.to_owned() } else { format!("{folder}/{sent}") };
-        let name = match safe_name(&sent) {
+        let name = match safe_name(&sent).and_then(distinct_name) {
             Ok(name) => name,
             Err(reason) => {
                 self.skip(&mut field, &mut state.patience).await?;
@@ -169,6 +169,18 @@ impl UploadTarget {
     }
 }
 
+/// Refuses a name that looks like another one: two documents would be listed under one name.
+fn distinct_name(name: String) -> Result<String, &'static str> {
+    let is_unseen = |c| matches!(c, '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{feff}');
+    if name.contains(is_unseen) {
+        return Err("the name holds invisible characters");
+    }
+    if name.split('/').any(|part| part.trim() != part) {
+        return Err("a part of the name begins or ends with a space");
+    }
+    Ok(name)
+}
+
 /// The fields of a file of those who see some documents only: they add only such. Files of records are
 /// not among them, since each record says its own name.
 fn restricted_fields(
@@ -186,4 +198,20 @@ fn restricted_fields(
         return Ok(Some(fields));
     }
     Err("its fields are outside of the documents that this key may see".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distinct_name;
+
+    #[test]
+    fn names_that_look_like_others_are_refused() {
+        for wrong in ["a.md ", " a.md", "law /a.md", "a\u{200b}.md", "a\u{2028}.md", "\u{feff}a.md"]
+        {
+            assert!(distinct_name(wrong.to_owned()).is_err(), "{wrong:?}");
+        }
+        for right in ["a b.md", "law/ü.pdf", "می\u{200c}خواهم.md"] {
+            assert_eq!(distinct_name(right.to_owned()).as_deref(), Ok(right));
+        }
+    }
 }

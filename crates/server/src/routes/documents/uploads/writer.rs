@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use tempfile::NamedTempFile;
 
-use super::place::disk_problem;
 use crate::limits::blocking::Lane;
 use crate::problem::Problem;
 
@@ -26,7 +25,7 @@ impl BlockWriter {
     pub(super) async fn create(folder: PathBuf, lane: Lane) -> Result<Self, Problem> {
         let make = move || match NamedTempFile::new_in(folder) {
             Ok(file) => Ok(Unfinished(Some(file))),
-            Err(e) => Err(disk_problem(&e)),
+            Err(e) => Err(Problem::io(&e)),
         };
         let file = lane.run(make).await?;
         Ok(Self { lane, file, block: vec![] })
@@ -48,7 +47,7 @@ impl BlockWriter {
         let mut block = std::mem::take(&mut self.block);
         let write = move || {
             if let Some(file) = &mut file.0 {
-                file.write_all(&block).map_err(|e| disk_problem(&e))?;
+                file.write_all(&block).map_err(|e| Problem::io(&e))?;
             }
             block.clear();
             Ok((file, block))

@@ -1,6 +1,8 @@
-//! Evaluations that were started over HTTP and how far each is. In memory; of a base that is shared,
-//! in an entry of its database, so that all its servers show and cancel them.
+//! Evaluations that were started over HTTP and how far each is: in a file of the workspace; of a base
+//! that is shared, in an entry of its database, so that all its servers show and cancel them.
 use std::collections::HashMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,9 @@ use crate::problem::Problem;
 /// The kind of the entry, which is also the folder of its key, and its id.
 const KIND: &str = "evaluation";
 const ID: &str = "all";
+
+/// The file in the folder of a workspace.
+const FILE: &str = "evaluation-runs.json";
 
 /// Stored at most; the oldest go.
 const MOST: usize = 50;
@@ -66,7 +71,8 @@ pub(crate) struct EvaluationRuns {
 }
 
 enum Storage {
-    Memory(Mutex<Vec<StoredRun>>),
+    /// The file, and what is in it.
+    File(PathBuf, Mutex<Vec<StoredRun>>),
     Database(SealedEntries),
 }
 
@@ -84,17 +90,18 @@ struct OwnRun {
 }
 
 impl EvaluationRuns {
-    pub(crate) fn open(space: Option<&SharedSpace>) -> Result<Self, Problem> {
+    /// Those of the workspace in `dir`.
+    pub(crate) fn open(dir: &Path, space: Option<&SharedSpace>) -> Result<Self, Problem> {
         let storage = match space {
             Some(space) => Storage::Database(SealedEntries::new(space, KIND, KIND)?),
-            None => Storage::Memory(Mutex::default()),
+            None => Storage::in_file(dir.join(FILE)),
         };
         Ok(Self { storage, own: Mutex::default(), heard: Mutex::default() })
     }
 
-    /// Whether they are lost with this.
-    pub(crate) fn are_in_memory(&self) -> bool {
-        matches!(self.storage, Storage::Memory(_))
+    /// Whether they are those of this server alone.
+    pub(crate) fn are_own(&self) -> bool {
+        matches!(self.storage, Storage::File(..))
     }
 
     /// Newest first. May wait for the database, as all of the following.
@@ -104,9 +111,8 @@ impl EvaluationRuns {
         if !gone.is_empty() {
             stored = self.storage.change(|stored| {
                 for StoredRun { run, .. } in stored.iter_mut() {
-                    if run.state == RunState::Running && gone.contains(&run.id) {
-                        run.state = RunState::Failed;
-                        run.error = Some("its server is gone; start it again to continue".into());
+                    if gone.contains(&run.id) {
+                        run.interrupt("its server is gone");
                     }
                 }
                 Ok(stored.clone())
@@ -175,7 +181,7 @@ impl EvaluationRuns {
     /// Reports a run of this server to the others until it has ended, and stops it when one of them
     /// has cancelled it.
     pub(crate) async fn follow(self: Arc<Self>, id: String) {
-        if self.are_in_memory() {
+        if self.are_own() {
             return;
         }
         loop {
@@ -271,11 +277,34 @@ impl EvaluationRuns {
     }
 }
 
+impl EvaluationRun {
+    /// Notes why it does not run any more, if it has not ended.
+    fn interrupt(&mut self, why: &str) {
+        if self.state == RunState::Running {
+            self.state = RunState::Failed;
+            self.error = Some(format!("{why}; start it again to continue"));
+        }
+    }
+}
+
 impl Storage {
+    /// The file of a server that starts: what it was running when it stopped does not run any more.
+    fn in_file(path: PathBuf) -> Self {
+        let mut runs: Vec<StoredRun> = match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|e| {
+                tracing::warn!("`{}` is not valid and is started anew: {e}", path.display());
+                vec![]
+            }),
+            Err(_) => vec![],
+        };
+        runs.iter_mut().for_each(|stored| stored.run.interrupt("the server was stopped"));
+        Self::File(path, Mutex::new(runs))
+    }
+
     /// The runs, and the version of the entry.
     fn read(&self) -> Result<(u64, Vec<StoredRun>), Problem> {
         let entries = match self {
-            Self::Memory(runs) => return Ok((0, lock(runs).clone())),
+            Self::File(_, runs) => return Ok((0, lock(runs).clone())),
             Self::Database(entries) => entries,
         };
         let Some(entry) = entries.get(ID).map_err(unstored)? else { return Ok((0, vec![])) };
@@ -291,7 +320,14 @@ impl Storage {
         mut change: impl FnMut(&mut Vec<StoredRun>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         let entries = match self {
-            Self::Memory(runs) => return change(&mut lock(runs)),
+            Self::File(path, runs) => {
+                let mut held = lock(runs);
+                let mut runs = held.clone();
+                let changed = change(&mut runs)?;
+                write(path, &runs)?;
+                *held = runs;
+                return Ok(changed);
+            }
             Self::Database(entries) => entries,
         };
         loop {
@@ -303,6 +339,15 @@ impl Storage {
             }
         }
     }
+}
+
+fn write(path: &Path, runs: &[StoredRun]) -> Result<(), Problem> {
+    let failed = |e: std::io::Error| Problem::io(&e);
+    let bytes = serde_json::to_vec(runs).map_err(|e| Problem::internal(&e))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(&bytes).map_err(failed)?;
+    file.persist(path).map_err(|e| failed(e.error)).map(drop)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -143,9 +143,9 @@ impl Workspaces {
                 if is_shared {
                     std::fs::create_dir_all(&dir).map_err(|e| Problem::io(&e))?;
                 }
-                let mut workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?, mark)?;
+                let workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?, mark)?;
                 keys.bind(&name, &workspace.id)?;
-                closed.restore(&mut workspace);
+                closed.forget(&workspace.dir);
                 Ok(workspace)
             };
             let workspace = Arc::new(run_blocking(open).await?);

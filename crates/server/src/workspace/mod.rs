@@ -87,7 +87,7 @@ impl Workspace {
             Some(space) => Builds::shared(space, server, mark)?,
             None => Builds::open(dir).map_err(failed)?,
         };
-        let evaluation_runs = Arc::new(EvaluationRuns::open(engine.shared())?);
+        let evaluation_runs = Arc::new(EvaluationRuns::open(dir, engine.shared())?);
         let usage = Usage::open(dir, engine.shared()).map_err(failed)?;
         let id = engine.base().id().map_err(|e| Problem::internal(&e))?;
         let freshness = engine.shared().map(|space| Arc::new(Freshness::new(space)));

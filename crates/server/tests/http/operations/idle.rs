@@ -235,11 +235,17 @@ async fn evaluations_of_a_closed_workspace_are_listed() {
     assert_eq!(listed["items"][0]["dataset"], "words", "{listed}");
     let runs = send(&world, "amber", (Method::GET, path), Value::Null).await;
     assert_eq!(runs["items"][0], run);
-    // After a start it is not open either.
+    // After a start it is not open either, and what was running then runs no more.
     let dir = world.stop().await;
+    let file = dir.path().join("workspaces/amber/evaluation-runs.json");
+    let stored = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, stored.replace("\"done\",\"label", "\"running\",\"label")).unwrap();
     let world = World::over(dir, Setup { config: config(), library: false }).await;
     let again = world.get_json("/api/v1/evaluations").await;
     assert_eq!(again["items"], listed["items"]);
     assert!(open(&world).await.is_empty());
+    let runs = send(&world, "amber", (Method::GET, path), Value::Null).await;
+    assert_eq!(runs["items"][0]["state"], "failed", "{runs}");
+    assert_eq!(runs["items"][0]["id"], run["id"]);
     world.stop().await;
 }

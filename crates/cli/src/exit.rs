@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use console::style;
 use halma_core::{ConfigError, Error};
-use halma_engine::{EngineError, KbError};
+use halma_engine::{BackupError, EngineError, KbError, NoServer};
 use halma_server::KeysError;
 
 use crate::view;
@@ -87,6 +87,8 @@ fn is_wrong_use(error: &anyhow::Error) -> bool {
             cause.downcast_ref::<EngineError>().is_some_and(EngineError::is_wrong_use)
                 || cause.downcast_ref::<KbError>().is_some_and(KbError::is_wrong_use)
                 || cause.downcast_ref::<KeysError>().is_some_and(KeysError::is_wrong_use)
+                || cause.downcast_ref().is_some_and(BackupError::is_wrong_use)
+                || matches!(cause.downcast_ref(), Some(NoServer::Address { .. }))
                 || cause.downcast_ref::<halma_eval::DataError>().is_some()
                 || cause.downcast_ref::<halma_eval::GridError>().is_some()
                 || cause.downcast_ref::<halma_eval::CompareError>().is_some()

@@ -201,6 +201,9 @@ pub enum KbError {
 impl KbError {
     /// Whether the user can fix it by calling Halma differently (exit code 2).
     pub fn is_wrong_use(&self) -> bool {
+        if let Self::Sql(error) = self {
+            return error.is_wrong_use();
+        }
         matches!(
             self,
             Self::NoBase { .. }

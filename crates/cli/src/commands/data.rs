@@ -4,6 +4,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use halma_core::ConfigError;
 use halma_eval::{Converted, CorpusWriter, check, entries};
 
 use crate::args::{Data, DataCommand};
@@ -39,11 +40,23 @@ fn convert(files: &[PathBuf], out: &Path) -> anyhow::Result<Converted> {
         writer.add(&name.to_string(), BufReader::new(open))?;
     }
     let converted = writer.finish()?;
-    anyhow::ensure!(
-        converted.passages > 0,
-        "no line is a passage; the first that is not: {}",
-        converted.first_skipped.unwrap_or("the files are empty".into())
-    );
+    if converted.passages == 0 {
+        let first = converted.first_skipped;
+        return Err(ConfigError {
+            file: files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect::<Vec<_>>()
+                .join(", "),
+            key: String::new(),
+            reason: match first {
+                Some(first) => format!("no line is a passage; the first that is not: {first}"),
+                None => "there are no lines".into(),
+            },
+            hint: "`halma data corpus --help` describes the files".into(),
+        }
+        .into());
+    }
     Ok(converted)
 }
 

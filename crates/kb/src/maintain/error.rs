@@ -66,6 +66,28 @@ impl BackupError {
         move |source| Self::Io { path, doing, source }
     }
 
+    /// Whether the user can fix it by calling Halma differently (exit code 2).
+    pub fn is_wrong_use(&self) -> bool {
+        match self {
+            Self::NotABackup { .. }
+            | Self::NotAnArchive { .. }
+            | Self::OfAnother { .. }
+            | Self::NoBase { .. }
+            | Self::Inside { .. }
+            | Self::Link { .. }
+            | Self::NoBackup { .. }
+            | Self::Newer { .. }
+            | Self::TooOld { .. }
+            | Self::Exists { .. } => true,
+            Self::Base(error) => error.is_wrong_use(),
+            Self::Busy { .. }
+            | Self::InUse { .. }
+            | Self::Damaged { .. }
+            | Self::Io { .. }
+            | Self::Copy(_) => false,
+        }
+    }
+
     /// Names the backup where the error names a copy that was made of it.
     pub(super) fn of_backup(self, backup: &Path) -> Self {
         match self {

@@ -48,6 +48,18 @@ pub enum SqlError {
 }
 
 impl SqlError {
+    /// Whether another query would do (exit code 2).
+    pub(crate) fn is_wrong_use(&self) -> bool {
+        !matches!(
+            self,
+            Self::Timeout { .. }
+                | Self::OutOfMemory
+                | Self::Load { .. }
+                | Self::Busy
+                | Self::Start { .. }
+        )
+    }
+
     /// Of filling the SQL engine.
     #[expect(clippy::needless_pass_by_value, reason = "is given to map_err")]
     pub(super) fn load(source: rusqlite::Error) -> Self {

@@ -347,13 +347,13 @@ fn a_check_says_what_a_file_is() {
     let lines = checked.lines().join("\n");
     for wanted in [
         "own.jsonl: The user's own questions (--format own)",
-        "15 records, 7 usable, 8 refused",
+        "records: 15, usable: 7, refused: 8",
         "no published file that we know of",
         "keys of every record: question",
-        "key of some: answers (14 records)",
+        "key of some: answers (records: 14)",
         "kinds: look-up 1",
-        "2 questions with gold passages, 1 passages in the file",
-        "1 questions are not answerable",
+        "questions with gold passages: 2; passages in the file: 1",
+        "questions that are not answerable: 1",
         "record 8 (line 8) refused: its id `c` is that of record 3",
     ] {
         assert!(lines.contains(wanted), "{wanted:?} is not in\n{lines}");

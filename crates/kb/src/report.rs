@@ -21,6 +21,8 @@ pub struct IndexReport {
     pub documents_removed: Vec<String>,
     /// Documents of this run that had the text and title of another one.
     pub duplicates: usize,
+    /// Names of the first twenty of them.
+    pub duplicate_names: Vec<String>,
     /// Sections, chunks and atoms made by this run.
     pub sections: usize,
     pub chunks: usize,

@@ -195,10 +195,10 @@ fn outcome(report: &IndexReport, paths: &[PathBuf]) -> anyhow::Result<()> {
 }
 
 /// Names, the first ones of many.
-fn some_of(names: &[String]) -> String {
+fn some_of(names: &[String], total: usize) -> String {
     const SHOWN: usize = 10;
     let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(SHOWN) {
+    match total.saturating_sub(names.len().min(SHOWN)) {
         0 => shown,
         more => format!("{shown} and {} more", thousands(more as u64)),
     }
@@ -243,14 +243,16 @@ pub(crate) fn summary(report: &IndexReport, base: &str) -> String {
         lines.push(format!(
             "Removed {} that no file has any more: {}.",
             plural(report.documents_removed.len() as u64, "document", "documents"),
-            some_of(&report.documents_removed)
+            some_of(&report.documents_removed, report.documents_removed.len())
         ));
     }
     if report.duplicates > 0 {
-        lines.push(format!(
-            "Skipped {} with identical text.",
-            plural(report.duplicates as u64, "document", "documents")
-        ));
+        let skipped = plural(report.duplicates as u64, "document", "documents");
+        let names = match report.duplicate_names.as_slice() {
+            [] => String::new(),
+            names => format!(": {}", some_of(names, report.duplicates)),
+        };
+        lines.push(format!("Skipped {skipped} with the text of another one{names}."));
     }
     let usage = &report.usage;
     if usage.prompt_tokens + usage.completion_tokens > 0 {

@@ -161,14 +161,14 @@ impl Checked {
         let title = self.format.title();
         let mut lines = vec![
             format!("{}: {title} (--format {})", self.file.display(), self.format),
-            format!("{records} records, {usable} usable, {} refused", self.refused.len()),
+            format!("records: {records}, usable: {usable}, refused: {}", self.refused.len()),
             format!("{bytes} bytes, sha256 {sha256}: {}", self.identity()),
         ];
         let all: Vec<&str> =
             self.keys.iter().filter(|k| k.records == *records).map(|k| k.key.as_str()).collect();
         lines.push(format!("keys of every record: {}", all.join(", ")));
         for key in self.keys.iter().filter(|key| key.records < *records) {
-            lines.push(format!("key of some: {} ({} records)", key.key, key.records));
+            lines.push(format!("key of some: {} (records: {})", key.key, key.records));
         }
         let kinds: Vec<String> =
             self.kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
@@ -176,9 +176,9 @@ impl Checked {
             lines.push(format!("kinds: {}", kinds.join(", ")));
         }
         let (gold, passages, without) = (self.with_gold, self.passages, self.unanswerable);
-        lines.push(format!("{gold} questions with gold passages, {passages} passages in the file"));
+        lines.push(format!("questions with gold passages: {gold}; passages in the file: {passages}"));
         if without > 0 {
-            lines.push(format!("{without} questions are not answerable"));
+            lines.push(format!("questions that are not answerable: {without}"));
         }
         for refused in self.refused.iter().take(10) {
             let (record, line, reason) = (refused.record, refused.line, &refused.reason);

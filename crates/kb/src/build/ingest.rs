@@ -21,6 +21,9 @@ use crate::{Base, IndexReport, KbError};
 const VISIBLE_AFTER: usize = 20_000;
 const CHANGES_VISIBLE_AFTER: usize = 2_000;
 
+/// Duplicates that a report names.
+const NAMED_DUPLICATES: usize = 20;
+
 /// Something that waits to be inserted.
 pub(super) enum IngestItem {
     Document(ReadyDocument),
@@ -241,6 +244,10 @@ impl Ingest {
                 self.take_name(writer, old, &name)?;
             }
             writer.add_name(row, (&name, origin), first)?;
+            let names = &mut self.report.duplicate_names;
+            if !first && names.len() < NAMED_DUPLICATES {
+                names.push(name);
+            }
         }
         if first {
             self.report.documents_unchanged += 1;

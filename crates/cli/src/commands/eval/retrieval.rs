@@ -48,5 +48,12 @@ pub(super) async fn run(
                 .push(format!("{mode}: {} searches failed and are not in any mean", recall.failed));
         }
     }
-    view::print(&lines.join("\n"))
+    view::print(&lines.join("\n"))?;
+    if found.iter().all(|(_, recall)| recall.n == 0) {
+        view::warn(
+            "no question names the passages that answer it, so there is nothing to measure; \
+             `halma data check FILE` says what a question file holds",
+        );
+    }
+    Ok(())
 }

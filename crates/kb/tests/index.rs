@@ -149,6 +149,23 @@ async fn files_of_one_name_in_two_folders_are_two_documents() {
 }
 
 #[tokio::test]
+async fn a_file_keeps_its_name_when_it_is_indexed_by_itself() {
+    let bench = Bench::new();
+    bench.write("law/a.txt", "A text about otters.").write("a.txt", "All about beavers.");
+    let base = bench.open(None);
+    assert_eq!(bench.index(&base).await.documents_new, 2);
+    let alone = async || {
+        let (format, file) = (InputFormat::Auto, bench.input().join("law/a.txt"));
+        bench.index_path(&base, &file, format, Budget::default()).await.unwrap()
+    };
+    assert!(alone().await.nothing_new());
+    bench.write("law/a.txt", "A text about badgers.");
+    assert_eq!(alone().await.documents_replaced, 1);
+    assert_eq!(base.names_to_delete(&["*".to_owned()]).unwrap(), ["a.txt", "law/a.txt"]);
+    assert!(bench.index(&base).await.nothing_new());
+}
+
+#[tokio::test]
 async fn names_that_meet_are_numbered_and_stay_so() {
     let bench = Bench::new();
     bench

@@ -8,7 +8,7 @@ use halma_core::Layer;
 use super::reader::is_cut_otherwise;
 use crate::Base;
 use crate::read::{InputFile, Naming, ParsedDocument, origin_of};
-use crate::store::{DocumentRecord, Id, Row, StoreReader, hash};
+use crate::store::{DocumentRecord, FileKey, Id, Row, StoreReader, hash};
 
 /// A document as it is distinguished from others.
 #[derive(Debug, Clone, Copy)]
@@ -121,6 +121,8 @@ impl DocumentResolver {
         incoming: Incoming<'_>,
     ) -> heed::Result<(String, Option<Row>)> {
         let Incoming { id, naming, source, origin, .. } = incoming;
+        let kept = if naming == Naming::Own { name_of_file(reader, origin)? } else { None };
+        let wanted = kept.as_deref().unwrap_or(incoming.name);
         // By where it lies, since it may have been renamed, or by its path below the folder that is
         // given, which may have moved: two files that are both there are two documents.
         let below = origin.strip_prefix(&self.own).map(|below| format!("/{below}"));
@@ -132,11 +134,11 @@ impl DocumentResolver {
             let moved = || is_upload || !Path::new(lies).is_file();
             lies == origin || holder.source == source && moved()
         };
-        let asked = self.asked.get(incoming.name).copied().unwrap_or(0);
+        let asked = self.asked.get(wanted).copied().unwrap_or(0);
         for number in std::iter::once(1).chain(asked.max(1) + 1..) {
             let name = match number {
-                1 => incoming.name.to_owned(),
-                number => format!("{} ({number})", incoming.name),
+                1 => wanted.to_owned(),
+                number => format!("{wanted} ({number})"),
             };
             let row = reader.named(&name)?;
             let holder = row.map(|row| reader.linked::<DocumentRecord>(row)).transpose()?;
@@ -148,15 +150,25 @@ impl DocumentResolver {
                 (None, Some(holder)) => naming == Naming::Own && of_file(holder, &name),
             };
             if fits {
-                let count = self.asked.entry(incoming.name.to_owned()).or_default();
+                let count = self.asked.entry(wanted.to_owned()).or_default();
                 *count = number.max(*count);
                 self.given.insert(name.clone(), id);
                 return Ok((name, row));
             }
         }
-        let none = format!("there is no name left for `{}`", incoming.name);
+        let none = format!("there is no name left for `{wanted}`");
         Err(heed::Error::Encoding(none.into()))
     }
+}
+
+/// The name that the document of a file has, which it keeps when the file is given in another way: by
+/// itself, or below another folder.
+fn name_of_file(reader: &StoreReader<'_>, origin: &str) -> heed::Result<Option<String>> {
+    let Some(file) = reader.file(FileKey::of(origin))? else { return Ok(None) };
+    let Some(row) = reader.find(Layer::Document, file.document)? else { return Ok(None) };
+    let DocumentRecord { names, origins, .. } = reader.linked(row)?;
+    let found = names.into_iter().zip(origins).find(|(_, held)| held == origin);
+    Ok(found.map(|(name, _)| name))
 }
 
 /// The id of a document of this title and text.

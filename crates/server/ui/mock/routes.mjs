@@ -5,7 +5,7 @@ import * as world from "./world.mjs";
 
 const SPEED = Number(process.env.MOCK_MS ?? 260);
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-const state = { documents: [...world.documents], uploads: [], builds: [], traces: [], feedback: [], keys: [], next: 1 };
+const state = { documents: [...world.documents], uploads: [], builds: [], traces: [], feedback: [], keys: [], workspaces: ["default"], next: 1 };
 const prompts = ["kar3/propose", "kar3/select", "kar3/answer", "naive/answer"].map((name) => ({
   name, task: "propose", role: name.split("/")[1] === "answer" ? "reader" : "proposer", hash: "5f2a91c0", changed: false, variables: ["atoms", "question"],
   text: `---\nmax_tokens: 512\n---\n## system\nYou decompose a question.\n## user\n{% for atom in atoms %}{{ loop.index }}. {{ atom.text }}\n{% endfor %}\nQuestion: {{ question.text }}\n`,
@@ -124,12 +124,15 @@ async function watch(response, id) {
 }
 
 const part = decodeURIComponent;
+/** Other workspaces than the default one are empty. */
+const workspaceOf = (request) => request.headers["x-halma-workspace"] ?? "default";
 const MODELS = { models: [{ name: "offline", url: "", model: "offline", price: { prompt: 0, completion: 0 } }, { name: "small", url: "http://127.0.0.1:11434/v1", model: "mock-small", price: { prompt: 0.15, completion: 0.6 } }], roles: { reader: "small", proposer: "small", judge: "offline" } };
 /** Method, path, what to reply. */
 const ROUTES = [
   ["GET", /^\/health$/, () => ({ status: "ok", version: "0.1.0" })],
-  ["GET", /^\/me$/, () => ({ workspace: "default", scopes: ["ask", "write", "admin"], keys_required: false, name: null, demo: true })],
-  ["GET", /^\/documents$/, (_, q) => ({ items: state.documents.filter((d) => d.name.includes(q.get("query") ?? "") && (!q.get("state") || d.state === q.get("state"))).slice(0, Number(q.get("limit") ?? 50)).map(line), next: null })],
+  ["GET", /^\/ready$/, () => ({ ready: true, store: true, embedder: process.env.MOCK_EMBEDDER ?? "mock-embedder", disk: true, queue: true })],
+  ["GET", /^\/me$/, (_, __, request) => ({ workspace: workspaceOf(request), scopes: ["ask", "write", "admin"], keys_required: false, name: null, demo: true })],
+  ["GET", /^\/documents$/, (_, q, request) => ({ items: (workspaceOf(request) === "default" ? state.documents : []).filter((d) => d.name.includes(q.get("query") ?? "") && (!q.get("state") || d.state === q.get("state"))).slice(0, Number(q.get("limit") ?? 50)).map(line), next: null })],
   ["POST", /^\/documents$/, async (_, query, request) => upload(request, query.get("replace") === "true")],
   ["GET", /^\/documents\/([^/]+)$/, ([id]) => detail(doc(id))],
   ["DELETE", /^\/documents\/([^/]+)$/, ([id]) => {
@@ -209,7 +212,16 @@ const ROUTES = [
     return one;
   }],
   ["DELETE", /^\/feedback\/([^/]+)$/, ([id]) => ((state.feedback = state.feedback.filter((f) => f.id !== id)), {})],
-  ["GET", /^\/workspaces$/, () => ({ items: [{ name: "default", documents: state.documents.length, created: "2026-01-02T10:00:00Z" }] })],
+  ["GET", /^\/workspaces$/, () => ({ items: state.workspaces.map((name) => ({ name, documents: name === "default" ? state.documents.length : 0, created: "2026-01-02T10:00:00Z" })) })],
+  ["POST", /^\/workspaces$/, async (_, __, request) => {
+    const { name } = JSON.parse(await body(request));
+    state.workspaces.push(name);
+    return { name, documents: 0 };
+  }],
+  ["DELETE", /^\/workspaces\/([^/]+)$/, ([name]) => {
+    state.workspaces = state.workspaces.filter((one) => one !== name);
+    return null;
+  }],
   ["GET", /^\/evaluation-runs$/, () => ({ items: state.evaluations ?? [] })],
   ["POST", /^\/evaluation-runs$/, async (_, __, request) => {
     const { name, questions } = JSON.parse(await body(request));
@@ -231,6 +243,7 @@ export async function answer(request, response, url) {
   const path = url.pathname.replace("/api/v1", "");
   const build = /^\/builds\/([^/]+)\/events$/.exec(path);
   const file = /^\/documents\/([^/]+)\/file$/.exec(path);
+  if (!state.workspaces.includes(workspaceOf(request))) return problem(response, 404, "Not Found", "there is no such workspace");
   try {
     if (request.method === "POST" && path === "/ask") return await ask(request, response);
     if (build) return await watch(response, build[1]);
@@ -240,6 +253,7 @@ export async function answer(request, response, url) {
       if (!match) continue;
       const result = await reply(match.slice(1).map(part), url.searchParams, request);
       if (result === undefined) break;
+      if (result === null) return response.writeHead(204).end();
       response.writeHead(200, { "content-type": "application/json" });
       return response.end(JSON.stringify(result));
     }

@@ -1,43 +1,9 @@
 // End-to-end tests of each page in a browser, against the server that start.mjs finds. The questions
 // come from that server's library.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { missing, openBrowser, openPage, startServer } from "./start.mjs";
+import { items, walks } from "./walking.mjs";
 
-const why = missing();
-if (why && process.env.HALMA_BROWSER_REQUIRED) throw new Error(`the web UI cannot be tested: ${why}`);
-const options = { skip: why ? `not tested: ${why}` : false, timeout: 180_000 };
-
-let server;
-let browser;
-before(async () => {
-  if (why) return;
-  server = await startServer();
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** A test in its own page; any error in the page fails it. */
-function walk(name, act, how = {}) {
-  test(name, options, async () => {
-    const { page, wrong, close } = await openPage(browser, server.url, how);
-    page.setDefaultTimeout(30_000);
-    try {
-      await act(page);
-      assert.deepEqual(wrong, []);
-    } catch (error) {
-      await page.screenshot({ path: `shots/failed-${name.replace(/\W+/g, "-")}.png` }).catch(() => {});
-      throw error;
-    } finally {
-      await close();
-    }
-  });
-}
-const get = async (page, path) => (await page.request.get(`${server.url}/api/v1${path}`)).json();
-const items = (list) => (Array.isArray(list) ? list : list.items);
+const { walk, server, get } = walks();
 
 /** A question that the library can answer: an atom of one of its documents. */
 async function questionOf(page) {

@@ -7,6 +7,7 @@ type Signal = { signal?: AbortSignal };
 
 export const me = () => json<T.Me>("/me");
 export const health = () => json<T.Health>("/health");
+export const ready = () => json<T.Readiness>("/ready");
 
 export const documents = {
   list: (of: { query?: string; state?: string; limit?: number; after?: string }, on: Signal = {}) =>

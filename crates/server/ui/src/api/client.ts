@@ -1,4 +1,5 @@
 // All requests to the server: adds the key, turns errors into one form.
+import { explainMissing, missingInRefusal } from "../lib/permissions";
 import type { Problem } from "./types";
 
 /** A page of a list. */
@@ -56,6 +57,18 @@ export function onKeyRequired(callback: () => void): void {
 
 export const requestKey = (): void => keyRequired();
 
+/** Called when a request in another workspace than the key's own one is refused. */
+let workspaceRefused: () => void = () => {};
+export function onWorkspaceRefused(callback: () => void): void {
+  workspaceRefused = callback;
+}
+
+/** What a refusal with this status means for the session. */
+export function noteRefusal(status: number): void {
+  if (status === 401) keyRequired();
+  else if ((status === 403 || status === 404) && workspace.get()) workspaceRefused();
+}
+
 export const key = {
   get: () => sessionStorage.getItem(KEY),
   set: (value: string) => sessionStorage.setItem(KEY, value),
@@ -108,13 +121,19 @@ export async function send(path: string, options: Options = {}): Promise<Respons
     });
   }
   if (response.ok) return response;
-  if (response.status === 401) keyRequired();
+  // Whoever asks for `/me` looks at the refusal.
+  if (path !== "/me" || response.status === 401) noteRefusal(response.status);
   throw await refusal(response);
 }
 
 async function refusal(response: Response): Promise<ApiError> {
   const problem: Partial<Problem> = await response.json().catch(() => ({}));
   const id = problem.request_id ?? response.headers.get("x-request-id") ?? undefined;
+  const missing = response.status === 403 ? missingInRefusal(problem.detail ?? "") : null;
+  if (missing) {
+    const title = "Your key does not permit this";
+    return new ApiError({ title, status: 403, ...explainMissing(missing), ...(id ? { request_id: id } : {}) });
+  }
   return new ApiError({
     title: problem.title ?? `The server replied with status ${response.status}`,
     status: response.status,

@@ -1,11 +1,12 @@
 // The conversation: questions, each with one or more runs. It survives a change of page, so that a
 // visit to the library does not end a running answer.
 import { ask, traces } from "../../api/calls";
-import { ApiError, isAbort, problemOf, requestKey, type ProblemInfo } from "../../api/client";
+import { ApiError, isAbort, noteRefusal, problemOf, type ProblemInfo } from "../../api/client";
 import { events } from "../../api/sse";
 import type {
   AnswerKind, AnswerStyle, AskRequest, AskResponse, Budget, TraceEvent, Turn,
 } from "../../api/types";
+import { session } from "../../lib/session.svelte";
 
 export type RunState = "running" | "done" | "stopped" | "failed";
 
@@ -77,8 +78,8 @@ export class Run {
     } else if (event === "error") {
       this.flush();
       this.problem = (value.problem ?? value) as ProblemInfo;
-      // The key was revoked during the run.
-      if (this.problem.status === 401) requestKey();
+      // The key was revoked during the run, or the workspace deleted.
+      noteRefusal(this.problem.status);
       this.end("failed");
     }
   }
@@ -202,3 +203,8 @@ class Conversation {
 }
 
 export const conversation = new Conversation();
+// The conversation in one workspace, or of one key, must not be visible in the next.
+session.onSwitch(() => {
+  conversation.clear();
+  conversation.save();
+});

@@ -2,6 +2,7 @@
 import { builds, documents } from "../../api/calls";
 import { ApiError, isAbort, problemOf, type ProblemInfo } from "../../api/client";
 import type { BasePart, BuildEstimate, BuildRequest, BuildStatus, DeletedDocument, DocumentLine, KeptLine, UploadResult } from "../../api/types";
+import { session } from "../../lib/session.svelte";
 
 type Refusal = UploadResult["refused"][number];
 
@@ -33,6 +34,7 @@ class LibraryStore {
   build = $state.raw<BuildStatus | null>(null);
   private watched = "";
   private latest = 0;
+  private abort = new AbortController();
 
   async load(more = false): Promise<void> {
     const request = ++this.latest;
@@ -145,12 +147,13 @@ class LibraryStore {
     this.build = build;
     if (this.watched === build.id) return;
     this.watched = build.id;
-    const abort = new AbortController();
+    const { signal } = this.abort;
     try {
-      for await (const now of builds.watch(build.id, abort.signal)) this.build = now;
+      for await (const now of builds.watch(build.id, signal)) this.build = now;
       // The stream may end without a final event.
       if (this.build?.state === "running") this.build = await builds.get(build.id);
     } catch (error) {
+      if (signal.aborted) return;
       if (!isAbort(error)) this.problem = problemOf(error);
     }
     this.watched = "";
@@ -168,6 +171,17 @@ class LibraryStore {
     }
   }
 
+  /** Forgets everything: it is of a workspace or a key that is not used any more. */
+  reset(): void {
+    this.abort.abort();
+    this.abort = new AbortController();
+    this.latest += 1;
+    [this.items, this.next, this.loaded, this.problem] = [[], null, false, null];
+    [this.query, this.state, this.watched, this.build] = ["", "", "", null];
+    [this.accepted, this.refused, this.taken, this.buildAll] = [[], [], [], false];
+    [this.estimate, this.estimateProblem, this.kept, this.rebuild] = [null, null, [], []];
+  }
+
   async remove(id: string): Promise<DeletedDocument["removed"]> {
     const { removed } = await documents.remove(id);
     await this.load();
@@ -176,3 +190,4 @@ class LibraryStore {
 }
 
 export const library = new LibraryStore();
+session.onSwitch(() => library.reset());

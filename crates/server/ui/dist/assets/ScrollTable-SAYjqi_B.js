@@ -1,1 +1,0 @@
-import{I as e,gt as t,jt as n,pt as r,q as i,rt as a,tt as o}from"./Loading-C0ff2-BF.js";var s=a(`<div class="scroll" tabindex="0" role="region"><!></div>`);function c(a,c){var l=s(),u=t(l);i(u,()=>c.children),n(l),r(()=>e(l,`aria-label`,c.name)),o(a,l)}export{c as t};

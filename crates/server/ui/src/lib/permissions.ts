@@ -1,0 +1,50 @@
+// What a key permits: its scopes, and whether it is for all documents of its workspace.
+import type { Me, Scope } from "../api/types";
+
+/** What each scope permits. */
+export const SCOPE_NAMES: Record<Scope, string> = {
+  ask: "ask and search", write: "change the library", admin: "administer", metrics: "read metrics",
+};
+
+/** The scope without which a page displays nothing. */
+export const PAGE_SCOPES: Record<string, Scope> = {
+  "": "ask", library: "ask", knowledge: "ask", runs: "ask", evaluate: "admin",
+};
+
+/** Whether something is about the documents that the key is for, or about all of the workspace. */
+export type Reach = "documents" | "workspace";
+
+/** What a key lacks: a scope, or the documents that it is not for. */
+export type MissingPermission = Scope | "documents";
+
+/** What the key lacks; `null` if it permits this. */
+export function missingPermission(
+  { scopes, where }: Pick<Me, "scopes" | "where">,
+  scope: Scope,
+  reach: Reach = "documents",
+): MissingPermission | null {
+  if (!scopes.includes(scope)) return scope;
+  const isAboutAll = reach === "workspace" || scope === "admin" || scope === "metrics";
+  return isAboutAll && where ? "documents" : null;
+}
+
+/** What is missing, and what to do about it. */
+export function explainMissing(missing: MissingPermission): { detail: string; hint: string } {
+  if (missing === "documents") {
+    return {
+      detail: "Your key is for some of the documents, and this is about all of them.",
+      hint: "Ask an administrator of this server for a key that is not restricted to some documents.",
+    };
+  }
+  return {
+    detail: `Your key lacks the permission “${SCOPE_NAMES[missing]}” (scope “${missing}”).`,
+    hint: "Ask an administrator of this server for a key that has it.",
+  };
+}
+
+/** What the key lacks, from the server's words when it refuses a request with status 403. */
+export function missingInRefusal(detail: string): MissingPermission | null {
+  const scope = /lacks the scope `(\w+)`/.exec(detail)?.[1];
+  if (scope && Object.hasOwn(SCOPE_NAMES, scope)) return scope as Scope;
+  return detail.startsWith("this key is for some of the documents") ? "documents" : null;
+}

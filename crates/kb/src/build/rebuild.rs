@@ -15,6 +15,9 @@ use crate::store::{DocumentRecord, Row, StoreReader};
 /// Documents whose chunks are looked at; the others are taken to be like them.
 const SAMPLE: usize = 200;
 
+/// What a part is configured as for which nothing is asked and nothing embedded.
+const TURNED_OFF: [&str; 3] = ["false", "names", "none"];
+
 /// What rebuilding one part would cost, about.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -60,6 +63,9 @@ pub(super) fn rebuild_cost(
             vectors_of(reader, layers.layers().filter(|layer| !held.holds(*layer)))
         })?;
         return Ok(Some(RebuildCost { texts, ..RebuildCost::default() }));
+    }
+    if TURNED_OFF.contains(&kept.configured.as_str()) {
+        return Ok(Some(RebuildCost::default()));
     }
     let mut own = context.copy();
     RunPlan::new(context, &[kept.part])?.apply_to(&mut own);

@@ -47,8 +47,8 @@ pub enum EvalError {
     )]
     ReportVersion { file: PathBuf, given: u32, supported: u32 },
     #[error(
-        "the base in {} was built from {}, not from {}; give another --kb, or --force to measure \
-         with it anyway",
+        "the base in {} was built from {}, not from {}; delete that folder and it is built again, \
+         give another --kb, or --force to measure with it anyway",
         base.display(),
         if built_from == questions { "other passages".to_owned() } else { format!("`{built_from}`") },
         if built_from == questions {

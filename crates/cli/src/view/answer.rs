@@ -224,14 +224,14 @@ fn sources(answer: &Answer, out: &mut String) {
         if let Some(page) = citation.page {
             let _ = write!(place, ", page {page}");
         }
-        let _ = writeln!(
-            out,
-            "  [{}] {} {}\n      “{}”",
-            i + 1,
-            style(place).bold(),
-            style(format!("({}–{})", citation.start, citation.end)).dim(),
-            shorten(&citation.quote, MAX_QUOTE_CHARS),
-        );
+        // A fact of a knowledge graph stands in no text.
+        let span = match (citation.start, citation.end) {
+            (_, 0) => String::new(),
+            (start, end) => style(format!(" ({start}–{end})")).dim().to_string(),
+        };
+        let (number, place) = (i + 1, style(place).bold());
+        let quote = shorten(&citation.quote, MAX_QUOTE_CHARS);
+        let _ = writeln!(out, "  [{number}] {place}{span}\n      “{quote}”");
     }
     let more = answer.citations.len().saturating_sub(most);
     if more > 0 {

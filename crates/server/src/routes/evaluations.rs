@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use chrono::{DateTime, Utc};
 use halma_eval::{AnswerOutcome, Comparison, Report, Resampling, Side, question_detail};
@@ -15,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
+use crate::evaluation_runs::RunState;
 use crate::json::{Params, Part};
 use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
@@ -137,6 +138,38 @@ pub(crate) async fn get(
     Part(id): Part<String>,
 ) -> Result<Json<Report>, Problem> {
     run_blocking(move || read(&one(&app, &id)?).map(Json)).await
+}
+
+/// Delete an evaluation that was started over HTTP in this workspace, with its questions, answers and
+/// traces. Those in the folders of `serve.evaluations` are not the server's to delete.
+#[utoipa::path(delete, path = "/api/v1/evaluations/{id}", tag = "evaluations",
+    params(("id" = String, Path)),
+    responses((status = 204), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn delete(
+    State(app): State<Shared>,
+    MayAdmin(caller): MayAdmin,
+    Part(id): Part<String>,
+) -> Result<StatusCode, Problem> {
+    run_blocking(move || {
+        let folder = one(&app, &id)?;
+        let workspace = &caller.workspace;
+        if folder.parent() != Some(&workspace.evaluations()) {
+            let detail = "this evaluation was not started over HTTP in this workspace";
+            return Err(Problem::new(StatusCode::CONFLICT, detail)
+                .hint("delete its folder, or send the header `x-halma-workspace`"));
+        }
+        workspace.while_open(|| {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let runs = workspace.evaluation_runs.list()?;
+            if runs.iter().any(|run| run.name == name && run.state == RunState::Running) {
+                return Err(Problem::new(StatusCode::CONFLICT, "this evaluation is running")
+                    .hint("wait for its end, or cancel it"));
+            }
+            std::fs::remove_dir_all(&folder).map_err(|e| Problem::io(&e))?;
+            Ok(StatusCode::NO_CONTENT)
+        })
+    })
+    .await
 }
 
 /// The report with what a viewer shows and does not compute itself: comparisons with the first

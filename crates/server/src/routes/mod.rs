@@ -111,7 +111,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(evaluation_runs::list, evaluation_runs::start))
         .routes(routes!(evaluation_runs::cancel))
         .routes(routes!(evaluations::list))
-        .routes(routes!(evaluations::get))
+        .routes(routes!(evaluations::get, evaluations::delete))
         .routes(routes!(evaluations::view))
         .routes(routes!(evaluations::question))
         .routes(routes!(evaluations::compare))

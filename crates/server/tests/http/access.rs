@@ -63,6 +63,7 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("post", "/api/v1/evaluation-runs/{id}/cancel", Some(Scope::Admin)),
     ("get", "/api/v1/evaluations", Some(Scope::Admin)),
     ("get", "/api/v1/evaluations/{id}", Some(Scope::Admin)),
+    ("delete", "/api/v1/evaluations/{id}", Some(Scope::Admin)),
     ("get", "/api/v1/evaluations/{id}/compare", Some(Scope::Admin)),
     ("get", "/api/v1/evaluations/{id}/page", Some(Scope::Admin)),
     ("get", "/api/v1/evaluations/{id}/question", Some(Scope::Admin)),

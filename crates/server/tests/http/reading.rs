@@ -227,6 +227,11 @@ async fn an_evaluation_is_started_followed_listed_and_refused_when_it_cannot_run
     // What was refused has not touched the evaluation of that name.
     let file = world.dir.path().join("evaluations/towers/towers.jsonl");
     assert_eq!(std::fs::read_to_string(file).unwrap(), questions);
+    let evaluation = format!("/api/v1/evaluations/{}", line["id"].as_str().unwrap());
+    let delete = || world.request(Method::DELETE, &evaluation).send();
+    assert_eq!(delete().await.unwrap().status(), 204);
+    assert_eq!(delete().await.unwrap().status(), 404);
+    assert!(!world.dir.path().join("evaluations/towers").exists());
     world.stop().await;
 }
 

@@ -506,7 +506,7 @@ walk("keyboard navigation: the skip link first, then the main part", async (page
 });
 
 // Last, because from the first key on the server requires one.
-walk("settings: the first key is displayed once, required from then on, and can be revoked", async (page) => {
+walk("settings: the first key is displayed once, required from then on; keys for some documents; revoked", async (page) => {
   await page.goto(`${server.url}/settings/keys`);
   await page.getByLabel("Name").fill("walker");
   for (const scope of ["change the library", "administer"]) await page.getByLabel(scope).check();
@@ -523,6 +523,30 @@ walk("settings: the first key is displayed once, required from then on, and can 
     await page.getByRole("dialog").getByLabel("API key").fill(shown);
     await page.getByRole("button", { name: "Sign in" }).click();
   }
+  const form = page.locator("form").filter({ hasText: "Create key" });
+  const conditions = form.getByLabel(/Only documents whose fields/);
+  await form.getByLabel("Name").fill("legal team");
+  if (await form.getByLabel("administer").isChecked()) {
+    assert.ok(await conditions.isDisabled(), "a key that administers sees all documents");
+    await form.getByLabel("administer").uncheck();
+  }
+  await conditions.fill("team");
+  await form.getByRole("button", { name: "Create key" }).click();
+  await form.getByText("write it as field=value").waitFor();
+  await conditions.fill("team=legal,finance\nyear>=2020");
+  const sent = page.waitForRequest((r) => r.url().endsWith("/api/v1/keys") && r.method() === "POST");
+  await form.getByRole("button", { name: "Create key" }).click();
+  assert.deepEqual((await sent).postDataJSON().where, { team: ["legal", "finance"], year: { gte: 2020 } });
+  await page.getByRole("button", { name: "Done" }).click();
+  const limited = page.getByRole("row", { name: /legal team/ });
+  await limited.getByText("team=legal,finance").waitFor();
+  await limited.getByText("year>=2020").waitFor();
+  const { id } = items(await page.evaluate(async () => (await fetch("/api/v1/keys", { headers: { authorization: `Bearer ${sessionStorage.getItem("halma.key")}` } })).json())).find((one) => one.name === "legal team");
+  await limited.getByText(id, { exact: true }).waitFor();
+  await limited.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByText(id, { exact: true }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await limited.waitFor({ state: "detached" });
   const row = page.getByRole("row", { name: /walker/ });
   await row.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();

@@ -121,7 +121,7 @@ export async function send(path: string, options: Options = {}): Promise<Respons
     });
   }
   if (response.ok) return response;
-  // Whoever asks for `/me` looks at the refusal.
+  // Callers of `/me` look at the refusal themselves.
   if (path !== "/me" || response.status === 401) noteRefusal(response.status);
   throw await refusal(response);
 }

@@ -176,7 +176,9 @@ impl Checked {
             lines.push(format!("kinds: {}", kinds.join(", ")));
         }
         let (gold, passages, without) = (self.with_gold, self.passages, self.unanswerable);
-        lines.push(format!("questions with gold passages: {gold}; passages in the file: {passages}"));
+        lines.push(format!(
+            "questions with gold passages: {gold}; passages in the file: {passages}"
+        ));
         if without > 0 {
             lines.push(format!("questions that are not answerable: {without}"));
         }

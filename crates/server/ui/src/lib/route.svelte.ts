@@ -1,4 +1,6 @@
-// The current page, from the address, with the History API.
+// The current page, from the address, with the History API. Changes that are not saved are not left
+// without a question.
+import { unsaved } from "./unsaved.svelte";
 
 interface Place {
   path: string;
@@ -11,7 +13,30 @@ const here = (): Place => ({
 });
 
 let place = $state.raw<Place>(here());
-addEventListener("popstate", () => (place = here()));
+
+/** How many pages of the web UI there are before this one in the history of the tab. */
+let position = positionIn(history.state);
+history.replaceState({ position }, "");
+
+function positionIn(state: unknown): number {
+  const found = (state as { position?: unknown } | null)?.position;
+  return typeof found === "number" ? found : 0;
+}
+
+addEventListener("popstate", (event) => {
+  const target = positionIn(event.state);
+  const steps = target - position;
+  if (unsaved.what && steps !== 0) {
+    // The browser has moved already: it moves back, and again once the changes are discarded.
+    history.go(-steps);
+    unsaved.leave(() => history.go(steps));
+    return;
+  }
+  // After the way back from there the address is that of the page.
+  if (unsaved.what) return;
+  position = target;
+  place = here();
+});
 
 export const route = {
   get path() {
@@ -35,8 +60,8 @@ function decoded(part: string): string {
 }
 
 export function go(to: string, how: { replace?: boolean } = {}): void {
-  if (how.replace) history.replaceState(null, "", to);
-  else if (to !== location.pathname + location.search) history.pushState(null, "", to);
+  if (how.replace) history.replaceState({ position }, "", to);
+  else if (to !== location.pathname + location.search) history.pushState({ position: ++position }, "", to);
   place = here();
 }
 
@@ -50,6 +75,11 @@ export function followLinks(event: MouseEvent): void {
   if (to.origin !== location.origin || to.pathname.startsWith("/api/")) return;
   if (to.hash && to.pathname === location.pathname) return;
   event.preventDefault();
-  go(to.pathname + to.search);
-  scrollTo(0, 0);
+  const address = to.pathname + to.search;
+  const move = () => {
+    go(address);
+    scrollTo(0, 0);
+  };
+  if (address === location.pathname + location.search) move();
+  else unsaved.leave(move);
 }

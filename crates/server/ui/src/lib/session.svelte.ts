@@ -4,6 +4,7 @@ import { ApiError, key, onKeyRequired, onWorkspaceRefused, problemOf, workspace,
 import type { Me, Scope } from "../api/types";
 import { missingPermission, type MissingPermission, type Reach } from "./permissions";
 import { go, route } from "./route.svelte";
+import { unsaved } from "./unsaved.svelte";
 
 class Session {
   me = $state.raw<Me | null>(null);
@@ -108,8 +109,9 @@ class Session {
     key.set(given.trim());
     await this.start();
     const { problem } = this;
-    if (!problem) this.generation += 1;
-    else if (this.changingKey) {
+    // A text that is being edited is not lost because the key had expired.
+    if (!problem && !unsaved.what) this.generation += 1;
+    else if (problem && this.changingKey) {
       // The key that is in use stays in use.
       if (before) key.set(before);
       else key.forget();

@@ -1,0 +1,47 @@
+// End-to-end tests of states that a page must display: changes that are not saved, a server without an
+// embedder, the stages of a build, narrow screens.
+import assert from "node:assert/strict";
+import { walks } from "./walking.mjs";
+
+const { walk, server } = walks();
+
+walk("settings: an edited prompt is not left without a question", async (page) => {
+  const [first, second] = [page.locator("[data-prompt]").first(), page.locator("[data-prompt]").nth(1)];
+  const words = page.locator("textarea");
+  const dialog = page.getByRole("dialog", { name: "Discard changes?" });
+  const keep = () => dialog.getByRole("button", { name: "Keep editing" }).click();
+  await page.goto(`${server.url}/settings`);
+  await page.getByRole("link", { name: "Prompts" }).click();
+  await first.click();
+  await words.waitFor();
+  const edited = `${await words.inputValue()}\nBe brief.`;
+  await words.fill(edited);
+  const place = page.url();
+  // Another prompt, another tab, another page, the way back.
+  for (const leave of [() => second.click(), () => page.getByRole("link", { name: "Usage" }).click(), () => page.getByRole("link", { name: "Runs", exact: true }).click(), () => page.evaluate(() => history.back())]) {
+    await leave();
+    await keep();
+    await dialog.waitFor({ state: "detached" });
+    assert.equal(page.url(), place);
+    assert.equal(await words.inputValue(), edited);
+  }
+  const asked = new Promise((seen) => page.once("dialog", (browser) => browser.dismiss().then(() => seen(browser.type()))));
+  page.reload({ timeout: 2000 }).catch(() => {});
+  assert.equal(await asked, "beforeunload");
+  await page.evaluate(() => history.back());
+  await dialog.getByRole("button", { name: "Discard changes" }).click();
+  await words.waitFor({ state: "detached" });
+  assert.equal(new URL(page.url()).pathname, "/settings/prompts");
+  await page.goForward();
+  await words.waitFor();
+  assert.notEqual(await words.inputValue(), edited);
+  await second.click();
+  await page.locator("h2", { hasText: (await second.textContent()).trim() }).waitFor();
+});
+
+walk("settings: on a narrow screen values and names are not broken into letters", async (page) => {
+  await page.goto(`${server.url}/settings`);
+  await page.getByText("All settings and their origins").click();
+  const narrowest = await page.locator("main dd").evaluateAll((all) => Math.min(...all.map((e) => e.clientWidth)));
+  assert.ok(narrowest > 150, `a value has ${narrowest} pixels`);
+}, { viewport: { width: 390, height: 844 } });

@@ -39,6 +39,21 @@ walk("settings: an edited prompt is not left without a question", async (page) =
   await page.locator("h2", { hasText: (await second.textContent()).trim() }).waitFor();
 });
 
+walk("knowledge: without an embedder, the search by meaning is off and the page says why", async (page) => {
+  await page.route("**/api/v1/ready", (route) => route.fulfill({ contentType: "application/json", body: JSON.stringify({ ready: true, store: true, embedder: null, disk: true, queue: true }) }));
+  // An address from a time when there was one.
+  const sent = page.waitForRequest((r) => r.url().endsWith("/api/v1/search"));
+  await page.goto(`${server.url}/knowledge?text=company&mode=dense`);
+  assert.equal((await sent).postDataJSON().mode, undefined);
+  await page.getByText("This server has no embedder").first().waitFor();
+  const meaning = page.getByLabel("Mode").getByRole("option", { name: "meaning (no embedder)" });
+  assert.ok(await meaning.isDisabled());
+  assert.equal(await meaning.getAttribute("title"), "This server has no embedder");
+  await page.unroute("**/api/v1/ready");
+  await page.goto(`${server.url}/knowledge`);
+  assert.equal(await page.getByLabel("Mode").getByRole("option", { name: "meaning", exact: true }).isDisabled(), false);
+});
+
 walk("settings: on a narrow screen values and names are not broken into letters", async (page) => {
   await page.goto(`${server.url}/settings`);
   await page.getByText("All settings and their origins").click();

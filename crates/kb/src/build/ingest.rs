@@ -11,9 +11,7 @@ use super::resolver::{DocumentResolver, Incoming, IngestAction};
 use crate::cut::{Cut, CutSettings, cut_now};
 use crate::read::{InputFile, ParsedDocument};
 use crate::stages::{BuildContext, Uncut};
-use crate::store::{
-    DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreReader, StoreWriter,
-};
+use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreWriter};
 use crate::{Base, IndexReport, KbError};
 
 /// New documents can be searched after this many of them, before the build ends. Changed ones are

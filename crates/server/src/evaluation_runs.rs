@@ -297,7 +297,9 @@ impl Storage {
             }),
             Err(_) => vec![],
         };
-        runs.iter_mut().for_each(|stored| stored.run.interrupt("the server was stopped"));
+        for stored in &mut runs {
+            stored.run.interrupt("the server was stopped");
+        }
         Self::File(path, Mutex::new(runs))
     }
 

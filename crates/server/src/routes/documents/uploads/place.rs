@@ -3,7 +3,6 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
-use axum::http::StatusCode;
 use halma_core::Metadata;
 use halma_engine::Engine;
 use tempfile::NamedTempFile;

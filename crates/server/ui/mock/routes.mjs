@@ -88,24 +88,31 @@ async function upload(request, replace) {
   return { accepted, refused: refused.map((name) => ({ name, reason: "it is a program, not a document", hint: "Halma reads PDF, DOCX, PPTX, XLSX, CSV, HTML, Markdown, text, e-mail and EPUB." })) };
 }
 
+/** Like the server's: a stage is reported with its results, a paused build without figures. */
+function status({ work, ...build }) {
+  const report = (stage, done, total) => ({ ...build, stage, done, total });
+  if (build.state !== "running") return report(build.state, 0, 0);
+  if (work < 20) return report("reading", Math.min(work, 10) * 100_000, 1_000_000);
+  if (work < 45) return { ...report("atomizing", work - 20, 25), rate_per_s: 6, seconds_left: (45 - work) / 6 };
+  return report("embedding", (work - 44) * 8, (work - 44) * 8);
+}
+
 function startBuild(uploads) {
-  const build = { id: `b${state.next++}`, state: "running", stage: "reading", done: 0, total: 60, rate_per_s: 6, seconds_left: 10, started: new Date().toISOString() };
+  const build = { id: `b${state.next++}`, state: "running", work: 0, started: new Date().toISOString() };
   state.builds.unshift(build);
   const chosen = state.uploads.filter((u) => !uploads?.length || uploads.includes(u.upload));
   state.uploads = state.uploads.filter((u) => !chosen.includes(u));
   for (const { name, bytes } of chosen) state.documents.unshift({ id: `n${state.next++}`, name, bytes, format: name.split(".").pop(), state: "building", chunks: 0, atoms: 0, updated: build.started, text: "New text." });
   const clock = setInterval(() => {
     if (build.state === "paused") return;
-    if (build.state === "running") build.done = Math.min(build.total, build.done + 2);
-    build.stage = ["reading", "chunking", "atomizing", "embedding"][Math.floor((build.done / build.total) * 3.99)];
-    build.seconds_left = (build.total - build.done) / 6;
-    if (build.done < build.total && build.state === "running") return;
+    build.work += 2;
+    if (build.work < 60 && build.state === "running") return;
     if (build.state === "running") build.state = "done";
     build.finished = new Date().toISOString();
     for (const d of state.documents.filter((one) => one.state === "building")) Object.assign(d, { state: "indexed", chunks: 4, atoms: 9 });
     clearInterval(clock);
   }, 100);
-  return build;
+  return status(build);
 }
 
 async function watch(response, id) {
@@ -115,8 +122,8 @@ async function watch(response, id) {
   for (;;) {
     const build = state.builds.find((b) => b.id === id);
     if (left || !build) break;
-    const ended = build.finished !== undefined;
-    send(ended ? "done" : "progress", build);
+    const ended = build.finished !== undefined || build.state === "paused";
+    send(ended ? "done" : "progress", status(build));
     if (ended) break;
     await sleep(150);
   }
@@ -147,9 +154,9 @@ const ROUTES = [
   ["GET", /^\/documents\/([^/]+)\/nodes$/, ([id], q) => ({ items: world.nodes.filter((n) => n.document === doc(id)?.name && n.layer === q.get("layer")) })],
   ["POST", /^\/builds\/estimate$/, () => ({ documents: state.uploads.length, chunks: 6 * state.uploads.length, calls: 7 * state.uploads.length, tokens: 4100 * state.uploads.length, usd: 0.0031 * state.uploads.length, seconds: 14, stages: [{ task: "atomize", model: "small", units: 6, calls: 7, prompt_tokens: 3900, completion_tokens: 200, usd: 0.0031, seconds: 14, measured: false }], kept: [{ part: "atoms", made_with: "sentences", configured: "questions", cost: { texts: 412, calls: 412, prompt_tokens: 320000, completion_tokens: 41000, usd: 0.11 } }] })],
   ["POST", /^\/builds$/, async (_, __, request) => startBuild(JSON.parse(await body(request)).uploads)],
-  ["GET", /^\/builds$/, () => ({ items: state.builds })],
-  ["GET", /^\/builds\/([^/]+)$/, ([id]) => state.builds.find((b) => b.id === id)],
-  ["POST", /^\/builds\/([^/]+)\/(pause|resume|cancel)$/, ([id, what]) => Object.assign(state.builds.find((b) => b.id === id), { state: { pause: "paused", resume: "running", cancel: "cancelled" }[what] })],
+  ["GET", /^\/builds$/, () => ({ items: state.builds.map(status) })],
+  ["GET", /^\/builds\/([^/]+)$/, ([id]) => status(state.builds.find((b) => b.id === id))],
+  ["POST", /^\/builds\/([^/]+)\/(pause|resume|cancel)$/, ([id, what]) => status(Object.assign(state.builds.find((b) => b.id === id), { state: { pause: "paused", resume: "running", cancel: "cancelled" }[what] }))],
   ["GET", /^\/traces$/, (_, q) => ({ items: state.traces.filter((t) => t.question.toLowerCase().includes((q.get("query") ?? "").toLowerCase()) && (!q.get("strategy") || t.strategy === q.get("strategy"))).map(({ trace, answer, ...head }) => ({ ...head, answer: answer.text, documents: [] })) })],
   ["GET", /^\/traces\/([^/]+)$/, ([id]) => state.traces.find((t) => t.id === id)],
   ["DELETE", /^\/traces\/([^/]+)$/, ([id]) => ((state.traces = state.traces.filter((t) => t.id !== id)), {})],

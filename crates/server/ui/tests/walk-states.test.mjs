@@ -54,6 +54,33 @@ walk("knowledge: without an embedder, the search by meaning is off and the page 
   assert.equal(await page.getByLabel("Mode").getByRole("option", { name: "meaning", exact: true }).isDisabled(), false);
 });
 
+const build = (more) => ({ id: "b1", state: "running", created: new Date().toISOString(), ...more });
+const json = (body) => ({ contentType: "application/json", body: JSON.stringify(body) });
+const sse = (events) => ({ contentType: "text/event-stream", body: events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("") });
+
+walk("library: a paused build keeps its figures", async (page) => {
+  const running = build({ stage: "atomizing", done: 34, total: 120 });
+  const paused = build({ state: "paused", stage: "paused", done: 0, total: 0 });
+  await page.route("**/api/v1/builds", (route) => route.fulfill(json({ items: [running] })));
+  await page.route("**/api/v1/builds/b1/events", (route) => route.fulfill(sse([["progress", running], ["done", paused]])));
+  await page.goto(`${server.url}/library`);
+  await page.getByRole("heading", { name: "Paused: atomizing" }).waitFor();
+  await page.getByText("34 of 120").waitFor();
+  await page.getByText("Resume the build to continue").waitFor();
+});
+
+walk("library: a stage that is complete is not displayed as the build", async (page) => {
+  const read = build({ stage: "reading", done: 9000, total: 9000 });
+  await page.route("**/api/v1/builds", (route) => route.fulfill(json({ items: [read] })));
+  await page.route("**/api/v1/builds/b1", (route) => route.fulfill(json(read)));
+  await page.route("**/api/v1/builds/b1/events", (route) => route.fulfill(sse([["progress", read]])));
+  await page.goto(`${server.url}/library`);
+  await page.getByText("reading: 9.0 kB done").waitFor();
+  await page.getByText("Other stages may be running").waitFor();
+  assert.equal(await page.getByRole("progressbar", { name: "Progress of the build" }).getAttribute("value"), null);
+  assert.equal(await page.getByText("100%").count(), 0);
+});
+
 walk("settings: on a narrow screen values and names are not broken into letters", async (page) => {
   await page.goto(`${server.url}/settings`);
   await page.getByText("All settings and their origins").click();

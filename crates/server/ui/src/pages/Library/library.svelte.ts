@@ -3,6 +3,7 @@ import { builds, documents } from "../../api/calls";
 import { ApiError, isAbort, problemOf, type ProblemInfo } from "../../api/client";
 import type { BasePart, BuildEstimate, BuildRequest, BuildStatus, DeletedDocument, DocumentLine, KeptLine, UploadResult } from "../../api/types";
 import { session } from "../../lib/session.svelte";
+import { lastReported, type StageProgress } from "./progress";
 
 type Refusal = UploadResult["refused"][number];
 
@@ -32,6 +33,8 @@ class LibraryStore {
   /** Those of them to make again. */
   rebuild = $state.raw<BasePart[]>([]);
   build = $state.raw<BuildStatus | null>(null);
+  /** The last stage of the build that was reported with a total. */
+  reported = $state.raw<StageProgress | null>(null);
   private watched = "";
   private latest = 0;
   private abort = new AbortController();
@@ -143,15 +146,21 @@ class LibraryStore {
     }
   }
 
-  private async watch(build: BuildStatus): Promise<void> {
+  private display(build: BuildStatus): void {
+    const before = this.build?.id === build.id ? this.reported : null;
+    this.reported = lastReported(before, build);
     this.build = build;
+  }
+
+  private async watch(build: BuildStatus): Promise<void> {
+    this.display(build);
     if (this.watched === build.id) return;
     this.watched = build.id;
     const { signal } = this.abort;
     try {
-      for await (const now of builds.watch(build.id, signal)) this.build = now;
+      for await (const now of builds.watch(build.id, signal)) this.display(now);
       // The stream may end without a final event.
-      if (this.build?.state === "running") this.build = await builds.get(build.id);
+      if (this.build?.state === "running") this.display(await builds.get(build.id));
     } catch (error) {
       if (signal.aborted) return;
       if (!isAbort(error)) this.problem = problemOf(error);
@@ -164,8 +173,8 @@ class LibraryStore {
     if (!this.build) return;
     try {
       const now = await builds.act(this.build.id, action);
-      this.build = now;
-      if (action === "resume") void this.watch(this.build);
+      this.display(now);
+      if (action === "resume") void this.watch(now);
     } catch (error) {
       this.problem = problemOf(error);
     }
@@ -177,7 +186,7 @@ class LibraryStore {
     this.abort = new AbortController();
     this.latest += 1;
     [this.items, this.next, this.loaded, this.problem] = [[], null, false, null];
-    [this.query, this.state, this.watched, this.build] = ["", "", "", null];
+    [this.query, this.state, this.watched, this.build, this.reported] = ["", "", "", null, null];
     [this.accepted, this.refused, this.taken, this.buildAll] = [[], [], [], false];
     [this.estimate, this.estimateProblem, this.kept, this.rebuild] = [null, null, [], []];
   }

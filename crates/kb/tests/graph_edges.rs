@@ -24,8 +24,10 @@ use serde_json::{Value, json};
 const QUESTIONS: usize = 60;
 
 /// Facts between the title of a passage and what it names, and between names next to each other in
-/// a sentence.
-struct Rules;
+/// a sentence. Of two entities that may be one it says that they are, or that they are not.
+struct Rules {
+    same: bool,
+}
 
 #[async_trait]
 impl Llm for Rules {
@@ -37,7 +39,7 @@ impl Llm for Rules {
         let variables = serde_json::to_value(&request.variables).unwrap();
         let reply = match request.task.as_str() {
             "facts" => facts(&variables["chunk"]),
-            "same_entity" => json!({"reason": "a rule cannot say", "same": false}),
+            "same_entity" => json!({"reason": "a rule cannot say", "same": self.same}),
             task => return Err(LlmError::refused(format!("no rule for {task}"))),
         };
         Ok(ChatReply { text: reply.to_string(), ..ChatReply::default() })
@@ -152,19 +154,25 @@ async fn edges_of_a_knowledge_graph() {
         let input = dir.path().join(file);
         std::fs::write(&input, serde_json::to_vec(&first).unwrap()).unwrap();
         let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
-        let setup = Arc::new(Setup::new(Models::new(Arc::new(Rules)), Toy::empty(), prompts));
         let folder = dir.path().join("base");
-        for entities in [Entities::Names, Entities::Model] {
+        for (entities, same) in
+            [(Entities::Names, false), (Entities::Model, false), (Entities::Model, true)]
+        {
+            let models = Models::new(Arc::new(Rules { same }));
+            let setup = Arc::new(Setup::new(models, Toy::empty(), Arc::clone(&prompts)));
             let settings =
                 KbSettings { atoms: Atoms::Sentences, entities, ..KbSettings::default() };
-            let folder = folder.join(format!("{entities:?}"));
+            let folder = folder.join(format!("{entities:?} {same}"));
             let base = Base::create_or_open(&folder, options(default)).unwrap();
             let context = BuildContext::new(&base, &settings, &setup);
             let how = IndexOptions { format, ..IndexOptions::default() };
             let report = index(context, std::slice::from_ref(&input), &how).await.unwrap();
             println!(
-                "{file} {entities:?}: {} chunks, {} facts",
-                report.chunks, report.extracted.facts
+                "{file} {entities:?}, same = {same}: {} chunks, {} entities, {} merges, {} facts",
+                report.chunks,
+                report.extracted.entities,
+                report.extracted.merges,
+                report.extracted.facts
             );
             drop(base);
             for (name, graph) in &variants {

@@ -129,6 +129,7 @@ export async function send(path: string, options: Options = {}): Promise<Respons
 async function refusal(response: Response): Promise<ApiError> {
   const problem: Partial<Problem> = await response.json().catch(() => ({}));
   const id = problem.request_id ?? response.headers.get("x-request-id") ?? undefined;
+  if (response.status === 401) return new ApiError({ ...signInAgain(), status: 401, ...(id ? { request_id: id } : {}) });
   const missing = response.status === 403 ? missingInRefusal(problem.detail ?? "") : null;
   if (missing) {
     const title = "Your key does not permit this";
@@ -141,6 +142,14 @@ async function refusal(response: Response): Promise<ApiError> {
     ...(problem.hint ? { hint: problem.hint } : {}),
     ...(id ? { request_id: id } : {}),
   });
+}
+
+/** What people do about a missing key; the server's hint is for programs. */
+function signInAgain(): Pick<ProblemInfo, "title" | "detail" | "hint"> {
+  const hint = "Try again to sign in, or ask an administrator of this server for a key.";
+  return key.get()
+    ? { title: "Your API key is not valid", detail: "It may have expired or been revoked.", hint }
+    : { title: "API key required", detail: "This server answers only with an API key.", hint };
 }
 
 export async function json<T>(path: string, options: Options = {}): Promise<T> {

@@ -107,6 +107,7 @@ class Session {
   async signIn(given: string): Promise<ProblemInfo | null> {
     const before = key.get();
     key.set(given.trim());
+    this.notice = "";
     await this.start();
     const { problem } = this;
     // A text that is being edited is not lost because the key had expired.

@@ -138,7 +138,7 @@ const MODELS = { models: [{ name: "offline", url: "", model: "offline", price: {
 const ROUTES = [
   ["GET", /^\/health$/, () => ({ status: "ok", version: "0.1.0" })],
   ["GET", /^\/ready$/, () => ({ ready: true, store: true, embedder: process.env.MOCK_EMBEDDER === "none" ? null : "mock-embedder", disk: true, queue: true })],
-  ["GET", /^\/me$/, (_, __, request) => ({ workspace: workspaceOf(request), scopes: ["ask", "write", "admin"], keys_required: false, name: null, demo: true })],
+  ["GET", /^\/me$/, (_, __, request) => ({ workspace: workspaceOf(request), scopes: ["ask", "write", "admin"], keys_required: state.keys.length > 0, name: null, demo: true })],
   ["GET", /^\/documents$/, (_, q, request) => ({ items: (workspaceOf(request) === "default" ? state.documents : []).filter((d) => d.name.includes(q.get("query") ?? "") && (!q.get("state") || d.state === q.get("state"))).slice(0, Number(q.get("limit") ?? 50)).map(line), next: null })],
   ["POST", /^\/documents$/, async (_, query, request) => upload(request, query.get("replace") === "true")],
   ["GET", /^\/documents\/([^/]+)$/, ([id]) => detail(doc(id))],

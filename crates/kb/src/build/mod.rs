@@ -27,7 +27,6 @@ use std::time::Instant;
 
 use futures::future::BoxFuture;
 use halma_core::Layer;
-use tokio::sync::mpsc;
 
 pub(crate) use estimate::price_forecasts;
 pub use estimate::{Estimate, StageEstimate, estimate};
@@ -44,7 +43,9 @@ pub use watch::{Changed, Watch};
 use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
 use crate::lock::WriterLock;
-use crate::stages::{Atomize, BuildContext, Driver, Embed, Embedded, Searched, atomized_with};
+use crate::stages::{
+    Atomize, BuildContext, Driver, Embed, Embedded, Searched, atomized_with, embed_queue,
+};
 use crate::store::{Precision, Task, searched};
 use crate::{Base, BasePart, IndexReport, KbError, Phase, PhaseProgress, Progress};
 
@@ -161,19 +162,14 @@ async fn atomize_and_embed(
     context: &Arc<BuildContext>,
     report: &mut IndexReport,
 ) -> Result<bool, KbError> {
-    let (queue, queued) = mpsc::unbounded_channel();
-    let waiting = Embed::backlog_of(context, searched)?;
-    for text in &waiting {
-        // The receiver is alive: it is in this function.
-        let _ = queue.send(*text);
-    }
+    let (queue, queued) = embed_queue(&Embed::backlog_of(context, searched)?);
     let atomize = async {
         // The queue is closed when the driver goes.
         let driver = Driver::new(Atomize::new(context, Some(queue)));
         let done = driver.run_backlog().await?;
         Ok::<_, KbError>((done, driver.stage().counts()))
     };
-    let (atoms, vectors) = tokio::join!(atomize, Embed::run_queue(context, queued, waiting.len()));
+    let (atoms, vectors) = tokio::join!(atomize, Embed::run_queue(context, queued));
     let (atomized, (atoms, left_out)) = atoms?;
     let mut vectors = vectors?;
     if context.rebuild.contains(&BasePart::Embedder) && vectors.failure.is_none() {
@@ -215,13 +211,9 @@ async fn embed_all(
     context: &Arc<BuildContext>,
     waiting: Vec<Searched>,
 ) -> Result<Embedded, KbError> {
-    let (queue, queued) = mpsc::unbounded_channel();
-    for text in &waiting {
-        // The receiver is alive: it is in this function.
-        let _ = queue.send(*text);
-    }
-    drop(queue);
-    Embed::run_queue(context, queued, waiting.len()).await
+    // No more are added.
+    let (_, queued) = embed_queue(&waiting);
+    Embed::run_queue(context, queued).await
 }
 
 /// Makes what graph search needs of the chunks.

@@ -4,10 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use halma_core::{Cx, Layer, Prompt};
 use minijinja::{Value, context};
-use tokio::sync::mpsc::UnboundedSender;
 
 use super::surroundings::{Surroundings, table_summaries};
-use super::{Backlog, BuildContext, Pace, Searched, SourceDocument, Stage, StageError};
+use super::{Backlog, BuildContext, EmbedQueue, Pace, SourceDocument, Stage, StageError};
 use crate::atom::{AtomDraft, AtomSource};
 use crate::cost::Cost;
 use crate::store::{ChunkRecord, Id, Row, StoreReader, StoreWriter, atoms_input, atoms_key};
@@ -46,7 +45,7 @@ pub(crate) struct Atomize {
     /// What atoms are noted as made with.
     input: Id,
     /// Where new atoms go to be embedded.
-    queue: Option<UnboundedSender<Searched>>,
+    queue: Option<EmbedQueue>,
     /// Rows of atoms that are not committed yet.
     uncommitted: Mutex<Vec<Row>>,
     atoms: AtomicUsize,
@@ -62,10 +61,7 @@ pub(crate) fn atomized_with(context: &BuildContext) -> Id {
 }
 
 impl Atomize {
-    pub(crate) fn new(
-        context: &Arc<BuildContext>,
-        queue: Option<UnboundedSender<Searched>>,
-    ) -> Self {
+    pub(crate) fn new(context: &Arc<BuildContext>, queue: Option<EmbedQueue>) -> Self {
         Self {
             context: Arc::clone(context),
             input: atomized_with(context),
@@ -253,9 +249,10 @@ impl Stage for Atomize {
     fn committed(&self) {
         let mut rows = self.uncommitted.lock().unwrap_or_else(PoisonError::into_inner);
         for row in rows.drain(..) {
-            // Nobody listens where there is no embedder.
-            let queue = self.queue.as_ref().filter(|_| self.context.settings.vectors.atom);
-            let _ = queue.map(|queue| queue.send((Layer::Atom, row)));
+            if let Some(queue) = self.queue.as_ref().filter(|_| self.context.settings.vectors.atom)
+            {
+                queue.add((Layer::Atom, row));
+            }
         }
     }
 

@@ -111,7 +111,7 @@ impl<S: Stage> Driver<S> {
         };
         let read: Vec<Vec<Row>> = backlog.documents.chunks(READ).map(<[Row]>::to_vec).collect();
         let units = futures::stream::iter(read).then(units).flatten();
-        let report = self.run(units, backlog.units).await?;
+        let report = self.run(units, || backlog.units).await?;
         if let Some(error) = error.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
@@ -121,12 +121,15 @@ impl<S: Stage> Driver<S> {
         Ok(report)
     }
 
-    /// Does units as they come; `total` is how many are expected, by weight.
+    /// Does units as they come; `total` is how many are expected by now, by weight.
     pub(crate) async fn run(
         &self,
         units: impl Stream<Item = S::Unit> + Send,
-        total: usize,
+        total: impl Fn() -> usize + Send,
     ) -> Result<StageReport, KbError> {
+        if total() > 0 {
+            self.report_progress(0, total());
+        }
         let pace = self.stage.pace();
         let (sender, results) = mpsc::channel(pace.queued.max(1));
         let working = async {
@@ -160,7 +163,7 @@ impl<S: Stage> Driver<S> {
         if total == 0 {
             return Ok(StageReport::default());
         }
-        self.run(futures::stream::iter(units), total).await
+        self.run(futures::stream::iter(units), || total).await
     }
 
     /// A task of its own, so that reading the replies uses all cores. It continues when the build is
@@ -176,11 +179,15 @@ impl<S: Stage> Driver<S> {
         })
     }
 
+    fn report_progress(&self, done: usize, total: usize) {
+        (self.context().progress)(PhaseProgress { stage: S::PHASE, done, total });
+    }
+
     /// Writes results as they come: what has come while the last ones were written is written next.
     async fn store_all(
         &self,
         mut results: mpsc::Receiver<Finished<S>>,
-        total: usize,
+        total: impl Fn() -> usize + Send,
     ) -> Result<StageReport, KbError> {
         let (mut report, mut done) = (StageReport::default(), 0);
         // Failures before the first reply: failed units if one comes, pending ones if none does.
@@ -190,8 +197,7 @@ impl<S: Stage> Driver<S> {
             let mut next = Some(first);
             while let Some(finished) = next {
                 done += self.stage.weight(&finished.unit);
-                let total = total.max(done);
-                (self.context().progress)(PhaseProgress { stage: S::PHASE, done, total });
+                self.report_progress(done, total().max(done));
                 batch.push(finished);
                 next = if batch.len() < BATCH { results.try_recv().ok() } else { None };
             }
@@ -202,7 +208,7 @@ impl<S: Stage> Driver<S> {
         }
         if let Some(reason) = self.health.refusal() {
             let stage = S::PHASE.name();
-            tracing::warn!("{stage}: {reason}; {total} units are left for another run");
+            tracing::warn!("{stage}: {reason}; {} units are left for another run", total());
             report.pending += held.len();
             report.failure = Some(reason);
         } else {

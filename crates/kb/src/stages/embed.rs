@@ -3,10 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures::{Stream, StreamExt};
 use halma_core::{Cx, EmbedRole, Embedder, Layer, LlmError, Vector};
-use tokio::sync::mpsc;
 
+use super::embed_queue::Queued;
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
 use crate::cost::Cost;
 use crate::embedding::{BATCH, embed_once_about, other_dimensions};
@@ -94,8 +93,7 @@ impl Embed {
     /// Embeds what comes out of `queue` until that is closed.
     pub(crate) async fn run_queue(
         context: &Arc<BuildContext>,
-        queue: mpsc::UnboundedReceiver<Searched>,
-        total: usize,
+        queue: Queued,
     ) -> Result<Embedded, KbError> {
         let Some(embedder) = context.embedder.clone() else {
             return Ok(Embedded::default());
@@ -106,7 +104,8 @@ impl Embed {
             busy: Mutex::default(),
             result: Mutex::default(),
         });
-        let StageReport { pending, failure, .. } = driver.run(batches(queue), total).await?;
+        let total = queue.counter();
+        let StageReport { pending, failure, .. } = driver.run(queue.batches(), total).await?;
         let own = Arc::clone(context);
         let left = run_blocking("storing vectors", move || finish(&own)).await?;
         let result = std::mem::take(&mut *driver.stage().result());
@@ -180,21 +179,6 @@ impl Embed {
         history.add_embedded(model, characters, self.busy().take().as_secs_f64());
         writer.add_history(&history)
     }
-}
-
-/// Full batches of what comes, and a last one.
-fn batches(queue: mpsc::UnboundedReceiver<Searched>) -> impl Stream<Item = Vec<Searched>> {
-    futures::stream::unfold(queue, |mut queue| async {
-        let mut batch = Vec::with_capacity(BATCH);
-        while batch.len() < BATCH {
-            let room = BATCH - batch.len();
-            if queue.recv_many(&mut batch, room).await == 0 {
-                break;
-            }
-        }
-        (!batch.is_empty()).then_some((batch, queue))
-    })
-    .boxed()
 }
 
 impl super::Stage for Embed {

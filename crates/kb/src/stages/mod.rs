@@ -8,6 +8,7 @@ mod chunk;
 mod describe;
 mod driver;
 mod embed;
+mod embed_queue;
 mod forecast;
 mod knowledge;
 mod scan;
@@ -27,6 +28,7 @@ pub(crate) use chunk::{Chunk, Uncut};
 pub(crate) use describe::{Describe, FigureRequest, insert_description};
 pub(crate) use driver::{Driver, StageReport};
 pub(crate) use embed::{Embed, Embedded, Searched};
+pub(crate) use embed_queue::{EmbedQueue, embed_queue};
 pub(crate) use forecast::{Corpus, Forecaster, StageForecast, Tally};
 pub(crate) use knowledge::{
     Communities, CommunityRequest, CommunityText, Comparison, ComparisonSide, Facts, MapTags, Rows,

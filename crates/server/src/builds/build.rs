@@ -95,9 +95,9 @@ pub(crate) struct Build {
     /// How far that server was when it last said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reported: Option<ReportedProgress>,
-    /// Set while it runs.
+    /// Of each stage that has begun, the one that made the last step first; set while it runs.
     #[serde(skip)]
-    pub(crate) progress: Option<StageProgress>,
+    pub(crate) progress: Vec<StageProgress>,
 }
 
 /// The progress of a build as other servers show it.
@@ -108,13 +108,19 @@ pub(crate) struct ReportedProgress {
     total: usize,
 }
 
-/// The progress of a build in its current stage.
+/// The progress of a build in a stage. Several stages run at a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StageProgress {
     step: PhaseProgress,
     started: Instant,
     /// Units that were already done when the stage began.
     done_before: usize,
+}
+
+impl StageProgress {
+    fn is_complete(&self) -> bool {
+        self.step.done >= self.step.total
+    }
 }
 
 /// What a build did.
@@ -198,7 +204,7 @@ impl Build {
     pub(crate) fn queued(id: String, uploads: Option<Vec<String>>, key: Option<String>) -> Self {
         let uploads = uploads.map(Arc::from);
         let (state, created) = (BuildState::Queued, Utc::now());
-        let (started, finished, report, error, progress) = (None, None, None, None, None);
+        let (started, finished, report, error, progress) = (None, None, None, None, vec![]);
         let (rebuild, samples, replace) = (vec![], None, false);
         let (server, reported) = (None, None);
         Self {
@@ -223,12 +229,12 @@ impl Build {
     /// Waits for its turn again.
     pub(crate) fn wait(&mut self) {
         self.state = BuildState::Queued;
-        (self.server, self.reported, self.progress) = (None, None, None);
+        (self.server, self.reported, self.progress) = (None, None, vec![]);
     }
 
-    /// Notes for other servers how far it is.
+    /// Notes how far it is, for other servers and while it is paused.
     pub(crate) fn report_progress(&mut self) {
-        self.reported = self.progress.map(|now| ReportedProgress {
+        self.reported = self.current().map(|now| ReportedProgress {
             stage: now.step.stage.name().to_owned(),
             done: now.step.done,
             total: now.step.total,
@@ -236,19 +242,25 @@ impl Build {
     }
 
     pub(crate) fn update(&mut self, step: PhaseProgress) {
-        match &mut self.progress {
-            Some(progress) if progress.step.stage == step.stage => progress.step = step,
-            progress => {
-                let (started, done_before) = (Instant::now(), step.done);
-                *progress = Some(StageProgress { step, started, done_before });
-            }
-        }
+        let known = self.progress.iter().position(|known| known.step.stage == step.stage);
+        let (started, done_before) = match known.map(|at| self.progress.remove(at)) {
+            Some(known) => (known.started, known.done_before),
+            None => (Instant::now(), step.done),
+        };
+        self.progress.insert(0, StageProgress { step, started, done_before });
+    }
+
+    /// The stage that is shown: of those that are not complete the one that made the last step.
+    fn current(&self) -> Option<StageProgress> {
+        let running = self.progress.iter().find(|stage| !stage.is_complete());
+        running.or(self.progress.first()).copied()
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a rate needs only a few digits")]
     pub(crate) fn status(&self) -> BuildStatus {
-        let progress = self.progress.filter(|_| self.state == BuildState::Running);
-        let reported = self.reported.as_ref().filter(|_| self.state == BuildState::Running);
+        let is_begun = matches!(self.state, BuildState::Running | BuildState::Paused);
+        let progress = self.current().filter(|_| self.state == BuildState::Running);
+        let reported = self.reported.as_ref().filter(|_| is_begun);
         let (done, total) = match (progress, reported) {
             (Some(now), _) => (now.step.done, now.step.total),
             (None, Some(reported)) => (reported.done, reported.total),

@@ -170,6 +170,9 @@ impl Builds {
             if build.state == Failed {
                 self.check_room()?;
             }
+            if build.state == Running && to == Paused {
+                build.report_progress();
+            }
             build.state = to;
             build.error = None;
             build.finished = (to == Cancelled).then(Utc::now);
@@ -198,7 +201,8 @@ impl Builds {
     /// Marks a build as running, if it still waits.
     fn begin(&self, id: &str) -> Result<Build, Problem> {
         self.move_on(id, BuildState::Queued, |build| {
-            (build.state, build.progress) = (BuildState::Running, None);
+            (build.state, build.progress) = (BuildState::Running, vec![]);
+            build.reported = None;
             build.started = Some(Utc::now());
             build.server = self.storage.server().map(str::to_owned);
         })
@@ -294,7 +298,7 @@ impl Builds {
             let former = all.remove(&id);
             if let Some(mut build) = build {
                 // Of its own build a server knows more than it has written.
-                build.progress = former.and_then(|former| former.progress);
+                build.progress = former.map(|former| former.progress).unwrap_or_default();
                 all.insert(id, build);
             }
         }

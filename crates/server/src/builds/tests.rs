@@ -73,3 +73,25 @@ fn of_many_changes_at_once_none_is_lost() {
         assert_eq!(builds.get(&build.id).unwrap().state, BuildState::Cancelled);
     }
 }
+
+#[test]
+fn the_stage_that_is_shown_is_not_complete_and_stays_while_the_build_is_paused() {
+    let dir = tempfile::tempdir().unwrap();
+    let builds = Builds::open(dir.path()).unwrap();
+    let build = builds.start(None, vec![], None).unwrap();
+    builds.begin(&build.id).unwrap();
+    // Stages overlap, and one that is complete says so again.
+    for (stage, done, total) in [(Phase::READ, 10, 10), (Phase::STORE, 3, 9), (Phase::READ, 12, 12)]
+    {
+        builds.update(&build.id, PhaseProgress { stage, done, total });
+    }
+    let shown = |builds: &Builds| {
+        let status = builds.get(&build.id).unwrap().status();
+        (status.stage, status.done, status.total)
+    };
+    assert_eq!(shown(&builds), (Phase::STORE.name().to_owned(), 3, 9));
+    builds.set_state(&build.id, BuildState::Paused).unwrap();
+    for builds in [builds, Builds::open(dir.path()).unwrap()] {
+        assert_eq!(shown(&builds), ("paused".to_owned(), 3, 9));
+    }
+}

@@ -1,4 +1,6 @@
 //! What happens at the same time.
+use halma_engine::Phase;
+
 use super::*;
 
 #[test]

@@ -8,7 +8,7 @@ use halma_core::{Cx, EmbedRole, Embedder, Layer, LlmError, Vector};
 use super::embed_queue::Queued;
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
 use crate::cost::Cost;
-use crate::embedding::{BATCH, embed_once_about, other_dimensions};
+use crate::embedding::{embed_once_about, other_dimensions};
 use crate::error::run_blocking;
 use crate::store::{History, Row, StoreWriter, Task};
 use crate::{BasePart, KbError, Phase};

@@ -292,7 +292,7 @@ impl Storage {
     fn in_file(path: PathBuf) -> Self {
         let mut runs: Vec<StoredRun> = match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|e| {
-                tracing::warn!("`{}` is not valid and is started anew: {e}", path.display());
+                tracing::warn!("`{}` is not valid and is replaced: {e}", path.display());
                 vec![]
             }),
             Err(_) => vec![],

@@ -1,5 +1,5 @@
 // All requests to the server: adds the key, turns errors into one form.
-import { explainMissing, missingInRefusal } from "../lib/permissions";
+import { explainMissing, missingInRefusal } from "../lib/access/permissions";
 import type { Problem } from "./types";
 
 /** A page of a list. */

@@ -6,7 +6,7 @@ import { events } from "../../api/sse";
 import type {
   AnswerKind, AnswerStyle, AskRequest, AskResponse, Budget, TraceEvent, Turn,
 } from "../../api/types";
-import { session } from "../../lib/session.svelte";
+import { session } from "../../lib/access/session.svelte";
 
 export type RunState = "running" | "done" | "stopped" | "failed";
 

@@ -2,7 +2,7 @@
 import { builds, documents } from "../../api/calls";
 import { ApiError, isAbort, problemOf, type ProblemInfo } from "../../api/client";
 import type { BasePart, BuildEstimate, BuildRequest, BuildStatus, DeletedDocument, DocumentLine, KeptLine, UploadResult } from "../../api/types";
-import { session } from "../../lib/session.svelte";
+import { session } from "../../lib/access/session.svelte";
 import { lastReported, type StageProgress } from "./progress";
 
 type Refusal = UploadResult["refused"][number];

@@ -1,10 +1,10 @@
 // The session: the workspace, the permissions of the key, whether a key is required.
-import { health, me, ready } from "../api/calls";
-import { ApiError, key, onKeyRequired, onWorkspaceRefused, problemOf, workspace, type ProblemInfo } from "../api/client";
-import type { Me, Scope } from "../api/types";
+import { health, me, ready } from "../../api/calls";
+import { ApiError, key, onKeyRequired, onWorkspaceRefused, problemOf, workspace, type ProblemInfo } from "../../api/client";
+import type { Me, Scope } from "../../api/types";
 import { missingPermission, type MissingPermission, type Reach } from "./permissions";
-import { go, route } from "./route.svelte";
-import { unsaved } from "./unsaved.svelte";
+import { go, route } from "../route.svelte";
+import { unsaved } from "../unsaved.svelte";
 
 class Session {
   me = $state.raw<Me | null>(null);

@@ -1,5 +1,5 @@
 // What a key permits: its scopes, and whether it is for all documents of its workspace.
-import type { Me, Scope } from "../api/types";
+import type { Me, Scope } from "../../api/types";
 
 /** What each scope permits. */
 export const SCOPE_NAMES: Record<Scope, string> = {

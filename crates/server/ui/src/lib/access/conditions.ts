@@ -1,6 +1,6 @@
 // Conditions on the fields of documents, written as on the command line: `team=legal`,
 // `team=legal,finance` (one of them), `year>=2020`.
-import type { FieldValue, MetadataFilter, MetadataTest, ValueRange } from "../api/types";
+import type { FieldValue, MetadataFilter, MetadataTest, ValueRange } from "../../api/types";
 
 const BOUNDS = { ">=": "gte", ">": "gt", "<=": "lte", "<": "lt" } as const;
 

@@ -49,10 +49,9 @@ fn vectors(stats: &Stats) -> Vec<Vec<String>> {
             of(one.chunks, stats.chunks, "chunks"),
             of(one.atoms, stats.atoms, "atoms"),
         ];
-        for (layer, held) in &one.others {
-            let all = stats.figures.layers.get(layer).copied().unwrap_or_default();
-            parts.push(format!("{} {} of {}", layer.name(), thousands(*held), thousands(all)));
-        }
+        // Not each of these needs one: the text of many is that of their only chunk.
+        let others = one.others.iter();
+        parts.extend(others.map(|(layer, held)| format!("{} {}", thousands(*held), layer.name())));
         vec![format!("  {}", one.embedder), parts.join(", ")]
     };
     let name = vec!["vectors".to_owned(), String::new()];

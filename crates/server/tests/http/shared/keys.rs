@@ -91,12 +91,15 @@ async fn servers_cannot_overspend_a_daily_budget_together() {
     let asks = (0..CALLS + 5).map(|n| {
         let world = if n % 2 == 0 { &one } else { &other };
         let key = &key;
-        async move { ask(world, key, &format!("When was Orrin Light lit, try {n}?")).await.status() }
+        async move {
+            let reply = ask(world, key, &format!("When was Orrin Light lit, try {n}?")).await;
+            (reply.status().as_u16(), reply.text().await.unwrap())
+        }
     });
-    let statuses = futures::future::join_all(asks).await;
-    let good = statuses.iter().filter(|status| status.is_success()).count() as u64;
-    assert_eq!((good, double.chat_calls() as u64), (CALLS, CALLS), "{statuses:?}");
-    assert!(statuses.iter().all(|s| s.is_success() || s.as_u16() == 429), "{statuses:?}");
+    let replies = futures::future::join_all(asks).await;
+    let good = replies.iter().filter(|(status, _)| *status == 200).count() as u64;
+    assert_eq!((good, double.chat_calls() as u64), (CALLS, CALLS), "{replies:#?}");
+    assert!(replies.iter().all(|(status, _)| [200, 429].contains(status)), "{replies:#?}");
     // A server that starts again gives nothing away.
     let again = space.serve().await;
     assert_eq!(ask(&again, &key, "Who designed Orrin Light?").await.status(), 429);

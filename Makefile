@@ -63,6 +63,7 @@ train-smoke: build ## from questions to a served proposer, on the demo with a ti
 	@train/smoke.sh $(HALMA)
 
 heads: ## train the heads of the offline model again: DATA=FOLDER [MINUTES for each training] (uv; minutes on a GPU, hours on a core; it resumes)
+	@test -n "$(DATA)" || { echo "usage: make heads DATA=FOLDER [MINUTES=…]; train/heads/CARD.md lists the files" >&2; exit 2; }
 	@train/heads/make.sh "$(DATA)" $(MINUTES)
 
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
@@ -118,8 +119,7 @@ eval: build ## measure strategies: FILE=… FORMAT=hotpotqa|2wiki|musique [STRAT
 	$(HALMA) eval "$(FILE)" --format "$(FORMAT)" --strategy "$(STRATEGY)"
 
 # The three multi-hop sets if they are in DATA, otherwise the sample library's own questions.
-DATA ?= ../shared/data
-report: build ## an offline evaluation with its report: .halma/report/*/report.html
+report: build ## an offline evaluation with its report, .halma/report/*/report.html: [DATA=FOLDER]
 	@if [ -f "$(DATA)/hotpotqa_dev.json" ]; then \
 	  for set in hotpotqa_dev.json 2wiki_dev.json musique_ans_dev.jsonl; do \
 	    $(HALMA) eval "$(DATA)/$$set" --strategy $(REPORTED) --set naive.chunks=5 --out ".halma/report/$${set%%_*}" || exit 1; \

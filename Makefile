@@ -49,7 +49,7 @@ smoke:
 
 # `tidy` is one of them. Last in `make test`, so that the results of the tests end the output.
 tests:
-	cargo test --workspace $(TESTS)
+	cargo test --workspace --no-fail-fast $(TESTS)
 
 golden: ## run the tests and write changed golden transcripts; read them before committing
 	INSTA_UPDATE=always cargo test -p halma-strategies

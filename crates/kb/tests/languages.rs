@@ -116,6 +116,21 @@ async fn an_embedder_that_cannot_read_the_text_does_not_spoil_a_search() {
     assert_eq!(base.dense_trust().unwrap(), Some(trust));
 }
 
+#[tokio::test]
+async fn rows_of_a_table_say_nothing_of_an_embedder() {
+    let bench = Bench::new();
+    let rows =
+        (0..120).map(|i| format!("lighthouse number {i} of the coast,{},in use\n", 1800 + i));
+    bench.write("towers.csv", format!("tower,year,state\n{}", rows.collect::<String>()));
+    let base = bench.open(Some(Arc::new(Noise)));
+    assert!(bench.index(&base).await.chunks >= 100, "one for each row");
+    assert_eq!(base.dense_trust().unwrap(), None);
+    // Texts next to them are judged by themselves.
+    rules(&bench);
+    bench.index(&base).await;
+    assert!(!base.dense_trust().unwrap().unwrap().are_compared());
+}
+
 /// An embedder that reads its texts: each word has a dimension, nearly always its own.
 struct Reader;
 

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 
-use crate::access::Caller;
+use crate::access::{Caller, without_reason};
 use crate::app::{Shared, Stop};
-use crate::keys::Scope;
 use crate::limits::bounds;
 use crate::limits::settings::flag_text;
 use crate::problem::Problem;
@@ -108,7 +107,7 @@ impl Asking {
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit of each server")
         })?;
         let settings = ask.settings.iter().map(|(key, value)| (key.clone(), flag_text(value)));
-        let watcher = app.metrics.watcher(watcher);
+        let watcher = app.metrics.watcher(watcher.map(|watcher| caller.watcher(watcher)));
         let question = engine.prepare(halma_engine::AskRequest {
             question: ask.question,
             options: ask.options,
@@ -183,17 +182,13 @@ fn count_usage(app: &Shared, caller: &Caller) -> OnFinish {
 /// administrators only; it is in the log.
 fn run_problem(error: Error, caller: &Caller) -> Problem {
     let kind = format!("urn:halma:run-{}", error.kind());
-    let failed = match &error {
-        Error::Llm { model, .. } => Some(format!("model `{model}` failed")),
-        Error::Source { name, .. } => Some(format!("source `{name}` failed")),
-        _ => None,
-    };
+    let is_of_server = matches!(error, Error::Llm { .. } | Error::Source { .. });
     let problem = Problem { kind, ..Problem::from(error) };
-    match failed.filter(|_| !caller.scopes().contains(&Scope::Admin)) {
-        Some(detail) => Problem { detail, ..problem }
-            .hint("try again later; the server's log has the reason for this request id"),
-        None => problem,
+    if caller.is_admin() || !is_of_server {
+        return problem;
     }
+    Problem { detail: without_reason(problem.detail), ..problem }
+        .hint("try again later; the server's log has the reason for this request id")
 }
 
 /// Questions with the answers that followed them. System messages are ignored.

@@ -21,6 +21,10 @@ use crate::problem::Problem;
 const KIND: &str = "evaluation";
 const ID: &str = "all";
 
+/// What a run waits for to store how it ended.
+const MAY_PASS: [StatusCode; 2] =
+    [StatusCode::SERVICE_UNAVAILABLE, StatusCode::INSUFFICIENT_STORAGE];
+
 /// The file in the folder of a workspace.
 const FILE: &str = "evaluation-runs.json";
 
@@ -40,6 +44,12 @@ pub(crate) enum RunState {
     Done,
     Failed,
     Cancelled,
+}
+
+/// Whether an evaluation can have this name, which is that of its folder.
+pub(crate) fn is_evaluation_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
 }
 
 /// How far an evaluation is.
@@ -220,7 +230,7 @@ impl EvaluationRuns {
     }
 
     /// Stores how a run of this server ended, unless it was cancelled. Tries again while the database
-    /// is not reached.
+    /// is not reached or the disk is full.
     pub(crate) async fn end(self: Arc<Self>, id: &str, outcome: Result<(), String>) {
         self.update(id, |run| match outcome {
             Ok(()) => run.state = RunState::Done,
@@ -229,7 +239,7 @@ impl EvaluationRuns {
         loop {
             let (runs, id) = (Arc::clone(&self), id.to_owned());
             match run_blocking(move || runs.store_end(&id)).await {
-                Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
+                Err(problem) if MAY_PASS.contains(&problem.status()) => {
                     tokio::time::sleep(INTERVAL).await;
                 }
                 Err(problem) => return tracing::warn!("{}", problem.detail),

@@ -68,14 +68,19 @@ impl Problem {
 
     /// A file or folder of the server could not be written.
     pub(crate) fn io(error: &std::io::Error) -> Self {
+        Self::of_disk(error, error)
+    }
+
+    /// [`Problem::io`], with the error that names the file for the log.
+    pub(crate) fn of_disk(error: &std::io::Error, logged: &dyn std::fmt::Display) -> Self {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match error.kind() {
             StorageFull | QuotaExceeded | FileTooLarge => {
-                tracing::error!("{error}");
+                tracing::error!("{logged}");
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "there is no space left on the disk")
                     .hint("free some space on the server and try again")
             }
-            _ => Self::internal(error),
+            _ => Self::internal(logged),
         }
     }
 
@@ -122,7 +127,7 @@ impl From<EngineError> for Problem {
             | EngineError::CallsKey(_)
             | EngineError::Keys(_)
             | EngineError::NoReplicaFolder { .. } => Self::internal(&error),
-            EngineError::File { source, .. } => Self::io(&source),
+            EngineError::File { ref source, .. } => Self::of_disk(source, &error),
             EngineError::Shared(error) => error.into(),
         }
     }
@@ -203,6 +208,27 @@ impl Problem {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "there is no space left for the base")
             }
             _ => Self::internal(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_apart_from_other_failures_and_no_path_is_sent() {
+        for (kind, status) in [
+            (ErrorKind::StorageFull, 507),
+            (ErrorKind::QuotaExceeded, 507),
+            (ErrorKind::PermissionDenied, 500),
+        ] {
+            let (path, source) = ("/srv/halma".into(), Error::from(kind));
+            let problem = Problem::from(EngineError::File { path, source });
+            assert_eq!(problem.status, status);
+            assert!(!problem.detail.contains("/srv"), "{}", problem.detail);
         }
     }
 }

@@ -98,7 +98,7 @@ fn decision(
     args: &FeedbackDecide,
     common: &Common,
 ) -> anyhow::Result<(Engine, halma_engine::Decision)> {
-    // What is accepted is embedded, and verified by a model.
+    // What is accepted is embedded, and with `--verify` a model is asked.
     let engine = open_chosen(load_config(common, vec![])?.config, &args.kb)?;
     let decision = engine.decision(args.candidate.clone(), None);
     Ok((engine, decision))

@@ -55,6 +55,42 @@ fn a_missing_path_or_base_says_what_to_do() {
 }
 
 #[test]
+fn only_commands_that_ask_a_model_need_its_key() {
+    let program = indexed();
+    program.write(
+        "keyed.toml",
+        "[embedder]\nkind = \"none\"\n[models.main]\nurl = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n\
+         key_env = \"HALMA_TEST_UNSET_KEY\"\n[roles]\ndefault = \"main\"\n",
+    );
+    let run = |args: &[&str]| program.run(&[&["--config", "keyed.toml"], args].concat());
+    for args in [
+        &["kb", "list"][..],
+        &["kb", "stats"],
+        &["kb", "delete", "orrin.md"],
+        &["search", "lighthouse"],
+        &["feedback", "list"],
+        &["index", "library", "--estimate"],
+    ] {
+        run(args).succeeds();
+    }
+    for args in [&["ask", "Who?"][..], &["index", "library"]] {
+        run(args).fails(2, &["HALMA_TEST_UNSET_KEY", "models.main.key_env"]);
+    }
+}
+
+#[test]
+fn doctor_finds_a_wrong_strategy_and_a_wrong_address() {
+    let program = Program::configured(
+        "[embedder]\nkind = \"none\"\n[ask]\nstrategy = \"kar33\"\n[serve]\naddr = \"nowhere\"\n",
+    );
+    let ran = program.run(&["doctor"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    for words in ["there is no strategy `kar33`", "`nowhere` is not an address with a port"] {
+        assert!(ran.out.contains(words), "{}", ran.out);
+    }
+}
+
+#[test]
 fn wrong_configuration_is_named_with_its_line() {
     let program = Program::configured("[embedder]\nkind = \"none\"\nmodle = \"x\"\n");
     program.run(&["config", "show"]).fails(2, &["halma.toml:3", "modle", "hint:"]);

@@ -170,7 +170,7 @@ impl Cx {
         name: &Arc<str>,
     ) -> Result<(ChatReply, f64)> {
         let began = Instant::now();
-        if let Some(source) = self.outage(llm.model()) {
+        if let Some(source) = self.outage(llm) {
             return Err(self.failed(llm, source, name, began));
         }
         let meter = &self.run.meter;
@@ -200,7 +200,7 @@ impl Cx {
             }
             Err(source) => {
                 meter.settle(taken, None);
-                self.remember_outage(llm.model(), &source, sent);
+                self.remember_outage(llm, &source, sent);
                 Err(self.failed(llm, source, name, began))
             }
         }

@@ -266,10 +266,8 @@ async fn explain_answer(
 ) -> Result<ToolOutput, Problem> {
     let lane = caller.lane();
     lane.run(move || {
-        let trace = caller.workspace.engine().traces().get(&arguments.id);
         let missing = || Problem::not_found("such answer; its trace may have been deleted");
-        let trace = trace.filter(|trace| caller.sees_trace(&trace.head));
-        let StoredTrace { head, body } = trace.ok_or_else(missing)?;
+        let StoredTrace { head, body } = caller.trace(&arguments.id).ok_or_else(missing)?;
         let steps: Vec<String> = body.trace.0.iter().filter_map(Event::describe).collect();
         let text = format!("{}\n\n{}", head.question, steps.join("\n"));
         let data = json!({"question": head.question, "strategy": head.strategy, "steps": steps,

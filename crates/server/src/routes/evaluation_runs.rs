@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use crate::access::{Caller, MayAdmin};
 use crate::app::{Shared, Stop};
-use crate::evaluation_runs::{EvaluationRun, EvaluationRuns, RunState};
+use crate::evaluation_runs::{EvaluationRun, EvaluationRuns, RunState, is_evaluation_name};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
@@ -135,8 +135,7 @@ impl Evaluation {
         parent: Option<Arc<Meter>>,
     ) -> Result<Self, Problem> {
         let systems = systems(&engine, &new.strategies)?;
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if new.name.is_empty() || new.name.len() > 64 || !new.name.chars().all(plain) {
+        if !is_evaluation_name(&new.name) {
             return Err(Problem::unfit("the name is not valid")
                 .hint("use at most 64 letters, digits, `-` and `_`"));
         }

@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
-use crate::evaluation_runs::RunState;
+use crate::evaluation_runs::{RunState, is_evaluation_name};
 use crate::json::{Params, Part};
 use crate::limits::blocking::run_blocking;
 use crate::listing::Items;
@@ -141,9 +141,10 @@ pub(crate) async fn get(
 }
 
 /// Delete an evaluation that was started over HTTP in this workspace, with its questions, answers and
-/// traces. Those in the folders of `serve.evaluations` are not the server's to delete.
+/// traces; also one that was interrupted, by its name. Those in the folders of `serve.evaluations` are
+/// not the server's to delete.
 #[utoipa::path(delete, path = "/api/v1/evaluations/{id}", tag = "evaluations",
-    params(("id" = String, Path)),
+    params(("id" = String, Path, description = "An id, or the name that it was started with")),
     responses((status = 204), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn delete(
     State(app): State<Shared>,
@@ -151,9 +152,11 @@ pub(crate) async fn delete(
     Part(id): Part<String>,
 ) -> Result<StatusCode, Problem> {
     run_blocking(move || {
-        let folder = one(&app, &id)?;
         let workspace = &caller.workspace;
-        if folder.parent() != Some(&workspace.evaluations()) {
+        let own = workspace.evaluations();
+        let named = is_evaluation_name(&id).then(|| own.join(&id)).filter(|named| named.is_dir());
+        let folder = named.map_or_else(|| one(&app, &id), Ok)?;
+        if folder.parent() != Some(&own) {
             let detail = "this evaluation was not started over HTTP in this workspace";
             return Err(Problem::new(StatusCode::CONFLICT, detail)
                 .hint("delete its folder, or send the header `x-halma-workspace`"));
@@ -165,11 +168,24 @@ pub(crate) async fn delete(
                 return Err(Problem::new(StatusCode::CONFLICT, "this evaluation is running")
                     .hint("wait for its end, or cancel it"));
             }
-            std::fs::remove_dir_all(&folder).map_err(|e| Problem::io(&e))?;
+            remove(&folder).map_err(|e| Problem::io(&e))?;
             Ok(StatusCode::NO_CONTENT)
         })
     })
     .await
+}
+
+/// Removes a folder, its report last: one that is half removed is still listed and can be deleted.
+fn remove(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            std::fs::remove_dir_all(entry.path())?;
+        } else if entry.file_name() != "report.json" {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    std::fs::remove_dir_all(folder)
 }
 
 /// The report with what a viewer shows and does not compute itself: comparisons with the first

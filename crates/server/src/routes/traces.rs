@@ -46,6 +46,7 @@ pub(crate) async fn list(
         };
         let engine = caller.workspace.engine();
         let heads = engine.traces().list(query.after.as_deref(), limit + 1, matches);
+        let heads = heads.into_iter().map(|head| caller.head(head)).collect();
         Ok(Json(Items::cut(heads, limit, |head| head.id.clone())))
     })
     .await
@@ -100,9 +101,10 @@ pub(crate) async fn get(
 ) -> Result<Json<TraceDetail>, Problem> {
     let lane = caller.lane();
     lane.run(move || {
-        let trace = caller.workspace.engine().traces().get(&id);
-        let trace = trace.filter(|trace| caller.sees_trace(&trace.head));
-        trace.map(|trace| Json(trace.into())).ok_or_else(|| Problem::not_found("such trace"))
+        caller
+            .trace(&id)
+            .map(|trace| Json(trace.into()))
+            .ok_or_else(|| Problem::not_found("such trace"))
     })
     .await
 }

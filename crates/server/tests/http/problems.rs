@@ -115,7 +115,26 @@ async fn what_a_model_server_is_and_says_is_for_administrators() {
     };
     let user = ask(&world.key(&[Scope::Ask], "default")).await;
     assert!(user.contains("model `double` failed") && !user.contains("key_env"), "{user}");
-    let administrator = ask(&world.key(&[Scope::Admin, Scope::Ask], "default")).await;
+    let admin = world.key(&[Scope::Admin, Scope::Ask], "default");
+    let administrator = ask(&admin).await;
     assert!(administrator.contains("key_env"), "{administrator}");
+    // Nor is it in what is kept of the question, or streamed while it is answered.
+    let key = world.key(&[Scope::Ask], "default");
+    let read = async |path: &str, key: &str| {
+        let request = world.request(Method::GET, path).bearer_auth(key);
+        request.send().await.unwrap().text().await.unwrap()
+    };
+    let listed: Value = serde_json::from_str(&read("/api/v1/traces", &admin).await).unwrap();
+    let trace = format!("/api/v1/traces/{}", listed["items"][0]["id"].as_str().unwrap());
+    for path in ["/api/v1/traces", &trace] {
+        assert!(read(path, &admin).await.contains("key_env"), "{path}");
+        let shown = read(path, &key).await;
+        assert!(shown.contains("model `double` failed") && !shown.contains("key_env"), "{shown}");
+    }
+    let mut streamed = question();
+    streamed["stream"] = json!(true);
+    let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&streamed);
+    let events = request.send().await.unwrap().text().await.unwrap();
+    assert!(events.contains("model_call_failed") && !events.contains("key_env"), "{events}");
     world.stop().await;
 }

@@ -232,6 +232,15 @@ async fn an_evaluation_is_started_followed_listed_and_refused_when_it_cannot_run
     assert_eq!(delete().await.unwrap().status(), 204);
     assert_eq!(delete().await.unwrap().status(), 404);
     assert!(!world.dir.path().join("evaluations/towers").exists());
+    // One that was interrupted has no report and so no id.
+    let interrupted = world.dir.path().join("evaluations/piers");
+    std::fs::create_dir_all(interrupted.join("traces")).unwrap();
+    std::fs::write(interrupted.join("piers.jsonl"), questions).unwrap();
+    for (name, status) in [("..%2fevaluations%2fpiers", 404), ("piers", 204), ("piers", 404)] {
+        let delete = world.request(Method::DELETE, &format!("/api/v1/evaluations/{name}"));
+        assert_eq!(delete.send().await.unwrap().status(), status, "{name}");
+    }
+    assert!(!interrupted.exists());
     world.stop().await;
 }
 
@@ -254,6 +263,16 @@ async fn roles_are_assigned_kept_and_refused_where_there_is_no_such_model() {
         assert_eq!(put(bad).await.unwrap().status(), 422);
     }
     assert_eq!(world.get_json("/api/v1/models").await["roles"]["judge"], "small");
+    // What cannot be stored is not in force.
+    let stored = world.dir.path().join("roles.json");
+    let text = std::fs::read(&stored).unwrap();
+    std::fs::remove_file(&stored).unwrap();
+    std::fs::create_dir(&stored).unwrap();
+    let other = put(json!({"roles": {"judge": "extractive"}})).await.unwrap();
+    assert_eq!(other.status(), 500);
+    assert_eq!(world.get_json("/api/v1/models").await["roles"]["judge"], "small");
+    std::fs::remove_dir(&stored).unwrap();
+    std::fs::write(&stored, text).unwrap();
     let dir = world.stop().await;
     let again = World::over(dir, Setup { config, library: false }).await;
     assert_eq!(again.get_json("/api/v1/models").await["roles"]["judge"], "small");

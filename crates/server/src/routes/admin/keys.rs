@@ -80,7 +80,7 @@ impl From<KeysError> for Problem {
             KeysError::Invalid(reason) => Self::unfit(reason),
             KeysError::Condition(reason) => Self::unfit(reason),
             KeysError::Database(error) => error.into(),
-            KeysError::File { source, .. } => Self::io(&source),
+            KeysError::File { ref source, .. } => Self::of_disk(source, &error),
             KeysError::Broken { .. } | KeysError::Random(_) => Self::internal(&error),
         }
     }

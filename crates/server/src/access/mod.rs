@@ -1,4 +1,6 @@
 //! The one place where a request is resolved to its key, scopes and workspace.
+mod failures;
+
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
@@ -8,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use halma_core::MetadataFilter;
 use halma_engine::TraceHead;
 
+pub(crate) use self::failures::without_reason;
 use crate::app::{App, Shared};
 use crate::builds::Build;
 use crate::keys::{Key, Scope};

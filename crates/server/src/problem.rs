@@ -7,6 +7,7 @@ use halma_pg::PgError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::keys::Scope;
 use crate::limits::blocking::busy;
 
 /// An error as reported to the client.
@@ -23,6 +24,9 @@ pub(crate) struct Problem {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
+    /// The scope that the key lacks, with the kind `urn:halma:missing-scope`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) missing_scope: Option<Scope>,
     /// The value of the header `x-request-id`, which also identifies the request in the log.
     pub(crate) request_id: String,
     /// For the header `retry-after`, in seconds; without, 5 where the server is busy.
@@ -35,7 +39,26 @@ impl Problem {
         let title = status.canonical_reason().unwrap_or("Error").to_owned();
         let kind = format!("urn:halma:{}", title.to_lowercase().replace([' ', '\''], "-"));
         let (status, detail, request_id) = (status.as_u16(), detail.into(), String::new());
-        Self { kind, title, status, detail, hint: None, request_id, retry_after: None }
+        let (hint, missing_scope, retry_after) = (None, None, None);
+        Self { kind, title, status, detail, hint, missing_scope, request_id, retry_after }
+    }
+
+    /// The key of the request may not do this.
+    pub(crate) fn missing_scope(scope: Scope) -> Self {
+        let detail = format!("this key lacks the scope `{}`", scope.name());
+        let problem = Self::new(StatusCode::FORBIDDEN, detail)
+            .hint("use a key that has it; `halma keys create --scope …` creates one");
+        let kind = "urn:halma:missing-scope".to_owned();
+        Self { kind, missing_scope: Some(scope), ..problem }
+    }
+
+    /// The key of the request is for some of the documents, and `what` is about all of them.
+    pub(crate) fn restricted_key(what: &str) -> Self {
+        let detail =
+            format!("this key is for some of the documents, and {what} is about all of them");
+        let problem = Self::new(StatusCode::FORBIDDEN, detail)
+            .hint("use a key that was created without `--where`");
+        Self { kind: "urn:halma:restricted-key".to_owned(), ..problem }
     }
 
     /// When the same request can succeed.

@@ -55,16 +55,12 @@ impl Caller {
         if let Some(key) = &key {
             app.rate_limit.check(&key.id)?;
             if let Some(scope) = scope.filter(|scope| !key.may(*scope)) {
-                let detail = format!("this key lacks the scope `{}`", scope.name());
-                return Err(Problem::new(StatusCode::FORBIDDEN, detail)
-                    .hint("use a key that has it; `halma keys create --scope …` creates one"));
+                return Err(Problem::missing_scope(scope));
             }
         }
         let documents = key.as_ref().and_then(|key| key.documents.clone());
         if documents.is_some() && reach == Reach::Workspace {
-            let detail = "this key is for some of the documents, and this is about all of them";
-            return Err(Problem::new(StatusCode::FORBIDDEN, detail)
-                .hint("use a key that was created without `--where`"));
+            return Err(Problem::restricted_key("this"));
         }
         let requested = headers.get(WORKSPACE).map(|name| name.to_str().unwrap_or_default());
         let own = key.as_ref().map_or(DEFAULT, |key| &key.workspace);

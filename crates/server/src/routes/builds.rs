@@ -143,9 +143,7 @@ async fn check(caller: &Caller, request: BuildRequest) -> Result<BuildInput, Pro
     let (lane, restricted) = (caller.lane(), caller.documents().is_some());
     let rebuild: Vec<BasePart> = request.rebuild.into_iter().collect();
     if restricted && !rebuild.is_empty() {
-        let detail = "this key is for some of the documents, and `rebuild` is about all of them";
-        return Err(Problem::new(StatusCode::FORBIDDEN, detail)
-            .hint("use a key that was created without `--where`"));
+        return Err(Problem::restricted_key("`rebuild`"));
     }
     lane.run(move || {
         let engine = workspace.engine();

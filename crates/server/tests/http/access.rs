@@ -157,8 +157,12 @@ async fn no_route_accepts_an_invalid_key_or_one_without_the_scope() {
             }
         }
     }
-    // Without the scope `admin`, a key cannot find out whether a workspace exists.
     let ask = &narrow[0].1;
+    let refused = world.request(Method::GET, "/api/v1/keys").bearer_auth(ask).send().await.unwrap();
+    let refused: serde_json::Value = refused.json().await.unwrap();
+    assert_eq!(refused["type"], "urn:halma:missing-scope", "{refused}");
+    assert_eq!(refused["missing_scope"], "admin", "{refused}");
+    // Without the scope `admin`, a key cannot find out whether a workspace exists.
     let route = ("get", "/api/v1/me");
     assert_eq!(status(&world, route, Some(ask), Some("nothing")).await, 403);
     assert_eq!(status(&world, route, Some(&all), Some("nothing")).await, 404);

@@ -62,7 +62,7 @@ walk("a key for some of the documents is told what is about all of them", async 
 });
 
 walk("a refusal says what is missing, not what the server wrote", async (page) => {
-  const refusal = { type: "x", title: "Forbidden", status: 403, detail: "this key lacks the scope `write`", hint: "`halma keys create --scope …`", request_id: "r-7" };
+  const refusal = { type: "urn:halma:missing-scope", missing_scope: "write", title: "Forbidden", status: 403, detail: "this key lacks the scope `write`", hint: "`halma keys create --scope …`", request_id: "r-7" };
   await page.route("**/api/v1/documents?*", (route) => route.fulfill({ status: 403, contentType: "application/problem+json", body: JSON.stringify(refusal) }));
   await page.goto(`${server.url}/library`);
   const problem = page.getByRole("alert");

@@ -130,7 +130,7 @@ async function refusal(response: Response): Promise<ApiError> {
   const problem: Partial<Problem> = await response.json().catch(() => ({}));
   const id = problem.request_id ?? response.headers.get("x-request-id") ?? undefined;
   if (response.status === 401) return new ApiError({ ...signInAgain(), status: 401, ...(id ? { request_id: id } : {}) });
-  const missing = response.status === 403 ? missingInRefusal(problem.detail ?? "") : null;
+  const missing = missingInRefusal(problem);
   if (missing) {
     const title = "Your key does not permit this";
     return new ApiError({ title, status: 403, ...explainMissing(missing), ...(id ? { request_id: id } : {}) });

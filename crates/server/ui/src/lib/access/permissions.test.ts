@@ -14,10 +14,11 @@ it("keeps keys for some documents from what is about all of them", () => {
   expect(missingPermission(me, "admin")).toBe("documents");
 });
 it("reads what is missing from the refusal of the server", () => {
-  expect(missingInRefusal("this key lacks the scope `write`")).toBe("write");
-  expect(missingInRefusal("this key is for some of the documents, and this is about all of them")).toBe("documents");
-  expect(missingInRefusal("this key is for another workspace")).toBeNull();
-  expect(missingInRefusal("this key lacks the scope `toString`")).toBeNull();
+  expect(missingInRefusal({ type: "urn:halma:missing-scope", missing_scope: "write" })).toBe("write");
+  expect(missingInRefusal({ type: "urn:halma:restricted-key" })).toBe("documents");
+  expect(missingInRefusal({ type: "urn:halma:forbidden" })).toBeNull();
+  expect(missingInRefusal({ missing_scope: "toString" as "ask" })).toBeNull();
+  expect(missingInRefusal({})).toBeNull();
 });
 it("says what is missing and whom to ask", () => {
   const { detail, hint } = explainMissing("admin");

@@ -1,5 +1,5 @@
 // What a key permits: its scopes, and whether it is for all documents of its workspace.
-import type { Me, Scope } from "../../api/types";
+import type { Me, Problem, Scope } from "../../api/types";
 
 /** What each scope permits. */
 export const SCOPE_NAMES: Record<Scope, string> = {
@@ -42,9 +42,9 @@ export function explainMissing(missing: MissingPermission): { detail: string; hi
   };
 }
 
-/** What the key lacks, from the server's words when it refuses a request with status 403. */
-export function missingInRefusal(detail: string): MissingPermission | null {
-  const scope = /lacks the scope `(\w+)`/.exec(detail)?.[1];
-  if (scope && Object.hasOwn(SCOPE_NAMES, scope)) return scope as Scope;
-  return detail.startsWith("this key is for some of the documents") ? "documents" : null;
+/** What the key lacks, from the server's problem document when it refuses a request. */
+export function missingInRefusal({ type, missing_scope: scope }: Partial<Problem>): MissingPermission | null {
+  // A newer server may have scopes that this page does not know.
+  if (scope && Object.hasOwn(SCOPE_NAMES, scope)) return scope;
+  return type === "urn:halma:restricted-key" ? "documents" : null;
 }

@@ -77,6 +77,9 @@ async fn what_the_caller_refuses_is_asked_for_again_with_its_words() {
     // The model sees what it said and what is wrong with it.
     assert_eq!(requests[1].messages[2].text, "perhaps");
     assert!(requests[1].messages[3].text.contains("no complete JSON value"));
+    // It said the same again, as it would at the same temperature.
+    let temperatures: Vec<f32> = requests.iter().map(|request| request.temperature).collect();
+    assert!(temperatures[1] < 0.1 && temperatures[2] > 0.5, "{temperatures:?}");
     assert_eq!(requests[0].task, "read");
     assert!(requests[0].schema.is_some());
     let given = requests[0].variables.get_attr("question").unwrap();

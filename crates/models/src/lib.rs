@@ -9,7 +9,9 @@ pub mod tag;
 
 pub use embed::minilm::heads::{Heads, HeadsError, HeadsFile};
 pub use embed::{EmbedderUse, EndpointEmbedder, Pooling, limited_embedder, wrapped_embedder};
-pub use llm::{Cache, CacheError, CacheFigures, OpenAi, cached, limited, ping, wrapped};
+pub use llm::{
+    Cache, CacheError, CacheFigures, JsonFormat, OpenAi, Ping, cached, limited, ping, wrapped,
+};
 pub use onnx::OnnxError;
 pub use rerank::{RerankShape, RerankerKind, RerankerSettings, reranker};
 pub use tag::{TaggerKind, TaggerSettings, tagger};

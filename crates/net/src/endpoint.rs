@@ -69,7 +69,8 @@ impl fmt::Debug for Endpoint {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JsonMode {
-    /// By schema, until the server refuses that; by the prompt's words alone from then on.
+    /// By schema, until the server refuses that; then as an object of this schema, as any object, or
+    /// by the prompt's words alone, whatever it takes.
     #[default]
     Auto,
     /// By schema, always.

@@ -25,7 +25,7 @@ pub struct Complaint {
 #[derive(Debug)]
 pub struct Failed {
     pub error: LlmError,
-    /// `None` for everything that is not a refusal.
+    /// `None` for everything that is neither a refusal nor an internal error of the server (500).
     pub complaint: Option<Complaint>,
 }
 
@@ -59,7 +59,12 @@ pub fn classify(status: StatusCode, headers: &HeaderMap, body: &str, place: &Pla
             throttled(format!("`{url}` is overloaded ({n}): {said}"), headers).into()
         }
         501 => refused(format!("`{url}` cannot do this (501): {said}")),
-        408 | 409 | 425 | 500..=599 => {
+        // Some servers fail at what they do not know, and say what that is.
+        500 => Failed {
+            error: LlmError::transient(format!("`{url}` failed (500): {said}")),
+            complaint,
+        },
+        408 | 409 | 425 | 501..=599 => {
             LlmError::transient(format!("`{url}` failed ({n}): {said}")).into()
         }
         413 => LlmError::TooLong { reason: format!("`{url}` (413): {said}") }.into(),

@@ -15,6 +15,10 @@ use crate::{
 /// How often a model is asked again when its reply does not fit.
 const RE_ASKS: u32 = 2;
 
+/// The temperature, at least, at which a model is asked that has given the same malformed reply
+/// twice.
+const OTHER_REPLY: f32 = 0.7;
+
 /// A reply with each of its tokens and the token's log-probability.
 #[derive(Debug, Clone)]
 pub struct Scored<R> {
@@ -80,7 +84,7 @@ impl Cx {
             about: self.about(),
             stream: self.stream.clone(),
         };
-        let mut attempt = 1;
+        let (mut attempt, mut last) = (1, None::<String>);
         loop {
             let began = Instant::now();
             let (reply, usd) = match self.call(llm.as_ref(), &request, &name).await {
@@ -132,6 +136,10 @@ impl Cx {
                 Err(reason) => {
                     let complaint =
                         self.run.setup.prompts.render("reply/repair", &context! { reason })?;
+                    // At a temperature of 0 the same would come once more.
+                    if last.replace(text.clone()).is_some_and(|last| last == text) {
+                        request.temperature = request.temperature.max(OTHER_REPLY);
+                    }
                     // Servers refuse messages without text.
                     let text = if text.is_empty() { "(empty)".to_owned() } else { text };
                     request.messages.push(Message { role: "assistant".into(), text });

@@ -216,22 +216,15 @@ fn strings(value: &Value) -> Option<Vec<String>> {
 }
 
 /// The shape of a reply as a person writes it, `{"answer": "string", "steps": ["string"]}`, which
-/// stands for a JSON schema with every key required and no other allowed.
+/// stands for a JSON schema with every key required and no other allowed. `"string|null"` is a choice
+/// of types, `"'yes'|'no'"` one of values.
 pub struct Shape<'a>(pub &'a Value);
 
 impl Shape<'_> {
     /// The JSON schema this shape stands for.
     pub fn schema(&self) -> Result<Value, String> {
         match self.0 {
-            Value::String(kind) => {
-                let kinds: Vec<&str> = kind.split('|').collect();
-                let known = ["string", "integer", "number", "boolean", "null"];
-                match kinds.iter().find(|kind| !known.contains(kind)) {
-                    Some(kind) => Err(format!("`{kind}` in `schema` is none of {known:?}")),
-                    None if kinds.len() == 1 => Ok(json!({"type": kinds[0]})),
-                    None => Ok(json!({"type": kinds})),
-                }
-            }
+            Value::String(kinds) => choice(kinds),
             Value::Array(items) => match items.as_slice() {
                 [item] => Ok(json!({"type": "array", "items": Shape(item).schema()?})),
                 _ => Err("a list in `schema` holds exactly one shape".into()),
@@ -251,6 +244,35 @@ impl Shape<'_> {
             }
             other => Err(format!("`{other}` in `schema` is not a valid shape")),
         }
+    }
+}
+
+/// `string|null` gives a choice of types, and `'up'|'down'|null` one of values.
+fn choice(kinds: &str) -> Result<Value, String> {
+    const TYPES: [&str; 5] = ["string", "integer", "number", "boolean", "null"];
+    let literal = |kind: &str| Some(kind.strip_prefix('\'')?.strip_suffix('\'')?.to_owned());
+    let (mut types, mut values) = (vec![], vec![]);
+    for kind in kinds.split('|').map(str::trim) {
+        if let Some(value) = literal(kind) {
+            values.push(Value::String(value));
+        } else if TYPES.contains(&kind) {
+            types.push(kind);
+        } else {
+            return Err(format!(
+                "`{kind}` in `schema` is none of {TYPES:?} and not in quotes ('')"
+            ));
+        }
+    }
+    if values.is_empty() {
+        return Ok(json!({"type": if let [one] = types[..] { json!(one) } else { json!(types) }}));
+    }
+    match types[..] {
+        [] => Ok(json!({"type": "string", "enum": values})),
+        ["null"] => {
+            values.push(Value::Null);
+            Ok(json!({"type": ["string", "null"], "enum": values}))
+        }
+        _ => Err(format!("`{kinds}` in `schema`: only `null` can be a choice with values")),
     }
 }
 
@@ -292,4 +314,22 @@ pub(crate) fn images(names: &[String], vars: &minijinja::Value) -> Vec<String> {
         }
     }
     images
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_is_a_choice_of_types_or_of_values() {
+        let schema = |kinds: &str| Shape(&json!({"a": kinds})).schema();
+        let field = |kinds: &str| schema(kinds).map(|schema| schema["properties"]["a"].clone());
+        assert_eq!(field("string|null"), Ok(json!({"type": ["string", "null"]})));
+        assert_eq!(field("'up'|'down'"), Ok(json!({"type": "string", "enum": ["up", "down"]})));
+        let open = json!({"type": ["string", "null"], "enum": ["up", null]});
+        assert_eq!(field("'up' | null"), Ok(open));
+        for wrong in ["up", "'up'|number", "'up'|string", "'up", ""] {
+            assert!(schema(wrong).unwrap_err().contains("in `schema`"), "{wrong}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod decomposition;
 pub(crate) mod field;
 mod loose;
 mod numbers;
+mod placeholders;
 mod regions;
 mod thoughts;
 
@@ -19,6 +20,7 @@ pub(crate) use self::answer::is_no_answer;
 use self::careless::{Careless, Cut};
 pub use self::decomposition::NextQuestion;
 use self::loose::parse_loose;
+use self::placeholders::without_placeholders;
 use self::regions::{regions, widest};
 pub(crate) use self::thoughts::{Split, split_thoughts};
 
@@ -29,16 +31,19 @@ pub(crate) use self::thoughts::{Split, split_thoughts};
 /// with what is nested in those,
 /// an object that was cut off after a whole field, and lines of the form `key: value`. The values
 /// are read as careless models write them: keys in another case, one value for a list, numbers as
-/// text.
+/// text, `...` for nothing.
 pub fn parse_json<R: DeserializeOwned>(text: &str) -> Result<R, String> {
     let trimmed = text.trim().trim_start_matches('\u{feff}');
     if trimmed.is_empty() {
         return Err("the reply is empty".into());
     }
-    let read = |region: &str| serde_json::from_str(region).ok().or_else(|| parse_loose(region));
+    let read = |region: &str| {
+        let value = serde_json::from_str(region).ok().or_else(|| parse_loose(region));
+        value.map(without_placeholders)
+    };
     let whole = serde_json::from_str::<Value>(trimmed).ok().filter(|v| !v.is_string());
     let values = match whole {
-        Some(value) => vec![value],
+        Some(value) => vec![without_placeholders(value)],
         None => regions(trimmed).into_iter().rev().filter_map(read).collect(),
     };
     let mut complaint = None;

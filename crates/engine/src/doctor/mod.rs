@@ -263,9 +263,10 @@ async fn model(config: &Config, name: &str, settings: &ModelConfig) -> Finding {
     let component = format!("model {name}");
     match assemble::endpoint(settings, &format!("models.{name}")) {
         Ok(endpoint) => match ping(endpoint).await {
-            Ok(took) => {
-                let milliseconds = took.as_secs_f64() * 1e3;
-                let message = format!("{} answers in {milliseconds:.0} ms", settings.model);
+            Ok(ping) => {
+                let milliseconds = ping.took.as_secs_f64() * 1e3;
+                let (model, json) = (&settings.model, ping.json);
+                let message = format!("{model} answers in {milliseconds:.0} ms; {json}");
                 Finding::new(component, Health::Good, message)
             }
             Err(e) => Finding::bad(component, e),

@@ -38,8 +38,8 @@ impl Engine {
             }
         })?;
         let endpoint = assemble::endpoint(model, &format!("models.{name}"));
-        let took = ping(endpoint.map_err(|e| self.config.named(e))?).await;
+        let reply = ping(endpoint.map_err(|e| self.config.named(e))?).await;
         let failed = |source| EngineError::Run(Error::Llm { model: model.model.clone(), source });
-        Ok(took.map_err(failed)?.as_secs_f64() * 1e3)
+        Ok(reply.map_err(failed)?.took.as_secs_f64() * 1e3)
     }
 }

@@ -1,6 +1,7 @@
 //! What a server turned out not to understand, learnt from its complaints and remembered, so that
 //! only the first call pays for it.
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use halma_core::ChatRequest;
 
@@ -13,6 +14,55 @@ const NO_TEMPERATURE: u8 = 4;
 const NO_LOGPROBS: u8 = 8;
 const NO_STREAM_USAGE: u8 = 16;
 const NO_SYSTEM: u8 = 32;
+const NO_OBJECT_SCHEMA: u8 = 64;
+const NO_OBJECT: u8 = 128;
+
+/// In which form a reply in JSON is requested, in the field `response_format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonFormat {
+    /// `json_schema`.
+    Schema,
+    /// `json_object` with the schema in the field `schema`, as llama.cpp and servers built on it
+    /// take it.
+    ObjectWithSchema,
+    /// `json_object`, any object.
+    Object,
+    /// Not at all: by the prompt's words alone.
+    Words,
+}
+
+impl fmt::Display for JsonFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Schema => "JSON is requested by schema (`json_schema`)",
+            Self::ObjectWithSchema => "JSON is requested as `json_object` with a schema",
+            Self::Object => "JSON is requested as `json_object`, without a schema",
+            Self::Words => "JSON is requested by the prompt's words alone",
+        })
+    }
+}
+
+/// What is tried one after the other with [`JsonMode::Auto`], and what is learnt where a server
+/// refuses it.
+const FORMATS: [(JsonFormat, u8); 3] = [
+    (JsonFormat::Schema, NO_SCHEMA),
+    (JsonFormat::ObjectWithSchema, NO_OBJECT_SCHEMA),
+    (JsonFormat::Object, NO_OBJECT),
+];
+
+/// The bits of all [`FORMATS`].
+const NO_FORMAT: u8 = NO_SCHEMA | NO_OBJECT_SCHEMA | NO_OBJECT;
+
+/// Words of a server that refuses a form of JSON.
+const ABOUT_FORMATS: [&str; 7] = [
+    "response_format",
+    "json_schema",
+    "json schema",
+    "json_object",
+    "json object",
+    "grammar",
+    "guided",
+];
 
 /// How a request is put to one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +72,24 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
-    pub(crate) fn json_mode(self) -> JsonMode {
-        if self.has(NO_SCHEMA) { JsonMode::Off } else { self.json }
+    pub(crate) fn json_format(self) -> JsonFormat {
+        match self.json {
+            JsonMode::Auto => {
+                let left = FORMATS.iter().find(|(_, refused)| !self.has(*refused));
+                left.map_or(JsonFormat::Words, |(format, _)| *format)
+            }
+            JsonMode::Schema => JsonFormat::Schema,
+            JsonMode::Object => JsonFormat::Object,
+            JsonMode::Off => JsonFormat::Words,
+        }
+    }
+
+    /// What is learnt when the form of JSON that it sends is refused; `None` where none is sent, or
+    /// where no other may be.
+    fn without_format(self, request: &ChatRequest) -> Option<u8> {
+        let format = self.json_format();
+        let fits = self.json == JsonMode::Auto && request.schema.is_some();
+        FORMATS.iter().find(|(sent, _)| fits && *sent == format).map(|(_, refused)| *refused)
     }
 
     pub(crate) fn max_completion_tokens(self) -> bool {
@@ -54,14 +120,19 @@ impl Dialect {
     /// differently.
     fn after(self, complaint: &Complaint, request: &ChatRequest, stream: bool) -> Option<Self> {
         let Complaint { status, text } = complaint;
+        let names = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        let format = self.without_format(request).filter(|refused| {
+            names(&ABOUT_FORMATS) || (*refused == NO_OBJECT_SCHEMA && names(&["schema"]))
+        });
+        // Some servers fail where they should refuse: only what they name is tried otherwise.
+        if *status == 500 {
+            return format.map(|refused| self.and(refused));
+        }
         if !matches!(status, 400 | 404 | 422 | 501) {
             return None;
         }
-        let names = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        let schema = ["response_format", "json_schema", "json schema", "grammar", "guided"];
-        let sends_schema = request.schema.is_some() && self.json_mode() != JsonMode::Off;
         let learnt = [
-            (sends_schema && self.json == JsonMode::Auto && names(&schema), NO_SCHEMA),
+            (format.is_some(), format.unwrap_or_default()),
             (stream && names(&["stream_options", "include_usage"]), NO_STREAM_USAGE),
             (names(&["max_tokens", "max_completion_tokens"]), COMPLETION_TOKENS),
             (names(&["temperature"]), NO_TEMPERATURE),
@@ -69,7 +140,12 @@ impl Dialect {
             (names(&["system"]) && names(&["role", "message"]), NO_SYSTEM),
         ];
         let fresh = learnt.iter().find(|(fits, bit)| *fits && !self.has(*bit));
-        fresh.map(|(_, bit)| Self { learnt: self.learnt | bit, ..self })
+        fresh.map(|(_, bit)| self.and(*bit))
+    }
+
+    /// The same with more learnt.
+    fn and(self, learnt: u8) -> Self {
+        Self { learnt: self.learnt | learnt, ..self }
     }
 }
 
@@ -78,21 +154,22 @@ impl Dialect {
 pub(crate) struct Learning {
     json: JsonMode,
     learnt: AtomicU8,
-    /// The server has taken a schema before: a refusal is about something else.
-    takes_schemas: AtomicU8,
+    /// The server has taken a form of JSON before: a refusal is about something else.
+    takes_json: AtomicBool,
 }
 
 impl Learning {
     pub(crate) fn new(json: JsonMode) -> Self {
-        Self { json, learnt: AtomicU8::new(0), takes_schemas: AtomicU8::new(0) }
+        Self { json, learnt: AtomicU8::new(0), takes_json: AtomicBool::new(false) }
     }
 
     pub(crate) fn now(&self) -> Dialect {
         Dialect { json: self.json, learnt: self.learnt.load(Ordering::Relaxed) }
     }
 
-    /// What to try after this complaint. A refusal that names nothing, of the first request with
-    /// a schema, is tried without: many servers refuse what they do not know without saying so.
+    /// What to try after this complaint. A refusal that names nothing, of the first request for
+    /// JSON, is tried by the prompt's words alone: many servers refuse what they do not know without
+    /// saying so.
     pub(crate) fn next(
         &self,
         dialect: Dialect,
@@ -101,24 +178,20 @@ impl Learning {
         stream: bool,
     ) -> Option<Dialect> {
         let named = dialect.after(complaint, request, stream);
-        let unproven = complaint.status == 400
-            && request.schema.is_some()
-            && dialect.json == JsonMode::Auto
-            && !dialect.has(NO_SCHEMA)
-            && self.takes_schemas.load(Ordering::Relaxed) == 0;
-        named.or_else(|| {
-            unproven.then_some(Dialect { learnt: dialect.learnt | NO_SCHEMA, ..dialect })
-        })
+        let is_unproven = complaint.status == 400
+            && dialect.without_format(request).is_some()
+            && !self.takes_json.load(Ordering::Relaxed);
+        named.or_else(|| is_unproven.then(|| dialect.and(NO_FORMAT)))
     }
 
     /// Remembers what the server has just understood.
     pub(crate) fn understood(&self, dialect: Dialect, request: &ChatRequest, model: &str) {
-        if request.schema.is_some() && dialect.json_mode() != JsonMode::Off {
-            self.takes_schemas.store(1, Ordering::Relaxed);
+        if request.schema.is_some() && dialect.json_format() != JsonFormat::Words {
+            self.takes_json.store(true, Ordering::Relaxed);
         }
         let before = self.learnt.fetch_or(dialect.learnt, Ordering::Relaxed);
-        if dialect.learnt & !before & NO_SCHEMA != 0 {
-            tracing::info!(model, "the server takes no JSON schema; replies are read as they come");
+        if dialect.learnt & !before & NO_FORMAT != 0 {
+            tracing::info!(model, "the server takes no JSON schema: {}", dialect.json_format());
         }
     }
 }

@@ -17,8 +17,9 @@ use halma_net::{Endpoint, Limits};
 
 pub use cache::{Cache, CacheError};
 use cached::{Cached, identity};
+pub use dialect::JsonFormat;
 pub use files::CacheFigures;
-pub use openai::{OpenAi, ping};
+pub use openai::{OpenAi, Ping, ping};
 
 use crate::called::Called;
 

@@ -1,5 +1,6 @@
 //! The client for OpenAI-compatible chat servers.
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -8,8 +9,9 @@ use halma_core::{
     Price,
 };
 use reqwest::Url;
+use serde_json::Value;
 
-use super::dialect::{Dialect, Learning};
+use super::dialect::{Dialect, JsonFormat, Learning};
 use super::stream::assemble;
 use super::wire::{Content, Reply, TokenLogprob, WireUsage, body, pairs, usage};
 use halma_net::Endpoint;
@@ -102,7 +104,7 @@ impl OpenAi {
             let Some(other) = next else {
                 // Asked differently it is refused again: the first refusal says what is wrong.
                 return Err(match (first_refusal, failed.error) {
-                    (Some(first), LlmError::Refused { .. }) => first,
+                    (Some(first @ LlmError::Refused { .. }), LlmError::Refused { .. }) => first,
                     (_, last) => last,
                 });
             };
@@ -176,33 +178,58 @@ impl OpenAi {
         LlmError::refused(format!("`{model}` at `{}` {why}", show(&self.chat)))
     }
 
-    /// How long the model takes to reply to the smallest question. Servers list their models also
-    /// while every call fails, so it is one that a model replies to.
-    async fn ping(&self) -> Result<Duration, LlmError> {
+    /// What the model replies to the smallest question, and to one for JSON. Servers list their
+    /// models also while every call fails, so these are calls.
+    async fn ping(&self) -> Result<Ping, LlmError> {
         let began = Instant::now();
-        let request = ChatRequest {
-            prompt: String::new(),
-            task: String::new(),
-            variables: minijinja::Value::UNDEFINED,
-            messages: vec![Message { role: "user".into(), text: ".".into() }],
-            schema: None,
-            stop: vec![],
-            max_tokens: PING_TOKENS,
-            temperature: 0.0,
-            logprobs: false,
-            about: vec![],
-            images: vec![],
-            stream: None,
-        };
-        self.ask(&request).await.map(|_| began.elapsed())
+        self.ask(&small_request(".", PING_TOKENS, None)).await?;
+        let took = began.elapsed();
+        let schema = Arc::new(serde_json::json!({
+            "type": "object",
+            "properties": {"ok": {"type": "boolean"}},
+            "required": ["ok"],
+            "additionalProperties": false,
+        }));
+        let most = PING_JSON_TOKENS + self.endpoint.thinking_tokens;
+        let request = small_request("Reply with this JSON: {\"ok\": true}", most, Some(schema));
+        self.ask(&request).await?;
+        Ok(Ping { took, json: self.learning.now().json_format() })
     }
+}
+
+/// How a model replied to small requests.
+#[derive(Debug, Clone, Copy)]
+pub struct Ping {
+    /// Until the reply to the smallest question was there.
+    pub took: Duration,
+    /// In which form its server takes requests for JSON.
+    pub json: JsonFormat,
 }
 
 /// Tokens of the reply to the smallest question: some servers refuse to give fewer.
 const PING_TOKENS: u32 = 16;
+/// Tokens of the reply in JSON: some servers refuse to give one that is cut off.
+const PING_JSON_TOKENS: u32 = 256;
 
-/// Asks a model for the smallest reply and returns how long it took.
-pub async fn ping(endpoint: Endpoint) -> Result<Duration, LlmError> {
+fn small_request(text: &str, max_tokens: u32, schema: Option<Arc<Value>>) -> ChatRequest {
+    ChatRequest {
+        prompt: String::new(),
+        task: String::new(),
+        variables: minijinja::Value::UNDEFINED,
+        messages: vec![Message { role: "user".into(), text: text.into() }],
+        schema,
+        stop: vec![],
+        max_tokens,
+        temperature: 0.0,
+        logprobs: false,
+        about: vec![],
+        images: vec![],
+        stream: None,
+    }
+}
+
+/// Asks a model for the smallest replies.
+pub async fn ping(endpoint: Endpoint) -> Result<Ping, LlmError> {
     let model = OpenAi::new(endpoint)
         .map_err(|e| LlmError::refused(format!("`{}`: {}; {}", e.key, e.reason, e.hint)))?;
     model.ping().await

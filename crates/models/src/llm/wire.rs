@@ -6,8 +6,7 @@ use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::dialect::Dialect;
-use halma_net::JsonMode;
+use super::dialect::{Dialect, JsonFormat};
 
 /// Longest name of a schema that servers take.
 const NAME_LENGTH: usize = 64;
@@ -37,8 +36,13 @@ struct ChatBody<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Format<'a> {
-    JsonSchema { json_schema: NamedSchema<'a> },
-    JsonObject,
+    JsonSchema {
+        json_schema: NamedSchema<'a>,
+    },
+    JsonObject {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        schema: Option<&'a Value>,
+    },
 }
 
 #[derive(Serialize)]
@@ -116,14 +120,16 @@ pub(crate) fn body(
     } else {
         Cow::Owned(without_system(&request.messages))
     };
-    let response_format = request.schema.as_deref().and_then(|schema| match dialect.json_mode() {
-        JsonMode::Auto | JsonMode::Schema => {
-            let name = schema_name(&request.prompt);
-            Some(Format::JsonSchema { json_schema: NamedSchema { name, strict: true, schema } })
-        }
-        JsonMode::Object => Some(Format::JsonObject),
-        JsonMode::Off => None,
-    });
+    let response_format =
+        request.schema.as_deref().and_then(|schema| match dialect.json_format() {
+            JsonFormat::Schema => {
+                let name = schema_name(&request.prompt);
+                Some(Format::JsonSchema { json_schema: NamedSchema { name, strict: true, schema } })
+            }
+            JsonFormat::ObjectWithSchema => Some(Format::JsonObject { schema: Some(schema) }),
+            JsonFormat::Object => Some(Format::JsonObject { schema: None }),
+            JsonFormat::Words => None,
+        });
     serde_json::to_vec(&ChatBody {
         model,
         messages: Messages { messages: &messages, images: &request.images },

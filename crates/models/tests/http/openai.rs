@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{REQUEST, ask, bare, json_request, kind, request};
 use halma_core::{Llm, LlmError};
-use halma_models::{ping, wrapped};
+use halma_models::{JsonFormat, ping, wrapped};
 use halma_net::{Endpoint, JsonMode, Limits};
 use halma_testkit::double::{Behaviour, Double, Failure, fixed};
 use serde_json::json;
@@ -46,11 +46,41 @@ async fn a_schema_is_sent_until_the_server_refuses_it() {
     for _ in 0..2 {
         assert!(ask(&model, &json_request()).await.is_ok());
     }
-    // Refused, asked without, and remembered.
-    assert_eq!(double.chat_calls(), 3);
+    // Refused in all forms, asked without, and remembered.
+    assert_eq!(double.chat_calls(), 5);
     let strict = Endpoint { json: JsonMode::Schema, ..bare(&double) };
     let error = ask(&wrapped(strict, Limits::default(), None).unwrap(), &json_request()).await;
     assert_eq!(kind(&error), "refused");
+}
+
+/// The forms of JSON that were requested, one for each call.
+fn formats(double: &Double) -> Vec<String> {
+    let form = |format: &serde_json::Value| {
+        let with = if format.get("schema").is_some() { "+schema" } else { "" };
+        format!("{}{with}", format["type"].as_str().unwrap_or("none"))
+    };
+    double.requests().iter().map(|sent| form(&sent.body["response_format"])).collect()
+}
+
+#[tokio::test]
+async fn other_forms_of_json_are_tried_before_none() {
+    // A server built on llama.cpp fails with status 500 at what it does not know.
+    let refused_formats = vec![("json_schema", 500)];
+    let double = Double::start(Behaviour { refused_formats, ..Behaviour::default() });
+    let once = Limits { retries: 0, ..Limits::default() };
+    let model = wrapped(bare(&double), once, None).unwrap();
+    for _ in 0..2 {
+        ask(&model, &json_request()).await.unwrap();
+    }
+    assert_eq!(formats(&double), ["json_schema", "json_object+schema", "json_object+schema"]);
+    assert_eq!(ping(bare(&double)).await.unwrap().json, JsonFormat::ObjectWithSchema);
+
+    let refused_formats = vec![("json_schema", 422), ("json_object", 400)];
+    let double = Double::start(Behaviour { refused_formats, ..Behaviour::default() });
+    let model = wrapped(bare(&double), once, None).unwrap();
+    ask(&model, &json_request()).await.unwrap();
+    assert_eq!(formats(&double), ["json_schema", "json_object+schema", "json_object", "none"]);
+    assert_eq!(ping(bare(&double)).await.unwrap().json, JsonFormat::Words);
 }
 
 #[tokio::test]
@@ -277,7 +307,7 @@ async fn no_more_calls_are_under_way_than_allowed() {
 async fn a_ping_tells_life_from_death() {
     let double = Double::start(Behaviour { key: Some("right".into()), ..Behaviour::default() });
     let right = Endpoint { key: Some("right".into()), ..bare(&double) };
-    assert!(ping(right.clone()).await.unwrap() < Duration::from_secs(30));
+    assert!(ping(right.clone()).await.unwrap().took < Duration::from_secs(30));
     let request = double.requests().remove(0);
     let asked = (request.path.as_str(), &request.body["max_tokens"]);
     assert_eq!(asked, ("/v1/chat/completions", &json!(16)));

@@ -19,6 +19,9 @@ pub struct Behaviour {
     /// Fields of a request body that are refused with 400 and their name, as servers do that do
     /// not know `response_format`, say.
     pub refused_fields: Vec<&'static str>,
+    /// Forms of JSON, values of `type` in `response_format`, that are not known: 400, or the status
+    /// that comes with them.
+    pub refused_formats: Vec<(&'static str, u16)>,
     /// Roles of messages that are refused with 400: some chat templates know no `system`.
     pub refused_roles: Vec<&'static str>,
     /// Whether reranking is answered in logits instead of scores between 0 and 1.
@@ -81,6 +84,7 @@ impl Default for Behaviour {
             dim: 384,
             encoding: Encoding::Base64,
             refused_fields: vec![],
+            refused_formats: vec![],
             refused_roles: vec![],
             logits: false,
             key: None,

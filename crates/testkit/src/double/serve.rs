@@ -104,6 +104,11 @@ fn answer(
     if let Some(field) = unknown {
         return refusal(400, &format!("Unsupported parameter: '{field}' is not supported"));
     }
+    let format = asked.body["response_format"]["type"].as_str();
+    let unknown = behaviour.refused_formats.iter().find(|(name, _)| format == Some(*name));
+    if let Some((name, status)) = unknown {
+        return refusal(*status, &format!("response_format: '{name}' is not one of the types"));
+    }
     let roles = asked.body["messages"].as_array().into_iter().flatten();
     let roles: Vec<&str> = roles.filter_map(|message| message["role"].as_str()).collect();
     if let Some(role) = behaviour.refused_roles.iter().find(|role| roles.contains(*role)) {

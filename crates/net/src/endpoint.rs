@@ -23,6 +23,8 @@ pub struct Endpoint {
     pub logprobs: bool,
     /// Tokens that a reasoning model may think, in addition to those of its reply.
     pub thinking_tokens: u32,
+    /// Fields of the server's own for every chat request; they replace those of the same name.
+    pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Endpoint {
@@ -45,6 +47,7 @@ impl Default for Endpoint {
             stream: false,
             logprobs: false,
             thinking_tokens: 0,
+            extra: serde_json::Map::new(),
         }
     }
 }
@@ -61,6 +64,7 @@ impl fmt::Debug for Endpoint {
             .field("stream", &self.stream)
             .field("logprobs", &self.logprobs)
             .field("thinking_tokens", &self.thinking_tokens)
+            .field("extra", &self.extra)
             .finish()
     }
 }

@@ -87,6 +87,7 @@ pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, Confi
         stream: model.stream,
         logprobs: model.logprobs,
         thinking_tokens: model.thinking_tokens,
+        extra: model.extra.clone(),
     })
 }
 

@@ -6,7 +6,7 @@ use halma_core::{ConfigError, plain_message};
 use halma_kb::TableOf;
 use toml::{Table, Value};
 
-use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, level, ranges};
+use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, extra, level, ranges};
 
 /// A configuration, and the origin of each of its values by dotted key.
 #[derive(Clone)]
@@ -49,6 +49,7 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
     check(&config, &name)?;
     let places = Places { file: &name, origins: &origins };
     ranges::check(&config, &places)?;
+    extra::check(&config, &places)?;
     check_hosts(&config, &places)?;
     config.file = name;
     let loaded = Loaded { config, origins, file: file.map(Path::to_owned) };

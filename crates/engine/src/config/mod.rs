@@ -1,4 +1,5 @@
 //! `halma.toml`: every table and key, with its default.
+mod extra;
 mod level;
 pub(crate) mod load;
 mod ranges;
@@ -252,6 +253,10 @@ pub struct ModelConfig {
     /// Tokens for the thoughts of a reasoning model, added to those of every reply.
     #[serde(default)]
     pub thinking_tokens: u32,
+    /// Fields of the server's own for every request; one that Halma has a value for, such as
+    /// `temperature`, takes its place.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
 fn sixteen() -> usize {

@@ -8,6 +8,7 @@ use halma_core::{ConfigError, EmbedRole, Embedder, LlmError, Vector};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
+use super::fitting::{Bisection, MostTexts, TooMuch, first_half};
 use super::numbers::Numbers;
 use halma_net::Endpoint;
 use halma_net::address::show;
@@ -21,12 +22,16 @@ const BATCH: usize = 128;
 /// since the API knows no difference.
 ///
 /// Vectors are asked for in base64, which is a quarter of the bytes and a tenth of the work of
-/// numbers, until the server refuses that.
+/// numbers, until the server refuses that. A server that refuses so many texts at once gets fewer,
+/// and of a text that is too long for its model the beginning, as with the local embedder.
 pub struct EndpointEmbedder {
     model: String,
     http: Http,
     url: Url,
     plain: AtomicBool,
+    most: MostTexts,
+    /// Whether it was said that texts are cut.
+    cuts: AtomicBool,
 }
 
 #[derive(Serialize)]
@@ -58,18 +63,55 @@ impl EndpointEmbedder {
     pub fn new(endpoint: Endpoint) -> Result<Self, ConfigError> {
         let http = Http::new(&endpoint)?;
         let url = http.address("/embeddings");
-        Ok(Self { model: endpoint.model, http, url, plain: AtomicBool::new(false) })
+        let (plain, cuts) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Self { model: endpoint.model, http, url, plain, most: MostTexts::new(BATCH), cuts })
     }
 
-    async fn batch(&self, texts: &[&str]) -> Result<Vec<Vector>, LlmError> {
+    /// The vectors of texts, by requests that the server takes.
+    async fn all(&self, texts: &[&str]) -> Result<Vec<Vector>, LlmError> {
+        let mut texts = texts.to_vec();
+        let mut vectors = Vec::with_capacity(texts.len());
+        let mut search = Bisection::default();
+        while vectors.len() < texts.len() {
+            let first = vectors.len();
+            let most = self.most.now().min(search.next(first).unwrap_or(BATCH));
+            let batch = &texts[first..texts.len().min(first + most)];
+            let failed = match self.batch(batch).await {
+                Ok(more) => {
+                    vectors.extend(more);
+                    continue;
+                }
+                Err(failed) => failed,
+            };
+            match TooMuch::of(&failed) {
+                Some(TooMuch::Texts) if batch.len() > 1 => {
+                    self.most.refused(batch.len(), &self.model);
+                }
+                Some(TooMuch::Tokens) if batch.len() > 1 => search.is_in(first, batch.len()),
+                Some(_) => {
+                    texts[first] = first_half(texts[first]).ok_or(failed.error)?;
+                    self.say_that_texts_are_cut();
+                }
+                None => return Err(failed.error),
+            }
+        }
+        Ok(vectors)
+    }
+
+    fn say_that_texts_are_cut(&self) {
+        if !self.cuts.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                model = self.model,
+                "some texts are too long for the embedder: their vectors are of their beginning"
+            );
+        }
+    }
+
+    async fn batch(&self, texts: &[&str]) -> Result<Vec<Vector>, Failed> {
         let plain = self.plain.load(Ordering::Relaxed);
         let first = match self.exchange(texts, plain).await {
-            Err(Failed { complaint: Some(Complaint { status: 400 | 422, .. }), error })
-                if !plain =>
-            {
-                error
-            }
-            outcome => return Ok(outcome?),
+            Err(failed) if !plain && is_about_encoding(&failed) => failed,
+            outcome => return outcome,
         };
         // Servers do not always say what they refuse, so any refusal is tried without.
         match self.exchange(texts, true).await {
@@ -78,7 +120,7 @@ impl EndpointEmbedder {
                 Ok(vectors)
             }
             Err(Failed { error: LlmError::Refused { .. }, .. }) => Err(first),
-            Err(failed) => Err(failed.error),
+            Err(failed) => Err(failed),
         }
     }
 
@@ -101,6 +143,13 @@ impl EndpointEmbedder {
             LlmError::refused(format!("`{model}` at `{url}` {what}")).into()
         })
     }
+}
+
+/// Whether it may be base64 that was refused.
+fn is_about_encoding(failed: &Failed) -> bool {
+    let is_refused = matches!(failed.complaint, Some(Complaint { status: 400 | 422, .. }));
+    let names_it = failed.complaint.as_ref().is_some_and(|it| it.text.contains("encoding"));
+    is_refused && (names_it || TooMuch::of(failed).is_none())
 }
 
 /// Unit vectors in the order of the texts.
@@ -139,11 +188,7 @@ impl Embedder for EndpointEmbedder {
     }
 
     async fn embed(&self, texts: &[&str], _role: EmbedRole) -> Result<Vec<Vector>, LlmError> {
-        let mut vectors = Vec::with_capacity(texts.len());
-        for batch in texts.chunks(BATCH) {
-            vectors.extend(self.batch(batch).await?);
-        }
-        Ok(vectors)
+        self.all(texts).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! Embedders: an endpoint, or the local `MiniLM`.
 mod endpoint;
 mod family;
+mod fitting;
 pub mod minilm;
 mod numbers;
 

@@ -76,6 +76,9 @@ pub(crate) fn identity(endpoint: &Endpoint) -> blake3::Hasher {
     field(&mut server, endpoint.url.trim().trim_end_matches('/').as_bytes());
     field(&mut server, endpoint.model.as_bytes());
     field(&mut server, format!("{:?}", endpoint.json).as_bytes());
+    if !endpoint.extra.is_empty() {
+        field(&mut server, serde_json::to_string(&endpoint.extra).unwrap_or_default().as_bytes());
+    }
     server
 }
 

@@ -119,7 +119,7 @@ impl OpenAi {
         dialect: Dialect,
     ) -> Result<ServerReply, Failed> {
         let stream = self.streams(request);
-        let body = body(&self.endpoint.model, request, dialect, stream)
+        let body = body(&self.endpoint, request, dialect, stream)
             .map_err(|e| LlmError::refused(format!("the request cannot be written: {e}")))?;
         let whole = if stream {
             let response = self.http.open(&self.chat, &request.prompt, body).await?;

@@ -2,6 +2,7 @@
 use std::borrow::Cow;
 
 use halma_core::{ChatRequest, Message, Usage};
+use halma_net::Endpoint;
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -109,11 +110,12 @@ impl Serialize for Messages<'_> {
 
 /// The body of a request as this server wants it.
 pub(crate) fn body(
-    model: &str,
+    endpoint: &Endpoint,
     request: &ChatRequest,
     dialect: Dialect,
     stream: bool,
 ) -> serde_json::Result<Vec<u8>> {
+    let Endpoint { model, extra, .. } = endpoint;
     let max_tokens = Some(request.max_tokens);
     let messages = if dialect.system() {
         Cow::Borrowed(&request.messages)
@@ -130,7 +132,7 @@ pub(crate) fn body(
             JsonFormat::Object => Some(Format::JsonObject { schema: None }),
             JsonFormat::Words => None,
         });
-    serde_json::to_vec(&ChatBody {
+    let body = ChatBody {
         model,
         messages: Messages { messages: &messages, images: &request.images },
         max_tokens: max_tokens.filter(|_| !dialect.max_completion_tokens()),
@@ -142,7 +144,15 @@ pub(crate) fn body(
         stream: stream.then_some(true),
         stream_options: (stream && dialect.stream_usage())
             .then_some(StreamOptions { include_usage: true }),
-    })
+    };
+    if extra.is_empty() {
+        return serde_json::to_vec(&body);
+    }
+    let mut body = serde_json::to_value(&body)?;
+    for (field, value) in extra {
+        body[field] = value.clone();
+    }
+    serde_json::to_vec(&body)
 }
 
 /// What the system says, at the beginning of the first message of the user: for models whose chat

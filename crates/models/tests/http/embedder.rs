@@ -3,7 +3,7 @@ use crate::common::{bare, kind};
 use halma_core::{EmbedRole, Embedder};
 use halma_models::{EndpointEmbedder, wrapped_embedder};
 use halma_net::{Endpoint, Limits};
-use halma_testkit::double::{Behaviour, Double, Encoding, Failure, vector};
+use halma_testkit::double::{Behaviour, Double, EmbedLimits, Encoding, Failure, vector};
 use serde_json::json;
 
 #[tokio::test]
@@ -46,6 +46,7 @@ async fn what_is_wrong_with_vectors_is_told() {
         (data(json!([item(0, &[0.0, 0.0]), item(1, &[1.0, 0.0])])), "without direction"),
         (data(json!([{"embedding": "AAA="}, {"embedding": "AAAAAA=="}])), "whole number of floats"),
         (Failure::Html, "API base"),
+        (data(json!([{"embedding": [[1.0], [0.5]]}])), "start the server with pooling"),
         (Failure::TooLong, "too long"),
     ] {
         double.fail([failure]);
@@ -57,6 +58,31 @@ async fn what_is_wrong_with_vectors_is_told() {
     double.fail([swapped]);
     let vectors = embedder.embed(&["a", "b"], EmbedRole::Query).await.unwrap();
     assert_eq!(vectors, [[1.0, 0.0], [0.0, 1.0]]);
+}
+
+#[tokio::test]
+async fn servers_that_take_fewer_or_shorter_texts_get_these() {
+    let limits = EmbedLimits { texts: 32, chars: 400 };
+    let double = Double::start(Behaviour { embed_limits: Some(limits), ..Behaviour::default() });
+    let embedder = wrapped_embedder(bare(&double), Limits::default()).unwrap();
+    let long = "a long text that says much ".repeat(60);
+    let texts: Vec<String> = (0..300).map(|n| format!("text number {n}")).collect();
+    let mut texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    texts[77] = &long;
+    let vectors = embedder.embed(&texts, EmbedRole::Passage).await.unwrap();
+    let close = |got: &[f32], text: &str| {
+        got.iter().zip(vector(text, 384)).all(|(a, b)| (a - b).abs() < 1e-5)
+    };
+    assert!(vectors.iter().zip(&texts).all(|(got, text)| *text == long || close(got, text)));
+    let cut = double.requests().iter().filter_map(|sent| {
+        let texts = sent.body["input"].as_array()?.iter().filter_map(|text| text.as_str());
+        texts.filter(|text| text.len() <= 400 && long.starts_with(*text)).last().map(str::to_owned)
+    });
+    assert!(close(&vectors[77], &cut.last().unwrap()));
+    // How many it takes is known now.
+    let before = double.embed_calls();
+    embedder.embed(&texts[100..228], EmbedRole::Passage).await.unwrap();
+    assert_eq!(double.embed_calls() - before, 4);
 }
 
 #[tokio::test]

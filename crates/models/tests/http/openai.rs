@@ -53,6 +53,20 @@ async fn a_schema_is_sent_until_the_server_refuses_it() {
     assert_eq!(kind(&error), "refused");
 }
 
+#[tokio::test]
+async fn extra_fields_go_into_every_request_and_replace_ours() {
+    let double = Double::start(Behaviour::default());
+    let serde_json::Value::Object(extra) = json!({"temperature": 0.6, "reasoning_effort": "low"})
+    else {
+        panic!("an object");
+    };
+    let model = wrapped(Endpoint { extra, ..bare(&double) }, Limits::default(), None).unwrap();
+    ask(&model, &request("Where?")).await.unwrap();
+    let body = &double.requests()[0].body;
+    assert_eq!((&body["temperature"], &body["reasoning_effort"]), (&json!(0.6), &json!("low")));
+    assert_eq!(body["max_tokens"], 64);
+}
+
 /// The forms of JSON that were requested, one for each call.
 fn formats(double: &Double) -> Vec<String> {
     let form = |format: &serde_json::Value| {

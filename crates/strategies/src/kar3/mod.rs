@@ -235,6 +235,10 @@ impl Kar3 {
             cx.note(format!("of {} sub-questions, the first is used", proposals.len()));
             proposals.truncate(1);
         }
+        if proposals.is_empty() && context.is_empty() && proposed.is_empty() {
+            cx.note("nothing is proposed and nothing was read: searches with the question");
+            proposals.push(question.text.clone());
+        }
         Ok(proposals)
     }
 }

@@ -35,9 +35,14 @@ async fn n_ends_the_loop() {
 }
 
 #[tokio::test]
-async fn no_proposals_stop_early() {
-    let model = Script::new([("kar3/propose", ENOUGH), ("kar3/answer", NORWAY)]);
-    golden("kar3/early_stop", &Kar3::default(), Run::new(model)).await;
+async fn without_a_first_proposal_the_question_is_searched() {
+    let model = Script::new([
+        ("kar3/propose", ENOUGH),
+        ("kar3/select", FIRST),
+        ("kar3/propose", ENOUGH),
+        ("kar3/answer", NORWAY),
+    ]);
+    golden("kar3/no_first_proposal", &Kar3::default(), Run::new(model)).await;
 }
 
 #[tokio::test]

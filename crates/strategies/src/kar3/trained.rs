@@ -100,13 +100,17 @@ impl Kar3 {
     }
 }
 
-/// q^t; `None` when no more is needed. Without a readable reply the first hop asks the question
-/// itself.
+/// q^t; `None` when no more is needed. Without a readable reply, and without a sub-question, the
+/// first hop asks the question itself.
 async fn next(question: &Question, history: &[Solved], cx: &Cx) -> Result<Option<String>> {
     let variables = context! { question => Serde(question), history => Serde(history) };
     let reply = cx.ask(&DECOMPOSE, variables).await;
     match reply.unless_failed(cx, "no sub-question is proposed")? {
         Some(NextQuestion::Ask(asked)) => Ok(Some(asked)),
+        Some(NextQuestion::Stop) if history.is_empty() => {
+            cx.note("nothing is asked and nothing was read: searches with the question");
+            Ok(Some(question.text.clone()))
+        }
         Some(NextQuestion::Stop) => {
             cx.note("enough is known");
             Ok(None)

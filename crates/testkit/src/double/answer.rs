@@ -13,7 +13,7 @@ use crate::mischief::{CallOutcome, SpoilerCall};
 
 use super::failure::respond;
 use super::serve::refusal;
-use super::{Behaviour, ChatCall, Encoding, Failure, vector};
+use super::{Behaviour, ChatCall, EmbedLimits, Encoding, Failure, vector};
 
 /// Characters in one piece of a streamed reply.
 const PIECE: usize = 16;
@@ -182,6 +182,16 @@ pub(crate) fn embeddings(
         Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect(),
         _ => return (refusal(400, "`input` is missing"), 0),
     };
+    if let Some(EmbedLimits { texts: most, chars }) = behaviour.embed_limits {
+        let asked = texts.len();
+        if asked > most {
+            let message = format!("batch size {asked} > maximum allowed batch size {most}");
+            return (refusal(422, &message), 0);
+        }
+        if texts.iter().any(|text| text.len() > chars) {
+            return (refusal(413, "`inputs` must have less than 100 tokens"), 0);
+        }
+    }
     let wanted = asked.body["encoding_format"] == "base64";
     if wanted && behaviour.encoding == Encoding::Refused {
         return (refusal(400, "Unsupported parameter: 'encoding_format'"), 0);

@@ -16,6 +16,8 @@ pub struct Behaviour {
     /// Length of the embedding vectors.
     pub dim: usize,
     pub encoding: Encoding,
+    /// What is refused to be embedded.
+    pub embed_limits: Option<EmbedLimits>,
     /// Fields of a request body that are refused with 400 and their name, as servers do that do
     /// not know `response_format`, say.
     pub refused_fields: Vec<&'static str>,
@@ -34,6 +36,15 @@ pub struct Behaviour {
     pub spoiler: Option<Arc<Spoiler>>,
     /// Whether requests are kept for [`super::Double::requests`]; benches turn it off.
     pub record: bool,
+}
+
+/// What a server embeds at most, as Text Embeddings Inference has limits.
+#[derive(Debug, Clone, Copy)]
+pub struct EmbedLimits {
+    /// Texts in one request.
+    pub texts: usize,
+    /// Bytes of a text.
+    pub chars: usize,
 }
 
 /// What the server makes of `encoding_format: "base64"`.
@@ -83,6 +94,7 @@ impl Default for Behaviour {
             latency: Duration::ZERO,
             dim: 384,
             encoding: Encoding::Base64,
+            embed_limits: None,
             refused_fields: vec![],
             refused_formats: vec![],
             refused_roles: vec![],

@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-pub use behaviour::{Behaviour, Encoding};
+pub use behaviour::{Behaviour, EmbedLimits, Encoding};
 pub use failure::Failure;
 pub(crate) use failure::respond;
 pub use reply::{ChatCall, Reply, atomizer, echo, fixed, scripted};

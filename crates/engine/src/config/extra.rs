@@ -47,7 +47,7 @@ mod tests {
         let config = loaded(fields).unwrap().config;
         let extra = &config.models["small"].extra;
         assert_eq!(extra["chat_template_kwargs"]["enable_thinking"], false);
-        let error = loaded("{ messages = [] }").unwrap_err();
+        let error = loaded("{ messages = [] }").err().unwrap();
         assert_eq!(error.key, "models.small.extra.messages");
         assert!(loaded("[1]").is_err());
     }

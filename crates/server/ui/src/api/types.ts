@@ -560,6 +560,7 @@ export interface Price {
 export interface Problem {
   detail: string;
   hint?: string | null;
+  missing_scope?: Scope | null;
   request_id: string;
   status: number;
   title: string;

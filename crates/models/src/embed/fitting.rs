@@ -71,9 +71,9 @@ impl MostTexts {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// So many were refused: from now on it is half as many.
+    /// So many were refused: from now on it is the next smaller power of two.
     pub(super) fn refused(&self, texts: usize, model: &str) {
-        let most = (texts / 2).max(1);
+        let most = (texts.next_power_of_two() / 2).max(1);
         if self.0.fetch_min(most, Ordering::Relaxed) > most {
             tracing::info!(model, most, "the embedder takes fewer texts at once");
         }

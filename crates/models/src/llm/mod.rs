@@ -8,6 +8,7 @@ mod openai;
 mod sealed;
 mod store;
 mod stream;
+mod usage;
 mod wire;
 
 use std::sync::Arc;

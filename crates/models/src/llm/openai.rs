@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use super::dialect::{Dialect, JsonFormat, Learning};
 use super::stream::assemble;
-use super::wire::{Content, Reply, TokenLogprob, WireUsage, body, pairs, usage};
+use super::usage::{WireUsage, usage};
+use super::wire::{Content, Reply, TokenLogprob, body, pairs};
 use halma_net::Endpoint;
 use halma_net::address::show;
 use halma_net::failure::Failed;

@@ -55,6 +55,7 @@ async fn passages_that_contradict_each_other_are_both_cited() {
         year("both"),
         ("pike_l2/compared", undecided),
         ("kar3/propose", ENOUGH),
+        NO_CHUNK,
         ("kar3/answer", undecided),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
@@ -91,8 +92,10 @@ async fn a_table_that_does_not_answer_is_bridged() {
         year("1911"),
         year("none"),
         ("kar3/propose", ENOUGH),
+        NO_CHUNK,
         ("pike_l2/compared", NOTHING),
         ("kar3/propose", ENOUGH),
+        NO_CHUNK,
         ("kar3/answer", VARN),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
@@ -103,8 +106,12 @@ async fn a_table_that_does_not_answer_is_bridged() {
 async fn one_thing_is_bridged() {
     let one =
         r#"{"cells": [{"thing": "Varn lighthouse", "attribute": "opening", "question": "?"}]}"#;
-    let model =
-        Script::new([("pike_l2/compare", one), ("kar3/propose", ENOUGH), ("kar3/answer", NOTHING)]);
+    let model = Script::new([
+        ("pike_l2/compare", one),
+        ("kar3/propose", ENOUGH),
+        NO_CHUNK,
+        ("kar3/answer", NOTHING),
+    ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };
     golden("pike_l2/comparative_one_thing", &of(Reasoning::Comparative), run).await;
 }
@@ -121,6 +128,7 @@ async fn of_forty_things_some_are_compared_and_that_is_told() {
     let model = Script::with_failures(vec![
         ("pike_l2/compare", Ok(plan.as_str())),
         ("kar3/propose", Ok(ENOUGH)),
+        (NO_CHUNK.0, Ok(NO_CHUNK.1)),
         ("kar3/answer", Ok(NOTHING)),
     ]);
     let pike = PikeL2 {
@@ -157,6 +165,7 @@ async fn a_plan_that_never_fits_is_bridged() {
         ("pike_l2/compare", r#"{"things": ["A", "B"]}"#),
         ("pike_l2/compare", unnamed),
         ("kar3/propose", ENOUGH),
+        NO_CHUNK,
         ("kar3/answer", NOTHING),
     ]);
     let run = Run { question: QUESTION, knowledge: towers(), ..Run::new(model) };

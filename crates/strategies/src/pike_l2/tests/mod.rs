@@ -20,6 +20,10 @@ fn of(kind: Reasoning) -> PikeL2 {
     PikeL2 { kind, ..PikeL2::default() }
 }
 
+/// Choose none of the atoms, or of the chunks, that are near the question.
+const NO_ATOM: (&str, &str) = ("kar3/select", r#"{"thinking": "", "question_idx": 0}"#);
+const NO_CHUNK: (&str, &str) = ("kar3/select_chunk", NO_ATOM.1);
+
 #[tokio::test]
 async fn a_bridging_question_goes_hop_by_hop() {
     let model = Script::new([
@@ -40,6 +44,7 @@ async fn a_model_that_does_not_classify_or_talks_nonsense_gets_bridging() {
     let model = Script::with_failures(vec![
         ("auto/classify", Err(refused)),
         ("kar3/propose", Ok(ENOUGH)),
+        (NO_ATOM.0, Ok(NO_ATOM.1)),
         ("kar3/answer", Ok(NOTHING)),
     ]);
     golden("pike_l2/refused_classifier", &PikeL2::default(), Run::new(model)).await;
@@ -50,6 +55,7 @@ async fn a_model_that_does_not_classify_or_talks_nonsense_gets_bridging() {
         ("auto/classify", nonsense),
         ("auto/classify", nonsense),
         ("kar3/propose", ENOUGH),
+        NO_ATOM,
         ("kar3/answer", NOTHING),
     ]);
     golden("pike_l2/nonsense_classifier", &PikeL2::default(), Run::new(model)).await;

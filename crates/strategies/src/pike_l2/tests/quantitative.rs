@@ -12,7 +12,8 @@ const WRITTEN: (&str, &str) = (
     r#"{"sql": "SELECT COUNT(*) AS towers FROM towers WHERE opened < 1920", "reason": "opening years"}"#,
 );
 const TWO: (&str, &str) = ("pike_l2/computed", r#"{"rationale": "Counted.", "answer": "2"}"#);
-const BRIDGED: [(&str, &str); 3] = [NO_LIST, ("kar3/propose", ENOUGH), ("kar3/answer", NOTHING)];
+const BRIDGED: [(&str, &str); 4] =
+    [NO_LIST, ("kar3/propose", ENOUGH), NO_CHUNK, ("kar3/answer", NOTHING)];
 
 fn towers() -> Toy {
     Toy::of(&[("note", "Note", "Some towers opened before others.", &[])])
@@ -49,14 +50,14 @@ async fn a_query_that_errs_is_given_back() {
 #[tokio::test]
 async fn a_query_that_errs_three_times_is_bridged() {
     let wrong = ("pike_l2/sql", r#"{"sql": "SELECT FROM", "reason": ""}"#);
-    let model = Script::new([wrong, wrong, wrong, BRIDGED[0], BRIDGED[1], BRIDGED[2]]);
+    let model = Script::new([wrong, wrong, wrong, BRIDGED[0], BRIDGED[1], BRIDGED[2], BRIDGED[3]]);
     run("pike_l2/quantitative_always_errs", towers(), model).await;
 }
 
 #[tokio::test]
 async fn no_table_that_answers_is_told_and_bridged() {
     let none = ("pike_l2/sql", r#"{"sql": "", "reason": "No table has heights."}"#);
-    let model = Script::new([none, BRIDGED[0], BRIDGED[1], BRIDGED[2]]);
+    let model = Script::new([none, BRIDGED[0], BRIDGED[1], BRIDGED[2], BRIDGED[3]]);
     run("pike_l2/quantitative_no_table_answers", towers(), model).await;
 }
 
@@ -75,7 +76,7 @@ async fn a_table_without_rows_gives_nothing_to_answer_from() {
     let summed =
         ("pike_l2/sql", r#"{"sql": "SELECT SUM(opened) AS years FROM towers", "reason": ""}"#);
     let none = ("pike_l2/sql", r#"{"sql": "", "reason": "The table is empty."}"#);
-    let model = Script::new([summed, none, BRIDGED[0], BRIDGED[1], BRIDGED[2]]);
+    let model = Script::new([summed, none, BRIDGED[0], BRIDGED[1], BRIDGED[3]]);
     run("pike_l2/quantitative_no_rows", toy, model).await;
 }
 
@@ -100,8 +101,14 @@ async fn a_long_result_is_said_to_be_cut() {
 
 #[tokio::test]
 async fn a_result_that_answers_something_else_is_bridged() {
-    let model =
-        Script::new([WRITTEN, ("pike_l2/computed", NOTHING), BRIDGED[0], BRIDGED[1], BRIDGED[2]]);
+    let model = Script::new([
+        WRITTEN,
+        ("pike_l2/computed", NOTHING),
+        BRIDGED[0],
+        BRIDGED[1],
+        BRIDGED[2],
+        BRIDGED[3],
+    ]);
     run("pike_l2/quantitative_irrelevant", towers(), model).await;
 }
 

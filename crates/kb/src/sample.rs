@@ -277,7 +277,8 @@ fn made(
     Ok(())
 }
 
-/// How often bytes are in the files below a folder.
+/// How often bytes are in the files below a folder. Indexes delete files of theirs meanwhile: one that
+/// is gone holds none.
 pub(crate) fn count_bytes(dir: &Path, wanted: &[u8]) -> usize {
     let mut count = 0;
     for entry in std::fs::read_dir(dir).unwrap() {
@@ -285,8 +286,11 @@ pub(crate) fn count_bytes(dir: &Path, wanted: &[u8]) -> usize {
         count += if path.is_dir() {
             count_bytes(&path, wanted)
         } else {
-            let bytes = std::fs::read(&path).unwrap();
-            bytes.windows(wanted.len()).filter(|window| *window == wanted).count()
+            match std::fs::read(&path) {
+                Ok(bytes) => bytes.windows(wanted.len()).filter(|part| *part == wanted).count(),
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => 0,
+                Err(e) => panic!("{}: {e}", path.display()),
+            }
         };
     }
     count

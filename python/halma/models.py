@@ -807,38 +807,6 @@ class Price(BaseModel):
     prompt: float
 
 
-class Problem(BaseModel):
-    """
-    An error as reported to the client.
-    """
-
-    model_config = ConfigDict(
-        extra='allow',
-        populate_by_name=True,
-    )
-    detail: str
-    """
-    What exactly is wrong.
-    """
-    hint: str | None = None
-    """
-    What to do about it.
-    """
-    request_id: str
-    """
-    The value of the header `x-request-id`, which also identifies the request in the log.
-    """
-    status: Annotated[int, Field(ge=0)]
-    title: str
-    """
-    A short summary.
-    """
-    type: str
-    """
-    The kind of problem, such as `urn:halma:not-found`.
-    """
-
-
 class PromptLine(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -2436,6 +2404,39 @@ class Neighbourhood(BaseModel):
     """
     edges: list[EdgeLine]
     nodes: list[Hit]
+
+
+class Problem(BaseModel):
+    """
+    An error as reported to the client.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    detail: str
+    """
+    What exactly is wrong.
+    """
+    hint: str | None = None
+    """
+    What to do about it.
+    """
+    missing_scope: Scope | None = None
+    request_id: str
+    """
+    The value of the header `x-request-id`, which also identifies the request in the log.
+    """
+    status: Annotated[int, Field(ge=0)]
+    title: str
+    """
+    A short summary.
+    """
+    type: str
+    """
+    The kind of problem, such as `urn:halma:not-found`.
+    """
 
 
 class PromptDetail(PromptLine):

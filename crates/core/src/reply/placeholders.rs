@@ -2,13 +2,17 @@
 //! was to write, so it is none.
 use serde_json::Value;
 
-/// A value without the placeholders in it: such a text is empty, and in a list there is none.
+/// A value without the placeholders in it: such a text is empty, and in a list there is none. A list
+/// of nothing else has one empty text, so that it is not the empty list that says "no more".
 pub(super) fn without_placeholders(value: Value) -> Value {
     match value {
         Value::String(text) if is_placeholder(&text) => Value::String(String::new()),
         Value::Array(items) => {
-            let is_text = |item: &Value| !item.as_str().is_some_and(is_placeholder);
-            items.into_iter().filter(is_text).map(without_placeholders).collect()
+            let is_copied = |item: &Value| item.as_str().is_some_and(is_placeholder);
+            if !items.is_empty() && items.iter().all(is_copied) {
+                return Value::Array(vec![Value::String(String::new())]);
+            }
+            items.into_iter().filter(|item| !is_copied(item)).map(without_placeholders).collect()
         }
         Value::Object(fields) => {
             let fields = fields.into_iter();
@@ -38,12 +42,16 @@ mod tests {
             "sub_questions": ["Who ...?", "…", "Who built it?"],
             "nodes": [{"question": "When was {thing} ...?", "answer": "If...."}],
             "number": 3,
+            "queries": ["...", "Who ...?"],
+            "none": [],
         });
         let left = json!({
             "thinking": "",
             "sub_questions": ["Who built it?"],
             "nodes": [{"question": "", "answer": "If...."}],
             "number": 3,
+            "queries": [""],
+            "none": [],
         });
         assert_eq!(without_placeholders(copied), left);
         assert_eq!(without_placeholders(json!(".")), json!("."));

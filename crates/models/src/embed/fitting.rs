@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use halma_core::LlmError;
 use halma_net::failure::{Complaint, Failed};
 
-/// Characters of a text that are left in any case.
+/// Bytes of a text that are left in any case.
 const SHORTEST: usize = 100;
 
 /// Why a request was refused, where a smaller one may be taken.

@@ -6,6 +6,7 @@
 //! C <- {}                            the context
 //! for t = 1 … N
 //!     Q <- f_p(q, C)                 atomic query proposals; none: stop    -> kar3/propose.md
+//!                                    (in the first hop: q itself)
 //!     P <- R_atom(Q)                 k atoms near each, Sim >= δ, chunk not in C
 //!          if P is empty: the same with q; then chunks near q; then stop
 //!     s <- LLM(q, C, P)              the most useful, or none: stop, or    -> kar3/select.md

@@ -33,7 +33,7 @@ fn run_tidy() -> ExitCode {
             for violation in &violations {
                 say(&violation.to_string());
             }
-            say(&format!("tidy: {} to put right", violations.len()));
+            say(&format!("tidy: {} violations", violations.len()));
             ExitCode::FAILURE
         }
         Err(error) => {

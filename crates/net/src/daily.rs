@@ -61,7 +61,10 @@ impl DailyCache {
             return;
         }
         if let Err(e) = self.write(key, day, reply) {
-            tracing::warn!("a reply is not kept in `{}`: {e}", self.dir.display());
+            tracing::warn!(
+                "a reply cannot be stored in `{}` and will be requested again: {e}",
+                self.dir.display()
+            );
         }
     }
 

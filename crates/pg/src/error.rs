@@ -8,7 +8,9 @@ use tokio_postgres::error::SqlState;
 pub enum PgError {
     #[error("the address of the database {reason}; {hint}")]
     Address { reason: String, hint: &'static str },
-    #[error("`{database}` is not reached: {reason}; check that the server runs and is reachable")]
+    #[error(
+        "`{database}` cannot be reached: {reason}; check that the server runs and is reachable"
+    )]
     Unreachable { database: String, reason: String },
     #[error("no secure connection to `{database}`: {reason}; {hint}")]
     Tls { database: String, reason: String, hint: &'static str },
@@ -42,7 +44,7 @@ pub enum PgError {
     Busy { database: String },
     #[error("`{database}`: {reason}; others work on the same rows: try again")]
     Conflict { database: String, reason: String },
-    #[error("a statement in `{database}` was not done: {reason}; report it with the log")]
+    #[error("a statement failed in `{database}`: {reason}; report it with the log")]
     Statement { database: String, reason: String },
     #[error(
         "the workspace `{workspace}` is no longer in the database; it was erased by another program"

@@ -14,7 +14,7 @@ pub(super) fn get(store: &DailyCache, key: &str, today: Date) -> Option<WebSearc
 pub(super) fn put(store: &DailyCache, key: &str, search: &WebSearch) {
     match serde_json::to_string_pretty(search) {
         Ok(text) => store.put(key, &search.day, &text),
-        Err(e) => tracing::warn!("a web search is not kept: {e}"),
+        Err(e) => tracing::warn!("a web search cannot be stored and will be requested again: {e}"),
     }
 }
 

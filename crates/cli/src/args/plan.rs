@@ -13,7 +13,7 @@ pub(crate) struct Plan {
 pub(crate) enum PlanCommand {
     /// Check every plan of a file: which are valid, which were repaired, which are refused and why
     Check {
-        /// JSON lines with `question` and `reasoning_tree`
+        /// JSON lines with `reasoning_tree` or `plan`
         file: PathBuf,
         /// Print as JSON
         #[arg(long)]

@@ -31,7 +31,16 @@ struct Refused {
 /// A line of a file of plans: the plan is an object, or a string of JSON.
 #[derive(Deserialize)]
 struct Line {
+    /// As in published plans of `AtomR`.
     reasoning_tree: Option<Value>,
+    /// As models reply to the prompt `atomr/plan`.
+    plan: Option<Value>,
+}
+
+impl Line {
+    fn plan(self) -> Option<Value> {
+        self.reasoning_tree.or(self.plan)
+    }
 }
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
@@ -150,25 +159,24 @@ fn text_of(file: &Path) -> anyhow::Result<String> {
         file: file.display().to_string(),
         key: "file".into(),
         reason: format!("cannot be read: {e}"),
-        hint: "name a file of lines with `question` and `reasoning_tree`".into(),
+        hint: "name a file of lines with `reasoning_tree` or `plan`".into(),
     })?;
     // A line that is not UTF-8 is still a line: refused, or read without the invalid characters.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The plan of a line with `reasoning_tree`.
+/// The plan of a line with `reasoning_tree` or `plan`.
 fn parsed(line: &str) -> Result<Plan, String> {
     let line: Line =
         serde_json::from_str(line).map_err(|e| format!("the line is not a JSON object: {e}"))?;
-    let tree = line.reasoning_tree.ok_or("the line has no `reasoning_tree`")?;
+    let tree = line.plan().ok_or("the line has no `reasoning_tree` and no `plan`")?;
     let text = tree.as_str().map_or_else(|| tree.to_string(), str::to_owned);
     Plan::parse(&text).map_err(|refusal: Refusal| refusal.to_string())
 }
 
-/// A line with `reasoning_tree`, or the plan itself.
+/// A line with `reasoning_tree` or `plan`, or the plan itself.
 fn read(text: &str) -> Result<Plan, String> {
-    let line = serde_json::from_str::<Line>(text).ok().and_then(|line| line.reasoning_tree);
-    match line {
+    match serde_json::from_str::<Line>(text).ok().and_then(Line::plan) {
         Some(_) => parsed(text),
         None => Plan::parse(text).map_err(|refusal| refusal.to_string()),
     }

@@ -27,7 +27,9 @@ impl Sender {
         let url = self.service.url();
         match failure {
             Some(reason) if !before => {
-                tracing::warn!("traces cannot be sent to {url}, and are dropped: {reason}");
+                tracing::warn!(
+                    "traces cannot be sent to {url} and are discarded until it answers: {reason}"
+                );
             }
             None if before => tracing::warn!("traces are sent to {url} again"),
             _ => {}

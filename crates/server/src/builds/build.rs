@@ -226,6 +226,13 @@ impl Build {
         }
     }
 
+    /// Whether it does the work of another one, on behalf of the same key.
+    pub(crate) fn does_same(&self, other: &Self) -> bool {
+        let work = |build: &Self| (build.uploads.clone(), build.samples.clone(), build.key.clone());
+        (&self.rebuild, self.replace) == (&other.rebuild, other.replace)
+            && work(self) == work(other)
+    }
+
     /// Waits for its turn again.
     pub(crate) fn wait(&mut self) {
         self.state = BuildState::Queued;

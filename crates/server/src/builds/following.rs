@@ -24,7 +24,7 @@ pub(crate) async fn follow(followed: Weak<Builds>) {
         };
         let looked = run_blocking(move || builds.look(look % LOOKS == 0)).await;
         if let Err(problem) = looked {
-            tracing::warn!("it is not known what other servers build: {}", problem.detail);
+            tracing::warn!("the builds of other servers cannot be read: {}", problem.detail);
         }
     }
 }

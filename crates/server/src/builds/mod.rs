@@ -93,7 +93,8 @@ impl Builds {
         Ok(Self { storage, all, turn, exchange, holds, changes, closed })
     }
 
-    /// Appends a build to the queue; with `None` it builds everything that was uploaded.
+    /// Appends a build to the queue; with `None` it builds everything that was uploaded. Where an equal
+    /// one waits, that is the result: it will read what is there when it begins.
     pub(crate) fn start(
         &self,
         uploads: Option<Vec<String>>,
@@ -119,11 +120,20 @@ impl Builds {
 
     fn append(&self, build: Build) -> Result<Build, Problem> {
         let turn = self.turn();
+        if let Some(waiting) = self.waiting_equal(&build) {
+            return Ok(waiting);
+        }
         self.check_room()?;
         self.put(build.clone())?;
         drop(turn);
         self.remove_oldest();
         Ok(build)
+    }
+
+    fn waiting_equal(&self, build: &Build) -> Option<Build> {
+        let all = self.all();
+        let equal = |other: &&Build| other.state == BuildState::Queued && other.does_same(build);
+        all.values().find(equal).cloned()
     }
 
     /// Refuses a build when there are too many that have not ended.

@@ -42,7 +42,11 @@ fn what_a_build_makes_again_is_stored_with_it() {
 fn a_full_queue_refuses_builds_until_one_has_ended() {
     let dir = tempfile::tempdir().unwrap();
     let builds = Builds::open(dir.path()).unwrap();
-    let start = || builds.start(None, vec![], None);
+    let upload = std::cell::Cell::new(0);
+    let start = || {
+        upload.set(upload.get() + 1);
+        builds.start(Some(vec![format!("{}.md", upload.get())]), vec![], None)
+    };
     let failed = start().unwrap();
     builds
         .move_on(&failed.id, BuildState::Queued, |build| build.state = BuildState::Failed)
@@ -57,6 +61,30 @@ fn a_full_queue_refuses_builds_until_one_has_ended() {
     builds.set_state(&all[0].id, BuildState::Queued).unwrap();
     builds.set_state(&all[1].id, BuildState::Cancelled).unwrap();
     start().unwrap();
+}
+
+#[test]
+fn a_build_that_is_requested_twice_is_queued_once_while_it_waits() {
+    let dir = tempfile::tempdir().unwrap();
+    let builds = Builds::open(dir.path()).unwrap();
+    let start = |uploads: Option<&str>, rebuild: &[BasePart], key: &str| {
+        let uploads = uploads.map(|name| vec![name.to_owned()]);
+        builds.start(uploads, rebuild.to_vec(), Some(key.to_owned())).unwrap().id
+    };
+    let first = start(None, &[], "ada");
+    assert_eq!(start(None, &[], "ada"), first);
+    let others = [
+        start(None, &[], "bob"),
+        start(Some("a.md"), &[], "ada"),
+        start(None, &[BasePart::Atoms], "ada"),
+        builds.learn(vec![], false, Some("ada".to_owned())).unwrap().id,
+        builds.learn(vec![], true, Some("ada".to_owned())).unwrap().id,
+    ];
+    assert_eq!(others.iter().collect::<std::collections::BTreeSet<_>>().len(), 5);
+    assert!(!others.contains(&first));
+    // One that runs may have passed what was uploaded since.
+    builds.begin(&first).unwrap();
+    assert_ne!(start(None, &[], "ada"), first);
 }
 
 #[test]

@@ -137,7 +137,7 @@ async fn run(
         // It has been paused or cancelled since it was looked up.
         Err(problem) if problem.status() == StatusCode::CONFLICT => return Turn::Over,
         Err(problem) => {
-            tracing::warn!("a build waits, as it cannot be stored: {}", problem.detail);
+            tracing::warn!("a build is delayed, as its state cannot be stored: {}", problem.detail);
             return Turn::NotBegun;
         }
     };

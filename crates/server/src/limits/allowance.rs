@@ -1,6 +1,7 @@
 //! The daily budget of a key: all its questions and builds share it, so that concurrent ones cannot
 //! overspend together; of a base that is shared, also those of other servers.
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,14 +44,14 @@ impl Allowance {
     }
 
     /// The budget of a key for the rest of the day; `None` for a key without limits.
-    fn daily(&self, key: &Key) -> Option<DailyMeter> {
+    fn daily(&self, key: &Key) -> io::Result<Option<DailyMeter>> {
         if key.budget_per_day_usd.is_none() && key.calls_per_day.is_none() {
-            return None;
+            return Ok(None);
         }
         let day = Utc::now().date_naive();
         let mut meters = self.meters.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(daily) = meters.get(&key.id).filter(|daily| daily.day == day) {
-            return Some(daily.clone());
+            return Ok(Some(daily.clone()));
         }
         let shared = self.shared.as_ref().map(|space| KeyBudget::new(space, &key.id, day));
         let (calls, usd) = (key.calls_per_day, key.budget_per_day_usd);
@@ -58,7 +59,7 @@ impl Allowance {
             let budget = Budget { calls, usd, ..Budget::default() };
             Meter::shared(budget, Arc::new(shared.clone()))
         } else {
-            let spent = key_usage(&workspace::folders(&self.dir), (&key.id, day));
+            let spent = key_usage(&workspace::folders(&self.dir), (&key.id, day))?;
             Meter::new(Budget {
                 calls: calls.map(|calls| calls.saturating_sub(spent.calls)),
                 usd: usd.map(|usd| (usd - spent.usd).max(0.0)),
@@ -67,23 +68,27 @@ impl Allowance {
         });
         let daily = DailyMeter { day, meter, shared };
         meters.insert(key.id.clone(), daily.clone());
-        Some(daily)
+        Ok(Some(daily))
     }
 
     /// The budget of the key for another question; refuses one that is spent. `None` for a key
     /// without limits.
     pub(crate) async fn admit(&self, key: Option<&Key>) -> Result<Option<Arc<Meter>>, Problem> {
-        let Some(daily) = key.and_then(|key| self.daily(key)) else { return Ok(None) };
+        let Some(key) = key else { return Ok(None) };
+        let Some(daily) = self.daily(key).map_err(|e| Problem::io(&e))? else { return Ok(None) };
         daily.check().await?;
         Ok(Some(daily.meter))
     }
 
-    /// The budget of the key with this id. A key that was revoked may spend nothing.
+    /// The budget of the key with this id. A key that was revoked may spend nothing, and neither may
+    /// one of which it cannot be read what it has spent.
     pub(crate) fn meter_of_id(&self, id: &str) -> Option<Arc<Meter>> {
-        match self.keys.by_id(id) {
-            Some(key) => self.daily(&key).map(|daily| daily.meter),
-            None => Some(Arc::new(Meter::new(Budget { calls: Some(0), ..Budget::default() }))),
+        match self.keys.by_id(id).map(|key| self.daily(&key)) {
+            Some(Ok(daily)) => return daily.map(|daily| daily.meter),
+            Some(Err(e)) => tracing::error!("the usage of the key `{id}` cannot be read: {e}"),
+            None => {}
         }
+        Some(Arc::new(Meter::new(Budget { calls: Some(0), ..Budget::default() })))
     }
 }
 

@@ -104,7 +104,8 @@ pub(crate) async fn estimate(
 }
 
 /// Start a build; it waits for builds that are already queued, of which there may be 20 in a
-/// workspace.
+/// workspace. Where the same key has requested the same and that still waits, no other build is
+/// queued, and its status is the response.
 #[utoipa::path(post, path = "/api/v1/builds", tag = "builds", request_body = BuildRequest,
     responses((status = 202, body = BuildStatus), (status = 422, body = Problem),
         (status = 503, body = Problem)))]

@@ -103,7 +103,7 @@ pub(crate) async fn follow_settings(app: Arc<App>) {
         };
         let followed = run_blocking(follow).await;
         if let (Err(problem), true) = (&followed, is_reached) {
-            tracing::warn!("it is not known what other servers change: {}", problem.detail);
+            tracing::warn!("the settings of other servers cannot be read: {}", problem.detail);
         }
         is_reached = followed.is_ok();
         if is_reached {

@@ -1,5 +1,5 @@
 //! Usage in a file: one line per question, summed when the workspace is opened.
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,11 +18,39 @@ struct Record {
     counts: UsageCounts,
 }
 
-/// The records of the workspace in this folder; what cannot be read is left out.
-pub(super) fn read(dir: &Path) -> Vec<(UsageKey, UsageCounts)> {
-    let text = std::fs::read_to_string(dir.join(NAME)).unwrap_or_default();
-    let records = text.lines().filter_map(|line| serde_json::from_str::<Record>(line).ok());
-    records.map(|record| (record.key, record.counts)).collect()
+/// The records of the workspace in this folder.
+pub(super) fn read(dir: &Path) -> io::Result<Vec<(UsageKey, UsageCounts)>> {
+    read_file(&dir.join(NAME)).map(|file| file.records)
+}
+
+/// A file of records. Lines that cannot be read are reported in the log and left out.
+struct UsageFile {
+    records: Vec<(UsageKey, UsageCounts)>,
+    /// Whether such a line is before the last one, which a crash may truncate.
+    damaged: bool,
+    lines: usize,
+}
+
+fn read_file(path: &Path) -> io::Result<UsageFile> {
+    let text = match std::fs::read_to_string(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
+        text => text?,
+    };
+    let mut file = UsageFile { records: vec![], damaged: false, lines: text.lines().count() };
+    for (line, at) in text.lines().zip(1..) {
+        match serde_json::from_str::<Record>(line) {
+            Ok(record) => file.records.push((record.key, record.counts)),
+            Err(_) if at == file.lines => {}
+            Err(e) => {
+                file.damaged = true;
+                tracing::error!(
+                    "`{}`: the usage in line {at} cannot be read and is not counted: {e}",
+                    path.display()
+                );
+            }
+        }
+    }
+    Ok(file)
 }
 
 pub(super) struct FileUsage {
@@ -31,19 +59,16 @@ pub(super) struct FileUsage {
 }
 
 impl FileUsage {
-    /// Reads the records and rewrites them as sums. A line that was truncated by a crash is skipped.
-    pub(super) fn open(dir: &Path) -> std::io::Result<Self> {
+    /// Reads the records and rewrites them as sums. A line that was truncated by a crash is dropped;
+    /// a file that is damaged in another way is left as it is.
+    pub(super) fn open(dir: &Path) -> io::Result<Self> {
         let path = dir.join(NAME);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(e) => return Err(e),
-        };
+        let UsageFile { records, damaged, lines } = read_file(&path)?;
         let mut sums = Sums::new();
-        for record in text.lines().filter_map(|line| serde_json::from_str::<Record>(line).ok()) {
-            sums.entry(record.key).or_default().add(record.counts);
+        for (key, counts) in records {
+            sums.entry(key).or_default().add(counts);
         }
-        if text.lines().count() > sums.len() {
+        if lines > sums.len() && !damaged {
             let mut file = tempfile::NamedTempFile::new_in(dir)?;
             for (key, counts) in &sums {
                 let record = Record { key: key.clone(), counts: *counts };
@@ -61,11 +86,15 @@ impl FileUsage {
         if closed {
             return;
         }
-        let line = serde_json::to_string(&Record { key, counts }).unwrap_or_default() + "\n";
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(&self.path);
-        if let Err(e) = file.and_then(|mut file| file.write_all(line.as_bytes())) {
+        if let Err(e) = self.append(&Record { key, counts }) {
             tracing::error!("cannot write usage: {}: {e}", self.path.display());
         }
+    }
+
+    fn append(&self, record: &Record) -> io::Result<()> {
+        let line = serde_json::to_string(record)? + "\n";
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&self.path)?;
+        file.write_all(line.as_bytes())
     }
 
     pub(super) fn sums(&self) -> MutexGuard<'_, Sums> {

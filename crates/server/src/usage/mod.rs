@@ -151,14 +151,18 @@ impl Usage {
 
 /// What the files of some workspaces say that a key has used on a day. In a database its budget is
 /// counted as it is spent, and not by this.
-pub(crate) fn key_usage(folders: &[PathBuf], (id, day): (&str, NaiveDate)) -> UsageCounts {
+pub(crate) fn key_usage(
+    folders: &[PathBuf],
+    (id, day): (&str, NaiveDate),
+) -> std::io::Result<UsageCounts> {
     let mut sum = UsageCounts::default();
-    for (key, counts) in folders.iter().flat_map(|folder| file::read(folder)) {
-        if key.key == id && key.day == day {
+    for folder in folders {
+        let own = |(key, _): &(UsageKey, _)| key.key == id && key.day == day;
+        for (_, counts) in file::read(folder)?.into_iter().filter(own) {
             sum.add(counts);
         }
     }
-    sum
+    Ok(sum)
 }
 
 #[cfg(test)]
@@ -183,7 +187,26 @@ mod tests {
         let counts = (naive.counts.questions, naive.counts.usd);
         assert_eq!((naive.group.as_str(), counts), ("naive", (2, 1.0)));
         let folders = [dir.path().to_owned(), dir.path().join("none")];
-        assert_eq!(key_usage(&folders, ("k", Utc::now().date_naive())).calls, 6);
+        assert_eq!(key_usage(&folders, ("k", Utc::now().date_naive())).unwrap().calls, 6);
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+    }
+
+    #[test]
+    fn a_damaged_file_is_kept_and_an_unreadable_one_is_not_taken_for_no_usage() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("usage.jsonl");
+        let counts = UsageCounts { calls: 2, ..UsageCounts::default() };
+        let usage = Usage::open(dir.path(), None).unwrap();
+        usage.add(UsageKey::today("k", "naive"), counts);
+        let line = std::fs::read_to_string(&path).unwrap();
+        let damaged = format!("{line}?\n{line}");
+        std::fs::write(&path, &damaged).unwrap();
+        let again = Usage::open(dir.path(), None).unwrap();
+        assert_eq!(again.grouped(GroupBy::Key, None).unwrap()[0].counts.calls, 4);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let folders = [dir.path().to_owned()];
+        assert!(key_usage(&folders, ("k", Utc::now().date_naive())).is_err());
     }
 }

@@ -16,7 +16,7 @@ pub(crate) async fn run(args: Worker, common: &Common) -> anyhow::Result<()> {
             report
         }
         () = stop_signal() => {
-            view::note("Stopping: calls in progress are finished, the others are left to others.");
+            view::note("Stopping: calls in progress are finished, those that wait are left to other workers.");
             worker.stop().await
         }
     };

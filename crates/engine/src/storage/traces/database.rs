@@ -178,15 +178,15 @@ impl TraceStorage for DatabaseTraces {
     fn get(&self, id: &str) -> Option<StoredTrace> {
         let read = |entries: &SealedEntries| {
             let entry = entries.get(id).unwrap_or_else(|e| {
-                tracing::warn!("a trace cannot be read: {e}");
+                super::warn_unreadable(id, &e);
                 None
             });
             entry?.bytes
         };
         let (head, body) = (read(&self.heads)?, read(&self.bodies)?);
-        let (head, body) =
-            (serde_json::from_slice(&head).ok()?, serde_json::from_slice(&body).ok()?);
-        Some(StoredTrace { head, body })
+        let trace = serde_json::from_slice(&head)
+            .and_then(|head| Ok(StoredTrace { head, body: serde_json::from_slice(&body)? }));
+        trace.inspect_err(|e| super::warn_unreadable(id, e)).ok()
     }
 
     fn remove(&self, id: &str) -> io::Result<bool> {

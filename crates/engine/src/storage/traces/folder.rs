@@ -92,7 +92,8 @@ impl FolderTraces {
         ids.map(|id| (id, None)).collect()
     }
 
-    /// A head, read from its file the first time. A file that cannot be read is left alone.
+    /// A head, read from its file the first time. A file that cannot be read is left alone, and
+    /// reported where the trace is looked up.
     fn head(&self, id: &str, head: &mut Option<TraceHead>) -> Option<TraceHead> {
         if head.is_none() {
             *head = serde_json::from_str(&first_line(&self.path(id)).ok()?).ok();
@@ -175,11 +176,9 @@ impl TraceStorage for FolderTraces {
     }
 
     fn get(&self, id: &str) -> Option<StoredTrace> {
-        let text = std::fs::read_to_string(self.path(id)).ok()?;
-        let (head, body) = text.split_once('\n')?;
-        Some(StoredTrace {
-            head: serde_json::from_str(head).ok()?,
-            body: serde_json::from_str(body).ok()?,
+        read_trace(&self.path(id)).unwrap_or_else(|e| {
+            super::warn_unreadable(id, &e);
+            None
         })
     }
 
@@ -197,6 +196,16 @@ impl TraceStorage for FolderTraces {
         quoting.iter().try_for_each(|head| self.remove(&head.id).map(drop))?;
         self.remove_fragments()
     }
+}
+
+/// `None` where there is no such trace.
+fn read_trace(path: &Path) -> std::io::Result<Option<StoredTrace>> {
+    let text = match std::fs::read_to_string(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        text => text?,
+    };
+    let (head, body) = text.split_once('\n').ok_or(std::io::ErrorKind::UnexpectedEof)?;
+    Ok(Some(StoredTrace { head: serde_json::from_str(head)?, body: serde_json::from_str(body)? }))
 }
 
 /// Writes a new file under its own name in one call: a file under another name that is renamed costs

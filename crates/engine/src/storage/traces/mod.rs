@@ -146,6 +146,10 @@ impl TraceStore {
     }
 }
 
+fn warn_unreadable(id: &str, reason: &dyn fmt::Display) {
+    tracing::warn!("the trace `{id}` cannot be read: {reason}");
+}
+
 fn is_id(id: &str) -> bool {
     !id.is_empty() && id.len() < 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

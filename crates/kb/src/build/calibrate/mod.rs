@@ -127,7 +127,9 @@ pub(super) async fn calibrate(context: &Arc<BuildContext>) -> Result<(), KbError
     let vectors = match embed_texts(embedder.as_ref(), &texts, EmbedRole::Query).await {
         Ok(vectors) => vectors,
         Err(error) => {
-            tracing::warn!("the thresholds of the embedder are not measured: {error}");
+            tracing::warn!(
+                "the thresholds of the embedder cannot be measured, and the usual ones are used: {error}"
+            );
             return Ok(());
         }
     };

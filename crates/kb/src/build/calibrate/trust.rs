@@ -69,7 +69,9 @@ pub(in crate::build) async fn measure_trust(context: &Arc<BuildContext>) -> Resu
     let vectors = match embed_texts(embedder.as_ref(), &texts, EmbedRole::Query).await {
         Ok(vectors) => vectors,
         Err(error) => {
-            tracing::warn!("what the cosines of the embedder are worth is not measured: {error}");
+            tracing::warn!(
+                "it cannot be measured how well the embedder understands these texts: {error}"
+            );
             return Ok(());
         }
     };

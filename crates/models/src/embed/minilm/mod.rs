@@ -165,7 +165,7 @@ fn open_encoder(files: &Files, precision: Precision) -> Result<Encoder, WeightsE
     match weights::write_graph(folder) {
         Ok(graph) => Encoder::open(&graph, precision),
         Err(error @ WeightsError::Io { doing: "write", .. }) => {
-            tracing::warn!(%error, "the graph is not kept and will be made again each time");
+            tracing::warn!(%error, "the graph cannot be stored and is made again at each start");
             let graph = weights::graph_in_memory(folder)?;
             Encoder::from_memory(graph, (&files.graph, precision))
         }

@@ -55,7 +55,9 @@ pub(super) async fn heartbeats(common: Arc<Common>, mut lives: oneshot::Receiver
         }
         let held = common.hand.all();
         if let Err(error) = common.ledger.calls().heartbeat(&common.name, &held).await {
-            tracing::warn!("the database does not hear of this worker at the moment: {error}");
+            tracing::warn!(
+                "the heartbeat of this worker cannot be sent, and is tried again: {error}"
+            );
         }
     }
 }

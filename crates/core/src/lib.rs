@@ -35,7 +35,7 @@ pub use knowledge::{
 };
 pub use llm::{
     ChatReply, ChatRequest, EmbedRole, Embedder, LONGEST_REPLY, LONGEST_THOUGHTS, Llm, LlmError,
-    Message, Models, Price, ReplyPiece, ReplyStream, Role, Usage, Vector,
+    Message, Models, Price, ReplyPiece, ReplyStream, Role, Stopped, Usage, Vector,
 };
 pub use metadata::{FieldValue, Metadata, MetadataError, MetadataFilter, MetadataTest, ValueRange};
 pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};

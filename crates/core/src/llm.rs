@@ -89,6 +89,34 @@ pub struct ChatReply {
     /// field, so that replies that were cached before there was one can be read.
     #[serde(default)]
     pub thoughts: String,
+    /// Why it ended early; such a reply is not cached.
+    #[serde(skip)]
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a reply ended before the model was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stopped {
+    /// All its tokens were used.
+    Length,
+    /// By a content filter of the server.
+    Filter,
+    /// The model refuses, in these words.
+    Refusal(String),
+}
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Length => f.write_str(
+                "used all its tokens before the first word; raise the model's `thinking_tokens` or \
+                 the prompt's `max_tokens`",
+            ),
+            Self::Filter => f.write_str("was stopped by the server's content filter"),
+            Self::Refusal(words) => write!(f, "refuses: {words}"),
+        }
+    }
 }
 
 /// Bytes of a reply at most, without its thoughts. One that is longer is malformed, and asked for
@@ -188,6 +216,10 @@ pub trait Llm: Send + Sync {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError>;
+
+    /// The reply to this request could not be used: where it is cached, the next request is sent to
+    /// the model again.
+    fn discard(&self, _request: &ChatRequest) {}
 }
 
 /// What the text to embed is; some embedders treat queries and passages differently.

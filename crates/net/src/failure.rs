@@ -59,6 +59,9 @@ pub fn classify(status: StatusCode, headers: &HeaderMap, body: &str, place: &Pla
             throttled(format!("`{url}` is overloaded ({n}): {said}"), headers).into()
         }
         501 => refused(format!("`{url}` cannot do this (501): {said}")),
+        400 | 422 | 500 if is_too_long(&lower) => {
+            LlmError::TooLong { reason: format!("`{url}` ({n}): {said}") }.into()
+        }
         // Some servers fail at what they do not know, and say what that is.
         500 => Failed {
             error: LlmError::transient(format!("`{url}` failed (500): {said}")),
@@ -68,9 +71,6 @@ pub fn classify(status: StatusCode, headers: &HeaderMap, body: &str, place: &Pla
             LlmError::transient(format!("`{url}` failed ({n}): {said}")).into()
         }
         413 => LlmError::TooLong { reason: format!("`{url}` (413): {said}") }.into(),
-        400 | 422 if is_too_long(&lower) => {
-            LlmError::TooLong { reason: format!("`{url}` ({n}): {said}") }.into()
-        }
         401 | 403 => refused(format!(
             "`{url}` does not accept the key ({n}): {said}; check the environment variable that \
              `key_env` names"
@@ -97,6 +97,9 @@ pub(crate) fn without_status(body: &str, place: &Place) -> LlmError {
     if is_too_long(&format!("{} {code}", said.to_lowercase())) {
         return LlmError::TooLong { reason: format!("`{url}`: {said}") };
     }
+    if code == "content_filter" || code.starts_with("invalid_") {
+        return LlmError::refused(format!("`{url}` refused the call: {said}"));
+    }
     LlmError::transient(format!("`{url}` reports an error: {said}"))
 }
 
@@ -120,10 +123,12 @@ pub(crate) fn not_json(url: &str, kind: &str, body: &str, fault: &Fault<'_>) -> 
     } else {
         "no JSON".to_owned()
     };
-    LlmError::refused(format!(
+    let reason = format!(
         "`{url}` sent {what} but `{kind}`: \"{}\"; is `url` the API base (…/v1)?",
         clip(body)
-    ))
+    );
+    // Gateways send pages while what is behind them starts.
+    if page { LlmError::transient(reason) } else { LlmError::refused(reason) }
 }
 
 pub fn throttled(reason: String, headers: &HeaderMap) -> LlmError {
@@ -177,6 +182,10 @@ fn is_too_long(said: &str) -> bool {
         "input length",
         "maximum sequence length",
         "larger than the maximum",
+        "exceeds the maximum number of tokens",
+        "maximum prompt length",
+        "must have less than",
+        "`inputs` tokens + `max_new_tokens` must be",
     ]
     .iter()
     .any(|words| said.contains(words))
@@ -234,6 +243,13 @@ mod tests {
         let long = r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#;
         assert!(matches!(sorted(400, &[], long), LlmError::TooLong { .. }));
         assert!(matches!(sorted(413, &[], ""), LlmError::TooLong { .. }));
+        for (status, words) in [
+            (500, "Context size has been exceeded."),
+            (400, "The input token count (9) exceeds the maximum number of tokens allowed (8)."),
+            (400, "This model's maximum prompt length is 8 but the request contains 9 tokens."),
+        ] {
+            assert!(matches!(sorted(status, &[], words), LlmError::TooLong { .. }), "{words}");
+        }
         let refusals = [
             (401, "key_env"),
             (403, "key_env"),
@@ -261,6 +277,8 @@ mod tests {
         assert!(told.ends_with("reports an error: the GPU is gone"), "{told}");
         let long = r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#;
         assert!(matches!(sorted(long), LlmError::TooLong { .. }));
+        let filtered = r#"{"error":{"message":"no","code":"content_filter"}}"#;
+        assert!(matches!(sorted(filtered), LlmError::Refused { .. }));
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use minijinja::context;
 
+use super::attempt::{Asked, Attempt, ReadReply};
 use super::shorten::shorten;
 use super::{Cx, ms};
-use crate::reply::{Split, split_thoughts};
+use crate::prompt::Rendered;
 use crate::{
-    ChatReply, ChatRequest, Error, Event, LONGEST_REPLY, LONGEST_THOUGHTS, Limit, Llm, LlmError,
-    Message, Prompt, ReplyStatus, Result, Usage,
+    ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt, ReplyStatus, Result, Stopped,
+    Usage,
 };
 
 /// How often a model is asked again when its reply does not fit.
@@ -18,6 +19,9 @@ const RE_ASKS: u32 = 2;
 /// The temperature, at least, at which a model is asked that has given the same malformed reply
 /// twice.
 const OTHER_REPLY: f32 = 0.7;
+
+/// How many times the tokens a model gets that thought until they were used up.
+const MORE_THOUGHT: u32 = 4;
 
 /// A reply with each of its tokens and the token's log-probability.
 #[derive(Debug, Clone)]
@@ -44,7 +48,7 @@ impl Cx {
         variables: minijinja::Value,
         check: impl Fn(&R) -> std::result::Result<(), String> + Send + Sync,
     ) -> Result<R> {
-        Ok(self.asked(prompt, variables, check, false).await?.value)
+        Ok(self.ask_until_valid(prompt, variables, check, false).await?.value)
     }
 
     /// [`Cx::ask`] with the log-probability of every token of the reply.
@@ -57,10 +61,10 @@ impl Cx {
         prompt: &Prompt<R>,
         variables: minijinja::Value,
     ) -> Result<Scored<R>> {
-        self.asked(prompt, variables, |_| Ok(()), true).await
+        self.ask_until_valid(prompt, variables, |_| Ok(()), true).await
     }
 
-    async fn asked<R>(
+    async fn ask_until_valid<R>(
         &self,
         prompt: &Prompt<R>,
         variables: minijinja::Value,
@@ -68,86 +72,94 @@ impl Cx {
         logprobs: bool,
     ) -> Result<Scored<R>> {
         let rendered = self.run.setup.prompts.render(prompt.name, &variables)?;
-        let name: Arc<str> = prompt.name.into();
         let llm = Arc::clone(self.run.setup.models.for_role(&rendered.role));
-        let mut request = ChatRequest {
-            prompt: prompt.name.to_owned(),
-            task: rendered.task,
-            variables,
-            messages: self.messages(rendered.demonstrations, rendered.messages),
-            schema: rendered.schema,
-            stop: rendered.stop,
-            max_tokens: rendered.max_tokens.saturating_add(llm.thinking_tokens()),
-            temperature: rendered.temperature,
-            logprobs,
-            images: rendered.images,
-            about: self.about(),
-            stream: self.stream.clone(),
-        };
-        let (mut attempt, mut last) = (1, None::<String>);
+        let asked = Asked::new(prompt.name, &rendered, llm.as_ref());
+        let mut request = self.request(prompt.name, rendered, variables);
+        request.max_tokens = request.max_tokens.saturating_add(llm.thinking_tokens());
+        request.logprobs = logprobs;
+        let mut unusable: Vec<ChatRequest> = vec![];
         loop {
-            let began = Instant::now();
-            let (reply, usd) = match self.call(llm.as_ref(), &request, &name).await {
+            let attempt = match self.attempt(llm.as_ref(), &request, &asked.prompt).await {
                 Err(error @ Error::Llm { source: LlmError::TooLong { .. }, .. }) => {
                     self.shorten(&mut request)?.ok_or(error)?;
                     continue;
                 }
-                outcome => outcome?,
+                attempt => Attempt { number: unusable.len() as u32 + 1, ..attempt? },
             };
-            let ReadReply { thoughts, text, start, problem } = ReadReply::new(&reply);
-            let parsed = match problem {
-                Some(problem) => Err(problem),
-                None => (prompt.parse)(&text).and_then(|value| check(&value).map(|()| value)),
+            let read = ReadReply::new(&attempt.reply);
+            let parsed = match &read.problem {
+                Some(problem) => Err(problem.clone()),
+                None => (prompt.parse)(&read.text).and_then(|value| check(&value).map(|()| value)),
             };
             let status = match &parsed {
                 Ok(_) => ReplyStatus::Valid,
                 Err(reason) => ReplyStatus::Malformed(reason.clone()),
             };
-            self.push(Event::ModelCalled {
-                span: self.span,
-                prompt: Arc::clone(&name),
-                hash: Arc::clone(&rendered.hash),
-                role: rendered.role.clone(),
-                model: llm.model().to_owned(),
-                attempt,
-                messages: request.messages.clone(),
-                thoughts,
-                reply: text.clone(),
-                status,
-                usage: reply.usage,
-                cached: reply.cached,
-                usd,
-                elapsed_ms: ms(began),
-            });
-            match parsed {
-                Ok(value) => {
-                    let tokens = after(reply.logprobs.unwrap_or_default(), start);
-                    if logprobs && tokens.is_empty() {
-                        let model = llm.model();
-                        return Err(Error::MissingRequirement(format!(
-                            "`{name}` needs log-probabilities, and model `{model}` gives none"
-                        )));
-                    }
-                    return Ok(Scored { value, tokens });
-                }
-                Err(reason) if attempt > RE_ASKS || !self.run.meter.take_repair() => {
-                    return Err(Error::BadReply { prompt: name.to_string(), reason, raw: text });
-                }
-                Err(reason) => {
-                    let complaint =
-                        self.run.setup.prompts.render("reply/repair", &context! { reason })?;
-                    // At a temperature of 0 the same would come once more.
-                    if last.replace(text.clone()).is_some_and(|last| last == text) {
-                        request.temperature = request.temperature.max(OTHER_REPLY);
-                    }
-                    // Servers refuse messages without text.
-                    let text = if text.is_empty() { "(empty)".to_owned() } else { text };
-                    request.messages.push(Message { role: "assistant".into(), text });
-                    request.messages.extend(complaint.messages);
-                    attempt += 1;
-                }
+            self.push(asked.event(self.span, &attempt, (&request, &read, status)));
+            let reason = match parsed {
+                Ok(value) if logprobs => return asked.scored(value, &read, attempt.reply),
+                Ok(value) => return Ok(Scored { value, tokens: vec![] }),
+                Err(reason) => reason,
+            };
+            let had_more = unusable.first().is_some_and(|one| one.max_tokens < request.max_tokens);
+            let refusal = asked.refusal(&read, &attempt.reply, had_more);
+            unusable.push(request.clone());
+            if refusal.is_some() || attempt.number > RE_ASKS || !self.run.meter.take_repair() {
+                // Asked for the same another time, the model may do better.
+                unusable.iter().for_each(|request| llm.discard(request));
+                return Err(refusal.unwrap_or_else(|| asked.unreadable(reason, read)));
             }
+            self.ask_differently(&mut request, &attempt, (read.text, reason))?;
         }
+    }
+
+    /// The request for a prompt, with the worked examples where they are wanted.
+    fn request(&self, name: &str, rendered: Rendered, variables: minijinja::Value) -> ChatRequest {
+        let Rendered { messages, demonstrations, task, max_tokens, temperature, .. } = rendered;
+        ChatRequest {
+            prompt: name.to_owned(),
+            task,
+            variables,
+            messages: self.messages(demonstrations, messages),
+            schema: rendered.schema,
+            stop: rendered.stop,
+            max_tokens,
+            temperature,
+            logprobs: false,
+            images: rendered.images,
+            about: self.about(),
+            stream: self.stream.clone(),
+        }
+    }
+
+    /// Changes a request whose reply was malformed. One without text is asked for once more as it
+    /// was, since samplers do stumble, with more tokens where it thought until they were used up;
+    /// otherwise the model is told what is wrong.
+    fn ask_differently(
+        &self,
+        request: &mut ChatRequest,
+        attempt: &Attempt,
+        (text, reason): (String, String),
+    ) -> Result<()> {
+        if text.is_empty() && attempt.reply.stopped == Some(Stopped::Length) {
+            request.max_tokens = request.max_tokens.saturating_mul(MORE_THOUGHT);
+            return Ok(());
+        }
+        // A cached reply would be the same.
+        if text.is_empty() && attempt.number == 1 && !attempt.reply.cached {
+            return Ok(());
+        }
+        // Servers refuse messages without text.
+        let text = if text.is_empty() { "(empty)".to_owned() } else { text };
+        // At a temperature of 0 the same would come once more.
+        let last = request.messages.iter().rfind(|message| message.role == "assistant");
+        if last.is_some_and(|last| last.text == text) {
+            request.temperature = request.temperature.max(OTHER_REPLY);
+        }
+        let complaint = self.run.setup.prompts.render("reply/repair", &context! { reason })?;
+        request.messages.push(Message { role: "assistant".into(), text });
+        request.messages.extend(complaint.messages);
+        Ok(())
     }
 
     /// The messages with the worked examples, where they are wanted, before the last one.
@@ -171,19 +183,19 @@ impl Cx {
     }
 
     /// One call under the budget: taken before, settled after, cut off at the time limit.
-    async fn call(
+    async fn attempt(
         &self,
         llm: &dyn Llm,
         request: &ChatRequest,
         name: &Arc<str>,
-    ) -> Result<(ChatReply, f64)> {
+    ) -> Result<Attempt> {
         let began = Instant::now();
         if let Some(source) = self.outage(llm) {
             return Err(self.failed(llm, source, name, began));
         }
         let meter = &self.run.meter;
         let most = Usage {
-            prompt_tokens: estimate_tokens(&request.messages),
+            prompt_tokens: estimate_prompt(request),
             completion_tokens: request.max_tokens.into(),
         };
         let price = llm.price();
@@ -204,7 +216,7 @@ impl Cx {
             Ok(reply) => {
                 let usd = if reply.cached { 0.0 } else { price.cost(reply.usage) };
                 meter.settle(taken, (!reply.cached).then_some((reply.usage, usd)));
-                Ok((reply, usd))
+                Ok(Attempt { number: 1, reply, usd, elapsed_ms: ms(began) })
             }
             Err(source) => {
                 meter.settle(taken, None);
@@ -232,59 +244,13 @@ impl Cx {
     }
 }
 
-/// A reply as it is read: what is too long is never parsed, and only its beginning is stored and
-/// shown to the model again.
-struct ReadReply {
-    thoughts: String,
-    text: String,
-    /// Bytes before the text, for its log-probabilities.
-    start: usize,
-    /// Why the text cannot be what was asked for.
-    problem: Option<String>,
-}
+/// Tokens that an image takes, about: servers count by its size, 85 to some 1,500.
+const IMAGE_TOKENS: u64 = 1_000;
 
-/// Bytes that are left of a reply that is too long.
-const BEGINNING: usize = 2_000;
-
-impl ReadReply {
-    fn new(reply: &ChatReply) -> Self {
-        let Split { thoughts, reply: text, start } = if reply.is_too_long() {
-            Split { thoughts: String::new(), reply: reply.text.clone(), start: 0 }
-        } else {
-            split_thoughts(&reply.text)
-        };
-        let too_long = reply.is_too_long() || text.len() > LONGEST_REPLY;
-        let problem = match text.as_str() {
-            _ if too_long => Some(format!(
-                "the reply is longer than {} KiB, or its thoughts are longer than {} KiB; reply \
-                 with nothing but what is asked for",
-                LONGEST_REPLY >> 10,
-                LONGEST_THOUGHTS >> 10
-            )),
-            "" if start > 0 => Some("there is nothing but thoughts in the reply".to_owned()),
-            _ => None,
-        };
-        let thoughts = [reply.thoughts.as_str(), &thoughts].concat();
-        let shown = |text: String| if too_long { beginning(&text) } else { text };
-        Self { thoughts: shown(thoughts), text: shown(text), start, problem }
-    }
-}
-
-fn beginning(text: &str) -> String {
-    match text.floor_char_boundary(BEGINNING.min(text.len())) {
-        end if end < text.len() => format!("{}…", &text[..end]),
-        _ => text.to_owned(),
-    }
-}
-
-/// The tokens of the reply itself, without those of the thoughts before it.
-fn after(tokens: Vec<(String, f32)>, start: usize) -> Vec<(String, f32)> {
-    let mut at = 0;
-    let in_reply = |(text, _): &(String, f32)| {
-        at += text.len();
-        at > start
-    };
-    tokens.into_iter().filter(in_reply).collect()
+/// The tokens of a whole request, with its images and its schema.
+fn estimate_prompt(request: &ChatRequest) -> u64 {
+    let schema = request.schema.as_ref().map_or(0, |schema| schema.to_string().len() as u64 / 4);
+    estimate_tokens(&request.messages) + schema + request.images.len() as u64 * IMAGE_TOKENS
 }
 
 /// Four characters a token, the usual rule of thumb; settled by the server's count.

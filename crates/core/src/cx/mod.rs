@@ -1,5 +1,6 @@
 //! What a run may use and where it writes what it did.
 mod ask;
+mod attempt;
 mod look;
 mod outage;
 mod outside;

@@ -77,11 +77,12 @@ impl<'a> LooseReader<'a> {
     fn skip(&mut self) {
         loop {
             self.rest = self.rest.trim_start();
-            let comment = self.rest.starts_with("//") || self.rest.starts_with('#');
-            if !comment {
-                return;
-            }
-            self.rest = self.rest.split_once('\n').map_or("", |(_, rest)| rest);
+            let end = match self.rest {
+                rest if rest.starts_with("/*") => "*/",
+                rest if rest.starts_with("//") || rest.starts_with('#') => "\n",
+                _ => return,
+            };
+            self.rest = self.rest.split_once(end).map_or("", |(_, rest)| rest);
         }
     }
 

@@ -28,7 +28,7 @@ pub(crate) use self::thoughts::{Split, split_thoughts};
 ///
 /// Read are the whole text, every balanced `{…}` or `[…]` in it (as JSON, or loosely: single
 /// quotes, quotes that are not escaped, trailing commas, Python literals, comments, raw newlines)
-/// with what is nested in those,
+/// with what is nested in those, JSON within a JSON string,
 /// an object that was cut off after a whole field, and lines of the form `key: value`. The values
 /// are read as careless models write them: keys in another case, one value for a list, numbers as
 /// text, `...` for nothing.
@@ -41,7 +41,13 @@ pub fn parse_json<R: DeserializeOwned>(text: &str) -> Result<R, String> {
         let value = serde_json::from_str(region).ok().or_else(|| parse_loose(region));
         value.map(without_placeholders)
     };
-    let whole = serde_json::from_str::<Value>(trimmed).ok().filter(|v| !v.is_string());
+    let whole = serde_json::from_str::<Value>(trimmed).ok();
+    if let Some(Value::String(inner)) = &whole
+        && inner.contains(['{', '['])
+    {
+        return parse_json(inner);
+    }
+    let whole = whole.filter(|v| !v.is_string());
     let values = match whole {
         Some(value) => vec![without_placeholders(value)],
         None => regions(trimmed).into_iter().rev().filter_map(read).collect(),

@@ -16,12 +16,21 @@ pub(crate) struct Split {
 
 /// Separates `<think>…</think>` and its like from what follows. Thoughts that were opened before
 /// the text begins (chat templates do that) end at the last closing tag; thoughts that are never
-/// closed are all there is. A text that is JSON as a whole has no thoughts.
+/// closed are all there is. A text that is JSON as a whole has no thoughts. The reply ends with the
+/// model's turn, whatever it goes on to invent.
 pub(crate) fn split_thoughts(text: &str) -> Split {
-    let whole = || Split { thoughts: String::new(), reply: text.to_owned(), start: 0 };
+    if serde_json::from_str::<serde::de::IgnoredAny>(text.trim()).is_ok() {
+        return Split { thoughts: String::new(), reply: text.to_owned(), start: 0 };
+    }
+    let Turn { before, text, start: begin } = Turn::of(text);
+    let Split { thoughts, reply, start } = split_at_tags(text);
+    Split { thoughts: [before, &thoughts].concat(), reply, start: begin + start }
+}
+
+fn split_at_tags(text: &str) -> Split {
     let tags = tags(text);
-    if tags.is_empty() || serde_json::from_str::<serde::de::IgnoredAny>(text.trim()).is_ok() {
-        return whole();
+    if tags.is_empty() {
+        return Split { thoughts: String::new(), reply: text.to_owned(), start: 0 };
     }
     let (mut thoughts, mut reply) = (String::new(), String::new());
     let (mut at, mut depth, mut start) = (0, 0_usize, 0);
@@ -46,6 +55,73 @@ pub(crate) fn split_thoughts(text: &str) -> Split {
     let rest = &text[at..];
     if depth == 0 { &mut reply } else { &mut thoughts }.push_str(rest);
     Split { thoughts: thoughts.trim().to_owned(), reply: reply.trim().to_owned(), start }
+}
+
+/// What begins the final message, in the format of gpt-oss; what is before it was thought.
+const FINAL_MESSAGE: &str = "<|channel|>final<|message|>";
+
+/// What ends a model's turn, or begins another, in the chat templates of the usual models.
+const TURN_ENDS: [&str; 12] = [
+    "<|im_end|>",
+    "<|im_start|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|start_header_id|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|end|>",
+    "<|return|>",
+    "<end_of_turn>",
+    "<start_of_turn>",
+    "</s>",
+];
+
+/// The model's own turn in a text.
+struct Turn<'a> {
+    /// Its thoughts, where the format marks the final message.
+    before: &'a str,
+    text: &'a str,
+    /// Bytes of the text before the turn.
+    start: usize,
+}
+
+impl<'a> Turn<'a> {
+    fn of(whole: &'a str) -> Self {
+        let (before, text) = match whole.rfind(FINAL_MESSAGE) {
+            Some(at) => (&whole[..at], &whole[at + FINAL_MESSAGE.len()..]),
+            None => ("", whole),
+        };
+        let mut start = whole.len() - text.len();
+        let mut text = without_header(text, &mut start);
+        // Struck-out text in HTML is not a turn.
+        let ends = TURN_ENDS.iter().filter(|end| **end != "</s>" || !text.contains("<s>"));
+        if let Some(end) = ends.filter_map(|end| text.find(end)).min() {
+            text = text[..end].trim_end();
+        }
+        Self { before, text, start }
+    }
+}
+
+/// Without the control tokens and the role with which a turn begins.
+fn without_header<'a>(mut text: &'a str, start: &mut usize) -> &'a str {
+    loop {
+        let trimmed = text.trim_start();
+        let token = TURN_ENDS.iter().find_map(|token| trimmed.strip_prefix(*token));
+        let Some(rest) = token else { return text };
+        let rest = rest.strip_prefix("assistant").unwrap_or(rest);
+        let rest = rest.strip_prefix("<|end_header_id|>").unwrap_or(rest);
+        *start += text.len() - rest.len();
+        text = rest;
+    }
+}
+
+/// A text without the tokens that end a turn at its end.
+pub(crate) fn without_turn_end(text: &str) -> &str {
+    let mut text = text.trim();
+    while let Some(rest) = TURN_ENDS.iter().find_map(|end| text.strip_suffix(*end)) {
+        text = rest.trim_end();
+    }
+    text
 }
 
 /// Bytes between the brackets of a tag at most; what is longer is text.
@@ -105,6 +181,27 @@ mod tests {
             assert_eq!(split(text), (thoughts.to_owned(), reply.to_owned()), "{text}");
         }
         assert_eq!(split_thoughts("<think>a</think>bc").start, 16);
+    }
+
+    #[test]
+    fn what_follows_the_turn_of_the_model_is_no_part_of_its_reply() {
+        for (text, thoughts, reply) in [
+            ("{\"a\": 1}<|im_end|>\n<|im_start|>user\nMore?", "", "{\"a\": 1}"),
+            ("<|start_header_id|>assistant<|end_header_id|>\n\nOslo<|eot_id|>", "", "\n\nOslo"),
+            ("Oslo</s>Bergen", "", "Oslo"),
+            ("<s>struck</s> Oslo", "", "<s>struck</s> Oslo"),
+            (
+                "<|channel|>analysis<|message|>Bergen?<|end|><|start|>assistant\
+                 <|channel|>final<|message|>Oslo<|return|>",
+                "<|channel|>analysis<|message|>Bergen?<|end|><|start|>assistant",
+                "Oslo",
+            ),
+            ("<think>a<|im_end|>", "a", ""),
+        ] {
+            assert_eq!(split(text), (thoughts.to_owned(), reply.to_owned()), "{text}");
+        }
+        assert_eq!(split_thoughts("<|im_start|>assistant\nOslo<|im_end|>").start, 21);
+        assert_eq!(without_turn_end("Oslo<|eot_id|></s> "), "Oslo");
     }
 
     #[test]

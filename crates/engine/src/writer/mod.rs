@@ -10,7 +10,8 @@ mod streaming;
 use halma_core::text::support::{TitledText, compose, sentences_with_sources};
 use halma_core::text::words;
 use halma_core::{
-    Answer, AnswerKind, AnswerStyle, Cx, Error, FullAnswer, Prompt, Question, UnlessSpent as _,
+    Answer, AnswerKind, AnswerStyle, AnswerText, Cx, Error, FullAnswer, Prompt, Question,
+    UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -113,10 +114,7 @@ async fn sentences(
         reason => &answer.reason,
         passages => Serde(sources),
     };
-    let fits = |written: &Written| match written.answer.chars().nth(LONGEST_ANSWER) {
-        Some(_) => Err(format!("the answer is longer than {LONGEST_ANSWER} characters")),
-        None => Ok(()),
-    };
+    let fits = |written: &Written| fits(&written.answer);
     let asked = cx.streaming(streaming.receiver()).ask_checked(&FULL, variables, fits).await;
     match asked.map(|written| Some(written.answer)).unless_spent() {
         Ok(Some(text)) if text.contains('[') => return text,
@@ -128,6 +126,20 @@ async fn sentences(
         Err(error) => cx.note(format!("the answer is written from quotations: {}", brief(&error))),
     }
     compose(explained(question, answer), &passages(sources))
+}
+
+/// Whether a text can be shown as the answer, which was found before it is written in full.
+fn fits(text: &str) -> Result<(), String> {
+    if text.chars().nth(LONGEST_ANSWER).is_some() {
+        return Err(format!("the answer is longer than {LONGEST_ANSWER} characters"));
+    }
+    if text.trim_start().starts_with(['{', '`']) {
+        return Err("the answer must be sentences, without JSON and code fences".to_owned());
+    }
+    if !text.trim().is_empty() && AnswerText::from(text).0.is_empty() {
+        return Err("the answer was found; write it, do not say that there is none".to_owned());
+    }
+    Ok(())
 }
 
 fn brief(error: &Error) -> String {

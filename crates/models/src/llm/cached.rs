@@ -63,10 +63,11 @@ impl Cached {
 }
 
 /// A reply without the requested log-probabilities is not stored: the server may give them when it
-/// is asked again.
+/// is asked again. Neither is one that ended early.
 fn is_complete(reply: &ChatReply, request: &ChatRequest) -> bool {
     let has_logprobs = !request.logprobs || reply.logprobs.is_some();
-    !reply.text.trim().is_empty() && !reply.is_too_long() && has_logprobs
+    let is_whole = reply.stopped.is_none() && !reply.is_too_long();
+    !reply.text.trim().is_empty() && is_whole && has_logprobs
 }
 
 /// The hash state after everything of an endpoint that a reply depends on.
@@ -151,6 +152,14 @@ impl Llm for Cached {
         }
         drop(outcome);
         fresh
+    }
+
+    /// An empty reply takes the place of the one that is stored; it is not complete.
+    fn discard(&self, request: &ChatRequest) {
+        let key = self.key(request);
+        if self.stored(&key, request).is_some() {
+            self.cache.put(key, &ChatReply::default(), &request.about);
+        }
     }
 }
 

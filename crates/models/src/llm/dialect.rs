@@ -1,21 +1,22 @@
 //! What a server turned out not to understand, learnt from its complaints and remembered, so that
 //! only the first call pays for it.
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
 use halma_core::ChatRequest;
 
 use halma_net::JsonMode;
 use halma_net::failure::Complaint;
 
-const NO_SCHEMA: u8 = 1;
-const COMPLETION_TOKENS: u8 = 2;
-const NO_TEMPERATURE: u8 = 4;
-const NO_LOGPROBS: u8 = 8;
-const NO_STREAM_USAGE: u8 = 16;
-const NO_SYSTEM: u8 = 32;
-const NO_OBJECT_SCHEMA: u8 = 64;
-const NO_OBJECT: u8 = 128;
+const NO_SCHEMA: u16 = 1;
+const COMPLETION_TOKENS: u16 = 2;
+const NO_TEMPERATURE: u16 = 4;
+const NO_LOGPROBS: u16 = 8;
+const NO_STREAM_USAGE: u16 = 16;
+const NO_SYSTEM: u16 = 32;
+const NO_OBJECT_SCHEMA: u16 = 64;
+const NO_OBJECT: u16 = 128;
+const NO_STREAM: u16 = 256;
 
 /// In which form a reply in JSON is requested, in the field `response_format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,14 +45,14 @@ impl fmt::Display for JsonFormat {
 
 /// What is tried one after the other with [`JsonMode::Auto`], and what is learnt where a server
 /// refuses it.
-const FORMATS: [(JsonFormat, u8); 3] = [
+const FORMATS: [(JsonFormat, u16); 3] = [
     (JsonFormat::Schema, NO_SCHEMA),
     (JsonFormat::ObjectWithSchema, NO_OBJECT_SCHEMA),
     (JsonFormat::Object, NO_OBJECT),
 ];
 
 /// The bits of all [`FORMATS`].
-const NO_FORMAT: u8 = NO_SCHEMA | NO_OBJECT_SCHEMA | NO_OBJECT;
+const NO_FORMAT: u16 = NO_SCHEMA | NO_OBJECT_SCHEMA | NO_OBJECT;
 
 /// Words of a server that refuses a form of JSON.
 const ABOUT_FORMATS: [&str; 7] = [
@@ -68,7 +69,7 @@ const ABOUT_FORMATS: [&str; 7] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     json: JsonMode,
-    learnt: u8,
+    learnt: u16,
 }
 
 impl Dialect {
@@ -86,7 +87,7 @@ impl Dialect {
 
     /// What is learnt when the form of JSON that it sends is refused; `None` where none is sent, or
     /// where no other may be.
-    fn without_format(self, request: &ChatRequest) -> Option<u8> {
+    fn without_format(self, request: &ChatRequest) -> Option<u16> {
         let format = self.json_format();
         let fits = self.json == JsonMode::Auto && request.schema.is_some();
         FORMATS.iter().find(|(sent, _)| fits && *sent == format).map(|(_, refused)| *refused)
@@ -108,11 +109,15 @@ impl Dialect {
         !self.has(NO_STREAM_USAGE)
     }
 
+    pub(crate) fn stream(self) -> bool {
+        !self.has(NO_STREAM)
+    }
+
     pub(crate) fn system(self) -> bool {
         !self.has(NO_SYSTEM)
     }
 
-    fn has(self, bit: u8) -> bool {
+    fn has(self, bit: u16) -> bool {
         self.learnt & bit != 0
     }
 
@@ -134,6 +139,7 @@ impl Dialect {
         let learnt = [
             (format.is_some(), format.unwrap_or_default()),
             (stream && names(&["stream_options", "include_usage"]), NO_STREAM_USAGE),
+            (stream && text.replace("upstream", "").contains("stream"), NO_STREAM),
             (names(&["max_tokens", "max_completion_tokens"]), COMPLETION_TOKENS),
             (names(&["temperature"]), NO_TEMPERATURE),
             (request.logprobs && names(&["logprobs"]), NO_LOGPROBS),
@@ -144,7 +150,7 @@ impl Dialect {
     }
 
     /// The same with more learnt.
-    fn and(self, learnt: u8) -> Self {
+    fn and(self, learnt: u16) -> Self {
         Self { learnt: self.learnt | learnt, ..self }
     }
 }
@@ -153,14 +159,14 @@ impl Dialect {
 #[derive(Debug)]
 pub(crate) struct Learning {
     json: JsonMode,
-    learnt: AtomicU8,
+    learnt: AtomicU16,
     /// The server has taken a form of JSON before: a refusal is about something else.
     takes_json: AtomicBool,
 }
 
 impl Learning {
     pub(crate) fn new(json: JsonMode) -> Self {
-        Self { json, learnt: AtomicU8::new(0), takes_json: AtomicBool::new(false) }
+        Self { json, learnt: AtomicU16::new(0), takes_json: AtomicBool::new(false) }
     }
 
     pub(crate) fn now(&self) -> Dialect {

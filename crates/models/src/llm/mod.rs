@@ -5,11 +5,12 @@ mod cached;
 mod dialect;
 mod files;
 mod openai;
+mod reply;
+mod request;
 mod sealed;
 mod store;
 mod stream;
 mod usage;
-mod wire;
 
 use std::sync::Arc;
 

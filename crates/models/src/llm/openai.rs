@@ -1,27 +1,24 @@
 //! The client for OpenAI-compatible chat servers.
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use halma_core::{
     ChatReply, ChatRequest, ConfigError, LONGEST_REPLY, LONGEST_THOUGHTS, Llm, LlmError, Message,
-    Price,
+    Price, Stopped,
 };
 use reqwest::Url;
 use serde_json::Value;
 
 use super::dialect::{Dialect, JsonFormat, Learning};
+use super::reply::{Choice, ReplyMessage, TokenLogprob, pairs, read_reply};
+use super::request::body;
 use super::stream::assemble;
 use super::usage::{WireUsage, usage};
-use super::wire::{Content, Reply, TokenLogprob, body, pairs};
 use halma_net::Endpoint;
 use halma_net::address::show;
-use halma_net::failure::Failed;
+use halma_net::failure::{Failed, clip};
 use halma_net::http::{Http, content_type};
-
-/// How many times the tokens a model gets that thought until they were used up.
-const MORE_THOUGHT: u32 = 4;
 
 /// Bytes of a reply that comes as a whole: the longest reply and its thoughts, escaped, with the
 /// log-probabilities of as many tokens as a model writes.
@@ -30,7 +27,7 @@ const LONGEST_BODY: usize = 16 << 20;
 /// A chat model behind an OpenAI-compatible API.
 ///
 /// It learns what its server does not understand (JSON schemas, `max_tokens`, a temperature,
-/// log-probs) from the refusals and asks accordingly from then on.
+/// log-probs, streams) from the refusals and asks accordingly from then on.
 pub struct OpenAi {
     endpoint: Endpoint,
     http: Http,
@@ -58,14 +55,23 @@ impl ServerReply {
     }
 
     /// Cuts a reply that is too long to one that is just too long.
-    fn cut_if_too_long(&mut self) -> bool {
-        let is_too_long = self.is_too_long();
-        if is_too_long {
+    fn cut_if_too_long(&mut self) {
+        if self.is_too_long() {
             cut(&mut self.text, LONGEST_REPLY + LONGEST_THOUGHTS);
             cut(&mut self.thoughts, LONGEST_THOUGHTS);
             self.logprobs.clear();
         }
-        is_too_long
+    }
+
+    fn stopped(&self) -> Option<Stopped> {
+        if let Some(words) = &self.refusal {
+            return Some(Stopped::Refusal(clip(words)));
+        }
+        match self.finish_reason.as_deref() {
+            Some("content_filter") => Some(Stopped::Filter),
+            Some("length") => Some(Stopped::Length),
+            _ => None,
+        }
     }
 }
 
@@ -89,7 +95,6 @@ impl OpenAi {
     /// Asks in the dialect known so far and in others while the server's complaints teach one.
     async fn ask(&self, request: &ChatRequest) -> Result<ServerReply, LlmError> {
         let mut dialect = self.learning.now();
-        let stream = self.streams(request);
         let mut first_refusal = None;
         loop {
             let failed = match self.exchange(request, dialect).await {
@@ -100,8 +105,9 @@ impl OpenAi {
                 Err(failed) => failed,
             };
             let complaint = failed.complaint.as_ref();
-            let next = complaint
-                .and_then(|complaint| self.learning.next(dialect, complaint, request, stream));
+            let next = complaint.and_then(|complaint| {
+                self.learning.next(dialect, complaint, request, self.streams(request, dialect))
+            });
             let Some(other) = next else {
                 // Asked differently it is refused again: the first refusal says what is wrong.
                 return Err(match (first_refusal, failed.error) {
@@ -119,7 +125,7 @@ impl OpenAi {
         request: &ChatRequest,
         dialect: Dialect,
     ) -> Result<ServerReply, Failed> {
-        let stream = self.streams(request);
+        let stream = self.streams(request, dialect);
         let body = body(&self.endpoint, request, dialect, stream)
             .map_err(|e| LlmError::refused(format!("the request cannot be written: {e}")))?;
         let whole = if stream {
@@ -134,49 +140,27 @@ impl OpenAi {
         } else {
             self.http.post(&self.chat, &request.prompt, body).await?
         };
-        let reply: Reply = serde_json::from_slice(&whole.bytes)
-            .map_err(|e| self.http.unreadable(&whole, &self.chat, &e))?;
-        if let Some(error) = reply.error.filter(|error| !error.is_null()) {
-            return Err(self.http.reported(&self.chat, &error));
+        let reply =
+            read_reply(&whole.bytes).map_err(|e| self.http.unreadable(&whole, &self.chat, &e))?;
+        if let Some(error) = &reply.error {
+            return Err(self.http.reported(&self.chat, error));
         }
-        let choice = reply.choices.and_then(|choices| choices.into_iter().next());
-        let choice = choice.ok_or_else(|| {
-            let url = show(&self.chat);
-            LlmError::refused(format!(
-                "`{url}` sent JSON without `choices`; is `url` the API base (…/v1)?"
-            ))
-        })?;
-        Ok(ServerReply {
-            thoughts: choice.message.thoughts().to_owned(),
-            text: choice.message.content.map(Content::into_text).unwrap_or_default(),
-            refusal: choice.message.refusal,
-            finish_reason: choice.finish_reason,
-            usage: reply.usage,
-            logprobs: choice.logprobs.and_then(|told| told.content).unwrap_or_default(),
-        })
+        let usage = reply.usage;
+        let Some(choice) = reply.first_choice() else {
+            let reason = format!(
+                "`{}` sent JSON without `choices`; is `url` the API base (…/v1)?",
+                show(&self.chat)
+            );
+            return Err(LlmError::transient(reason).into());
+        };
+        let Choice { message, finish_reason, logprobs, .. } = choice;
+        let ReplyMessage { text, thoughts, refusal } = message;
+        Ok(ServerReply { text, thoughts, refusal, finish_reason, usage, logprobs })
     }
 
     /// Whether the reply is read while it is generated.
-    fn streams(&self, request: &ChatRequest) -> bool {
-        self.endpoint.stream || request.stream.is_some()
-    }
-
-    /// Why a reply has no text.
-    fn nothing(&self, reply: &ServerReply, request: &ChatRequest) -> LlmError {
-        let model = &self.endpoint.model;
-        let why = match (&reply.refusal, reply.finish_reason.as_deref()) {
-            (Some(refusal), _) => format!("refuses: {}", halma_net::failure::clip(refusal)),
-            (None, Some("content_filter")) => "was stopped by the server's content filter".into(),
-            (None, Some("length")) => format!(
-                "used all {} tokens before the first word; raise the model's `thinking_tokens` or the \
-                 prompt's `max_tokens`",
-                request.max_tokens
-            ),
-            (None, reason) => {
-                format!("sent an empty reply (finish reason {})", reason.unwrap_or("missing"))
-            }
-        };
-        LlmError::refused(format!("`{model}` at `{}` {why}", show(&self.chat)))
+    fn streams(&self, request: &ChatRequest, dialect: Dialect) -> bool {
+        (self.endpoint.stream || request.stream.is_some()) && dialect.stream()
     }
 
     /// What the model replies to the smallest question, and to one for JSON. Servers list their
@@ -212,7 +196,11 @@ const PING_TOKENS: u32 = 16;
 /// Tokens of the reply in JSON: some servers refuse to give one that is cut off.
 const PING_JSON_TOKENS: u32 = 256;
 
-fn small_request(text: &str, max_tokens: u32, schema: Option<Arc<Value>>) -> ChatRequest {
+pub(super) fn small_request(
+    text: &str,
+    max_tokens: u32,
+    schema: Option<Arc<Value>>,
+) -> ChatRequest {
     ChatRequest {
         prompt: String::new(),
         task: String::new(),
@@ -254,35 +242,13 @@ impl Llm for OpenAi {
         self.endpoint.thinking_tokens
     }
 
-    /// An empty reply is asked for once more at once, since samplers do stumble, with four times
-    /// the tokens if the model thought until they were used up. A second one is refused where the
-    /// server gives a reason; otherwise it is the model's reply, which its caller complains about.
-    /// Both are paid for and counted.
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        let mut paid = halma_core::Usage::default();
-        let mut request = Cow::Borrowed(request);
-        for attempt in 1.. {
-            let mut reply = self.ask(&request).await?;
-            let is_too_long = reply.cut_if_too_long();
-            let used = usage(reply.usage, &request, &reply.text);
-            paid.prompt_tokens += used.prompt_tokens;
-            paid.completion_tokens += used.completion_tokens;
-            let reasoned = reply.refusal.is_some()
-                || matches!(reply.finish_reason.as_deref(), Some("content_filter" | "length"));
-            if is_too_long || !reply.text.trim().is_empty() || (attempt == 2 && !reasoned) {
-                let logprobs = Some(pairs(reply.logprobs)).filter(|pairs| !pairs.is_empty());
-                let text = reply.text;
-                let thoughts = reply.thoughts;
-                return Ok(ChatReply { text, thoughts, usage: paid, cached: false, logprobs });
-            }
-            let filtered = reply.finish_reason.as_deref() == Some("content_filter");
-            if reply.refusal.is_some() || filtered || attempt == 2 {
-                return Err(self.nothing(&reply, &request));
-            }
-            if reply.finish_reason.as_deref() == Some("length") {
-                request.to_mut().max_tokens = request.max_tokens.saturating_mul(MORE_THOUGHT);
-            }
-        }
-        unreachable!("the loop ends at its second turn")
+        let mut reply = self.ask(request).await?;
+        reply.cut_if_too_long();
+        let usage = usage(&reply, request);
+        let stopped = reply.stopped();
+        let logprobs = Some(pairs(reply.logprobs)).filter(|pairs| !pairs.is_empty());
+        let ServerReply { text, thoughts, .. } = reply;
+        Ok(ChatReply { text, thoughts, usage, cached: false, logprobs, stopped })
     }
 }

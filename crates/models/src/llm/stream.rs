@@ -10,7 +10,7 @@ use halma_core::{ChatRequest, LONGEST_REPLY, LlmError, ReplyPiece};
 use reqwest::{Response, Url};
 
 use super::openai::ServerReply;
-use super::wire::{Content, Reply};
+use super::reply::{Reply, read_reply};
 use halma_net::address::show;
 use halma_net::failure::Failed;
 use halma_net::http::Http;
@@ -59,11 +59,12 @@ pub(crate) async fn assemble(
         if limits.take_event() {
             return Err(limits.error(url).into());
         }
-        if event.data.is_empty() {
+        // Some servers send a word to keep the connection alive.
+        if !event.data.trim_start().starts_with('{') {
             continue;
         }
-        let piece: Reply =
-            serde_json::from_str(&event.data).map_err(|e| http.unreadable_piece(url, &e))?;
+        let piece =
+            read_reply(event.data.as_bytes()).map_err(|e| http.unreadable_piece(url, &e))?;
         let before = reply.text.len();
         take(&mut reply, piece, http, url)?;
         send(ReplyPiece::Text(&reply.text[before..]));
@@ -137,17 +138,13 @@ impl StreamLimits {
 }
 
 fn take(reply: &mut ServerReply, piece: Reply, http: &Http, url: &Url) -> Result<(), Failed> {
-    if let Some(error) = piece.error.filter(|error| !error.is_null()) {
-        return Err(http.reported(url, &error));
+    if let Some(error) = &piece.error {
+        return Err(http.reported(url, error));
     }
     reply.usage = piece.usage.or(reply.usage);
-    let Some(choice) = piece.choices.and_then(|choices| choices.into_iter().next()) else {
-        return Ok(());
-    };
-    reply.thoughts.push_str(choice.message.thoughts());
-    if let Some(content) = choice.message.content.map(Content::into_text) {
-        reply.text.push_str(&content);
-    }
+    let Some(choice) = piece.piece_of_first_choice() else { return Ok(()) };
+    reply.thoughts.push_str(&choice.message.thoughts);
+    reply.text.push_str(&choice.message.text);
     if let Some(piece) = choice.message.refusal {
         let refusal = reply.refusal.get_or_insert_default();
         // Only its beginning is ever shown.
@@ -157,7 +154,7 @@ fn take(reply: &mut ServerReply, piece: Reply, http: &Http, url: &Url) -> Result
     }
     // Of what has no text there is nothing to say.
     if reply.logprobs.len() <= reply.text.len() + reply.thoughts.len() {
-        reply.logprobs.extend(choice.logprobs.and_then(|told| told.content).unwrap_or_default());
+        reply.logprobs.extend(choice.logprobs);
     }
     reply.finish_reason = choice.finish_reason.or(reply.finish_reason.take());
     Ok(())

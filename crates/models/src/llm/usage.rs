@@ -1,7 +1,8 @@
 //! The tokens of a call, as servers count them.
 use halma_core::{ChatRequest, Usage};
-use serde::{Deserialize as _, Deserializer};
 use serde_json::Value;
+
+use super::openai::ServerReply;
 
 /// What a server counted, as far as it can be read.
 #[derive(Clone, Copy)]
@@ -13,16 +14,19 @@ pub(crate) struct WireUsage {
 /// More tokens than any call has: a larger count is an error of the server.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
-/// Reads counts in whatever form they come. A reply is not lost for a count that is none.
-pub(super) fn read_usage<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<WireUsage>, D::Error> {
-    let value = Value::deserialize(from)?;
-    let count = |key: &str| value.get(key).and_then(token_count);
-    Ok(value.is_object().then(|| WireUsage {
-        prompt_tokens: count("prompt_tokens"),
-        completion_tokens: count("completion_tokens"),
-    }))
+impl WireUsage {
+    /// Reads counts in whatever form they come. A reply is not lost for a count that is none. What a
+    /// total has beyond the two, such as thoughts that are counted apart, was generated as well.
+    pub(super) fn read(usage: &Value) -> Option<Self> {
+        let count = |key: &str| usage.get(key).and_then(token_count);
+        // No request is without tokens: servers that do not count say so.
+        let prompt_tokens = count("prompt_tokens").filter(|tokens| *tokens > 0);
+        let rest = count("total_tokens").zip(prompt_tokens);
+        let rest = rest.map(|(total, prompt)| total.saturating_sub(prompt));
+        let completion_tokens = count("completion_tokens").max(rest);
+        let completion_tokens = completion_tokens.filter(|_| prompt_tokens.is_some());
+        usage.is_object().then_some(Self { prompt_tokens, completion_tokens })
+    }
 }
 
 /// A number of tokens: `12`, `12.0` or `"12"`.
@@ -47,43 +51,63 @@ fn whole(number: f64) -> Option<u64> {
 }
 
 /// What the server counted; where it did not, four characters a token.
-pub(crate) fn usage(counted: Option<WireUsage>, request: &ChatRequest, text: &str) -> Usage {
+pub(crate) fn usage(reply: &ServerReply, request: &ChatRequest) -> Usage {
     let characters: usize = request.messages.iter().map(|message| message.text.len()).sum();
     let estimate = |characters: usize| characters.div_ceil(4) as u64;
-    let counted = counted.unwrap_or(WireUsage { prompt_tokens: None, completion_tokens: None });
+    let generated = || estimate(reply.text.len() + reply.thoughts.len());
+    let counted = reply.usage;
     Usage {
-        prompt_tokens: counted.prompt_tokens.unwrap_or_else(|| estimate(characters)),
-        completion_tokens: counted.completion_tokens.unwrap_or_else(|| estimate(text.len())),
+        prompt_tokens: counted
+            .and_then(|counted| counted.prompt_tokens)
+            .unwrap_or_else(|| estimate(characters)),
+        completion_tokens: counted
+            .and_then(|counted| counted.completion_tokens)
+            .unwrap_or_else(generated),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::Reply;
+    use super::*;
+
+    fn read(usage: &str) -> Option<WireUsage> {
+        WireUsage::read(&serde_json::from_str(usage).unwrap())
+    }
 
     #[test]
     fn counts_are_read_in_every_form_and_estimated_otherwise() {
-        let read = |usage: &str| {
-            let json = format!(r#"{{"choices":[],"usage":{usage}}}"#);
-            serde_json::from_str::<Reply>(&json).unwrap().usage
-        };
-        let prompt = |count: &str| {
-            let usage = read(&format!(r#"{{"prompt_tokens":{count},"completion_tokens":7}}"#));
+        let completion = |count: &str| {
+            let usage = read(&format!(r#"{{"prompt_tokens":7,"completion_tokens":{count}}}"#));
             let usage = usage.unwrap();
-            assert_eq!(usage.completion_tokens, Some(7), "{count}");
-            usage.prompt_tokens
+            assert_eq!(usage.prompt_tokens, Some(7), "{count}");
+            usage.completion_tokens
         };
         for count in ["12", "12.0", r#""12""#, r#"" 12 ""#] {
-            assert_eq!(prompt(count), Some(12), "{count}");
+            assert_eq!(completion(count), Some(12), "{count}");
         }
         for count in
             ["-1", "12.5", r#""many""#, "null", "true", "[12]", "18446744073709551615", "1e300"]
         {
-            assert_eq!(prompt(count), None, "{count}");
+            assert_eq!(completion(count), None, "{count}");
         }
         for usage in ["null", "12", r#""none""#, "[]"] {
             assert!(read(usage).is_none(), "{usage}");
         }
-        assert!(serde_json::from_str::<Reply>("{}").unwrap().usage.is_none());
+    }
+
+    #[test]
+    fn thoughts_that_are_counted_apart_are_generated_tokens() {
+        let apart = r#"{"prompt_tokens":1000,"completion_tokens":20,"total_tokens":3020}"#;
+        assert_eq!(read(apart).unwrap().completion_tokens, Some(2020));
+        let less = r#"{"prompt_tokens":1000,"completion_tokens":20,"total_tokens":5}"#;
+        assert_eq!(read(less).unwrap().completion_tokens, Some(20));
+        let nothing = r#"{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#;
+        let nothing = read(nothing).unwrap();
+        assert_eq!((nothing.prompt_tokens, nothing.completion_tokens), (None, None));
+        let (text, thoughts) = ("x".repeat(40), "y".repeat(400));
+        let reply = ServerReply { text, thoughts, usage: Some(nothing), ..ServerReply::default() };
+        let request = super::super::openai::small_request("0123456789ab", 16, None);
+        let estimated = Usage { prompt_tokens: 3, completion_tokens: 110 };
+        assert_eq!(usage(&reply, &request), estimated);
     }
 }

@@ -37,8 +37,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Cx, Entry, Error, Prompt, Question, Result, Strategy, UnlessFailed as _,
-    UnlessSpent as _,
+    Answer, Cx, Entry, Prompt, Question, Result, Strategy, UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -80,18 +79,14 @@ impl Strategy for Atomr {
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let sources = Sources::configured(self, cx)?;
-        let plan = match self.plan(question, cx).await {
-            Err(Error::BadReply { reason, .. }) => {
-                cx.note(format!("no plan can be read: looking up the question ({reason})"));
-                None
-            }
-            plan => plan.map(Some).unless_spent()?,
-        };
+        let plan = self.plan(question, cx).await.unless_failed(cx, "looking up the question");
         // Without a plan the question is its only node.
-        let plan = plan.unwrap_or_else(|| alone(question));
+        let plan = plan.unless_spent()?.unwrap_or_else(|| alone(question));
         let run = Run::new(self, question, &plan, sources);
         let solved = run.walk(cx).await?;
-        let root = run.root(&solved, &cx.reserve()).await?;
+        let root = run.root(&solved, &cx.reserve()).await;
+        let root = root.unless_failed(cx, "the question itself stays open").unless_spent()?;
+        let root = root.unwrap_or_else(|| Solved::unknown(&question.text));
         if root.is_known() {
             return Ok(answer_of(root, run.missing()));
         }

@@ -27,7 +27,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Cx, Entry, Error, Mode, Need, Prompt, Question, Result, Strategy, UnlessSpent as _,
+    Answer, Cx, Entry, Error, Mode, Need, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -93,13 +94,8 @@ impl Strategy for ProbTree {
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
-        let tree = match tree::planned(question, self.max_parts, cx).await {
-            Err(Error::BadReply { reason, .. }) => {
-                cx.note(format!("no tree: the question has no parts ({reason})"));
-                None
-            }
-            tree => tree.map(Some).unless_spent()?,
-        };
+        let tree = tree::planned(question, self.max_parts, cx).await;
+        let tree = tree.unless_failed(cx, "the question has no parts").unless_spent()?;
         let solved = self.solve(&tree.unwrap_or_default(), question, cx).await?;
         let Candidate { text, reason, confidence, citations } =
             if solved.refused { self.closing(solved, question, cx).await? } else { solved.best };
@@ -131,7 +127,7 @@ impl ProbTree {
                 Ok(before)
             }
             // There is none, and none is given.
-            Err(error @ Error::BadReply { .. }) => {
+            Err(error @ (Error::BadReply { .. } | Error::Spent(_))) => {
                 let reason = unread(&error, &cx).rationale;
                 Ok(Candidate { reason, ..before })
             }

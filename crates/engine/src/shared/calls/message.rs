@@ -2,7 +2,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{ChatReply, ChatRequest, EmbedRole, LlmError, Message, Vector};
+use halma_core::{ChatReply, ChatRequest, EmbedRole, LlmError, Message, Stopped, Vector};
 use halma_pg::call_id;
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +125,15 @@ pub(crate) enum Output {
     Vectors(Vec<Vector>),
 }
 
+/// A reply with all its fields; caches do not store why one ended early.
+#[derive(Serialize, Deserialize)]
+struct WholeReply {
+    #[serde(flatten)]
+    reply: ChatReply,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stopped: Option<Stopped>,
+}
+
 const CHAT: u8 = 1;
 const VECTORS: u8 = 2;
 
@@ -132,7 +141,8 @@ impl Output {
     pub(crate) fn write(&self) -> Vec<u8> {
         match self {
             Self::Chat(reply) => {
-                let json = serde_json::to_vec(reply).expect("texts and numbers can be written");
+                let whole = WholeReply { reply: reply.clone(), stopped: reply.stopped.clone() };
+                let json = serde_json::to_vec(&whole).expect("texts and numbers can be written");
                 [vec![CHAT], json].concat()
             }
             Self::Vectors(vectors) => {
@@ -147,7 +157,10 @@ impl Output {
 
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         match bytes.split_first()? {
-            (&CHAT, json) => serde_json::from_slice(json).ok().map(Self::Chat),
+            (&CHAT, json) => {
+                let WholeReply { reply, stopped } = serde_json::from_slice(json).ok()?;
+                Some(Self::Chat(ChatReply { stopped, ..reply }))
+            }
             (&VECTORS, rest) => {
                 let (length, numbers) = rest.split_first_chunk::<8>()?;
                 let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
@@ -213,8 +226,10 @@ mod tests {
         assert_ne!(call.kind(), CallKind::of_chat("minilm"));
         let logprobs = Some(vec![("a".to_owned(), -0.1_f32)]);
         let reply = ChatReply { text: "ß".into(), logprobs, ..ChatReply::default() };
+        let cut = ChatReply { stopped: Some(Stopped::Length), ..reply.clone() };
         for output in [
             Output::Chat(reply),
+            Output::Chat(cut),
             Output::Vectors(vec![vec![0.1, -3.5], vec![1e-20, 0.7]]),
             Output::Vectors(vec![]),
         ] {

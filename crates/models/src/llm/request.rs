@@ -1,14 +1,13 @@
-//! The JSON of the chat call, both ways.
+//! The JSON of a request.
 use std::borrow::Cow;
 
 use halma_core::{ChatRequest, Message};
 use halma_net::Endpoint;
+use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::dialect::{Dialect, JsonFormat};
-use super::usage::{WireUsage, read_usage};
 
 /// Longest name of a schema that servers take.
 const NAME_LENGTH: usize = 64;
@@ -176,148 +175,9 @@ fn schema_name(prompt: &str) -> String {
     if name.is_empty() { "reply".into() } else { name }
 }
 
-/// A whole reply, or one piece of a streamed one.
-#[derive(Deserialize)]
-pub(crate) struct Reply {
-    #[serde(default)]
-    pub(crate) choices: Option<Vec<Choice>>,
-    #[serde(default, deserialize_with = "read_usage")]
-    pub(crate) usage: Option<WireUsage>,
-    /// Some servers report errors in responses that look like successes.
-    #[serde(default)]
-    pub(crate) error: Option<Value>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Choice {
-    #[serde(default, alias = "delta")]
-    pub(crate) message: ReplyMessage,
-    #[serde(default)]
-    pub(crate) finish_reason: Option<String>,
-    #[serde(default)]
-    pub(crate) logprobs: Option<Logprobs>,
-}
-
-#[derive(Default, Deserialize)]
-pub(crate) struct ReplyMessage {
-    #[serde(default)]
-    pub(crate) content: Option<Content>,
-    /// The thoughts of a reasoning model, as `DeepSeek`, vLLM and `SGLang` send them.
-    #[serde(default)]
-    reasoning_content: Option<String>,
-    /// The same of `OpenRouter`, Ollama and newer vLLM; some servers send both.
-    #[serde(default)]
-    reasoning: Option<Value>,
-    #[serde(default)]
-    pub(crate) refusal: Option<String>,
-}
-
-impl ReplyMessage {
-    /// What the model thought, empty where the server does not say.
-    pub(crate) fn thoughts(&self) -> &str {
-        let other = || self.reasoning.as_ref().and_then(Value::as_str);
-        self.reasoning_content.as_deref().or_else(other).unwrap_or_default()
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Content {
-    Text(String),
-    Parts(Vec<Part>),
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Part {
-    #[serde(default)]
-    text: Option<String>,
-}
-
-impl Content {
-    pub(crate) fn into_text(self) -> String {
-        match self {
-            Self::Text(text) => text,
-            Self::Parts(parts) => parts.into_iter().filter_map(|part| part.text).collect(),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Logprobs {
-    #[serde(default)]
-    pub(crate) content: Option<Vec<TokenLogprob>>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct TokenLogprob {
-    token: String,
-    logprob: f32,
-    /// What the token adds to the text, where the server tells it.
-    #[serde(default)]
-    bytes: Option<Vec<u8>>,
-}
-
-/// The tokens as pieces of the reply's text. A token may be a part of a character only, and is
-/// then put together with those that complete it: their log-probabilities are added up.
-pub(crate) fn pairs(tokens: Vec<TokenLogprob>) -> Vec<(String, f32)> {
-    let mut pairs = Vec::with_capacity(tokens.len());
-    let mut open: Option<(Vec<u8>, String, f32)> = None;
-    for TokenLogprob { token, logprob, bytes } in tokens {
-        let own = bytes.unwrap_or_else(|| token.clone().into_bytes());
-        let (bytes, text_of_tokens, sum) = match open.take() {
-            Some((before, text_of_tokens, sum)) => {
-                ([before, own].concat(), text_of_tokens + &token, sum + logprob)
-            }
-            None => (own, token, logprob),
-        };
-        match String::from_utf8(bytes) {
-            Ok(text) => pairs.push((text, sum)),
-            // No character is longer than four bytes: a longer sequence is not one.
-            Err(e) if e.as_bytes().len() - e.utf8_error().valid_up_to() >= 4 => {
-                pairs.push((text_of_tokens, sum));
-            }
-            Err(e) => open = Some((e.into_bytes(), text_of_tokens, sum)),
-        }
-    }
-    pairs.extend(open.map(|(_, text_of_tokens, sum)| (text_of_tokens, sum)));
-    pairs
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn content(json: &str) -> String {
-        let reply: Reply = serde_json::from_str(json).unwrap();
-        let choice = reply.choices.unwrap().remove(0);
-        choice.message.content.map(Content::into_text).unwrap_or_default()
-    }
-
-    #[test]
-    fn content_may_be_text_or_parts_or_missing() {
-        assert_eq!(content(r#"{"choices":[{"message":{"content":"a"}}]}"#), "a");
-        let parts = r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"},
-            {"type":"image"},{"type":"text","text":"b"}],"reasoning_content":"hm"}}]}"#;
-        assert_eq!(content(parts), "ab");
-        assert_eq!(content(r#"{"choices":[{"message":{"content":null}}],"usage":null}"#), "");
-        assert_eq!(content(r#"{"choices":[{"delta":{"content":"d"}}]}"#), "d");
-    }
-
-    #[test]
-    fn tokens_that_share_a_character_are_put_together() {
-        let tokens = |json: &str| -> Vec<(String, f32)> {
-            let tokens: Logprobs = serde_json::from_str(json).unwrap();
-            pairs(tokens.content.unwrap())
-        };
-        let split = r#"{"content":[{"token":"Ol","logprob":-1.0,"bytes":[79,108]},
-            {"token":"\\xc3","logprob":-0.5,"bytes":[195]},
-            {"token":"\\xa9","logprob":-0.25,"bytes":[169]},
-            {"token":"!","logprob":0.0,"bytes":null}]}"#;
-        let expected = [("Ol", -1.0), ("é", -0.75), ("!", 0.0)];
-        assert_eq!(tokens(split), expected.map(|(text, sum)| (text.to_owned(), sum)));
-        let broken = r#"{"content":[{"token":"\\xc3","logprob":-0.5,"bytes":[195]}]}"#;
-        assert_eq!(tokens(broken), [("\\xc3".to_owned(), -0.5)]);
-    }
 
     #[test]
     fn a_schema_is_named_as_servers_want_it() {

@@ -1,0 +1,153 @@
+//! One attempt at a prompt: what was asked, what came back, whether another may help.
+use std::sync::Arc;
+
+use super::ask::Scored;
+use crate::prompt::Rendered;
+use crate::reply::{Split, split_thoughts};
+use crate::{
+    ChatReply, ChatRequest, Error, Event, LONGEST_REPLY, LONGEST_THOUGHTS, Llm, LlmError,
+    ReplyStatus, Result, Stopped,
+};
+
+/// A prompt and the model that is asked.
+pub(super) struct Asked {
+    pub(super) prompt: Arc<str>,
+    hash: Arc<str>,
+    role: String,
+    model: String,
+}
+
+/// A call that was answered.
+pub(super) struct Attempt {
+    /// Counted from 1.
+    pub(super) number: u32,
+    pub(super) reply: ChatReply,
+    pub(super) usd: f64,
+    pub(super) elapsed_ms: f64,
+}
+
+impl Asked {
+    pub(super) fn new(prompt: &str, rendered: &Rendered, llm: &dyn Llm) -> Self {
+        let (hash, role) = (Arc::clone(&rendered.hash), rendered.role.clone());
+        Self { prompt: prompt.into(), hash, role, model: llm.model().to_owned() }
+    }
+
+    /// What the trace says of an attempt.
+    pub(super) fn event(
+        &self,
+        span: u32,
+        attempt: &Attempt,
+        (request, read, status): (&ChatRequest, &ReadReply, ReplyStatus),
+    ) -> Event {
+        Event::ModelCalled {
+            span,
+            prompt: Arc::clone(&self.prompt),
+            hash: Arc::clone(&self.hash),
+            role: self.role.clone(),
+            model: self.model.clone(),
+            attempt: attempt.number,
+            messages: request.messages.clone(),
+            thoughts: read.thoughts.clone(),
+            reply: read.text.clone(),
+            status,
+            usage: attempt.reply.usage,
+            cached: attempt.reply.cached,
+            usd: attempt.usd,
+            elapsed_ms: attempt.elapsed_ms,
+        }
+    }
+
+    pub(super) fn scored<R>(
+        &self,
+        value: R,
+        read: &ReadReply,
+        reply: ChatReply,
+    ) -> Result<Scored<R>> {
+        let tokens = after(reply.logprobs.unwrap_or_default(), read.start);
+        if tokens.is_empty() {
+            return Err(Error::MissingRequirement(format!(
+                "`{}` needs log-probabilities, and model `{}` gives none",
+                self.prompt, self.model
+            )));
+        }
+        Ok(Scored { value, tokens })
+    }
+
+    /// The error for a reply without text, where the server says why and asking again will not help:
+    /// more tokens are given once.
+    pub(super) fn refusal(
+        &self,
+        read: &ReadReply,
+        reply: &ChatReply,
+        had_more: bool,
+    ) -> Option<Error> {
+        let stopped = reply.stopped.as_ref().filter(|_| read.text.is_empty())?;
+        (*stopped != Stopped::Length || had_more).then(|| {
+            let source = LlmError::refused(format!("the model {stopped}"));
+            Error::Llm { model: self.model.clone(), source }
+        })
+    }
+
+    pub(super) fn unreadable(&self, reason: String, read: ReadReply) -> Error {
+        Error::BadReply { prompt: self.prompt.to_string(), reason, raw: read.text }
+    }
+}
+
+/// A reply as it is read: what is too long is never parsed, and only its beginning is stored and
+/// shown to the model again.
+pub(super) struct ReadReply {
+    pub(super) thoughts: String,
+    pub(super) text: String,
+    /// Bytes before the text, for its log-probabilities.
+    pub(super) start: usize,
+    /// Why the text cannot be what was asked for.
+    pub(super) problem: Option<String>,
+}
+
+/// Bytes that are left of a reply that is too long.
+const BEGINNING: usize = 2_000;
+
+impl ReadReply {
+    pub(super) fn new(reply: &ChatReply) -> Self {
+        let Split { thoughts, reply: text, start } = if reply.is_too_long() {
+            Split { thoughts: String::new(), reply: reply.text.clone(), start: 0 }
+        } else {
+            split_thoughts(&reply.text)
+        };
+        let too_long = reply.is_too_long() || text.len() > LONGEST_REPLY;
+        let problem = match (text.trim(), &reply.stopped) {
+            _ if too_long => Some(format!(
+                "the reply is longer than {} KiB, or its thoughts are longer than {} KiB; reply \
+                 with nothing but what is asked for",
+                LONGEST_REPLY >> 10,
+                LONGEST_THOUGHTS >> 10
+            )),
+            ("", Some(stopped)) => Some(format!("the model {stopped}")),
+            ("", None) if start > 0 => {
+                Some("there is nothing but thoughts in the reply".to_owned())
+            }
+            _ => None,
+        };
+        let thoughts = [reply.thoughts.as_str(), &thoughts].concat();
+        let shown = |text: String| if too_long { beginning(&text) } else { text };
+        let text = if text.trim().is_empty() { String::new() } else { text };
+        Self { thoughts: shown(thoughts), text: shown(text), start, problem }
+    }
+}
+
+fn beginning(text: &str) -> String {
+    match text.floor_char_boundary(BEGINNING.min(text.len())) {
+        end if end < text.len() => format!("{}…", &text[..end]),
+        _ => text.to_owned(),
+    }
+}
+
+/// The tokens of the reply itself, without those of the thoughts before it.
+fn after(tokens: Vec<(String, f32)>, start: usize) -> Vec<(String, f32)> {
+    let mut at = 0;
+    let in_reply = |(text, _): &(String, f32)| {
+        at += text.len();
+        at > start
+    };
+    tokens.into_iter().filter(in_reply).collect()
+}

@@ -132,6 +132,7 @@ impl Base {
         } else {
             let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
             store.settle()?;
+            remove_dangling_feedback(&store);
             let up = |layer| caught_up(&lexical(layer), layer, &store);
             (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
@@ -319,5 +320,19 @@ impl Base {
             );
         }
         Ok(())
+    }
+}
+
+/// Such feedback would make every backup of the base one that cannot be restored.
+fn remove_dangling_feedback(store: &Store) {
+    match store.remove_dangling_feedback() {
+        Ok(0) => {}
+        Ok(removed) => tracing::warn!(
+            "{removed} records of feedback quoted documents that are deleted, and are removed"
+        ),
+        Err(e) => tracing::warn!(
+            "feedback that quotes deleted documents cannot be removed: {e}; `halma kb verify` \
+             lists it"
+        ),
     }
 }

@@ -24,7 +24,7 @@ use crate::feedback::FeedbackIndex;
 use crate::held::Held;
 use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
-use crate::lock::WriterLock;
+use crate::lock::{WriterLock, is_held_here};
 use crate::maintain::is_half_restored;
 use crate::parallel::cores;
 use crate::search::query_vectors::QueryVectorCache;
@@ -277,6 +277,11 @@ impl Base {
         news
     }
 
+    /// Whether a build of this or another process has the lock.
+    pub(crate) fn is_being_built(&self) -> bool {
+        is_held_here(&self.store) || matches!(WriterLock::try_take(&self.dir), Ok(None))
+    }
+
     /// Whether this is the name of the embedder that is configured.
     pub(crate) fn is_configured(&self, model: &str) -> bool {
         self.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
@@ -311,6 +316,11 @@ impl Base {
                 "the base's vectors are of `{}`, which is not open: only BM25 is searched until \
                  `halma index --rebuild embedder` has embedded the base again",
                 record.model
+            );
+        } else if self.embedder.is_some() && self.is_being_built() {
+            tracing::warn!(
+                "the {layer} vectors are being made by a build that is running: only BM25 is \
+                 searched until they are there"
             );
         } else if let Some(embedder) = &self.embedder {
             tracing::warn!(

@@ -322,6 +322,14 @@ fn unfinished(stats: &Stats) -> String {
              all have: run `halma index` with that embedder configured"
         );
     }
+    if stats.pending_units > 0 {
+        found += &format!(
+            "; units of work that are left: {}, of them texts without a vector: {}; run `halma index` \
+             again, which resumes the build",
+            stats.pending_units,
+            stats.figures.units.get("embed").and_then(|states| states.get("pending")).unwrap_or(&0)
+        );
+    }
     if stats.communities_stale {
         found += "; its communities are those of former entities, or wait for their summaries: \
                   `halma index` makes them again";

@@ -85,7 +85,8 @@ impl Originals {
         let placed = place(&target);
         // A file may stand there although its folder could not be brought to the disk.
         let is_placed = placed.is_ok() || stamp(&target) != before;
-        if let Some(fields) = if is_placed { new } else { former } {
+        let fields = if is_placed { new } else { former };
+        if let Some(fields) = fields {
             fields.persist(metadata_file(&target)).map_err(|e| e.error)?;
         }
         placed.map(|()| true)

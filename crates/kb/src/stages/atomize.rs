@@ -117,8 +117,8 @@ const QUESTION_MARKS: [char; 13] =
 fn questions(reply: &str) -> Result<Vec<String>, String> {
     let mut lines = (Prompt::lines(ATOMIZE).parse)(reply)?;
     lines.retain(|line| !is_refusal(line));
-    if lines.iter().any(is_question) {
-        lines.retain(is_question);
+    if lines.iter().any(|line| is_question(line)) {
+        lines.retain(|line| is_question(line));
     } else {
         lines.retain(|line| !line.ends_with([':', '：']));
     }
@@ -127,7 +127,7 @@ fn questions(reply: &str) -> Result<Vec<String>, String> {
 
 const NO_QUESTION: &str = "no line is a question";
 
-fn is_question(line: &String) -> bool {
+fn is_question(line: &str) -> bool {
     let end = line.trim_end_matches(|c: char| c.is_whitespace() || "\"'”’»*_)".contains(c));
     // The Armenian mark stands within the last word.
     end.ends_with(QUESTION_MARKS) || end.contains('՞')

@@ -11,8 +11,8 @@ pub(super) fn unfinished(stats: &Stats) -> String {
         );
     }
     if stats.pending_units > 0 {
-        let states = stats.figures.units.get("embed");
-        let texts = states.and_then(|states| states.get("pending")).unwrap_or(&0);
+        let embed = stats.figures.units.get("embed");
+        let texts = embed.and_then(|counts| counts.get("pending")).unwrap_or(&0);
         found = format!(
             "{found}; units of work that are left: {}, of them texts without a vector: {texts}; run \
              `halma index` again, which resumes the build",

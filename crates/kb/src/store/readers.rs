@@ -6,7 +6,7 @@ use heed::{Env, WithoutTls};
 use parking_lot::Mutex;
 
 /// How often a process that writes looks for them.
-const INTERVAL: Duration = Duration::from_secs(60);
+const INTERVAL: Duration = Duration::from_mins(1);
 
 /// When this process last looked.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl StaleReaders {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead as _, BufReader};
+    use std::io::{BufRead as _, BufReader, Write as _};
     use std::path::Path;
     use std::process::{Command, Stdio};
 
@@ -45,7 +45,7 @@ mod tests {
         let Ok(dir) = std::env::var(DIR) else { return };
         let store = Store::open(Path::new(&dir)).unwrap();
         let _view = store.env.read_txn().unwrap();
-        println!("\nready");
+        std::io::stdout().write_all(b"\nready\n").unwrap();
         loop {
             std::thread::park();
         }

@@ -141,7 +141,9 @@ fn a_trace_is_found_listed_and_deleted_before_it_is_written() {
     let traces = TraceStore::new(dir.path(), 9);
     put(&traces, trace("a1", "x.md")).unwrap();
     let begun = ["a2", "a3", "a4", "a5"].map(|id| Arc::new(trace(id, &format!("{id}.md"))));
-    begun.iter().for_each(|trace| traces.begin(trace));
+    for trace in &begun {
+        traces.begin(trace);
+    }
     assert_eq!(ids(&traces), ["a5", "a4", "a3", "a2", "a1"]);
     let page = traces.list(Some("a5"), 2, |head| head.id != "a4");
     assert_eq!(page.into_iter().map(|head| head.id).collect::<Vec<_>>(), ["a3", "a2"]);

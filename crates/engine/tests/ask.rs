@@ -24,14 +24,9 @@ fn request() -> AskRequest {
     AskRequest { strategy, ..AskRequest::new(" Who built Far Light? ") }
 }
 
-/// The trace of an id. It is written concurrently to the caller, after `on_finish`.
-async fn stored(engine: &Engine, id: &str) -> StoredTrace {
-    loop {
-        if let Some(trace) = engine.traces().get(id) {
-            return trace;
-        }
-        tokio::task::yield_now().await;
-    }
+/// The trace of an id, which is there as soon as the answer is.
+fn stored(engine: &Engine, id: &str) -> StoredTrace {
+    engine.traces().get(id).unwrap()
 }
 
 #[tokio::test]
@@ -41,13 +36,17 @@ async fn an_answered_question_is_stored_and_listed_by_the_next_engine() {
     let result = engine.ask(request()).await.unwrap();
     assert_eq!((result.question.as_str(), result.strategy), ("Who built Far Light?", "naive"));
     let answer = result.outcome.answer.unwrap();
-    let StoredTrace { head, body } = stored(&engine, &result.id).await;
+    let StoredTrace { head, body } = stored(&engine, &result.id);
     assert_eq!(head.answer.as_deref(), Some(answer.text.as_str()));
     assert_eq!((head.documents, head.error, head.key), (vec!["reef.md".to_owned()], None, None));
     assert_eq!(body.trace.0.len(), result.outcome.trace.0.len());
     let config = engine.config().clone();
     drop(engine);
     let next = Engine::open(config, &dir.path().join("base")).unwrap();
+    // It is written concurrently.
+    while next.traces().get(&result.id).is_none() {
+        tokio::task::yield_now().await;
+    }
     let ids: Vec<_> = next.traces().list(None, 9, |_| true).into_iter().map(|h| h.id).collect();
     assert_eq!(ids, [result.id]);
 }
@@ -63,14 +62,14 @@ async fn a_question_that_is_dropped_or_cancelled_is_stored_with_the_reason() {
     let asking = engine.prepare(asking).unwrap();
     let id = asking.id().to_owned();
     drop(asking);
-    let head = stored(&engine, &id).await.head;
+    let head = stored(&engine, &id).head;
     assert_eq!(head.error.as_deref(), Some("cancelled: the client disconnected"));
     assert_eq!(head.key.as_deref(), Some("k1"));
     assert_eq!(heads.recv().unwrap().id, id);
     let asking = engine.prepare(request()).unwrap();
     let id = asking.id().to_owned();
     asking.cancel("the server was stopped");
-    assert_eq!(stored(&engine, &id).await.head.error.as_deref(), Some("the server was stopped"));
+    assert_eq!(stored(&engine, &id).head.error.as_deref(), Some("the server was stopped"));
 }
 
 #[tokio::test]
@@ -86,7 +85,7 @@ async fn what_quotes_a_file_that_is_gone_is_deleted_though_the_build_never_ends(
     engine.index(&notes, &options, Arc::new(|_| {})).await.unwrap();
     let question = AskRequest { question: "Who built High Tower?".into(), ..request() };
     let id = engine.ask(question).await.unwrap().id;
-    assert!(!stored(&engine, &id).await.head.documents.is_empty());
+    assert!(!stored(&engine, &id).head.documents.is_empty());
 
     std::fs::remove_file(gone).unwrap();
     let (send, mut removed) = tokio::sync::watch::channel(false);

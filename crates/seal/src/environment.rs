@@ -154,12 +154,15 @@ pub(crate) fn open(dir: &Path) -> heed::Result<Env<WithoutTls>> {
         // SAFETY: LMDB's own lock file keeps processes apart, and no one truncates the file.
         unsafe { options.flags(flags).open(dir) }
     };
-    match open(EnvFlags::empty()) {
+    let env = match open(EnvFlags::empty()) {
         Err(heed::Error::Io(e)) if e.kind() == io::ErrorKind::PermissionDenied => {
-            open(EnvFlags::READ_ONLY)
+            return open(EnvFlags::READ_ONLY);
         }
-        opened => opened,
-    }
+        opened => opened?,
+    };
+    // A process that was killed while it read would keep every page from being used again.
+    env.clear_stale_readers()?;
+    Ok(env)
 }
 
 /// Writes everything into a new environment, in order.

@@ -1,17 +1,19 @@
 //! `halma doctor`: checks that everything the configuration names is available.
 mod server;
 mod system;
+mod unfinished;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
-use halma_kb::{DenseTrust, KbError, Migration, Stats};
+use halma_kb::{DenseTrust, KbError};
 use halma_kg::{KgKind, KgProfile};
 use halma_models::embed::minilm::{MAX_TOKENS, MiniLm};
 use halma_models::{RerankerKind, ping};
 use serde::Serialize;
 
+use self::unfinished::unfinished;
 use crate::assemble::{self, OpenedEmbedder};
 use crate::config::{Config, EmbedderKind, ModelConfig, OFFLINE, ROLES};
 use crate::engine::{Engine, check_tables};
@@ -311,22 +313,6 @@ fn trust(trust: Option<DenseTrust>) -> String {
         "; the embedder does not understand the text ({found}), so that only BM25 is searched: \
          name an embedder for the language of the text and run `halma index --rebuild embedder`"
     )
-}
-
-/// What is not as the configuration or the documents want it until the next build.
-fn unfinished(stats: &Stats) -> String {
-    let mut found = String::new();
-    if let Some(Migration { from, to, done, total }) = &stats.migration {
-        found = format!(
-            "; {done} of {total} texts have a vector of {to}, and searches use those of {from} until \
-             all have: run `halma index` with that embedder configured"
-        );
-    }
-    if stats.communities_stale {
-        found += "; its communities are those of former entities, or wait for their summaries: \
-                  `halma index` makes them again";
-    }
-    found
 }
 
 /// The base, if there is one.

@@ -265,15 +265,18 @@ impl Asking {
         }
         let body = TraceBody { answer: answer.cloned(), trace: trace.clone() };
         let (traces, on_finish) = (Arc::clone(&self.traces), self.on_finish.take());
+        let trace_to_store = Arc::new(StoredTrace { head, body });
+        traces.begin(&trace_to_store);
         let store = move || {
             if let Some(on_finish) = on_finish {
-                on_finish(&head, error);
+                on_finish(&trace_to_store.head, error);
             }
-            if let Err(e) = traces.store(&StoredTrace { head, body }) {
+            if let Err(e) = traces.store(&trace_to_store) {
                 tracing::warn!("`{}`: the trace cannot be stored: {e}", traces.dir().display());
             }
         };
-        // The answer does not wait for the disk; the runtime waits for it when it shuts down.
+        // The answer does not wait for the disk, and its trace is found meanwhile; the runtime waits
+        // for it when it shuts down.
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(store)),
             Err(_) => store(),

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use halma_core::{Metadata, MetadataFilter};
 use halma_kb::{is_metadata_file, metadata_file, read_metadata_file};
+use tempfile::NamedTempFile;
 
 /// The folder of originals in the folder of a base.
 const FOLDER: &str = "files";
@@ -56,8 +57,9 @@ impl Originals {
     }
 
     /// Puts a file into its place, in which there may be another one, and its fields next to it;
-    /// `None` leaves the fields that the place has. At no time has the new file the fields of the
-    /// old one, or the reverse. `Ok(false)`: there is a file of this name that is not to be seen here.
+    /// `None` leaves the fields that the other one has. At no time has the new file the fields of the
+    /// old one, or the reverse; when the file cannot be placed, the old one has its fields as before.
+    /// `Ok(false)`: there is a file of this name that is not to be seen here.
     pub fn put(
         &self,
         name: &str,
@@ -69,14 +71,25 @@ impl Originals {
             return Ok(false);
         }
         let target = self.dir.join(name);
-        if let Some(metadata) = metadata {
-            write_metadata(&target, &Metadata::default())?;
-            place(&target)?;
-            write_metadata(&target, metadata)?;
-        } else {
-            place(&target)?;
+        let Some(metadata) = metadata else {
+            if !target.exists() {
+                // Fields that a file left here which is gone are not those of this one.
+                write_metadata(&target, &Metadata::default())?;
+            }
+            return place(&target).map(|()| true);
+        };
+        // On the disk before anything is changed: a disk that is full leaves all as it was.
+        let new = prepare_metadata(&target, metadata)?;
+        let former = set_aside_metadata(&target)?;
+        let before = stamp(&target);
+        let placed = place(&target);
+        // A file may stand there although its folder could not be brought to the disk.
+        let is_placed = placed.is_ok() || stamp(&target) != before;
+        let fields = if is_placed { new } else { former };
+        if let Some(fields) = fields {
+            fields.persist(metadata_file(&target)).map_err(|e| e.error)?;
         }
-        Ok(true)
+        placed.map(|()| true)
     }
 
     fn turn(&self) -> MutexGuard<'_, ()> {
@@ -137,6 +150,7 @@ impl Originals {
 
     /// Removes files, and the folders that they leave empty.
     pub fn remove(&self, names: &[String]) -> std::io::Result<()> {
+        let _turn = self.turn();
         for path in names.iter().filter_map(|name| self.find(name)) {
             std::fs::remove_file(&path)?;
             match std::fs::remove_file(metadata_file(&path)) {
@@ -175,16 +189,46 @@ fn list(dir: &Path, below: &str, found: &mut Vec<Original>) {
 /// Puts the fields of a file next to it, whole or not at all; no fields are no file.
 fn write_metadata(path: &Path, metadata: &Metadata) -> std::io::Result<()> {
     let target = metadata_file(path);
-    if metadata.is_empty() {
-        return match std::fs::remove_file(target) {
+    match prepare_metadata(path, metadata)? {
+        Some(file) => file.persist(target).map(drop).map_err(|e| e.error),
+        None => match std::fs::remove_file(target) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
             _ => Ok(()),
-        };
+        },
     }
-    let mut file = tempfile::NamedTempFile::new_in(target.parent().unwrap_or(Path::new(".")))?;
+}
+
+/// Writes the fields of a file to a temporary file next to it; `None` where there are none.
+fn prepare_metadata(path: &Path, metadata: &Metadata) -> std::io::Result<Option<NamedTempFile>> {
+    if metadata.is_empty() {
+        return Ok(None);
+    }
+    let mut file = temporary_file(path)?;
     serde_json::to_writer_pretty(&mut file, metadata)?;
     file.as_file().sync_all()?;
-    file.persist(target).map(drop).map_err(|e| e.error)
+    Ok(Some(file))
+}
+
+/// Moves the fields of a file to a temporary file next to it; `None` where there are none.
+fn set_aside_metadata(path: &Path) -> std::io::Result<Option<NamedTempFile>> {
+    let fields = metadata_file(path);
+    if !fields.exists() {
+        return Ok(None);
+    }
+    let file = temporary_file(path)?;
+    std::fs::rename(fields, file.path())?;
+    Ok(Some(file))
+}
+
+/// A file in the folder of another one that is gone when it is dropped.
+fn temporary_file(path: &Path) -> std::io::Result<NamedTempFile> {
+    NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// What differs between a file and the one that takes its place.
+fn stamp(path: &Path) -> Option<(u64, Option<SystemTime>)> {
+    let about = path.metadata().ok()?;
+    Some((about.len(), about.modified().ok()))
 }
 
 /// A name as it is used below a folder, with `/`; the error says what is wrong with it.
@@ -221,6 +265,8 @@ fn is_direction_mark(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use halma_core::FieldValue;
+
     use super::*;
 
     #[test]
@@ -267,6 +313,77 @@ mod tests {
         assert_eq!(originals.find("../secret"), None);
         originals.remove(&["law/a.md".into(), "nothing".into()]).unwrap();
         assert!(!originals.dir().join("law").exists() && originals.dir().join("b.md").exists());
+    }
+
+    fn team(name: &str) -> Metadata {
+        Metadata([("team".to_owned(), FieldValue::parse(name))].into())
+    }
+
+    fn write(text: &str) -> impl FnOnce(&Path) -> std::io::Result<()> {
+        move |path| std::fs::write(path, text)
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_placed_leaves_the_former_one_its_fields() {
+        let dir = tempfile::tempdir().unwrap();
+        let originals = Originals::new(dir.path());
+        originals.create().unwrap();
+        let (red, blue) = (team("red"), team("blue"));
+        originals.put("a.md", Some(&red), write("x")).unwrap();
+        let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let seen = |path: &Path| {
+            // The new fields are on the disk when the file is placed.
+            assert!(std::fs::read_dir(path.parent().unwrap()).unwrap().count() > 2);
+            Err(full())
+        };
+        originals.put("a.md", Some(&blue), seen).unwrap_err();
+        assert_eq!(originals.metadata("a.md"), Some(red));
+        let unsynced = |path: &Path| {
+            std::fs::write(path, "xy")?;
+            Err(full())
+        };
+        originals.put("a.md", Some(&blue), unsynced).unwrap_err();
+        assert_eq!(originals.metadata("a.md"), Some(blue));
+        originals.put("a.md", Some(&Metadata::default()), write("xyz")).unwrap();
+        assert_eq!(originals.metadata("a.md"), Some(Metadata::default()));
+        assert_eq!(std::fs::read_dir(originals.dir()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_new_file_without_fields_does_not_get_those_of_one_that_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let originals = Originals::new(dir.path());
+        originals.create().unwrap();
+        originals.put("a.md", Some(&team("red")), write("x")).unwrap();
+        originals.put("a.md", None, write("y")).unwrap();
+        assert_eq!(originals.metadata("a.md"), Some(team("red")));
+        std::fs::remove_file(originals.dir().join("a.md")).unwrap();
+        originals.put("a.md", None, write("z")).unwrap();
+        assert_eq!(originals.metadata("a.md"), Some(Metadata::default()));
+    }
+
+    #[test]
+    fn a_file_is_not_removed_while_its_fields_are_put_in_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let originals = Originals::new(dir.path());
+        originals.create().unwrap();
+        originals.put("a.md", None, write("x")).unwrap();
+        let turn = originals.turn();
+        std::thread::scope(|scope| {
+            let (sent, began) = std::sync::mpsc::channel();
+            let removing = &originals;
+            let removed = scope.spawn(move || {
+                sent.send(()).unwrap();
+                removing.remove(&["a.md".into()])
+            });
+            began.recv().unwrap();
+            // As `set_metadata` does it.
+            let path = originals.find("a.md").unwrap();
+            write_metadata(&path, &team("red")).unwrap();
+            drop(turn);
+            removed.join().unwrap().unwrap();
+        });
+        assert_eq!(std::fs::read_dir(originals.dir()).unwrap().count(), 0);
     }
 
     #[cfg(unix)]

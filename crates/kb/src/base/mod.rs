@@ -24,7 +24,7 @@ use crate::feedback::FeedbackIndex;
 use crate::held::Held;
 use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
-use crate::lock::WriterLock;
+use crate::lock::{WriterLock, is_held_here};
 use crate::maintain::is_half_restored;
 use crate::parallel::cores;
 use crate::search::query_vectors::QueryVectorCache;
@@ -132,6 +132,7 @@ impl Base {
         } else {
             let _lock = lock.map_or_else(|| WriterLock::take(dir), Ok)?;
             store.settle()?;
+            remove_dangling_feedback(&store);
             let up = |layer| caught_up(&lexical(layer), layer, &store);
             (up(Layer::Chunk)?, up(Layer::Atom)?)
         };
@@ -276,6 +277,11 @@ impl Base {
         news
     }
 
+    /// Whether a build of this or another process has the lock.
+    pub(crate) fn is_being_built(&self) -> bool {
+        is_held_here(&self.store) || matches!(WriterLock::try_take(&self.dir), Ok(None))
+    }
+
     /// Whether this is the name of the embedder that is configured.
     pub(crate) fn is_configured(&self, model: &str) -> bool {
         self.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
@@ -311,6 +317,11 @@ impl Base {
                  `halma index --rebuild embedder` has embedded the base again",
                 record.model
             );
+        } else if self.embedder.is_some() && self.is_being_built() {
+            tracing::warn!(
+                "the {layer} vectors are being made by a build that is running: only BM25 is \
+                 searched until they are there"
+            );
         } else if let Some(embedder) = &self.embedder {
             tracing::warn!(
                 "the base has no {layer} vectors of `{}`: only BM25 is searched; run `halma \
@@ -319,5 +330,19 @@ impl Base {
             );
         }
         Ok(())
+    }
+}
+
+/// Such feedback would make every backup of the base one that cannot be restored.
+fn remove_dangling_feedback(store: &Store) {
+    match store.remove_dangling_feedback() {
+        Ok(0) => {}
+        Ok(removed) => tracing::warn!(
+            "{removed} records of feedback quoted documents that are deleted, and are removed"
+        ),
+        Err(e) => tracing::warn!(
+            "feedback that quotes deleted documents cannot be removed: {e}; `halma kb verify` \
+             lists it"
+        ),
     }
 }

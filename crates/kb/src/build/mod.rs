@@ -180,7 +180,7 @@ async fn atomize_and_embed(
         vectors = Embedded { done: vectors.done + again.done, ..again };
     }
     (report.atoms, report.atoms_cut) = (atoms, left_out);
-    report.spent = report.spent.or(atomized.spent);
+    report.spent = report.spent.or(atomized.spent).or(vectors.spent);
     report.usage.add(atomized.usage);
     report.failed_units = atomized.failed;
     report.embedded = vectors.done;
@@ -202,6 +202,7 @@ async fn embed_others(
     let vectors = embed_all(context, waiting).await?;
     report.embedded += vectors.done;
     report.pending_units += vectors.pending;
+    report.spent = report.spent.or(vectors.spent);
     report.failure = report.failure.take().or(vectors.failure);
     Ok(())
 }

@@ -88,7 +88,9 @@ pub(crate) async fn wait(context: &BuildContext) -> Result<WriterLock, KbError> 
     let dir = context.base.dir.clone();
     let (store, on_turn) = (context.store().clone(), Arc::clone(&context.on_turn));
     let lock = WriterLock::try_take(&dir)?;
-    if lock.is_none() {
+    if lock.is_none() && lock::is_held_here(&store) {
+        tracing::debug!("a build or deletion of this process writes to `{}`", dir.display());
+    } else if lock.is_none() {
         tracing::warn!("another process writes to `{}`; waiting for it", dir.display());
     }
     if lock.is_none() || store.replication().is_some() {

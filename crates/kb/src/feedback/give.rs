@@ -9,7 +9,7 @@ use crate::store::{
     CandidateRecord, ChunkRecord, DocumentRecord, FeedbackRecord, Id, Row, StoreReader, hash,
     parse_id,
 };
-use crate::{Base, KbError};
+use crate::{Base, KbError, UnknownNames};
 
 /// Chunks that one candidate rests on, at most: an answer over many rows cites its first ones.
 const MOST_SOURCES: usize = 32;
@@ -18,25 +18,88 @@ const MOST_SOURCES: usize = 32;
 const SALT_BITS: u32 = 20;
 
 impl Base {
-    /// Stores feedback on an answer. What the run quoted and is not in the base any more is left
-    /// out. In a view of some documents it is about these alone. It takes the place of what the same
-    /// person said of the run before, unless something of that was accepted.
+    /// Stores feedback on an answer. What the run quoted and never was in the base, or was replaced
+    /// since, is left out; [`KbError::NoDocument`] if a document that it quotes was deleted. In a
+    /// view of some documents it is about these alone. It takes the place of what the same person
+    /// said of the run before, unless something of that was accepted.
     pub fn add_feedback(&self, draft: &FeedbackDraft) -> Result<Feedback, KbError> {
-        let record = self.store.read(|reader| resolve(reader, draft))?;
+        let known = self.store.read(|reader| names_there(reader, draft))?;
+        self.add_feedback_about(draft, &known)
+    }
+
+    /// [`Base::add_feedback`] on a run that quotes documents which had these names in the base.
+    pub(super) fn add_feedback_about(
+        &self,
+        draft: &FeedbackDraft,
+        known: &BTreeSet<String>,
+    ) -> Result<Feedback, KbError> {
         let salt = hash(&[draft.run.as_bytes(), draft.by.as_bytes(), draft.note.as_bytes()]);
         let id = draft.at_ms << SALT_BITS | salt >> (u64::BITS - SALT_BITS);
         let whole = self.whole.as_deref().unwrap_or(self);
-        let id = whole.store.write(|writer| {
+        let stored = whole.store.write(|writer| {
+            // Read here: a deletion comes before, and is noticed, or after, and takes it along.
+            let resolved = writer.read_as(&self.store, |reader| {
+                let gone = names_gone(reader, draft, known)?;
+                if gone.is_empty() { resolve(reader, draft).map(Ok) } else { Ok(Err(gone)) }
+            })?;
+            let record = match resolved {
+                Ok(record) => record,
+                Err(gone) => {
+                    let gone = gone.into_iter().map(|name| (name, vec![])).collect();
+                    return Ok(Err(KbError::NoDocument { unknown: UnknownNames(gone) }));
+                }
+            };
             for former in said_before(writer, &record)? {
                 writer.remove_feedback(former)?;
             }
             let id = writer.add_feedback(id, &record)?;
             writer.publish()?;
-            Ok(id)
-        })?;
+            Ok(Ok(id))
+        });
+        let id = stored.flatten()?;
         self.refresh()?;
         self.feedback(&feedback_id(id))
     }
+}
+
+/// The names of documents of a draft that are in the base.
+pub(super) fn names_there(
+    reader: &StoreReader<'_>,
+    draft: &FeedbackDraft,
+) -> heed::Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for name in &draft.documents {
+        if reader.named(name)?.is_some() {
+            names.insert(name.clone());
+        }
+    }
+    Ok(names)
+}
+
+/// Names of a draft whose documents were deleted: those that were in the base before, and, where
+/// what is cited is gone, all that are not there. Otherwise a name that is not there may be that of
+/// a page of the web or of a knowledge graph.
+fn names_gone(
+    reader: &StoreReader<'_>,
+    draft: &FeedbackDraft,
+    known: &BTreeSet<String>,
+) -> heed::Result<Vec<String>> {
+    let there = names_there(reader, draft)?;
+    let mut missing: Vec<String> = draft.documents.clone();
+    missing.retain(|name| !there.contains(name));
+    if missing.is_empty() {
+        return Ok(missing);
+    }
+    let sources = draft.candidates.iter().flat_map(|candidate| &candidate.sources);
+    for node in draft.cited.iter().chain(sources) {
+        if let Some((layer, id)) = parse_id(node)
+            && reader.find(layer, id)?.is_none()
+        {
+            return Ok(missing);
+        }
+    }
+    missing.retain(|name| known.contains(name));
+    Ok(missing)
 }
 
 /// What the same person said of a run, as far as nothing of it was accepted.

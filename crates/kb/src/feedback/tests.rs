@@ -192,6 +192,49 @@ async fn it_goes_with_any_document_that_it_rests_on() {
     assert_eq!(base.inspector().verify().unwrap().problems, []);
 }
 
+#[test]
+fn what_is_said_while_its_document_is_deleted_is_refused_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = base(&dir);
+    let given = draft("run1", Verdict::Right, &chunks(&base)[..1]);
+    // The deletion comes between the reading of the run and the turn to write.
+    let known = base.store.read(|reader| give::names_there(reader, &given)).unwrap();
+    base.delete(&["one".into(), "one again".into()]).unwrap();
+    let uncited = FeedbackDraft { cited: vec![], candidates: vec![], ..given.clone() };
+    for refused in [
+        base.add_feedback_about(&given, &known),
+        base.add_feedback_about(&uncited, &known),
+        base.add_feedback(&given),
+    ] {
+        assert!(matches!(refused, Err(KbError::NoDocument { .. })), "{refused:?}");
+    }
+    assert!(base.has_no_feedback().unwrap() && !base.store.holds_text("poisonnote"));
+    assert_eq!(base.inspector().verify().unwrap().problems, []);
+    // A page of the web was never in the base.
+    let documents = vec!["https://example.org/".into(), "two".into()];
+    let given = FeedbackDraft { documents, ..uncited };
+    assert_eq!(base.add_feedback(&given).unwrap().documents, ["two"]);
+}
+
+#[test]
+fn feedback_on_what_is_gone_is_removed_when_the_base_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = base(&dir);
+    let sources = chunks(&base);
+    base.add_feedback(&draft("run2", Verdict::Right, &sources[3..])).unwrap();
+    let record = |reader: &StoreReader<'_>| Ok(reader.all_feedback()?.remove(0));
+    let (id, mut record) = base.store.read(record).unwrap();
+    // As a former version stored it.
+    record.documents.push(9);
+    record.cited.push(99);
+    base.store.write(|writer| writer.add_feedback(id + 1, &record)).unwrap();
+    assert_eq!(base.inspector().verify().unwrap().problems.len(), 2);
+    drop(base);
+    let base = Base::open(dir.path(), BaseOptions::default()).unwrap();
+    assert_eq!(base.inspector().verify().unwrap().problems, []);
+    assert_eq!(base.store.read(|reader| reader.feedback_ids()).unwrap(), [id]);
+}
+
 #[tokio::test]
 async fn two_people_who_disagree_hold_each_other_back() {
     let dir = tempfile::tempdir().unwrap();

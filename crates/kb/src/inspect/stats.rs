@@ -164,7 +164,10 @@ fn figures(reader: &StoreReader<'_>) -> heed::Result<Figures> {
         *figures.edges.entry(edge).or_default() += implied;
     }
     for task in Task::all() {
-        let UnitCounts { done, pending, failed } = reader.unit_counts(task)?;
+        let UnitCounts { done, mut pending, failed } = reader.unit_counts(task)?;
+        if task == Task::Embed {
+            pending += waiting_texts(reader, failed)?;
+        }
         let states =
             [(UnitState::Done, done), (UnitState::Pending, pending), (UnitState::Failed, failed)];
         for (state, count) in states.into_iter().filter(|(_, count)| *count > 0) {
@@ -174,6 +177,15 @@ fn figures(reader: &StoreReader<'_>) -> heed::Result<Figures> {
     figures.layers.retain(|_, count| *count > 0);
     figures.edges.retain(|_, count| *count > 0);
     Ok(figures)
+}
+
+/// Texts that have no vector yet of the embedder that the base is built with, apart from those that
+/// failed; none in a base without one.
+fn waiting_texts(reader: &StoreReader<'_>, failed: u64) -> heed::Result<u64> {
+    if reader.target_model()?.is_none() {
+        return Ok(0);
+    }
+    Ok((reader.awaiting_vector()?.len() as u64).saturating_sub(failed))
 }
 
 /// Bytes that a folder takes up.

@@ -137,6 +137,13 @@ pub(super) fn lines(
     Ok(())
 }
 
+/// What is wrong with a line; its number is that of the file and not of this text.
+fn broken(error: &serde_json::Error) -> String {
+    let (text, column) = (error.to_string(), error.column());
+    let place = format!(" at line {} column {column}", error.line());
+    format!("broken JSON at column {column}: {}", text.strip_suffix(&place).unwrap_or(&text))
+}
+
 /// The documents of one line.
 fn documents(
     line: &str,
@@ -144,8 +151,8 @@ fn documents(
     number: usize,
     format: InputFormat,
 ) -> Result<Vec<ParsedDocument>, Refusal> {
-    let value: Value = serde_json::from_str(line)
-        .map_err(|e| refusal(format!("broken JSON: {e}"), "correct the line"))?;
+    let value: Value =
+        serde_json::from_str(line).map_err(|e| refusal(broken(&e), "correct the line"))?;
     let shape = |e: serde_json::Error| {
         refusal(
             format!("the record does not fit: {e}"),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use halma_core::{Cx, Layer, Prompt};
 use minijinja::{Value, context};
 
+use super::refusal::is_refusal;
 use super::surroundings::{Surroundings, table_summaries};
 use super::{Backlog, BuildContext, EmbedQueue, Pace, SourceDocument, Stage, StageError};
 use crate::atom::{AtomDraft, AtomSource};
@@ -111,21 +112,48 @@ const QUESTION_MARKS: [char; 13] =
     ['?', '？', '؟', ';', '\u{37e}', '՞', '፧', '꘏', '⳺', '⁇', '⁈', '⁉', '︖'];
 
 /// The questions of a reply: lines that end with a question mark, of which words around the list
-/// have none. A model that writes statements only, as the offline one does, has made atoms as
-/// well; a line that ends with a colon introduces others.
+/// have none. Of a reply without any, the lines that do not introduce others by a colon: see
+/// [`check`].
 fn questions(reply: &str) -> Result<Vec<String>, String> {
     let mut lines = (Prompt::lines(ATOMIZE).parse)(reply)?;
-    let asks = |line: &String| {
-        let end = line.trim_end_matches(|c: char| c.is_whitespace() || "\"'”’»*_)".contains(c));
-        // The Armenian mark stands within the last word.
-        end.ends_with(QUESTION_MARKS) || end.contains('՞')
-    };
-    if lines.iter().any(asks) {
-        lines.retain(asks);
+    lines.retain(|line| !is_refusal(line));
+    if lines.iter().any(|line| is_question(line)) {
+        lines.retain(|line| is_question(line));
     } else {
         lines.retain(|line| !line.ends_with([':', '：']));
     }
-    if lines.is_empty() { Err("no line is a question".into()) } else { Ok(lines) }
+    if lines.is_empty() { Err(NO_QUESTION.into()) } else { Ok(lines) }
+}
+
+const NO_QUESTION: &str = "no line is a question";
+
+fn is_question(line: &str) -> bool {
+    let end = line.trim_end_matches(|c: char| c.is_whitespace() || "\"'”’»*_)".contains(c));
+    // The Armenian mark stands within the last word.
+    end.ends_with(QUESTION_MARKS) || end.contains('՞')
+}
+
+/// Statements are atoms only where they are sentences of the chunk, as the offline model writes them;
+/// whatever else a model says instead of questions is not about it.
+fn check(lines: &[String], source: &AtomSource) -> Result<(), String> {
+    let (text, title) = (bare(&source.text), bare(&source.title));
+    let is_sentence = |line: &String| {
+        let line = bare(line);
+        // The title may stand in the place of a pronoun, which may be a possessive one.
+        let rest = line.strip_prefix(&title).unwrap_or(&line).trim_start();
+        text.contains(rest.strip_prefix("s ").unwrap_or(rest)) || text.contains(&line)
+    };
+    if lines.iter().all(|line| is_question(line) || is_sentence(line)) {
+        Ok(())
+    } else {
+        Err(NO_QUESTION.into())
+    }
+}
+
+/// The words of a text in lower case, without marks.
+fn bare(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 fn variables(unit: &Unatomized) -> Value {
@@ -220,7 +248,8 @@ impl Stage for Atomize {
         for name in names {
             cx.quote(name);
         }
-        let questions = cx.ask(&QUESTIONS, variables(unit)).await?;
+        let check = |lines: &Vec<String>| check(lines, source);
+        let questions = cx.ask_checked(&QUESTIONS, variables(unit), check).await?;
         let left_out = questions.len().saturating_sub(self.most());
         Ok(Some(Atomized { atoms: source.question_atoms(questions, self.most()), left_out }))
     }
@@ -258,5 +287,46 @@ impl Stage for Atomize {
 
     fn texts(&self, output: &Atomized) -> u64 {
         output.atoms.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::TextPlace;
+
+    fn source() -> AtomSource {
+        let text =
+            "# Life\n\nMara Quill paints.\nHer first\nshow was in Oslo. This painter is shy.";
+        let chars = (0, text.chars().count());
+        let place = TextPlace { bytes: (0, text.len()), chars };
+        AtomSource { title: "Mara Quill".into(), text: text.into(), place, verbatim: true }
+    }
+
+    fn atoms(reply: &str) -> Result<Vec<String>, String> {
+        let lines = questions(reply)?;
+        check(&lines, &source()).map(|()| lines)
+    }
+
+    #[test]
+    fn a_reply_without_a_question_is_malformed_unless_it_quotes_the_chunk() {
+        for wrong in [
+            "I'm sorry, but I can't assist with that.",
+            "The passage is about a painter.",
+            "Mara Quill paints.\nThe content is not allowed.",
+            "I’m sorry. What else may I do for you?",
+            "Questions:",
+        ] {
+            assert_eq!(atoms(wrong), Err(NO_QUESTION.to_owned()), "{wrong}");
+        }
+        // As the offline model replies.
+        let sentences = "Mara Quill paints.\nMara Quill's first show was in Oslo.\n\
+                         Mara Quill: this painter is shy.";
+        assert_eq!(atoms(sentences).unwrap().len(), 3);
+        for question in ["Who paints?", "谁画画？", "من يرسم؟", "Ποιος ζωγραφίζει\u{37e}"]
+        {
+            let reply = format!("Sure, here they are.\n{question}");
+            assert_eq!(atoms(&reply).unwrap(), [question]);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use halma_core::{Cx, EmbedRole, Embedder, Layer, LlmError, Vector};
+use halma_core::{Cx, EmbedRole, Embedder, Layer, Limit, LlmError, Vector};
 
 use super::embed_queue::Queued;
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
@@ -28,6 +28,8 @@ pub(crate) struct Embedded {
     pub(crate) done: usize,
     /// Texts that were not tried.
     pub(crate) pending: usize,
+    /// The limit for which they were not.
+    pub(crate) spent: Option<Limit>,
     pub(crate) failure: Option<String>,
 }
 
@@ -105,12 +107,13 @@ impl Embed {
             result: Mutex::default(),
         });
         let total = queue.counter();
-        let StageReport { pending, failure, .. } = driver.run(queue.batches(), total).await?;
+        let StageReport { pending, spent, failure, .. } =
+            driver.run(queue.batches(), total).await?;
         let own = Arc::clone(context);
         let left = run_blocking("storing vectors", move || finish(&own)).await?;
         let result = std::mem::take(&mut *driver.stage().result());
         let failure = result.failure.or(failure);
-        Ok(Embedded { pending: if pending > 0 { left } else { 0 }, failure, ..result })
+        Ok(Embedded { pending: if pending > 0 { left } else { 0 }, spent, failure, ..result })
     }
 
     fn busy(&self) -> std::sync::MutexGuard<'_, Busy> {
@@ -214,6 +217,10 @@ impl super::Stage for Embed {
 
     /// One call, or several where the texts are too long together.
     async fn run(&self, _: &Cx, unit: &Vec<Searched>) -> Result<Option<Vec<Call>>, StageError> {
+        // Vectors cost no calls and no tokens of the budget, but they take time.
+        if let Some(limit @ Limit::Seconds) = self.context.meter.spent() {
+            return Err(StageError::Spent(limit));
+        }
         let mut open = vec![self.texts_of(unit).map_err(StageError::Base)?];
         let mut calls: Vec<Call> = vec![];
         while let Some(mut batch) = open.pop().filter(|batch| !batch.is_empty()) {

@@ -11,9 +11,11 @@ mod embed;
 mod embed_queue;
 mod forecast;
 mod knowledge;
+mod refusal;
 mod scan;
 mod source;
 mod summaries;
+mod summary_check;
 mod surroundings;
 mod windows;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use halma_core::{Edge, Layer, Prompt};
 use minijinja::{Value, context};
 
+use super::summary_check::{complaint, length};
 use super::windows::pack;
 use super::{
     AskStage, BuildContext, Driver, LedgerUnit, SourceChunk, SourceDocument, SourceTable,
@@ -210,6 +211,9 @@ async fn run_steps(
         report.add(driver.run_all(units).await?);
         open = take_up(store, open, waiting, &mut made)?;
     }
+    for target in open {
+        give_up(&target, &mut made);
+    }
     Ok(made)
 }
 
@@ -234,6 +238,9 @@ fn take_up(
                 let summary = summaries.concat();
                 put(writer, &target, &summary)?;
                 made.insert(row, Some(summary));
+            } else if length(&summaries) >= length(&target.pieces) {
+                // Another step would not make it shorter either.
+                give_up(&target, made);
             } else {
                 target.pieces = summaries;
                 next.push(target);
@@ -241,6 +248,13 @@ fn take_up(
         }
         Ok(next)
     })
+}
+
+/// Leaves a node without a summary.
+fn give_up(target: &Target, made: &mut Made) {
+    let (part, title) = (target.part, &target.title);
+    tracing::warn!("no summary of the {part} `{title}`: the summaries of its parts are too long");
+    made.insert(target.node.1, None);
 }
 
 impl Summarize {
@@ -350,6 +364,10 @@ impl AskStage for Summarize {
 
     fn documents<'a>(&self, window: &'a Window) -> Vec<&'a str> {
         vec![&window.document]
+    }
+
+    fn complaint(&self, window: &Window, reply: &String, _: bool) -> Option<String> {
+        complaint(&window.texts, reply)
     }
 
     fn accept(&self, _: &Window, reply: String) -> Result<String, StageError> {

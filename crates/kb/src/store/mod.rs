@@ -19,6 +19,7 @@ mod ledger;
 mod merges;
 mod names;
 mod nodes;
+mod readers;
 mod records;
 pub(crate) mod replica;
 mod restriction;
@@ -30,6 +31,7 @@ mod view;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::SystemTime;
 
 use halma_core::Filter;
@@ -77,6 +79,7 @@ pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile, rounded};
 pub(crate) use view::{StoreReader, StoreWriter};
 
 use self::databases::table::Table;
+use self::readers::StaleReaders;
 use self::vectors::VectorFiles;
 use crate::KbError;
 use crate::error::no_space;
@@ -94,6 +97,9 @@ pub(crate) struct Store {
     vectors: Arc<VectorFiles>,
     access: Access,
     growth: Arc<Growth>,
+    stale_readers: Arc<StaleReaders>,
+    /// How many locks for writing this process holds.
+    pub(crate) writers: Arc<AtomicUsize>,
     /// For a replica, how it is shared with others.
     pub(crate) replication: Option<Arc<Replication>>,
     /// What it is restricted to.
@@ -189,9 +195,19 @@ impl Store {
         }
         let (db, keys) = (db.map_err(fail)?, Arc::new(keys));
         let vectors = Arc::new(VectorFiles::new(dir, access != Access::Read));
-        let growth = Arc::default();
-        let own = dir.to_owned();
-        Ok(Self { env, dir: own, db, keys, vectors, access, growth, replication, scope: None })
+        Ok(Self {
+            env,
+            dir: dir.to_owned(),
+            db,
+            keys,
+            vectors,
+            access,
+            growth: Arc::default(),
+            stale_readers: Arc::default(),
+            writers: Arc::default(),
+            replication,
+            scope: None,
+        })
     }
 
     /// The same store for readers who see the documents that all of these filters admit, under the
@@ -258,6 +274,7 @@ impl Store {
         if !self.is_writable() {
             return Err(KbError::ReadOnly { dir: self.dir.clone() });
         }
+        self.stale_readers.clear(&self.env);
         self.growth.grow(&self.env, self.access);
         let begin = self.growth.begin(&self.env, || self.env.write_txn());
         let (_open, txn) = begin.map_err(|e| self.failed(e))?;

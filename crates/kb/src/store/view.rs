@@ -118,6 +118,20 @@ impl<'t> StoreWriter<'t> {
         }
     }
 
+    /// Reads what the readers of `store` see, which may be restricted, in this transaction.
+    pub(crate) fn read_as<T>(
+        &mut self,
+        store: &Store,
+        work: impl FnOnce(&StoreReader<'_>) -> heed::Result<T>,
+    ) -> heed::Result<T> {
+        if let Some(scope) = &store.scope {
+            self.reader.visibility = Some(Visibility::new(&self.reader, scope)?);
+        }
+        let read = work(&self.reader);
+        self.reader.visibility = None;
+        read
+    }
+
     /// The transaction, for LMDB's own writes.
     pub(super) fn txn(&mut self) -> &mut RwTxn<'t> {
         match &mut self.reader.txn {

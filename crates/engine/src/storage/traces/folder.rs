@@ -26,23 +26,23 @@ pub(super) struct FolderTraces {
 
 /// What must not be stored any more.
 #[derive(Debug, Default)]
-struct Deletions {
+pub(super) struct Deletions {
     /// Documents with the time of their last deletion: a question that began before may quote them.
     documents: HashMap<String, DateTime<Utc>>,
     /// The base itself is removed.
-    closed: bool,
+    pub(super) closed: bool,
 }
 
 /// Heads by id; `None` until one is read.
 type Heads = BTreeMap<String, Option<TraceHead>>;
 
 impl Deletions {
-    fn add(&mut self, documents: &[String], at: DateTime<Utc>) {
+    pub(super) fn add(&mut self, documents: &[String], at: DateTime<Utc>) {
         self.documents.retain(|_, before| at - *before < LONGEST_QUESTION);
         self.documents.extend(documents.iter().map(|name| (name.clone(), at)));
     }
 
-    fn forbid(&self, head: &TraceHead) -> bool {
+    pub(super) fn forbid(&self, head: &TraceHead) -> bool {
         let deleted = |name: &String| self.documents.get(name).is_some_and(|at| head.at <= *at);
         self.closed || head.documents.iter().any(deleted)
     }

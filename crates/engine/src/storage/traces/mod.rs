@@ -4,9 +4,11 @@ mod database;
 mod folder;
 #[cfg(test)]
 mod tests;
+mod writing;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use halma_core::{Answer, Trace, UsageTotal};
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use self::database::DatabaseTraces;
 use self::folder::FolderTraces;
+use self::writing::WritingTraces;
 use crate::error::EngineError;
 use crate::shared::SharedSpace;
 
@@ -60,6 +63,9 @@ pub struct TraceBody {
 #[derive(Debug)]
 pub struct TraceStore {
     dir: PathBuf,
+    /// Whether any trace is retained.
+    retains: bool,
+    writing: WritingTraces,
     kept: Box<dyn TraceStorage>,
 }
 
@@ -84,7 +90,7 @@ impl TraceStore {
     /// The traces of the base in `base_dir`; more than `limit` are not retained. Reads nothing yet.
     pub(crate) fn new(base_dir: &Path, limit: usize) -> Self {
         let kept = FolderTraces::new(base_dir, limit);
-        Self { dir: kept.dir().to_owned(), kept: Box::new(kept) }
+        Self::with(kept.dir().to_owned(), limit, Box::new(kept))
     }
 
     /// The traces of a base that is shared, for all its machines.
@@ -94,11 +100,16 @@ impl TraceStore {
         limit: usize,
     ) -> Result<Self, EngineError> {
         let kept = DatabaseTraces::new(space, limit)?;
-        Ok(Self { dir: base_dir.to_owned(), kept: Box::new(kept) })
+        Ok(Self::with(base_dir.to_owned(), limit, Box::new(kept)))
+    }
+
+    fn with(dir: PathBuf, limit: usize, kept: Box<dyn TraceStorage>) -> Self {
+        Self { dir, retains: limit > 0, writing: WritingTraces::default(), kept }
     }
 
     /// Stores nothing from now on, because the base is removed.
     pub fn close(&self) {
+        self.writing.close();
         self.kept.close();
     }
 
@@ -114,10 +125,26 @@ impl TraceStore {
         Ok(format!("{:011x}{random:010x}", Utc::now().timestamp_millis()))
     }
 
-    /// Writes a trace and removes the oldest ones beyond the limit. A trace that quotes a document
-    /// which was deleted after the question began is not written.
+    /// Lets a trace be found before [`TraceStore::store`] has written it.
+    pub(crate) fn begin(&self, trace: &Arc<StoredTrace>) {
+        if self.retains {
+            self.writing.begin(trace);
+        }
+    }
+
+    /// Writes a trace that was begun, and removes the oldest ones beyond the limit. A trace that was
+    /// deleted since, or quotes a document which was deleted after the question began, is not written.
     pub(crate) fn store(&self, trace: &StoredTrace) -> std::io::Result<()> {
-        self.kept.store(trace)
+        let id = &trace.head.id;
+        if !self.writing.holds(id) {
+            return Ok(());
+        }
+        let stored = self.kept.store(trace);
+        if !self.writing.remove(id) {
+            // It was deleted while it was written.
+            self.kept.remove(id)?;
+        }
+        stored
     }
 
     /// Heads that satisfy `filter`, newest first, starting after the id `after`, at most `limit`.
@@ -127,21 +154,38 @@ impl TraceStore {
         limit: usize,
         filter: impl Fn(&TraceHead) -> bool,
     ) -> Vec<TraceHead> {
-        self.kept.list(&Page { after, limit, filter: &filter })
+        let page = Page { after, limit, filter: &filter };
+        let mut heads = self.writing.heads(&page);
+        if heads.is_empty() {
+            return self.kept.list(&page);
+        }
+        heads.extend(self.kept.list(&page));
+        heads.sort_by(|a, b| b.id.cmp(&a.id));
+        heads.dedup_by(|a, b| a.id == b.id);
+        heads.truncate(limit);
+        heads
     }
 
     /// `None` when there is no trace of this id.
     pub fn get(&self, id: &str) -> Option<StoredTrace> {
-        if is_id(id) { self.kept.get(id) } else { None }
+        if !is_id(id) {
+            return None;
+        }
+        self.writing.get(id).or_else(|| self.kept.get(id))
     }
 
     /// Whether there was a trace to remove.
     pub fn remove(&self, id: &str) -> std::io::Result<bool> {
-        if is_id(id) { self.kept.remove(id) } else { Ok(false) }
+        if !is_id(id) {
+            return Ok(false);
+        }
+        let was_being_written = self.writing.remove(id);
+        Ok(self.kept.remove(id)? || was_being_written)
     }
 
     /// Removes the traces that quote any of these documents.
     pub(crate) fn forget(&self, documents: &[String]) -> std::io::Result<()> {
+        self.writing.forget(documents);
         self.kept.forget(documents)
     }
 }

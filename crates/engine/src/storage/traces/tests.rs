@@ -21,6 +21,12 @@ fn trace(id: &str, document: &str) -> StoredTrace {
     StoredTrace { head, body: TraceBody { answer: None, trace: Trace::default() } }
 }
 
+fn put(traces: &TraceStore, trace: StoredTrace) -> std::io::Result<()> {
+    let trace = Arc::new(trace);
+    traces.begin(&trace);
+    traces.store(&trace)
+}
+
 fn ids(traces: &TraceStore) -> Vec<String> {
     traces.list(None, 9, |_| true).into_iter().map(|head| head.id).collect()
 }
@@ -30,7 +36,7 @@ fn the_newest_are_retained_and_read_again() {
     let dir = tempfile::tempdir().unwrap();
     let traces = TraceStore::new(dir.path(), 2);
     for id in ["a1", "a2", "a3"] {
-        traces.store(&trace(id, "x.md")).unwrap();
+        put(&traces, trace(id, "x.md")).unwrap();
     }
     assert_eq!(ids(&traces), ["a3", "a2"]);
     let reopened = TraceStore::new(dir.path(), 2);
@@ -44,15 +50,15 @@ fn the_newest_are_retained_and_read_again() {
 fn two_processes_see_and_limit_the_traces_of_each_other() {
     let dir = tempfile::tempdir().unwrap();
     let (server, command) = (TraceStore::new(dir.path(), 2), TraceStore::new(dir.path(), 2));
-    server.store(&trace("a1", "x.md")).unwrap();
+    put(&server, trace("a1", "x.md")).unwrap();
     assert_eq!(ids(&server), ["a1"]);
-    command.store(&trace("a2", "x.md")).unwrap();
+    put(&command, trace("a2", "x.md")).unwrap();
     assert_eq!(ids(&server), ["a2", "a1"]);
-    command.store(&trace("a3", "y.md")).unwrap();
+    put(&command, trace("a3", "y.md")).unwrap();
     // The oldest file is gone already, which is not an error.
-    server.store(&trace("a4", "y.md")).unwrap();
+    put(&server, trace("a4", "y.md")).unwrap();
     assert_eq!(ids(&server), ["a4", "a3", "a2"]);
-    server.store(&trace("a5", "y.md")).unwrap();
+    put(&server, trace("a5", "y.md")).unwrap();
     assert_eq!(ids(&server), ["a5", "a4"]);
     assert_eq!(ids(&command), ["a5", "a4"]);
     server.forget(&["y.md".into()]).unwrap();
@@ -66,8 +72,8 @@ fn two_processes_see_and_limit_the_traces_of_each_other() {
 fn a_trace_that_quotes_a_document_is_deleted_with_it() {
     let dir = tempfile::tempdir().unwrap();
     let traces = TraceStore::new(dir.path(), 9);
-    traces.store(&trace("a1", "x.md")).unwrap();
-    traces.store(&trace("a2", "y.md")).unwrap();
+    put(&traces, trace("a1", "x.md")).unwrap();
+    put(&traces, trace("a2", "y.md")).unwrap();
     TraceStore::new(dir.path(), 9).forget(&["x.md".into()]).unwrap();
     assert_eq!(ids(&traces), ["a2"]);
     assert_eq!(std::fs::read_dir(dir.path().join(FOLDER)).unwrap().count(), 1);
@@ -88,7 +94,7 @@ fn a_question_that_began_before_a_deletion_leaves_no_trace_of_the_document() {
     let mut after = trace("a3", "x.md");
     after.head.at = Utc::now() + TimeDelta::seconds(1);
     for trace in [before, other, after] {
-        traces.store(&trace).unwrap();
+        put(&traces, trace).unwrap();
     }
     assert_eq!(ids(&traces), ["a3", "a2"], "the document may have come back since");
 }
@@ -100,10 +106,10 @@ fn a_removed_base_does_not_come_back_and_its_name_is_free() {
     std::fs::create_dir(&base).unwrap();
     let traces = TraceStore::new(&base, 9);
     std::fs::remove_dir(&base).unwrap();
-    assert!(traces.store(&trace("a1", "x.md")).is_err() && !base.exists());
+    assert!(put(&traces, trace("a1", "x.md")).is_err() && !base.exists());
     traces.close();
     std::fs::create_dir(&base).unwrap();
-    traces.store(&trace("a2", "x.md")).unwrap();
+    put(&traces, trace("a2", "x.md")).unwrap();
     assert_eq!(std::fs::read_dir(&base).unwrap().count(), 0);
 }
 
@@ -111,8 +117,8 @@ fn a_removed_base_does_not_come_back_and_its_name_is_free() {
 fn what_a_killed_process_left_goes_with_the_next_deletion() {
     let dir = tempfile::tempdir().unwrap();
     let traces = TraceStore::new(dir.path(), 9);
-    traces.store(&trace("a1", "x.md")).unwrap();
-    traces.store(&trace("a4", "x.md")).unwrap();
+    put(&traces, trace("a1", "x.md")).unwrap();
+    put(&traces, trace("a4", "x.md")).unwrap();
     let file = |name: &str| dir.path().join(FOLDER).join(name);
     let whole = std::fs::read_to_string(file("a4.jsonl")).unwrap();
     std::fs::write(file("a2.jsonl"), &whole[..20]).unwrap();
@@ -127,4 +133,34 @@ fn what_a_killed_process_left_goes_with_the_next_deletion() {
     assert_eq!(left, [true, false, false, true, true]);
     traces.forget(&["x.md".into()]).unwrap();
     assert!(!file("a4.jsonl").exists() && file("a5.jsonl").exists());
+}
+
+#[test]
+fn a_trace_is_found_listed_and_deleted_before_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let traces = TraceStore::new(dir.path(), 9);
+    put(&traces, trace("a1", "x.md")).unwrap();
+    let begun = ["a2", "a3", "a4", "a5"].map(|id| Arc::new(trace(id, &format!("{id}.md"))));
+    for trace in &begun {
+        traces.begin(trace);
+    }
+    assert_eq!(ids(&traces), ["a5", "a4", "a3", "a2", "a1"]);
+    let page = traces.list(Some("a5"), 2, |head| head.id != "a4");
+    assert_eq!(page.into_iter().map(|head| head.id).collect::<Vec<_>>(), ["a3", "a2"]);
+    assert_eq!(traces.get("a2").unwrap().head.documents, ["a2.md"]);
+    assert!(traces.remove("a2").unwrap());
+    traces.forget(&["a3.md".into()]).unwrap();
+    assert!(traces.get("a2").is_none() && traces.get("a3").is_none());
+    // One whose document was deleted before its end is not found in between either.
+    traces.forget(&["x.md".into()]).unwrap();
+    traces.begin(&Arc::new(trace("a6", "x.md")));
+    assert!(traces.get("a6").is_none());
+    for trace in &begun {
+        traces.store(trace).unwrap();
+    }
+    assert_eq!(ids(&traces), ["a5", "a4"]);
+    assert_eq!(ids(&TraceStore::new(dir.path(), 9)), ["a5", "a4"]);
+    let none = TraceStore::new(dir.path(), 0);
+    none.begin(&begun[0]);
+    assert!(none.get("a2").is_none());
 }

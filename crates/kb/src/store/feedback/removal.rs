@@ -1,8 +1,56 @@
 //! Feedback goes with what it quotes, and moves with what is replaced by the same.
 use halma_core::Layer;
 
-use super::{FeedbackRecord, link_key, quoted};
-use crate::store::{At, AtomRecord, ChunkRecord, Id, Row, Store, StoreWriter, hash};
+use super::{FeedbackRecord, id_of_key, link_key, quoted};
+use crate::KbError;
+use crate::store::sealed::at_of_key;
+use crate::store::{At, AtomRecord, ChunkRecord, Id, Row, Store, StoreReader, StoreWriter, hash};
+
+impl Store {
+    /// Removes feedback that quotes what is gone; returns how much there was. It was stored by a
+    /// former version while its document was deleted.
+    pub(crate) fn remove_dangling_feedback(&self) -> Result<usize, KbError> {
+        if self.read(|reader| reader.dangling_links())?.is_empty() {
+            return Ok(0);
+        }
+        self.write(|writer| {
+            let dangling = writer.dangling_links()?;
+            let db = writer.feedback_databases()?;
+            for key in &dangling {
+                writer.remove_feedback(id_of_key(key))?;
+                db.links.delete(writer.txn(), key)?;
+            }
+            writer.publish()?;
+            let mut ids: Vec<Id> = dangling.iter().map(|key| id_of_key(key)).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            Ok(ids.len())
+        })
+    }
+}
+
+impl StoreReader<'_> {
+    /// The keys of links of feedback to nodes that are missing, and of those without feedback.
+    fn dangling_links(&self) -> heed::Result<Vec<Vec<u8>>> {
+        let mut dangling = vec![];
+        let Some(db) = self.store.feedback() else { return Ok(dangling) };
+        // The links of a node follow one another.
+        let mut last: Option<(At, bool)> = None;
+        for entry in db.links.iter(self)? {
+            let (key, _) = entry?;
+            let Some(at) = key.get(..5).and_then(at_of_key) else { continue };
+            let is_there = match last {
+                Some((known, is_there)) if known == at => is_there,
+                _ => self.holds(at)?,
+            };
+            last = Some((at, is_there));
+            if !is_there || db.records.get(self, &key[5..])?.is_none() {
+                dangling.push(key.to_vec());
+            }
+        }
+        Ok(dangling)
+    }
+}
 
 impl StoreWriter<'_> {
     /// Takes out a record with everything that was accepted of it. Nothing of it can be read when

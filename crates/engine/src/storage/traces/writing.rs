@@ -1,0 +1,70 @@
+//! Traces of questions that are answered and not stored yet: they are found, listed and deleted like
+//! those that are.
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::Utc;
+
+use super::folder::Deletions;
+use super::{Page, StoredTrace, TraceHead};
+
+#[derive(Debug, Default)]
+pub(super) struct WritingTraces(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// What must not be found: a deletion may come between the question and its end.
+    deletions: Deletions,
+    traces: BTreeMap<String, Arc<StoredTrace>>,
+}
+
+impl WritingTraces {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn begin(&self, trace: &Arc<StoredTrace>) {
+        let mut state = self.state();
+        if !state.deletions.forbid(&trace.head) {
+            state.traces.insert(trace.head.id.clone(), Arc::clone(trace));
+        }
+    }
+
+    /// Whether the trace was not deleted since it began.
+    pub(super) fn holds(&self, id: &str) -> bool {
+        self.state().traces.contains_key(id)
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<StoredTrace> {
+        let trace = self.state().traces.get(id).map(Arc::clone);
+        trace.map(|trace| StoredTrace::clone(&trace))
+    }
+
+    /// Takes a trace out; whether it was there.
+    pub(super) fn remove(&self, id: &str) -> bool {
+        self.state().traces.remove(id).is_some()
+    }
+
+    /// Takes out what quotes these documents.
+    pub(super) fn forget(&self, documents: &[String]) {
+        let mut state = self.state();
+        state.deletions.add(documents, Utc::now());
+        let quotes = |head: &TraceHead| head.documents.iter().any(|name| documents.contains(name));
+        state.traces.retain(|_, trace| !quotes(&trace.head));
+    }
+
+    pub(super) fn close(&self) {
+        let mut state = self.state();
+        state.deletions.closed = true;
+        state.traces.clear();
+    }
+
+    /// The heads of a page, in no order.
+    pub(super) fn heads(&self, page: &Page<'_>) -> Vec<TraceHead> {
+        let state = self.state();
+        let older =
+            state.traces.iter().filter(|(id, _)| page.after.is_none_or(|at| id.as_str() < at));
+        let heads = older.map(|(_, trace)| &trace.head);
+        heads.filter(|head| (page.filter)(head)).cloned().collect()
+    }
+}

@@ -14,7 +14,7 @@ use crate::limits::rate_limit::RateLimit;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::settings::{SETTINGS_ENTRIES, SharedSettings};
-use crate::workspace::{DEFAULT, Workspace, Workspaces, has_changed};
+use crate::workspace::{DEFAULT, Purpose, Workspace, Workspaces, has_changed};
 
 pub(crate) type Shared = Arc<App>;
 
@@ -72,11 +72,12 @@ pub(crate) struct AppSetup<'a> {
     pub(crate) dir: &'a Path,
     pub(crate) demo: bool,
     pub(crate) loopback: bool,
+    pub(crate) purpose: Purpose,
 }
 
 impl App {
     pub(crate) fn new(setup: AppSetup<'_>) -> Result<Self, Problem> {
-        let AppSetup { loaded, engine, dir, demo, loopback } = setup;
+        let AppSetup { loaded, engine, dir, demo, loopback, purpose } = setup;
         let config = loaded.config.serve.clone();
         let keys = Arc::new(Keys::open(KeyFile::of(&engine, dir))?);
         let allowance = Arc::new(Allowance::new(Arc::clone(&keys), engine.shared().cloned(), dir));
@@ -99,7 +100,7 @@ impl App {
                 dir,
                 engine,
                 (accounts, settings.clone()),
-                config.open_workspaces,
+                (purpose, config.open_workspaces),
             )?,
             settings,
             applied: Mutex::new(AppliedSettings { configured, version: 0 }),

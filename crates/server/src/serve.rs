@@ -26,6 +26,7 @@ use crate::listening::ReservedAddress;
 use crate::problem::Problem;
 use crate::routes;
 use crate::settings::follow_settings;
+use crate::workspace::Purpose;
 
 /// Bytes of the request line and headers at most.
 const MAX_HEAD: usize = 64 * 1024;
@@ -93,7 +94,7 @@ impl Server {
         if !loopback && !insecure && !KeyFile::of(&engine, &dir).exists()? {
             return Err(needs_keys(addr.ip(), &engine, &dir).into());
         }
-        let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback };
+        let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback, purpose: Purpose::Serve };
         let app = App::new(setup).map_err(|problem| ServeError::Start(problem.detail))?;
         Ok(Self { app: Arc::new(app), listener, addr, _lock: lock })
     }

@@ -75,6 +75,11 @@ impl Builds {
         Self::with(Storage::Folder(dir))
     }
 
+    /// No queue, in a process that builds nothing.
+    pub(crate) fn unserved() -> std::io::Result<Self> {
+        Self::with(Storage::Unserved)
+    }
+
     /// The queue that the servers of a base share; `server` is the name of this one. A workspace
     /// besides the default one has a mark.
     pub(crate) fn shared(

@@ -27,6 +27,8 @@ pub(super) struct Changed {
 
 pub(super) enum Storage {
     Folder(PathBuf),
+    /// In a process that builds nothing.
+    Unserved,
     Database(Box<SharedQueue>),
 }
 
@@ -66,7 +68,7 @@ impl Storage {
     /// The name of this server, of a base that is shared.
     pub(super) fn server(&self) -> Option<&str> {
         match self {
-            Self::Folder(_) => None,
+            Self::Folder(_) | Self::Unserved => None,
             Self::Database(queue) => Some(&queue.server),
         }
     }
@@ -74,7 +76,11 @@ impl Storage {
     /// All builds. What this server was running when it stopped waits again.
     pub(super) fn read(&self) -> std::io::Result<All> {
         match self {
-            Self::Folder(dir) => Ok(read_folder(dir)),
+            Self::Folder(dir) => {
+                remove_leftovers(dir)?;
+                Ok(read_folder(dir))
+            }
+            Self::Unserved => Ok(All::new()),
             Self::Database(queue) => {
                 let mut all = All::new();
                 for Changed { id, build } in queue.changes()? {
@@ -94,7 +100,7 @@ impl Storage {
     /// What other servers have changed since the last time.
     pub(super) fn changes(&self) -> std::io::Result<Vec<Changed>> {
         match self {
-            Self::Folder(_) => Ok(vec![]),
+            Self::Folder(_) | Self::Unserved => Ok(vec![]),
             Self::Database(queue) => queue.changes(),
         }
     }
@@ -109,6 +115,7 @@ impl Storage {
                 file.persist(path(dir, &build.id)).map_err(|e| e.error)?;
                 Ok(true)
             }
+            Self::Unserved => Err(std::io::Error::other("this process builds nothing")),
             Self::Database(queue) => queue.put(build),
         }
     }
@@ -117,6 +124,7 @@ impl Storage {
     pub(super) fn remove(&self, id: &str) {
         match self {
             Self::Folder(dir) => drop(std::fs::remove_file(path(dir, id))),
+            Self::Unserved => {}
             Self::Database(queue) => drop(queue.entries.remove(id)),
         }
     }
@@ -197,11 +205,25 @@ impl SharedQueue {
     }
 }
 
+/// Removes files that a server which was killed has not finished.
+fn remove_leftovers(dir: &Path) -> std::io::Result<()> {
+    for file in std::fs::read_dir(dir)? {
+        let file = file?;
+        if file.path().extension().is_none_or(|extension| extension != "json") {
+            std::fs::remove_file(file.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// The builds in a folder. What was running when the server stopped waits again.
 pub(super) fn read_folder(dir: &Path) -> All {
     let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let read = |path: PathBuf| {
-        let mut build: Build = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let read = |file: PathBuf| {
+        let mut build: Build = serde_json::from_slice(&std::fs::read(&file).ok()?).ok()?;
+        if file != path(dir, &build.id) {
+            return None;
+        }
         if build.state == BuildState::Running {
             build.wait();
         }

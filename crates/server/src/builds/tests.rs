@@ -125,3 +125,19 @@ fn the_stage_that_is_shown_is_not_complete_and_stays_while_the_build_is_paused()
         assert_eq!(shown(&builds), ("paused".to_owned(), 3, 9));
     }
 }
+
+#[test]
+fn what_a_killed_server_has_not_finished_writing_is_no_build() {
+    let dir = tempfile::tempdir().unwrap();
+    let builds = Builds::open(dir.path()).unwrap();
+    let build = builds.start(None, vec![BasePart::Atoms], None).unwrap();
+    let folder = dir.path().join("builds");
+    let stored = folder.join(format!("{}.json", build.id));
+    let leftover = folder.join(".tmpAbc");
+    std::fs::copy(&stored, &leftover).unwrap();
+    builds.set_state(&build.id, BuildState::Cancelled).unwrap();
+    let reopened = Builds::open(dir.path()).unwrap();
+    assert_eq!(reopened.get(&build.id).unwrap().state, BuildState::Cancelled);
+    assert!(!leftover.exists() && stored.exists());
+    assert!(Builds::unserved().unwrap().start(None, vec![], None).is_err());
+}

@@ -2,7 +2,7 @@
 //! at regularly and not at every request; while it is not reached, those that were read last are
 //! accepted.
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
@@ -19,6 +19,9 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// For how long what was read from a database counts as what is there.
 const RECENT: Duration = Duration::from_secs(2);
 
+/// How often it is said that the keys cannot be read.
+const WARN_AGAIN: Duration = Duration::from_mins(1);
+
 /// How often a database is looked at for requests whose key is not known.
 const AGAIN: Duration = Duration::from_millis(50);
 
@@ -29,6 +32,8 @@ pub(crate) struct Keys {
     looked: RwLock<Instant>,
     /// When a look for a key that is not known began last.
     again: tokio::sync::Mutex<Option<Instant>>,
+    /// When it was said last that the keys cannot be read.
+    warned: Mutex<Option<Instant>>,
     /// Counts reloads, so that running answers check whether their key still exists.
     reloads: watch::Sender<u64>,
 }
@@ -51,7 +56,7 @@ impl Keys {
     pub(crate) fn open(file: KeyFile) -> Result<Self, KeysError> {
         let (loaded, looked) = (RwLock::default(), RwLock::new(Instant::now()));
         let (again, reloads) = (tokio::sync::Mutex::default(), watch::Sender::new(0));
-        let keys = Self { file, loaded, looked, again, reloads };
+        let keys = Self { file, loaded, looked, again, warned: Mutex::default(), reloads };
         keys.try_reload()?;
         Ok(keys)
     }
@@ -112,10 +117,14 @@ impl Keys {
         }
     }
 
-    /// Reads the keys again if they have changed. While the file cannot be read, no key is accepted.
+    /// Reads the keys again if they have changed. While they cannot be read, those that were read last
+    /// are accepted, and reading is tried again.
     pub(crate) fn reload(&self) {
-        if let Err(e) = self.try_reload() {
-            tracing::warn!("it is not known whether keys were revoked: {e}");
+        let Err(e) = self.try_reload() else { return };
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.is_none_or(|at| at.elapsed() > WARN_AGAIN) {
+            *warned = Some(Instant::now());
+            tracing::error!("the keys cannot be read, and those of before stay valid: {e}");
         }
     }
 
@@ -124,12 +133,10 @@ impl Keys {
         let changed = self.file.changed_since(known)?;
         *self.looked.write().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         let Some(ChangedKeys { stamp, keys }) = changed else { return Ok(()) };
-        let hashed = keys.unwrap_or_else(|e| {
-            tracing::error!("{e}");
-            vec![]
-        });
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        // Also when they cannot be read: a server without keys is open to everybody.
         loaded.required |= stamp.is_some();
+        let hashed = keys?;
         loaded.stamp = stamp;
         let entry =
             |(key, hash): HashedKey| (key.id.clone(), LoadedKey { key: Arc::new(key), hash });

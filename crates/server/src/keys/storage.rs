@@ -132,12 +132,30 @@ fn change_file(
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
     // The server and a command may change the file at the same time.
-    let lock = std::fs::File::create(path.with_extension("lock")).map_err(failed)?;
+    let lock_file = path.with_extension("lock");
+    let lock = std::fs::File::create(&lock_file).map_err(failed)?;
+    #[cfg(unix)]
+    give_to_server(&lock_file, path, folder).map_err(failed)?;
     lock.lock().map_err(failed)?;
     let text = change()?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(&text).map_err(failed)?;
+    #[cfg(unix)]
+    give_to_server(file.path(), path, folder).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
+}
+
+/// Gives a file the owner of the one whose place it takes, or of the folder: a command that root runs
+/// must not lock out the server, which may run as another user.
+#[cfg(unix)]
+fn give_to_server(file: &Path, former: &Path, folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+    let wanted = former.metadata().or_else(|_| folder.metadata())?;
+    let own = file.metadata()?;
+    if own.uid() == wanted.uid() {
+        return Ok(());
+    }
+    chown(file, Some(wanted.uid()), Some(wanted.gid()))
 }

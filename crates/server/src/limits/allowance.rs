@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use chrono::{NaiveDate, Timelike as _, Utc};
@@ -11,6 +11,7 @@ use halma_core::{Budget, Meter};
 use halma_engine::SharedSpace;
 use halma_pg::Spent;
 
+use super::blocking::run_blocking;
 use super::key_budget::KeyBudget;
 use crate::keys::{Key, Keys};
 use crate::problem::Problem;
@@ -43,16 +44,25 @@ impl Allowance {
         &self.keys
     }
 
-    /// The budget of a key for the rest of the day; `None` for a key without limits.
+    fn known(&self, key: &Key) -> Option<DailyMeter> {
+        let day = Utc::now().date_naive();
+        self.meters().get(&key.id).filter(|daily| daily.day == day).cloned()
+    }
+
+    fn meters(&self) -> MutexGuard<'_, HashMap<String, DailyMeter>> {
+        self.meters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The budget of a key for the rest of the day; `None` for a key without limits. Reads the usage
+    /// of all workspaces, the first time on a day.
     fn daily(&self, key: &Key) -> io::Result<Option<DailyMeter>> {
-        if key.budget_per_day_usd.is_none() && key.calls_per_day.is_none() {
+        if !has_limits(key) {
             return Ok(None);
         }
-        let day = Utc::now().date_naive();
-        let mut meters = self.meters.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(daily) = meters.get(&key.id).filter(|daily| daily.day == day) {
-            return Ok(Some(daily.clone()));
+        if let Some(daily) = self.known(key) {
+            return Ok(Some(daily));
         }
+        let day = Utc::now().date_naive();
         let shared = self.shared.as_ref().map(|space| KeyBudget::new(space, &key.id, day));
         let (calls, usd) = (key.calls_per_day, key.budget_per_day_usd);
         let meter = Arc::new(if let Some(shared) = &shared {
@@ -66,16 +76,29 @@ impl Allowance {
                 ..Budget::default()
             })
         });
-        let daily = DailyMeter { day, meter, shared };
+        // Of two that were read at the same time the first one counts.
+        let mut meters = self.meters();
+        let known = meters.get(&key.id).filter(|daily| daily.day >= day).cloned();
+        let daily = known.unwrap_or(DailyMeter { day, meter, shared });
         meters.insert(key.id.clone(), daily.clone());
         Ok(Some(daily))
     }
 
     /// The budget of the key for another question; refuses one that is spent. `None` for a key
     /// without limits.
-    pub(crate) async fn admit(&self, key: Option<&Key>) -> Result<Option<Arc<Meter>>, Problem> {
-        let Some(key) = key else { return Ok(None) };
-        let Some(daily) = self.daily(key).map_err(|e| Problem::io(&e))? else { return Ok(None) };
+    pub(crate) async fn admit(
+        self: &Arc<Self>,
+        key: Option<&Key>,
+    ) -> Result<Option<Arc<Meter>>, Problem> {
+        let Some(key) = key.filter(|key| has_limits(key)) else { return Ok(None) };
+        let known = self.known(key).map(Some);
+        let daily = if let Some(known) = known {
+            known
+        } else {
+            let (own, key) = (Arc::clone(self), key.clone());
+            run_blocking(move || own.daily(&key).map_err(|e| Problem::io(&e))).await?
+        };
+        let Some(daily) = daily else { return Ok(None) };
         daily.check().await?;
         Ok(Some(daily.meter))
     }
@@ -90,6 +113,10 @@ impl Allowance {
         }
         Some(Arc::new(Meter::new(Budget { calls: Some(0), ..Budget::default() })))
     }
+}
+
+fn has_limits(key: &Key) -> bool {
+    key.budget_per_day_usd.is_some() || key.calls_per_day.is_some()
 }
 
 impl DailyMeter {

@@ -21,6 +21,7 @@ use crate::limits::deadline::{LONGEST_BODY, within};
 use crate::problem::Problem;
 use crate::serve::{ServeError, ServeOptions};
 use crate::settings::follow_settings;
+use crate::workspace::Purpose;
 
 /// The route `/mcp`. Every request is served on its own, in the workspace of its key; there are no
 /// sessions.
@@ -54,7 +55,8 @@ async fn authorize(
 /// Serves the default workspace over standard input and output, until the agent closes them.
 pub async fn serve_stdio(options: ServeOptions) -> Result<(), ServeError> {
     let ServeOptions { loaded, engine, dir, demo, .. } = options;
-    let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback: true };
+    let (loopback, purpose) = (true, Purpose::Answer);
+    let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback, purpose };
     let app = Arc::new(App::new(setup)?);
     let workspace = Arc::clone(app.workspaces.root());
     let following = tokio::spawn(follow_settings(Arc::clone(&app)));

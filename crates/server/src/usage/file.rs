@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::{Sums, UsageCounts, UsageKey};
+use crate::workspace::Purpose;
 
 /// The file in the folder of a workspace.
 const NAME: &str = "usage.jsonl";
@@ -59,16 +60,16 @@ pub(super) struct FileUsage {
 }
 
 impl FileUsage {
-    /// Reads the records and rewrites them as sums. A line that was truncated by a crash is dropped;
+    /// Reads the records; the server rewrites them as sums. A line that was truncated by a crash is dropped;
     /// a file that is damaged in another way is left as it is.
-    pub(super) fn open(dir: &Path) -> io::Result<Self> {
+    pub(super) fn open(dir: &Path, purpose: Purpose) -> io::Result<Self> {
         let path = dir.join(NAME);
         let UsageFile { records, damaged, lines } = read_file(&path)?;
         let mut sums = Sums::new();
         for (key, counts) in records {
             sums.entry(key).or_default().add(counts);
         }
-        if lines > sums.len() && !damaged {
+        if purpose == Purpose::Serve && lines > sums.len() && !damaged {
             let mut file = tempfile::NamedTempFile::new_in(dir)?;
             for (key, counts) in &sums {
                 let record = Record { key: key.clone(), counts: *counts };

@@ -19,6 +19,7 @@ use self::database::DatabaseUsage;
 pub(crate) use self::database::day_number;
 use self::file::FileUsage;
 use crate::problem::Problem;
+use crate::workspace::Purpose;
 
 /// How usage is grouped.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
@@ -103,10 +104,13 @@ enum UsageStorage {
 
 impl Usage {
     /// The usage of the workspace in this folder, or in this database.
-    pub(crate) fn open(dir: &Path, shared: Option<&SharedSpace>) -> std::io::Result<Self> {
+    pub(crate) fn open(
+        (dir, purpose): (&Path, Purpose),
+        shared: Option<&SharedSpace>,
+    ) -> std::io::Result<Self> {
         let kept = match shared {
             Some(space) => UsageStorage::Database(DatabaseUsage::new(space)),
-            None => UsageStorage::File(FileUsage::open(dir)?),
+            None => UsageStorage::File(FileUsage::open(dir, purpose)?),
         };
         Ok(Self { kept, closed: AtomicBool::new(false) })
     }
@@ -172,15 +176,19 @@ mod tests {
     #[test]
     fn usage_survives_a_restart_and_a_truncated_line_is_skipped() {
         let dir = tempfile::tempdir().unwrap();
-        let usage = Usage::open(dir.path(), None).unwrap();
+        let usage = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
         let counts = UsageCounts { questions: 1, calls: 2, usd: 0.5, ..UsageCounts::default() };
         for strategy in ["naive", "kar3", "naive"] {
             usage.add(UsageKey::today("k", strategy), counts);
         }
         let path = dir.path().join("usage.jsonl");
+        // Another process next to the server leaves its file alone.
+        let before = std::fs::read_to_string(&path).unwrap();
+        Usage::open((dir.path(), Purpose::Answer), None).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{text}{}", &text[..30])).unwrap();
-        let again = Usage::open(dir.path(), None).unwrap();
+        let again = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
         let lines = again.grouped(GroupBy::Strategy, None).unwrap();
         assert_eq!(lines.len(), 2);
         let naive = &lines[1];
@@ -196,12 +204,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("usage.jsonl");
         let counts = UsageCounts { calls: 2, ..UsageCounts::default() };
-        let usage = Usage::open(dir.path(), None).unwrap();
+        let usage = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
         usage.add(UsageKey::today("k", "naive"), counts);
         let line = std::fs::read_to_string(&path).unwrap();
         let damaged = format!("{line}?\n{line}");
         std::fs::write(&path, &damaged).unwrap();
-        let again = Usage::open(dir.path(), None).unwrap();
+        let again = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
         assert_eq!(again.grouped(GroupBy::Key, None).unwrap()[0].counts.calls, 4);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
         std::fs::remove_file(&path).unwrap();

@@ -12,7 +12,7 @@ use super::continuing::Continuing;
 use super::open::OpenWorkspaces;
 use super::overview::{Overview, Overviews};
 use super::shared::HeardOf;
-use super::{Workspace, is_name, server_name};
+use super::{Purpose, Workspace, is_name, server_name};
 use crate::builds::{BuildAccounts, Mark, Marks, follow, run_worker};
 use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;
@@ -62,12 +62,23 @@ fn check_space(dir: &Path) -> Result<(), Problem> {
     }
 }
 
+/// Removes the folders of workspaces whose removal was interrupted.
+fn remove_leftovers(dir: &Path) -> std::io::Result<()> {
+    for leftover in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if leftover.file_name().to_string_lossy().starts_with(REMOVED) {
+            std::fs::remove_dir_all(leftover.path())?;
+        }
+    }
+    Ok(())
+}
+
 pub(crate) struct Workspaces {
     pub(super) dir: PathBuf,
     pub(super) root: Arc<Workspace>,
     pub(super) others: OpenWorkspaces,
     pub(super) closed: ClosedWorkspaces,
     pub(super) overviews: Overviews,
+    purpose: Purpose,
     /// How many of the others are open before those that nothing uses are closed.
     pub(super) most_open: usize,
     accounts: BuildAccounts,
@@ -85,17 +96,15 @@ impl Workspaces {
         dir: &Path,
         engine: Engine,
         (accounts, shared): (BuildAccounts, Option<Arc<SharedSettings>>),
-        most_open: usize,
+        (purpose, most_open): (Purpose, usize),
     ) -> Result<Self, Problem> {
         let marks = engine.shared().map(Marks::new);
         let continuing = marks.map(|marks| Arc::new(Continuing::new(marks)));
-        let root = Arc::new(Workspace::open(DEFAULT, dir, engine, None)?);
-        start_worker(&root, &accounts);
+        let root = Arc::new(Workspace::open((DEFAULT, purpose), dir, engine, None)?);
         let (dir, others) = (dir.join(FOLDER), OpenWorkspaces::default());
-        for leftover in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
-            if leftover.file_name().to_string_lossy().starts_with(REMOVED) {
-                std::fs::remove_dir_all(leftover.path()).map_err(|e| Problem::internal(&e))?;
-            }
+        if purpose == Purpose::Serve {
+            start_worker(&root, &accounts);
+            remove_leftovers(&dir).map_err(|e| Problem::internal(&e))?;
         }
         Ok(Self {
             dir,
@@ -103,6 +112,7 @@ impl Workspaces {
             others,
             closed: ClosedWorkspaces::default(),
             overviews: Overviews::default(),
+            purpose,
             most_open,
             accounts,
             shared,
@@ -136,20 +146,23 @@ impl Workspaces {
             }
             let (engine, name, dir) = (self.root.engine(), name.to_owned(), dir.clone());
             let mark = self.mark_of(&dir);
-            let is_shared = self.shared.is_some();
+            let (is_shared, purpose) = (self.shared.is_some(), self.purpose);
             let keys = self.accounts.allowance.keys().file().clone();
             let closed = self.closed.clone();
             let open = move || {
                 if is_shared {
                     std::fs::create_dir_all(&dir).map_err(|e| Problem::io(&e))?;
                 }
-                let workspace = Workspace::open(&name, &dir, engine.open_sibling(&dir)?, mark)?;
+                let sibling = engine.open_sibling(&dir)?;
+                let workspace = Workspace::open((&name, purpose), &dir, sibling, mark)?;
                 keys.bind(&name, &workspace.id)?;
                 closed.forget(&workspace.dir);
                 Ok(workspace)
             };
             let workspace = Arc::new(run_blocking(open).await?);
-            start_worker(&workspace, &self.accounts);
+            if purpose == Purpose::Serve {
+                start_worker(&workspace, &self.accounts);
+            }
             Ok::<_, Problem>(workspace)
         };
         let workspace = cell.get_or_try_init(open).await.map(Arc::clone)?;

@@ -62,11 +62,22 @@ pub(crate) struct Workspace {
     pub(crate) freshness: Option<Arc<Freshness>>,
 }
 
+/// What a process opens a workspace for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The server of the base, which holds its lock: it also builds, and removes what a former one
+    /// has left in part.
+    Serve,
+    /// A process that answers next to a server, such as `halma mcp`.
+    Answer,
+}
+
 impl Workspace {
-    /// Removes incomplete uploads that a crash left; builds that were running are queued again. `mark`
-    /// is how other servers know of its builds, of a workspace besides the default one that is shared.
+    /// To serve it, removes incomplete uploads that a crash left, and queues builds that were running
+    /// again. `mark` is how other servers know of its builds, of a workspace besides the default one
+    /// that is shared.
     pub(crate) fn open(
-        name: &str,
+        (name, purpose): (&str, Purpose),
         dir: &Path,
         engine: Engine,
         mark: Option<Mark>,
@@ -79,16 +90,18 @@ impl Workspace {
             std::fs::create_dir_all(&uploads).map_err(failed)?;
             uploads.push(&server);
         }
-        if uploads.exists() {
+        let serves = purpose == Purpose::Serve;
+        if serves && uploads.exists() {
             std::fs::remove_dir_all(&uploads).map_err(failed)?;
         }
         engine.originals().create().map_err(failed)?;
         let builds = match engine.shared() {
+            _ if !serves => Builds::unserved().map_err(failed)?,
             Some(space) => Builds::shared(space, server, mark)?,
             None => Builds::open(dir).map_err(failed)?,
         };
         let evaluation_runs = Arc::new(EvaluationRuns::open(dir, engine.shared())?);
-        let usage = Usage::open(dir, engine.shared()).map_err(failed)?;
+        let usage = Usage::open((dir, purpose), engine.shared()).map_err(failed)?;
         let id = engine.base().id().map_err(|e| Problem::internal(&e))?;
         let freshness = engine.shared().map(|space| Arc::new(Freshness::new(space)));
         Ok(Self {

@@ -77,7 +77,7 @@ impl Storage {
     pub(super) fn read(&self) -> std::io::Result<All> {
         match self {
             Self::Folder(dir) => {
-                remove_leftovers(dir)?;
+                remove_leftovers(dir);
                 Ok(read_folder(dir))
             }
             Self::Unserved => Ok(All::new()),
@@ -205,15 +205,15 @@ impl SharedQueue {
     }
 }
 
-/// Removes files that a server which was killed has not finished.
-fn remove_leftovers(dir: &Path) -> std::io::Result<()> {
-    for file in std::fs::read_dir(dir)? {
-        let file = file?;
-        if file.path().extension().is_none_or(|extension| extension != "json") {
-            std::fs::remove_file(file.path())?;
+/// Removes temporary files that a server which was killed has not finished.
+fn remove_leftovers(dir: &Path) {
+    for file in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if file.file_name().to_string_lossy().starts_with(".tmp")
+            && let Err(e) = std::fs::remove_file(file.path())
+        {
+            tracing::warn!("`{}` cannot be removed: {e}", file.path().display());
         }
     }
-    Ok(())
 }
 
 /// The builds in a folder. What was running when the server stopped waits again.

@@ -175,3 +175,37 @@ impl Keys {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NewKey, Scope};
+    use super::*;
+
+    #[test]
+    fn keys_stay_valid_while_their_file_is_broken_and_are_read_again_when_it_is_repaired() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, path) = (KeyFile::for_base(dir.path()), dir.path().join("keys.json"));
+        let new = || NewKey {
+            name: "chat".into(),
+            scopes: vec![Scope::Ask],
+            workspace: None,
+            expires: None,
+            budget_per_day_usd: None,
+            calls_per_day: None,
+            documents: None,
+        };
+        let (first, text) = file.create(new()).unwrap();
+        let keys = Keys::open(KeyFile::for_base(dir.path())).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        std::fs::write(&path, "{ broken").unwrap();
+        for _ in 0..2 {
+            assert_eq!(keys.authenticate(&text).unwrap().id, first.id);
+        }
+        assert!(Keys::open(KeyFile::for_base(dir.path())).is_err());
+        std::fs::write(&path, good).unwrap();
+        let (second, other) = file.create(new()).unwrap();
+        assert_eq!(keys.authenticate(&other).unwrap().id, second.id);
+        file.revoke(&first.id).unwrap();
+        assert!(keys.authenticate(&text).is_none() && keys.are_required());
+    }
+}

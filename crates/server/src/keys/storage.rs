@@ -134,8 +134,9 @@ fn change_file(
     // The server and a command may change the file at the same time.
     let lock_file = path.with_extension("lock");
     let lock = std::fs::File::create(&lock_file).map_err(failed)?;
+    // One of another user who may write to it is used as it is.
     #[cfg(unix)]
-    give_to_server(&lock_file, path, folder).map_err(failed)?;
+    let _ = give_to_server(&lock_file, path, folder);
     lock.lock().map_err(failed)?;
     let text = change()?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
@@ -147,12 +148,16 @@ fn change_file(
     Ok(())
 }
 
-/// Gives a file the owner of the one whose place it takes, or of the folder: a command that root runs
-/// must not lock out the server, which may run as another user.
+/// Gives a file the owner of the one whose place it takes, or of the folder, and the permissions of
+/// the former: a command that root runs must not lock out the server, which may run as another user.
 #[cfg(unix)]
 fn give_to_server(file: &Path, former: &Path, folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, chown};
-    let wanted = former.metadata().or_else(|_| folder.metadata())?;
+    let former = former.metadata();
+    if let Ok(former) = &former {
+        std::fs::set_permissions(file, former.permissions())?;
+    }
+    let wanted = former.or_else(|_| folder.metadata())?;
     let own = file.metadata()?;
     if own.uid() == wanted.uid() {
         return Ok(());

@@ -106,7 +106,7 @@ pub(crate) async fn follow_settings(app: Arc<App>) {
             tracing::warn!("the settings of other servers cannot be read: {}", problem.detail);
         }
         is_reached = followed.is_ok();
-        if is_reached {
+        if is_reached && app.workspaces.are_served() {
             app.workspaces.follow().await;
             if let Err(problem) = app.workspaces.continue_builds(&app).await {
                 tracing::debug!("builds of other workspaces are not known: {}", problem.detail);

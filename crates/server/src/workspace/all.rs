@@ -99,6 +99,7 @@ impl Workspaces {
         (purpose, most_open): (Purpose, usize),
     ) -> Result<Self, Problem> {
         let marks = engine.shared().map(Marks::new);
+        let marks = marks.filter(|_| purpose == Purpose::Serve);
         let continuing = marks.map(|marks| Arc::new(Continuing::new(marks)));
         let root = Arc::new(Workspace::open((DEFAULT, purpose), dir, engine, None)?);
         let (dir, others) = (dir.join(FOLDER), OpenWorkspaces::default());
@@ -119,6 +120,11 @@ impl Workspaces {
             heard_of: HeardOf::default(),
             continuing,
         })
+    }
+
+    /// Whether this process is the server of the base.
+    pub(crate) fn are_served(&self) -> bool {
+        self.purpose == Purpose::Serve
     }
 
     pub(crate) fn root(&self) -> &Arc<Workspace> {

@@ -12,6 +12,20 @@ use crate::view;
 const WRONG_USE: u8 = 2;
 /// A failed run.
 const FAILED: u8 = 1;
+/// Stopped by the user, as a shell reports Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+/// The command was stopped by Ctrl-C or SIGTERM; what is printed about it.
+#[derive(Debug)]
+pub(crate) struct Interrupted(pub(crate) String);
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Interrupted {}
 
 /// The reader of the output has closed it (`halma … | head`), which is not an error.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -24,6 +38,10 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
+    }
+    if let Some(Interrupted(message)) = error.downcast_ref() {
+        view::print_to_stderr(message);
+        return ExitCode::from(INTERRUPTED);
     }
     let hint = hint(error);
     let label = style("error:").for_stderr().red().bold();
@@ -80,7 +98,8 @@ fn is_missing_file(error: &anyhow::Error) -> bool {
     !error.chain().any(is_ours) && error.chain().any(is_missing)
 }
 
-fn is_wrong_use(error: &anyhow::Error) -> bool {
+/// Whether the command or the configuration is wrong, as opposed to a failed run.
+pub(crate) fn is_wrong_use(error: &anyhow::Error) -> bool {
     config_error(error).is_some()
         || is_missing_file(error)
         || error.chain().any(|cause| {

@@ -18,6 +18,10 @@ use crate::logging::LogStyle;
 /// How long blocking work may take after the command has ended.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long it may take after the user has stopped the command: what is begun is as safe as when
+/// the program is killed.
+const INTERRUPTED_TIMEOUT: Duration = Duration::from_millis(500);
+
 fn main() -> ExitCode {
     let args = Args::parse();
     let library_warnings = logging::start(log_style(&args));
@@ -33,7 +37,12 @@ fn main() -> ExitCode {
         Ok(runtime) => {
             let done = runtime.block_on(run(args));
             // Writes may finish, such as that of a trace; reading a huge folder may not.
-            runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
+            let interrupted = done.as_ref().is_err_and(|error| error.is::<exit::Interrupted>());
+            runtime.shutdown_timeout(if interrupted {
+                INTERRUPTED_TIMEOUT
+            } else {
+                SHUTDOWN_TIMEOUT
+            });
             done
         }
         Err(e) => Err(anyhow::anyhow!("cannot start the async runtime: {e}")),

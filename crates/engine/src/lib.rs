@@ -12,7 +12,10 @@ mod storage;
 mod telemetry;
 mod writer;
 
-pub use assemble::{configured_prompts, fetch_weights, list_prompts};
+pub use assemble::{
+    PromptOverride, configured_prompts, fetch_weights, is_demonstrations, list_prompts,
+    prompt_overrides,
+};
 pub use config::load::{Flags, Loaded, flag_value, load};
 pub use config::serve::{LogFormat, ServeConfig};
 pub use config::show::{ShownValue, show};
@@ -38,8 +41,8 @@ pub use halma_kb::{
     WorkerKind, serve_worker,
 };
 pub use halma_kb::{
-    BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport, SERVER_LOCK,
-    backup, may_hold_records, restore,
+    BUILD_LOCK, BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport,
+    SERVER_LOCK, backup, may_hold_records, restore,
 };
 pub use halma_kg::{
     KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,

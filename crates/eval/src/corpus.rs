@@ -53,7 +53,7 @@ impl CorpusWriter {
         };
         std::fs::create_dir_all(folder).map_err(fail)?;
         if std::fs::read_dir(folder).map_err(fail)?.next().is_some() {
-            return Err(fail(std::io::ErrorKind::AlreadyExists.into()));
+            return Err(EvalError::FullFolder { folder: folder.into() });
         }
         Ok(Self {
             folder: folder.into(),

@@ -22,6 +22,8 @@ pub enum EvalError {
         file.display()
     )]
     Newer { file: PathBuf, line: usize, given: u32, supported: u32 },
+    #[error("{}: the folder holds files already; give a new folder", folder.display())]
+    FullFolder { folder: PathBuf },
     #[error("two systems are called `{label}`; give each a label of its own")]
     SameLabel { label: String },
     #[error("the evaluation was stopped from outside; run it again to continue")]
@@ -71,6 +73,7 @@ impl EvalError {
                 | Self::BadReport { .. }
                 | Self::ReportVersion { .. }
                 | Self::SameLabel { .. }
+                | Self::FullFolder { .. }
         )
     }
 }

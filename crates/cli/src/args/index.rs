@@ -10,8 +10,8 @@ use super::{BudgetArgs, KbDir};
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Index {
     /// Files and folders: PDF, office documents, HTML, EPUB, email, Markdown, text, CSV, images,
-    /// JSONL records, contexts of question sets
-    #[arg(required = true)]
+    /// JSONL records, contexts of question sets. Without any, what waits or has failed in a base is
+    /// done, and what `--rebuild` names
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) kb: KbDir,

@@ -1,15 +1,18 @@
 //! `halma ask`: answers a question from a knowledge base.
 use std::io::Read as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use halma_core::{Answer, Filter};
+use halma_core::{Answer, Event, Filter, Trace, Watcher};
 use halma_engine::{AskRequest, AskResult, EngineError};
+use halma_server::stop_signal;
 use serde_json::json;
 
+use super::search::nothing;
 use super::setup::{budget_flags, load_config, open_chosen, set_flags};
 use crate::args::{Ask, Common};
-use crate::view::{self, progress};
+use crate::exit::Interrupted;
+use crate::view::{self, plural, progress, thousands};
 
 pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     let mut flags = set_flags(&args.set.set)?;
@@ -20,26 +23,66 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
         text => text.to_owned(),
     };
     let metadata = args.fields.filter()?;
-    let engine = Arc::new(open_chosen(config, &args.kb)?);
+    let whole = Arc::new(open_chosen(config, &args.kb)?);
     let feedback = args.no_feedback.then_some(false);
-    let engine = engine.filtered(&Filter { metadata, feedback, ..Filter::default() })?;
+    let filter = Filter { metadata, ..Filter::default() };
+    let engine = whole.filtered(&Filter { feedback, ..filter.clone() })?;
     let (line, watcher) = progress::question();
+    let paid = Arc::new(Mutex::new(Trace::default()));
     let Ask { strategy, asked_at, answer_style, log, .. } = args;
     let request = AskRequest {
         strategy,
         asked_at: asked_at.map(String::from),
         answer_style,
-        watcher: Some(watcher),
+        watcher: Some(counted(watcher, &paid)),
         ..AskRequest::new(question)
     };
-    let result = engine.ask(request).await;
+    let result = tokio::select! {
+        result = engine.ask(request) => result,
+        () = stop_signal() => {
+            line.finish_and_clear();
+            return Err(interrupted(&paid).into());
+        }
+    };
     line.finish_and_clear();
     let result = result?;
     match &result.outcome.answer {
         Ok(answer) if args.json => view::print_json(&as_json(answer, &result)),
-        Ok(answer) => view::print(&view::answer::answer(answer, &result, log)),
+        Ok(answer) => {
+            view::print(&view::answer::answer(answer, &result, log))?;
+            if answer.abstained
+                && let Some(reason) = nothing::explain(&whole, &filter)?
+            {
+                view::note(&reason);
+            }
+            Ok(())
+        }
         Err(_) => result.outcome.answer.map(drop).map_err(|e| EngineError::Run(e).into()),
     }
+}
+
+/// A watcher that keeps the calls as well, of which the cost is known when the question is stopped.
+fn counted(watcher: Watcher, calls: &Arc<Mutex<Trace>>) -> Watcher {
+    let calls = Arc::clone(calls);
+    Arc::new(move |event: &Event| {
+        if matches!(event, Event::ModelCalled { .. } | Event::ModelCallFailed { .. })
+            && let Ok(mut calls) = calls.lock()
+        {
+            calls.0.push(event.clone());
+        }
+        watcher(event);
+    })
+}
+
+/// What is said of a question that the user has stopped: the calls until then.
+fn interrupted(calls: &Mutex<Trace>) -> Interrupted {
+    let usage = calls.lock().map(|calls| calls.usage()).unwrap_or_default();
+    if usage.llm_calls == 0 {
+        return Interrupted("Interrupted.".into());
+    }
+    let tokens = thousands(usage.prompt_tokens + usage.completion_tokens);
+    let calls = plural(usage.llm_calls, "call", "calls");
+    Interrupted(format!("Interrupted after {calls}, {tokens} tokens, ${:.4}.", usage.usd))
 }
 
 fn read_stdin() -> anyhow::Result<String> {

@@ -9,9 +9,9 @@ use halma_engine::{AskRequest, AskResult, Engine, IndexOptions};
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
-use super::index::summary;
 use super::setup::{create_or_open, load_config};
 use crate::args::{Common, Demo};
+use crate::view::index_report::summary;
 use crate::view::{self, duration, progress};
 
 static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../demo/library");

@@ -65,7 +65,15 @@ fn check(file: &Path, json: bool) -> anyhow::Result<()> {
         }
     }
     checked.refused = checked.refusals.len();
-    if json { view::print_json(&checked) } else { view::print(&checked.table()) }
+    if json {
+        view::print_json(&checked)?;
+    } else {
+        view::print(&checked.table())?;
+    }
+    if checked.total > 0 && checked.parsed == 0 {
+        anyhow::bail!("`{}`: no plan can be read; every line was refused", file.display());
+    }
+    Ok(())
 }
 
 impl CheckedPlans {

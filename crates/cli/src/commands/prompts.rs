@@ -5,7 +5,9 @@ use anyhow::Context as _;
 use console::style;
 use diffy::DiffOptions;
 use halma_core::ConfigError;
-use halma_engine::{list_prompts, shipped_prompts};
+use halma_engine::{
+    PromptOverride, is_demonstrations, list_prompts, prompt_overrides, shipped_prompts,
+};
 
 use super::setup::load_config;
 use crate::args::{Common, Prompts, PromptsCommand};
@@ -49,7 +51,7 @@ fn shipped() -> impl Iterator<Item = halma_core::PromptFile> {
 
 /// Writes every built-in prompt. A file that the user changed is overwritten with `--force` only.
 fn export(dir: &Path, force: bool) -> anyhow::Result<()> {
-    let mut written = 0;
+    let (mut prompts, mut demonstrations) = (0, 0);
     for prompt in shipped() {
         let path = dir.join(format!("{}.md", prompt.name));
         let existing = std::fs::read_to_string(&path).ok();
@@ -70,11 +72,16 @@ fn export(dir: &Path, force: bool) -> anyhow::Result<()> {
             .with_context(|| format!("cannot create {}", parent.display()))?;
         std::fs::write(&path, prompt.text)
             .with_context(|| format!("cannot write {}", path.display()))?;
-        written += 1;
+        if is_demonstrations(prompt.name) {
+            demonstrations += 1;
+        } else {
+            prompts += 1;
+        }
     }
     view::print(&format!(
-        "Wrote {} to {}. Use them with --prompts {} or `prompts_dir` in halma.toml.",
-        plural(written, "prompt", "prompts"),
+        "Wrote {} and {} to {}. Use them with --prompts {} or `prompts_dir` in halma.toml.",
+        plural(prompts, "prompt", "prompts"),
+        plural(demonstrations, "file of demonstrations", "files of demonstrations"),
         dir.display(),
         dir.display()
     ))
@@ -82,12 +89,11 @@ fn export(dir: &Path, force: bool) -> anyhow::Result<()> {
 
 fn diff(common: &Common) -> anyhow::Result<()> {
     let mut same = true;
-    for info in list_prompts(&load_config(common, vec![])?.config)? {
-        let Some(prompt) = shipped().find(|p| info.overridden && p.name == info.name) else {
-            continue;
-        };
-        let yours = std::fs::read_to_string(&info.file)
-            .with_context(|| format!("cannot read {}", info.file))?;
+    let config = load_config(common, vec![])?.config;
+    for PromptOverride { name, file, text } in prompt_overrides(&config) {
+        let Some(prompt) = shipped().find(|prompt| prompt.name == name) else { continue };
+        let file = file.display().to_string();
+        let yours = text.with_context(|| format!("cannot read {file}"))?;
         if prompt.text == yours {
             continue;
         }
@@ -95,10 +101,12 @@ fn diff(common: &Common) -> anyhow::Result<()> {
         let diff = DiffOptions::new()
             .set_context_len(2)
             .set_original_filename(format!("built-in/{}.md", prompt.name))
-            .set_modified_filename(info.file.clone())
+            .set_modified_filename(file)
             .create_patch(prompt.text, &yours)
             .to_string();
         view::print(diff.trim_end())?;
     }
+    // What cannot be used is an error after its differences, which show the mistake.
+    list_prompts(&config)?;
     if same { view::print("No prompt differs from the built-in prompts.") } else { Ok(()) }
 }

@@ -10,9 +10,9 @@ use halma_server::{
 use toml::Value;
 
 use super::demo::{example_questions, write_library};
-use super::index::summary;
 use super::setup::{create_or_open, is_unmade, load_config};
 use crate::args::{Common, Serve};
+use crate::view::index_report::summary;
 use crate::view::{self, progress};
 
 /// The knowledge base of `halma demo`, used unless `--kb` names another.

@@ -14,6 +14,14 @@ const BASE_VARIABLE: &str = "HALMA_KB";
 /// Loads the configuration and applies the common flags and those of a command.
 pub(crate) fn load_config(common: &Common, mut flags: Flags) -> Result<Loaded, ConfigError> {
     if let Some(dir) = &common.prompts {
+        if !dir.is_dir() {
+            return Err(ConfigError {
+                file: "--prompts".into(),
+                key: dir.display().to_string(),
+                reason: "there is no such folder".into(),
+                hint: "write the built-in prompts there with `halma prompts export DIR`".into(),
+            });
+        }
         let dir = Value::String(dir.display().to_string());
         flags.push(("prompts_dir".into(), dir, "--prompts".into()));
     }
@@ -72,10 +80,10 @@ pub(crate) fn set_flags(set: &[String]) -> Result<Flags, ConfigError> {
     Ok(flags)
 }
 
-/// `--meta team=legal` and the like as fields.
-pub(crate) fn metadata_of(written: &[String]) -> Result<Metadata, ConfigError> {
+/// `--meta team=legal` and the like as fields; `flag` is the option that gives them.
+pub(crate) fn metadata_of(written: &[String], flag: &str) -> Result<Metadata, ConfigError> {
     let wrong = |text: &str, reason: &str| ConfigError {
-        file: "the field of a document".into(),
+        file: flag.into(),
         key: text.into(),
         reason: reason.into(),
         hint: "write, for example, team=legal, year=2024 or 'tags=[\"a\", \"b\"]'".into(),

@@ -2,6 +2,7 @@
 pub(crate) mod answer;
 pub(crate) mod estimate;
 pub(crate) mod feedback;
+pub(crate) mod index_report;
 pub(crate) mod progress;
 pub(crate) mod table;
 

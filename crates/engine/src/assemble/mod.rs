@@ -20,8 +20,10 @@ use halma_offline::Extractive;
 use halma_web::{Web, WebAccess};
 
 pub(crate) use self::heads::heads;
-pub(crate) use self::prompts::prompts;
-pub use self::prompts::{configured_prompts, list_prompts};
+pub use self::prompts::{
+    PromptOverride, configured_prompts, is_demonstrations, list_prompts, prompt_overrides,
+};
+pub(crate) use self::prompts::{count_demonstrations, prompts};
 use crate::config::{
     CONFIG_FILE, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
 };

@@ -59,6 +59,36 @@ fn prompt_files(root: &Path, dir: &Path) -> Vec<(String, PathBuf)> {
     files
 }
 
+/// A file of the user's that has the name of a prompt, as it is.
+pub struct PromptOverride {
+    pub name: String,
+    pub file: PathBuf,
+    /// Not checked: it may not be a valid prompt.
+    pub text: std::io::Result<String>,
+}
+
+/// The files in the folder of prompts, unchecked, in the order of their names. Empty without one.
+pub fn prompt_overrides(config: &Config) -> Vec<PromptOverride> {
+    let files = config.prompts_dir.iter().flat_map(|dir| prompt_files(dir, dir));
+    files
+        .map(|(name, file)| {
+            let text = std::fs::read_to_string(&file);
+            PromptOverride { name, file, text }
+        })
+        .collect()
+}
+
+/// How many shipped files hold worked examples of a prompt.
+pub(crate) fn count_demonstrations() -> usize {
+    let files = std::iter::once(halma_core::PROMPTS).chain(shipped_prompts()).flatten();
+    files.filter(|file| is_demonstrations(file.name)).count()
+}
+
+/// Whether a file holds the worked examples of a prompt: `kar3/propose.demonstrations`.
+pub fn is_demonstrations(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending == "demonstrations")
+}
+
 /// The prompts as configured, without a base.
 pub fn configured_prompts(config: &Config) -> Result<Prompts, ConfigError> {
     prompts(config).map_err(|e| config.named(e))

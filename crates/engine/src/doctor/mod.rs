@@ -100,7 +100,12 @@ fn prompts(config: &Config) -> Finding {
         Ok(prompts) => {
             let list = prompts.list();
             let changed = list.iter().filter(|info| info.overridden).count();
-            let message = format!("{} prompts, {changed} replaced by yours", list.len());
+            let demonstrations = assemble::count_demonstrations();
+            let message = format!(
+                "{} prompts and {demonstrations} files of demonstrations, {changed} replaced by \
+                 yours",
+                list.len()
+            );
             Finding::new("prompts", Health::Good, message)
         }
         Err(e) => Finding::misconfigured("prompts", config, e),
@@ -338,6 +343,9 @@ fn base(place: &Place, opened: &Result<Option<Engine>, EngineError>) -> Finding 
         Err(e) => return Finding::bad(NAME, e),
     };
     match engine.base().inspector().stats() {
+        Ok(stats) if stats.documents == 0 => {
+            Finding::new(NAME, Health::Warning, "0 documents; run `halma index FOLDER`")
+        }
         Ok(stats) => {
             let measured = engine.base().dense_trust().ok().flatten();
             let message = format!(

@@ -96,8 +96,16 @@ pub(crate) fn build(
         Some(toml::Value::Boolean(abstain)) => abstain,
         Some(other) => return Err(error(format!("`{ABSTAIN}` is `true` or `false`, not {other}"))),
     };
-    let inner = entry.build_from(table).map_err(error)?;
+    let inner = entry.build_from(table).map_err(|reason| error(with_common(reason)))?;
     Ok(if abstain { inner } else { Arc::new(AlwaysAnswers { inner }) })
+}
+
+/// The error of an unknown setting with those that every strategy has, which its own list lacks.
+fn with_common(reason: String) -> String {
+    match reason.contains("unknown field") {
+        true => format!("{reason}; every strategy has `{ABSTAIN}` and `demonstrations`, too"),
+        false => reason,
+    }
 }
 
 /// The setting of every strategy that says whether it may give no answer.

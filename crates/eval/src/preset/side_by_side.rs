@@ -1,6 +1,6 @@
 //! A paper's figures and ours, row by row. There is no difference of the two: the protocols
 //! differ, and a difference would be read as if they did not.
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -213,6 +213,15 @@ fn others(preset: &Preset, report: &Report) -> Vec<String> {
     others.map(|run| run.label.clone()).collect()
 }
 
+/// One reason for each kind of failure of a run.
+fn failures(run: &Run) -> impl Iterator<Item = String> {
+    let mut kinds: BTreeMap<&str, &str> = BTreeMap::new();
+    for failure in &run.failures {
+        kinds.entry(&failure.kind).or_insert(&failure.reason);
+    }
+    kinds.into_iter().map(|(kind, reason)| format!("{kind}, for example: {reason}"))
+}
+
 /// Rows without a run, runs with something missing, figures that the report lacks; then the
 /// preset's own notes.
 fn notes(preset: &Preset, figures: &[Figure], report: &Report) -> Vec<String> {
@@ -228,6 +237,7 @@ fn notes(preset: &Preset, figures: &[Figure], report: &Report) -> Vec<String> {
                     notes.push(format!("{label}: the run had {}", deviations.join(", ")));
                 }
                 notes.extend(run.notes().into_iter().map(|note| format!("{label}: {note}")));
+                notes.extend(failures(run).map(|failure| format!("{label}: {failure}")));
             }
         }
     }

@@ -57,7 +57,12 @@ async fn ask(session: &Session, strategies: &Strategies, args: &EvalRun) -> anyh
     let Session { engine, data, runner, bench, out } = session;
     let systems = strategies.systems(engine)?;
     if args.estimate {
-        return estimate(runner, data, (&systems, bench), args).await;
+        estimate(runner, data, (&systems, bench), args).await?;
+        view::note(&format!(
+            "The answers of this estimate are stored in {0}; an evaluation with `--out {0}` does              not ask them again.",
+            out.display()
+        ));
+        return Ok(());
     }
     let (report, page) = session.report(&systems).await?;
     if args.how.json {

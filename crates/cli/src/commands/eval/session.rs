@@ -22,9 +22,6 @@ use crate::args::{Common, EvalHow, ProtocolArg};
 use crate::commands::setup::{budget_flags, load_config, set_flags};
 use crate::view;
 
-/// At most this many refused records are named; `halma data check` names more.
-const NAMED: usize = 10;
-
 /// Everything that asking takes, except the strategies.
 pub(in crate::commands) struct Session {
     pub(in crate::commands) engine: Arc<Engine>,
@@ -276,13 +273,12 @@ pub(in crate::commands) fn default_folder(data: &str) -> PathBuf {
 }
 
 fn say_refused(data: &DataSet, file: &Path) {
-    for refused in data.refused.iter().take(NAMED) {
-        let place = format!("{}:{}", file.display(), refused.line);
-        view::warn(&format!("{place}: record {} left out: {}", refused.record, refused.reason));
+    if data.refused.is_empty() {
+        return;
     }
-    if let Some(more) = data.refused.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        view::warn(&format!("{more} more records left out; `halma data check` counts them"));
-    }
+    let (file, count) = (file.display(), data.refused.len() as u64);
+    let refused = view::plural(count, "record is", "records are");
+    view::warn(&format!("{file}: {refused} left out; `halma data check {file}` names them"));
 }
 
 fn judge(engine: &Engine, protocol: ProtocolArg) -> Judge {

@@ -11,7 +11,7 @@ pub(super) fn run(args: &KbMeta, common: &Common) -> anyhow::Result<()> {
     let mut metadata = fields(&engine, &args.document)?;
     if !args.set.is_empty() || !args.unset.is_empty() {
         metadata.0.retain(|name, _| !args.unset.contains(name));
-        metadata = metadata.overlaid(&metadata_of(&args.set)?);
+        metadata = metadata.overlaid(&metadata_of(&args.set, "--set")?);
         engine.set_metadata(&args.document, &metadata)?;
     }
     if args.json {

@@ -18,18 +18,51 @@ pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
     if tables.is_empty() {
         return view::print("The base has no tables.");
     }
-    let mut rows = vec![];
-    for line in &tables {
-        let columns: Vec<String> =
-            line.columns.iter().map(|column| format!("{} {}", column.name, column.kind)).collect();
-        rows.push(vec![
+    let head = |line: &TableLine| {
+        vec![
             style(&line.name).bold().to_string(),
             plural(line.rows as u64, "row", "rows"),
             source(line),
-        ]);
-        rows.push(vec![format!("  {}", shorten(&columns.join(", "), 90))]);
+        ]
+    };
+    let heads = table(&tables.iter().map(head).collect::<Vec<_>>());
+    let mut lines = vec![];
+    for (head, line) in heads.lines().zip(&tables) {
+        let columns: Vec<String> =
+            line.columns.iter().map(|column| format!("{} {}", column.name, column.kind)).collect();
+        lines.push(head.to_owned());
+        lines.push(wrapped(&columns, terminal_width()));
     }
-    view::print(&table(&rows))
+    view::print(&lines.join("\n"))
+}
+
+/// The columns of a terminal; `None` where the output goes elsewhere.
+fn terminal_width() -> Option<usize> {
+    let terminal = console::Term::stdout();
+    terminal.is_term().then(|| usize::from(terminal.size().1))
+}
+
+/// A list of columns below the name of their table, on as many lines as its width asks for. No name
+/// is cut, since queries need all of them.
+fn wrapped(columns: &[String], width: Option<usize>) -> String {
+    const INDENT: &str = "  ";
+    let mut lines = vec![INDENT.to_owned()];
+    for (at, column) in columns.iter().enumerate() {
+        let column = shorten(column, usize::MAX);
+        let part = if at + 1 < columns.len() { format!("{column},") } else { column };
+        let Some(line) = lines.last_mut() else { continue };
+        let is_first = line.len() == INDENT.len();
+        let length = console::measure_text_width(line) + 1 + console::measure_text_width(&part);
+        match width {
+            Some(width) if !is_first && length > width => lines.push(format!("{INDENT}{part}")),
+            _ if is_first => line.push_str(&part),
+            _ => {
+                line.push(' ');
+                line.push_str(&part);
+            }
+        }
+    }
+    lines.join("\n")
 }
 
 pub(super) fn run(args: &KbSql, common: &Common) -> anyhow::Result<()> {
@@ -92,9 +125,14 @@ fn render(result: &SqlResult) -> String {
     text
 }
 
+/// The most characters of a text in a table: all where the output is not a terminal.
+fn most_chars(on_terminal: usize) -> usize {
+    if terminal_width().is_some() { on_terminal } else { usize::MAX }
+}
+
 fn value(value: &serde_json::Value) -> String {
     match value {
-        serde_json::Value::String(text) => shorten(text, 60),
+        serde_json::Value::String(text) => shorten(text, most_chars(60)),
         serde_json::Value::Null => "–".into(),
         other => other.to_string(),
     }
@@ -103,12 +141,29 @@ fn value(value: &serde_json::Value) -> String {
 /// Where a table comes from, or why it cannot be queried.
 fn source(line: &TableLine) -> String {
     if let Some(refused) = &line.refused {
-        return style(format!("not in SQL: {}", shorten(refused, 60))).yellow().to_string();
+        let refused = shorten(refused, most_chars(60));
+        return style(format!("not in SQL: {refused}")).yellow().to_string();
     }
     match (&line.document, line.page) {
         (Some(document), Some(page)) => format!("{document}, page {page}"),
         (Some(document), None) => document.clone(),
         (None, _) if line.unites.is_empty() => "from facts".into(),
         (None, _) => format!("union of {}", line.unites.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_of_columns_are_wrapped_and_never_cut() {
+        let columns: Vec<String> = (0..30).map(|i| format!("column_{i} text")).collect();
+        let wrapped_at = |width| wrapped(&columns, width);
+        assert_eq!(wrapped_at(None), format!("  {}", columns.join(", ")));
+        let narrow = wrapped_at(Some(40));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+        assert!(columns.iter().all(|column| narrow.contains(column)), "{narrow}");
+        assert_eq!(wrapped(&[], Some(40)), "  ");
     }
 }

@@ -1,5 +1,6 @@
 //! `halma search`: searches one layer of a base, or an external source.
 mod explain;
+pub(super) mod nothing;
 
 use std::time::Instant;
 
@@ -33,9 +34,13 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
         vectors::check(&engine, args.mode, "--mode")?;
     }
     let filter: Filter = args.filter.try_into()?;
-    let is_filtered = !filter.is_empty();
-    let query =
-        SearchQuery { text, layer: args.layer, mode: args.mode, limit: args.top as usize, filter };
+    let query = SearchQuery {
+        text,
+        layer: args.layer,
+        mode: args.mode,
+        limit: args.top as usize,
+        filter: filter.clone(),
+    };
     let hits = engine.search(query).await?;
     let explanation = if args.explain {
         let usual = engine.base().usual_cosine(args.layer)?;
@@ -45,11 +50,11 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
         None
     };
     show(&hits, began, args.json, explanation.as_ref())?;
-    if hits.is_empty() && is_filtered && !args.json {
-        view::note(
-            "Only what the filters admit was searched; `halma kb list` shows the documents with \
-             their formats, `halma kb list tag` the tags.",
-        );
+    if hits.is_empty()
+        && !args.json
+        && let Some(reason) = nothing::explain(&engine, &filter)?
+    {
+        view::note(&reason);
     }
     Ok(())
 }

@@ -1,0 +1,190 @@
+//! What a build reports at its end, for people.
+use console::style;
+use halma_core::UsageTotal;
+use halma_engine::{IndexReport, Refused};
+
+use super::{duration, plural, thousands};
+
+/// Names of documents that are listed, and files that are listed with the same reason.
+const SHOWN: usize = 10;
+
+/// The report of a build of the base that is shown as `base`.
+pub(crate) fn summary(report: &IndexReport, base: &str) -> String {
+    let mut lines: Vec<String> = document_line(report, base).into_iter().collect();
+    lines.extend(changes_lines(report, base));
+    lines.extend(usage_line(&report.usage));
+    lines.extend(limit_line(report));
+    lines.extend(refused_lines(&report.refused));
+    lines.join("\n")
+}
+
+/// What was made; `None` where nothing but fields of documents has changed.
+fn document_line(report: &IndexReport, base: &str) -> Option<String> {
+    let documents = report.documents_new + report.documents_unchanged + report.documents_replaced;
+    let is_finished = report.failed_units + report.pending_units == 0;
+    if documents == 0 && !report.refused.is_empty() {
+        return Some("No document was indexed.".to_owned());
+    }
+    if report.only_fields_new() && is_finished {
+        return report.nothing_new().then(|| match documents {
+            0 => format!("Nothing to do: no work waits in {base}."),
+            count => format!(
+                "Nothing to do: {} already in {base}.",
+                plural(count as u64, "document is", "documents are")
+            ),
+        });
+    }
+    Some(format!("{} in {base}: {}.", style(documents_made(report)).bold(), parts_made(report)))
+}
+
+fn documents_made(report: &IndexReport) -> String {
+    if report.documents_new + report.documents_unchanged + report.documents_replaced == 0 {
+        return "Resumed".to_owned();
+    }
+    let mut made = vec![plural(report.documents_new as u64, "new document", "new documents")];
+    if report.documents_replaced > 0 {
+        made.push(format!("{} replaced", thousands(report.documents_replaced as u64)));
+    }
+    if report.documents_unchanged > 0 {
+        made.push(format!("{} unchanged", thousands(report.documents_unchanged as u64)));
+    }
+    made.join(", ")
+}
+
+fn parts_made(report: &IndexReport) -> String {
+    let mut made = format!(
+        "{} and {} in {}",
+        plural(report.chunks as u64, "chunk", "chunks"),
+        plural(report.atoms as u64, "atom", "atoms"),
+        duration(report.elapsed_ms)
+    );
+    if report.embedded > 0 {
+        made.push_str(", ");
+        made.push_str(&plural(report.embedded as u64, "text embedded", "texts embedded"));
+    }
+    made
+}
+
+/// What became of documents that were in the base, and what was left out as a copy.
+fn changes_lines(report: &IndexReport, base: &str) -> Vec<String> {
+    let mut lines = vec![];
+    let count = |documents: usize| plural(documents as u64, "document", "documents");
+    if report.fields_changed > 0 {
+        lines.push(format!("Changed the fields of {} in {base}.", count(report.fields_changed)));
+    }
+    let removed = &report.documents_removed;
+    if !removed.is_empty() {
+        lines.push(format!(
+            "Removed {} that no file has any more: {}.",
+            count(removed.len()),
+            some_of(removed, removed.len())
+        ));
+    }
+    if report.duplicates > 0 {
+        let names = match report.duplicate_names.as_slice() {
+            [] => String::new(),
+            names => format!(": {}", some_of(names, report.duplicates)),
+        };
+        let skipped = count(report.duplicates);
+        lines.push(format!("Skipped {skipped} with the text of another one{names}."));
+    }
+    lines
+}
+
+fn usage_line(usage: &UsageTotal) -> Option<String> {
+    let tokens = usage.prompt_tokens + usage.completion_tokens;
+    (tokens > 0).then(|| {
+        let calls = plural(usage.llm_calls, "call", "calls");
+        format!("{calls}, {} tokens, ${:.4}.", thousands(tokens), usage.usd)
+    })
+}
+
+fn limit_line(report: &IndexReport) -> Option<String> {
+    report.spent.map(|limit| {
+        format!(
+            "{} Raise the budget and run the same command to resume.",
+            style(format!("Stopped: the limit of {limit} is reached.")).yellow()
+        )
+    })
+}
+
+/// A line for each file or record that was not indexed; of many with the same reason, the first
+/// ones and their number.
+fn refused_lines(refused: &[Refused]) -> Vec<String> {
+    let label = style("skipped").yellow();
+    let mut reasons: Vec<(&str, Vec<&Refused>)> = vec![];
+    for one in refused {
+        match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
+            Some((_, same)) => same.push(one),
+            None => reasons.push((&one.reason, vec![one])),
+        }
+    }
+    let mut lines = vec![];
+    for (reason, same) in reasons {
+        for one in same.iter().take(SHOWN) {
+            let place = match one.line {
+                Some(line) => format!("{}:{line}", one.file.display()),
+                None => one.file.display().to_string(),
+            };
+            lines.push(format!("{label} {place}: {reason} ({})", one.hint));
+        }
+        if let Some(more) = same.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+            let more = thousands(more as u64);
+            lines.push(format!("{label} {more} more: {reason}; `--json` lists all"));
+        }
+    }
+    lines
+}
+
+/// Names, the first ones of many.
+fn some_of(names: &[String], total: usize) -> String {
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match total.saturating_sub(names.len().min(SHOWN)) {
+        0 => shown,
+        more => format!("{shown} and {} more", thousands(more as u64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_that_only_embeds_says_how_many_texts() {
+        let report = IndexReport {
+            documents_unchanged: 3,
+            embedded: 1065,
+            elapsed_ms: 48_600.0,
+            ..IndexReport::default()
+        };
+        let summary = summary(&report, ".halma");
+        assert!(
+            summary.ends_with("0 chunks and 0 atoms in 48.6 s, 1,065 texts embedded."),
+            "{summary}"
+        );
+    }
+
+    #[test]
+    fn a_build_without_files_says_what_it_resumed() {
+        let idle = IndexReport::default();
+        assert_eq!(summary(&idle, ".halma"), "Nothing to do: no work waits in .halma.");
+        let resumed = IndexReport { embedded: 2, ..idle };
+        assert!(summary(&resumed, ".halma").contains("Resumed in .halma:"));
+    }
+
+    #[test]
+    fn at_most_ten_files_with_the_same_reason_are_listed() {
+        let refused = |number: usize, reason: &str| Refused {
+            file: format!("{number}.json").into(),
+            line: None,
+            reason: reason.into(),
+            hint: "h".into(),
+        };
+        let mut all: Vec<Refused> = (0..505).map(|i| refused(i, "it is not HotpotQA")).collect();
+        all.push(refused(505, "it is empty"));
+        let lines = refused_lines(&all);
+        assert_eq!(lines.len(), 12);
+        assert!(lines[10].contains("495 more: it is not HotpotQA"), "{}", lines[10]);
+        assert!(lines[11].contains("505.json: it is empty"), "{}", lines[11]);
+    }
+}

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use common::{FITS, PROMPT, cx, question};
 use halma_core::{
-    Budget, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Price, ReplyStatus, Usage,
+    Budget, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Price, ReplyStatus, Stopped,
+    Usage,
 };
 use halma_testkit::Script;
 
@@ -157,4 +158,56 @@ async fn a_trace_survives_json() {
     let back: halma_core::Trace = serde_json::from_str(&json).unwrap();
     assert_eq!(back.outline(), cx.trace().outline());
     assert_eq!(back.usage(), cx.trace().usage());
+}
+
+/// Thinks until its tokens are used up, unless there are more than fifty; or refuses.
+#[derive(Default)]
+struct Thinker {
+    refuses: bool,
+    discarded: Mutex<usize>,
+}
+
+#[async_trait]
+impl Llm for Thinker {
+    fn model(&self) -> &'static str {
+        "thinker"
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let usage = Usage { prompt_tokens: 5, completion_tokens: request.max_tokens.into() };
+        let (text, stopped) = match (self.refuses, request.max_tokens) {
+            (true, _) => (String::new(), Some(Stopped::Refusal("no".into()))),
+            (false, ..=50) => (String::new(), Some(Stopped::Length)),
+            (false, _) => (FITS.to_owned(), None),
+        };
+        Ok(ChatReply { text, usage, stopped, ..ChatReply::default() })
+    }
+
+    fn discard(&self, _: &ChatRequest) {
+        *self.discarded.lock().unwrap() += 1;
+    }
+}
+
+#[tokio::test]
+async fn thoughts_that_use_all_tokens_are_paid_for_and_get_more_within_the_budget() {
+    let model = Arc::new(Thinker::default());
+    let (open, meter) = cx(Arc::clone(&model) as Arc<dyn Llm>, Budget::default(), None);
+    assert_eq!(open.ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
+    assert_eq!((meter.calls(), meter.tokens()), (2, 5 + 50 + 5 + 200));
+    assert_eq!((open.trace().malformed(), *model.discarded.lock().unwrap()), (1, 0));
+    let budget = Budget { tokens: Some(200), ..Budget::default() };
+    let (limited, meter) = cx(model, budget, None);
+    let refused = limited.reserve().ask(&PROMPT, question("Is it?")).await.unwrap_err();
+    assert!(matches!(refused, Error::Spent(Limit::Tokens)), "{refused}");
+    assert_eq!((meter.calls(), meter.tokens()), (1, 55));
+}
+
+#[tokio::test]
+async fn a_refusal_is_paid_for_asked_once_and_not_kept() {
+    let model = Arc::new(Thinker { refuses: true, ..Thinker::default() });
+    let (cx, meter) = cx(Arc::clone(&model) as Arc<dyn Llm>, Budget::default(), None);
+    let refused = cx.ask(&PROMPT, question("Is it?")).await.unwrap_err();
+    assert!(matches!(&refused, Error::Llm { source: LlmError::Refused { reason }, .. }
+        if reason.contains("refuses: no")));
+    assert_eq!((meter.calls(), meter.tokens(), *model.discarded.lock().unwrap()), (1, 55, 1));
 }

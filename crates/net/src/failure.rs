@@ -123,12 +123,10 @@ pub(crate) fn not_json(url: &str, kind: &str, body: &str, fault: &Fault<'_>) -> 
     } else {
         "no JSON".to_owned()
     };
-    let reason = format!(
+    LlmError::refused(format!(
         "`{url}` sent {what} but `{kind}`: \"{}\"; is `url` the API base (…/v1)?",
         clip(body)
-    );
-    // Gateways send pages while what is behind them starts.
-    if page { LlmError::transient(reason) } else { LlmError::refused(reason) }
+    ))
 }
 
 pub fn throttled(reason: String, headers: &HeaderMap) -> LlmError {

@@ -207,7 +207,7 @@ fn a_prompt_override_with_a_misspelt_variable_names_file_line_and_variable() {
     program
         .run(&["ask", "Who built Orrin Light?", "--prompts", "mine"])
         .fails(2, &["mine/kar3/answer.md:2", "kar3/answer"]);
-    program.run(&["ask", "Who?", "--prompts", "none"]).fails(2, &["prompts_dir", "none"]);
+    program.run(&["ask", "Who?", "--prompts", "none"]).fails(2, &["--prompts", "none"]);
     program.write("mine/kar3/answers.md", "x");
     program.run(&["ask", "Who?", "--prompts", "mine"]).fails(2, &["kar3/answers"]);
 }
@@ -313,4 +313,35 @@ fn questions_of_two_sources_need_two_sources() {
     fails(&["--kinds", "text-web", "--web", "wires"], &["need the source `wires`"]);
     fails(&["--kinds", "text-kg"], &["there is no kind `text-kg`"]);
     assert!(!program.path("blend.jsonl").exists(), "nothing was made");
+}
+
+#[test]
+fn an_index_without_paths_resumes_a_base_and_makes_none() {
+    let program = Program::new();
+    write_library(&program);
+    let none = program.run(&["index", "--kb", "fresh"]);
+    none.fails(2, &["no knowledge base yet", "name the files or folders"]);
+    assert!(!program.path("fresh").exists());
+    program.run(&["index", "library", "--kb", "made"]).succeeds();
+    let documents = program.run(&["kb", "stats", "--kb", "made", "--json"]).json();
+    program.run(&["index", "--kb", "made"]).succeeds();
+    program.run(&["index", "--kb", "made", "--rebuild", "chunks"]).fails(2, &["files or folders"]);
+    program.run(&["index", "--kb", "made", "--prune"]).fails(2, &["--prune"]);
+    let after = program.run(&["kb", "stats", "--kb", "made", "--json"]).json();
+    assert_eq!(documents["layers"], after["layers"]);
+}
+
+#[test]
+fn a_base_that_a_failed_index_has_made_is_removed_and_no_other_folder() {
+    let program = Program::new();
+    write_library(&program);
+    program.write("nothing/image.bin", [0_u8, 1, 2]);
+    program.run(&["index", "nothing", "--kb", "new"]).fails(1, &[]);
+    assert!(!program.path("new").exists());
+    program.write("there/notes.txt", "mine");
+    program.run(&["index", "nothing", "--kb", "there"]);
+    assert!(program.path("there/notes.txt").exists());
+    program.run(&["index", "library", "--kb", "new"]).succeeds();
+    program.run(&["index", "nothing", "--kb", "new"]).fails(1, &[]);
+    program.run(&["kb", "verify", "--kb", "new"]).succeeds();
 }

@@ -102,9 +102,10 @@ pub(crate) fn build(
 
 /// The error of an unknown setting with those that every strategy has, which its own list lacks.
 fn with_common(reason: String) -> String {
-    match reason.contains("unknown field") {
-        true => format!("{reason}; every strategy has `{ABSTAIN}` and `demonstrations`, too"),
-        false => reason,
+    if reason.contains("unknown field") {
+        format!("{reason}; every strategy has `{ABSTAIN}` and `demonstrations`, too")
+    } else {
+        reason
     }
 }
 

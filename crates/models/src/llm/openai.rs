@@ -146,11 +146,15 @@ impl OpenAi {
             return Err(self.http.reported(&self.chat, error));
         }
         let usage = reply.usage;
+        let url = show(&self.chat);
+        if !reply.has_choices {
+            return Err(LlmError::refused(format!(
+                "`{url}` sent JSON without `choices`; is `url` the API base (…/v1)?"
+            ))
+            .into());
+        }
         let Some(choice) = reply.first_choice() else {
-            let reason = format!(
-                "`{}` sent JSON without `choices`; is `url` the API base (…/v1)?",
-                show(&self.chat)
-            );
+            let reason = format!("`{url}` sent an empty list of `choices`");
             return Err(LlmError::transient(reason).into());
         };
         let Choice { message, finish_reason, logprobs, .. } = choice;

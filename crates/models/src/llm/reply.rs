@@ -9,6 +9,8 @@ use super::usage::WireUsage;
 #[serde(from = "Value")]
 pub(crate) struct Reply {
     choices: Vec<Choice>,
+    /// Whether there is a list of them, which may be empty.
+    pub(crate) has_choices: bool,
     pub(crate) usage: Option<WireUsage>,
     /// Some servers report errors in responses that look like successes.
     pub(crate) error: Option<Value>,
@@ -31,9 +33,10 @@ pub(crate) struct ReplyMessage {
 
 impl From<Value> for Reply {
     fn from(reply: Value) -> Self {
-        let choices = reply.get("choices").and_then(Value::as_array);
-        let choices = choices.into_iter().flatten().filter(|choice| choice.is_object());
+        let list = reply.get("choices").and_then(Value::as_array);
+        let choices = list.into_iter().flatten().filter(|choice| choice.is_object());
         Self {
+            has_choices: list.is_some(),
             choices: choices.map(Choice::read).collect(),
             usage: reply.get("usage").and_then(WireUsage::read),
             error: reply.get("error").filter(|error| !error.is_null()).cloned(),

@@ -135,6 +135,8 @@ pub(super) fn open_env(dir: &Path, limit: u64) -> Result<Env<WithoutTls>, StoreE
     // SAFETY: only this module opens the environment, through LMDB's own locks, and nothing
     // of Halma writes its files in any other way.
     let env = unsafe { options.open(dir) }?;
+    // Of processes that were killed, whose views keep pages from being used again.
+    env.clear_stale_readers()?;
     // A file shorter than its header says would end the process when it is read.
     let page = u64::from(env.unnamed_database_stat().page_size);
     let pages = env.info().last_page_number as u64 + 1;

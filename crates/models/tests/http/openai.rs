@@ -2,7 +2,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::{REQUEST, ask, bare, json_request, kind, request};
-use halma_core::{Llm, LlmError};
+use halma_core::{Llm, LlmError, Stopped};
 use halma_models::{JsonFormat, ping, wrapped};
 use halma_net::{Endpoint, JsonMode, Limits};
 use halma_testkit::double::{Behaviour, Double, Failure, fixed};
@@ -221,18 +221,24 @@ async fn what_no_retry_mends_is_told_at_once_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn an_empty_reply_is_asked_for_once_more_and_refused_where_the_server_gives_a_reason() {
+async fn a_reply_without_text_says_why_it_ended_and_what_it_used() {
     let double = Double::start(Behaviour::with(fixed("  ")));
     let model = wrapped(bare(&double), Limits::default(), None).unwrap();
     let reply = ask(&model, &request("?")).await.unwrap();
-    assert_eq!((reply.text.trim(), double.chat_calls()), ("", 2));
-    let choice = json!({"message": {"content": null}, "finish_reason": "length"});
-    let cut = Failure::Status(200, json!({"choices": [choice]}).to_string());
-    double.fail([cut.clone(), cut]);
-    let error = ask(&model, &request("?")).await.unwrap_err().to_string();
-    // Thoughts used up the tokens: asked once more with room for them.
-    assert!(error.contains("used all 256 tokens") && double.chat_calls() == 4, "{error}");
-    assert_eq!(double.requests()[3].body["max_tokens"], 256);
+    assert_eq!((reply.text.trim(), reply.stopped, double.chat_calls()), ("", None, 1));
+    for (choice, wanted) in [
+        (json!({"message": {"content": null}, "finish_reason": "length"}), Stopped::Length),
+        (json!({"message": {}, "finish_reason": "content_filter"}), Stopped::Filter),
+        (json!({"message": {"refusal": "I must not."}}), Stopped::Refusal("I must not.".into())),
+    ] {
+        let usage = json!({"prompt_tokens": 7, "completion_tokens": 256});
+        let body = json!({"choices": [choice], "usage": usage});
+        double.fail([Failure::Status(200, body.to_string())]);
+        let reply = ask(&model, &request("?")).await.unwrap();
+        assert_eq!((reply.usage.completion_tokens, reply.stopped), (256, Some(wanted)));
+    }
+    // Each was one call: another one is for those who pay.
+    assert_eq!(double.chat_calls(), 4);
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ impl Strategy for Atomr {
         let run = Run::new(self, question, &plan, sources);
         let solved = run.walk(cx).await?;
         let root = run.root(&solved, &cx.reserve()).await;
-        let root = root.unless_failed(cx, "the question itself stays open").unless_spent()?;
+        let root = root.unless_failed(cx, "the question itself stays open")?;
         let root = root.unwrap_or_else(|| Solved::unknown(&question.text));
         if root.is_known() {
             return Ok(answer_of(root, run.missing()));

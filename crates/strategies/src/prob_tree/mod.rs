@@ -127,7 +127,11 @@ impl ProbTree {
                 Ok(before)
             }
             // There is none, and none is given.
-            Err(error @ (Error::BadReply { .. } | Error::Spent(_))) => {
+            Err(error @ Error::BadReply { .. }) => {
+                let reason = unread(&error, &cx).rationale;
+                Ok(Candidate { reason, ..before })
+            }
+            Err(error @ Error::Spent(_)) if cx.has_called() => {
                 let reason = unread(&error, &cx).rationale;
                 Ok(Candidate { reason, ..before })
             }

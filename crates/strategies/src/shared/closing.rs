@@ -13,7 +13,7 @@ pub(crate) async fn close(prompt: &Prompt<Reading>, variables: Value, cx: &Cx) -
     match cx.reserve().ask(prompt, variables.clone()).await {
         Err(error @ Error::BadReply { .. }) => read_plainly(&error, &variables, cx).await,
         // What was found is not lost to a limit that is reached here.
-        Err(error @ Error::Spent(_)) => Ok(unread(&error, cx)),
+        Err(error @ Error::Spent(_)) if cx.has_called() => Ok(unread(&error, cx)),
         // A model's refusal may be about the words of the prompt; a server's is the same again.
         Err(error @ Error::Llm { source: LlmError::Refused { .. }, .. }) => {
             match read_plainly(&error, &variables, cx).await {

@@ -59,7 +59,8 @@ async fn ask(session: &Session, strategies: &Strategies, args: &EvalRun) -> anyh
     if args.estimate {
         estimate(runner, data, (&systems, bench), args).await?;
         view::note(&format!(
-            "The answers of this estimate are stored in {0}; an evaluation with `--out {0}` does              not ask them again.",
+            "The answers of this estimate are stored in {0}; an evaluation with `--out {0}` does \
+             not ask them again.",
             out.display()
         ));
         return Ok(());

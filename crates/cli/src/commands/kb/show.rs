@@ -1,7 +1,6 @@
 //! `halma kb show`: prints a node with its text and edges.
 use console::style;
-use halma_core::ConfigError;
-use halma_engine::{KbError, Shown, Unit};
+use halma_engine::{Shown, Unit};
 
 use crate::args::{Common, KbShow};
 use crate::commands::setup::open_base;
@@ -10,26 +9,11 @@ use crate::view::{self, shorten, table::table};
 pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
     let engine = open_base(&args.kb, common)?;
     let inspector = engine.base().inspector();
-    let node = inspector.find(&args.node).map_err(|error| not_found(&args.node, error))?;
-    let shown = inspector.show(&node)?;
+    let shown = inspector.show(&inspector.find(&args.node)?)?;
     if args.json {
         return view::print_json(&shown);
     }
     view::print(&lines(&shown, args.edges as usize))
-}
-
-/// Nodes are found by their ids as well, which an error about documents does not say.
-fn not_found(node: &str, error: KbError) -> anyhow::Error {
-    match error {
-        KbError::NoDocument { .. } => ConfigError {
-            file: "halma kb show".into(),
-            key: node.into(),
-            reason: "the base holds no document or node of this name or id".into(),
-            hint: "`halma kb list` lists the documents, `halma kb list LAYER` other nodes".into(),
-        }
-        .into(),
-        error => error.into(),
-    }
 }
 
 fn lines(shown: &Shown, max_edges: usize) -> String {

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use common::{FITS, PROMPT, cx, question};
 use halma_core::{
-    Budget, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Price, ReplyStatus, Stopped,
-    Usage,
+    Budget, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Price, ReplyStatus,
+    Stopped, Usage,
 };
 use halma_testkit::Script;
 

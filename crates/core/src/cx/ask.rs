@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use minijinja::context;
 
-use super::attempt::{Asked, Attempt, ReadReply};
+use super::attempt::{PromptCall, Attempt, ReadReply};
 use super::shorten::shorten;
 use super::{Cx, ms};
 use crate::prompt::Rendered;
@@ -73,19 +73,20 @@ impl Cx {
     ) -> Result<Scored<R>> {
         let rendered = self.run.setup.prompts.render(prompt.name, &variables)?;
         let llm = Arc::clone(self.run.setup.models.for_role(&rendered.role));
-        let asked = Asked::new(prompt.name, &rendered, llm.as_ref());
+        let prompt_call = PromptCall::new(prompt.name, &rendered, llm.as_ref());
         let mut request = self.request(prompt.name, rendered, variables);
         request.max_tokens = request.max_tokens.saturating_add(llm.thinking_tokens());
         request.logprobs = logprobs;
-        let mut unusable: Vec<ChatRequest> = vec![];
+        let (mut number, mut unusable) = (0, Vec::<ChatRequest>::new());
         loop {
-            let attempt = match self.attempt(llm.as_ref(), &request, &asked.prompt).await {
+            let attempt = match self.attempt(llm.as_ref(), &request, &prompt_call.prompt).await {
                 Err(error @ Error::Llm { source: LlmError::TooLong { .. }, .. }) => {
                     self.shorten(&mut request)?.ok_or(error)?;
                     continue;
                 }
-                attempt => Attempt { number: unusable.len() as u32 + 1, ..attempt? },
+                attempt => Attempt { number: number + 1, ..attempt? },
             };
+            number = attempt.number;
             let read = ReadReply::new(&attempt.reply);
             let parsed = match &read.problem {
                 Some(problem) => Err(problem.clone()),
@@ -95,19 +96,21 @@ impl Cx {
                 Ok(_) => ReplyStatus::Valid,
                 Err(reason) => ReplyStatus::Malformed(reason.clone()),
             };
-            self.push(asked.event(self.span, &attempt, (&request, &read, status)));
+            self.push(prompt_call.event(self.span, &attempt, (&request, &read, status)));
             let reason = match parsed {
-                Ok(value) if logprobs => return asked.scored(value, &read, attempt.reply),
+                Ok(value) if logprobs => return prompt_call.scored(value, &read, attempt.reply),
                 Ok(value) => return Ok(Scored { value, tokens: vec![] }),
                 Err(reason) => reason,
             };
             let had_more = unusable.first().is_some_and(|one| one.max_tokens < request.max_tokens);
-            let refusal = asked.refusal(&read, &attempt.reply, had_more);
+            let refusal = prompt_call.refusal(&read, &attempt.reply, had_more);
             unusable.push(request.clone());
             if refusal.is_some() || attempt.number > RE_ASKS || !self.run.meter.take_repair() {
-                // Asked for the same another time, the model may do better.
-                unusable.iter().for_each(|request| llm.discard(request));
-                return Err(refusal.unwrap_or_else(|| asked.unreadable(reason, read)));
+                // PromptCall for the same another time, the model may do better.
+                for request in &unusable {
+                    llm.discard(request);
+                }
+                return Err(refusal.unwrap_or_else(|| prompt_call.unreadable(reason, read)));
             }
             self.ask_differently(&mut request, &attempt, (read.text, reason))?;
         }

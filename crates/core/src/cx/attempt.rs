@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A prompt and the model that is asked.
-pub(super) struct Asked {
+pub(super) struct PromptCall {
     pub(super) prompt: Arc<str>,
     hash: Arc<str>,
     role: String,
@@ -26,7 +26,7 @@ pub(super) struct Attempt {
     pub(super) elapsed_ms: f64,
 }
 
-impl Asked {
+impl PromptCall {
     pub(super) fn new(prompt: &str, rendered: &Rendered, llm: &dyn Llm) -> Self {
         let (hash, role) = (Arc::clone(&rendered.hash), rendered.role.clone());
         Self { prompt: prompt.into(), hash, role, model: llm.model().to_owned() }

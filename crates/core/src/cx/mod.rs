@@ -152,11 +152,6 @@ impl Cx {
         self.push(Event::IdeasDeveloped { span: self.span, ideas: Box::new(step) });
     }
 
-    /// Whether a model was called for the question.
-    pub fn has_called(&self) -> bool {
-        self.run.meter.calls() > 0
-    }
-
     /// What has happened so far.
     pub fn trace(&self) -> Trace {
         self.record().trace.clone()

@@ -90,13 +90,13 @@ impl Workspace {
             std::fs::create_dir_all(&uploads).map_err(failed)?;
             uploads.push(&server);
         }
-        let serves = purpose == Purpose::Serve;
-        if serves && uploads.exists() {
+        let is_server = purpose == Purpose::Serve;
+        if is_server && uploads.exists() {
             std::fs::remove_dir_all(&uploads).map_err(failed)?;
         }
         engine.originals().create().map_err(failed)?;
         let builds = match engine.shared() {
-            _ if !serves => Builds::unserved().map_err(failed)?,
+            _ if !is_server => Builds::unserved().map_err(failed)?,
             Some(space) => Builds::shared(space, server, mark)?,
             None => Builds::open(dir).map_err(failed)?,
         };

@@ -131,10 +131,6 @@ impl ProbTree {
                 let reason = unread(&error, &cx).rationale;
                 Ok(Candidate { reason, ..before })
             }
-            Err(error @ Error::Spent(_)) if cx.has_called() => {
-                let reason = unread(&error, &cx).rationale;
-                Ok(Candidate { reason, ..before })
-            }
             last => Ok(best([last?, before])),
         }
     }

@@ -12,8 +12,6 @@ const PLAIN: Prompt<Reading> = Prompt::json("closing/plain");
 pub(crate) async fn close(prompt: &Prompt<Reading>, variables: Value, cx: &Cx) -> Result<Reading> {
     match cx.reserve().ask(prompt, variables.clone()).await {
         Err(error @ Error::BadReply { .. }) => read_plainly(&error, &variables, cx).await,
-        // What was found is not lost to a limit that is reached here.
-        Err(error @ Error::Spent(_)) if cx.has_called() => Ok(unread(&error, cx)),
         // A model's refusal may be about the words of the prompt; a server's is the same again.
         Err(error @ Error::Llm { source: LlmError::Refused { .. }, .. }) => {
             match read_plainly(&error, &variables, cx).await {
@@ -49,9 +47,6 @@ pub(crate) async fn read_plainly(error: &Error, variables: &Value, cx: &Cx) -> R
 /// The reading of a model that gives no answer: empty, with the reason.
 pub(crate) fn unread(error: &Error, cx: &Cx) -> Reading {
     cx.note(format!("there is no answer: {error}"));
-    let rationale = match error {
-        Error::Spent(limit) => format!("The limit of {limit} was reached before the answer."),
-        _ => "The model gave no reply that could be read as an answer.".to_owned(),
-    };
+    let rationale = "The model gave no reply that could be read as an answer.".to_owned();
     Reading { answer: String::new(), rationale }
 }

@@ -56,8 +56,8 @@ async fn feedback_prompts_and_keys_are_known_to_the_next_request() {
     let (one, other) = (space.serve().await, space.serve().await);
     let answer = one.post_json("/api/v1/ask", &question()).await;
     let path = format!("/api/v1/traces/{}", answer["id"].as_str().unwrap());
-    // A trace is written when the answer is on its way already.
-    while one.get(&path).await.status() != 200 {
+    // A trace is written when the answer is on its way already; other servers find it then.
+    while other.get(&path).await.status() != 200 {
         tokio::task::yield_now().await;
     }
     let feedback = json!({"run": answer["id"], "verdict": "right"});

@@ -39,8 +39,8 @@ mod tests {
     /// Names the folder of the store to the process that is killed.
     const DIR: &str = "HALMA_TEST_KILLED_READER";
 
+    /// Runs in a process of its own, which the other test kills; does nothing otherwise.
     #[test]
-    #[ignore = "runs in a process of its own, which the other test kills"]
     fn holds_a_view_until_it_is_killed() {
         let Ok(dir) = std::env::var(DIR) else { return };
         let store = Store::open(Path::new(&dir)).unwrap();
@@ -54,7 +54,7 @@ mod tests {
     fn kill_a_reader(dir: &Path) {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["store::readers::tests::holds_a_view_until_it_is_killed", "--exact"])
-            .args(["--ignored", "--nocapture"])
+            .arg("--nocapture")
             .env(DIR, dir)
             .stdout(Stdio::piped())
             .spawn()

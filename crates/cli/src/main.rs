@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Ok(runtime) => {
             let done = runtime.block_on(run(args));
             // Writes may finish, such as that of a trace; reading a huge folder may not.
-            let interrupted = done.as_ref().is_err_and(|error| error.is::<exit::Interrupted>());
+            let interrupted = done.as_ref().is_err_and(anyhow::Error::is::<exit::Interrupted>);
             runtime.shutdown_timeout(if interrupted {
                 INTERRUPTED_TIMEOUT
             } else {

@@ -39,7 +39,7 @@ fn a_file_is_checked_line_by_line() {
 fn replies_of_models_are_plans_too() {
     let program = Program::new();
     let reply = r#"{"thinking": "one step", "plan": {"Who?": "Search(\"Varn\")"}}"#;
-    program.write("replies.jsonl", &format!("{reply}\n{{\"thinking\": \"none\"}}\n"));
+    program.write("replies.jsonl", format!("{reply}\n{{\"thinking\": \"none\"}}\n"));
     let checked = program.run(&["plan", "check", "replies.jsonl", "--json"]).json();
     assert_eq!((&checked["parsed"], &checked["refused"]), (&1.into(), &1.into()), "{checked}");
     let reason = checked["refusals"][0]["reason"].as_str().unwrap();

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use minijinja::context;
 
-use super::attempt::{PromptCall, Attempt, ReadReply};
+use super::attempt::{Attempt, PromptCall, ReadReply};
 use super::shorten::shorten;
 use super::{Cx, ms};
 use crate::prompt::Rendered;

@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Cx, Entry, Error, LlmError, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    Answer, Cx, Entry, Error, Prompt, Question, Result, Strategy, UnlessFailed as _,
     UnlessSpent as _,
 };
 use minijinja::context;
@@ -68,21 +68,6 @@ const PLAN: Prompt<Plan> = Prompt {
 };
 const CLOSED: Prompt<Reading> = Prompt::json("atomr/closed");
 
-/// `None`, with a note of what is done instead, where the reply cannot be read or the model refuses;
-/// that it cannot be reached is an error.
-fn unless_unusable<T>(result: Result<T>, cx: &Cx, instead: &str) -> Result<Option<T>> {
-    let refused = |error: &Error| {
-        matches!(
-            error,
-            Error::BadReply { .. } | Error::Llm { source: LlmError::Refused { .. }, .. }
-        )
-    };
-    match result {
-        Err(error) if !refused(&error) => Err(error),
-        result => result.unless_failed(cx, instead),
-    }
-}
-
 #[async_trait]
 impl Strategy for Atomr {
     fn name(&self) -> &'static str {
@@ -95,14 +80,19 @@ impl Strategy for Atomr {
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let sources = Sources::configured(self, cx)?;
-        let plan = unless_unusable(self.plan(question, cx).await, cx, "looking up the question");
+        let plan = self.plan(question, cx).await.unless_failed(cx, "looking up the question");
         // Without a plan the question is its only node.
         let plan = plan.unless_spent()?.unwrap_or_else(|| alone(question));
         let run = Run::new(self, question, &plan, sources);
         let solved = run.walk(cx).await?;
         let root = run.root(&solved, &cx.reserve()).await;
-        let root = unless_unusable(root, cx, "the question itself stays open")?;
-        let root = root.unwrap_or_else(|| Solved::unknown(&question.text));
+        let root = match root {
+            Err(error @ Error::BadReply { .. }) => {
+                cx.note(format!("the question itself stays open: {error}"));
+                Solved::unknown(&question.text)
+            }
+            root => root?,
+        };
         if root.is_known() {
             return Ok(answer_of(root, run.missing()));
         }

@@ -94,8 +94,8 @@ pub struct Outcome {
 impl Outcome {
     /// Runs a strategy to its end. An answer under a spent budget is marked partial here, so that
     /// no strategy has to. A run that ends with a reply that cannot be used, or with a spent budget,
-    /// abstains, if any reply before could be used: what was found is in the trace. For a question with choices the answer is
-    /// one of them, as the question writes it.
+    /// abstains, if any reply before could be used: what was found is in the trace. For a question
+    /// with choices the answer is one of them, as the question writes it.
     pub async fn run(strategy: &dyn Strategy, question: &Question, cx: &Cx) -> Self {
         let answer = match strategy.answer(question, cx).await {
             Err(error @ (Error::BadReply { .. } | Error::Spent(_))) if cx.trace().any_valid() => {

@@ -106,7 +106,7 @@ impl Cx {
             let refusal = prompt_call.refusal(&read, &attempt.reply, had_more);
             unusable.push(request.clone());
             if refusal.is_some() || attempt.number > RE_ASKS || !self.run.meter.take_repair() {
-                // PromptCall for the same another time, the model may do better.
+                // Asked for the same another time, the model may do better.
                 for request in &unusable {
                     llm.discard(request);
                 }

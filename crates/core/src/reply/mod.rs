@@ -28,10 +28,9 @@ pub(crate) use self::thoughts::{Split, split_thoughts};
 ///
 /// Read are the whole text, every balanced `{…}` or `[…]` in it (as JSON, or loosely: single
 /// quotes, quotes that are not escaped, trailing commas, Python literals, comments, raw newlines)
-/// with what is nested in those, JSON within a JSON string,
-/// an object that was cut off after a whole field, and lines of the form `key: value`. The values
-/// are read as careless models write them: keys in another case, one value for a list, numbers as
-/// text, `...` for nothing.
+/// with what is nested in those, JSON within a JSON string, an object that was cut off after a whole
+/// field, and lines of the form `key: value`. The values are read as careless models write them:
+/// keys in another case, one value for a list, numbers as text, `...` for nothing.
 pub fn parse_json<R: DeserializeOwned>(text: &str) -> Result<R, String> {
     let trimmed = text.trim().trim_start_matches('\u{feff}');
     if trimmed.is_empty() {

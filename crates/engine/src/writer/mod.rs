@@ -133,7 +133,7 @@ fn fits(text: &str) -> Result<(), String> {
     if text.chars().nth(LONGEST_ANSWER).is_some() {
         return Err(format!("the answer is longer than {LONGEST_ANSWER} characters"));
     }
-    if text.trim_start().starts_with(['{', '`']) {
+    if text.trim_start().starts_with('{') || text.trim_start().starts_with("```") {
         return Err("the answer must be sentences, without JSON and code fences".to_owned());
     }
     if !text.trim().is_empty() && AnswerText::from(text).0.is_empty() {

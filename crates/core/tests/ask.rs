@@ -3,7 +3,7 @@
 #[expect(dead_code, reason = "the shared module serves several test files")]
 mod common;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use common::{FITS, PROMPT, cx, question};
@@ -12,6 +12,7 @@ use halma_core::{
     Stopped, Usage,
 };
 use halma_testkit::Script;
+use parking_lot::Mutex;
 
 /// Replies in turn, keeping the requests it got; every other reply comes from a cache.
 #[derive(Default)]
@@ -28,7 +29,7 @@ impl Llm for Recorder {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        let mut requests = self.0.lock().unwrap();
+        let mut requests = self.0.lock();
         requests.push(request.clone());
         let cached = requests.len().is_multiple_of(2);
         let usage = Usage { prompt_tokens: 100, completion_tokens: 10 };
@@ -71,7 +72,7 @@ async fn what_the_caller_refuses_is_asked_for_again_with_its_words() {
         .await
         .unwrap();
     assert_eq!(answer.answer, "yes");
-    let requests = model.0.lock().unwrap();
+    let requests = model.0.lock();
     let roles = |i: usize| requests[i].messages.iter().map(|m| m.role.clone()).collect::<Vec<_>>();
     assert_eq!(roles(0), ["system", "user"]);
     assert_eq!(roles(2), ["system", "user", "assistant", "user", "assistant", "user"]);
@@ -112,7 +113,7 @@ async fn the_trace_is_in_order_and_usage_is_a_fold_over_it() {
     let seen = Arc::new(Mutex::new(vec![]));
     let watcher = {
         let seen = Arc::clone(&seen);
-        Arc::new(move |event: &Event| seen.lock().unwrap().push(format!("{event:?}")))
+        Arc::new(move |event: &Event| seen.lock().push(format!("{event:?}")))
     };
     let (cx, meter) = cx(Arc::new(Recorder::default()), Budget::default(), Some(watcher));
     let hop = cx.span("hop 1");
@@ -121,7 +122,7 @@ async fn the_trace_is_in_order_and_usage_is_a_fold_over_it() {
     cx.note("the end");
     let trace = cx.trace();
     let events: Vec<String> = trace.0.iter().map(|event| format!("{event:?}")).collect();
-    assert_eq!(*seen.lock().unwrap(), events);
+    assert_eq!(*seen.lock(), events);
     let attempts: Vec<(u32, u32, bool, bool)> = trace
         .0
         .iter()
@@ -184,7 +185,7 @@ impl Llm for Thinker {
     }
 
     fn discard(&self, _: &ChatRequest) {
-        *self.discarded.lock().unwrap() += 1;
+        *self.discarded.lock() += 1;
     }
 }
 
@@ -194,7 +195,7 @@ async fn thoughts_that_use_all_tokens_are_paid_for_and_get_more_within_the_budge
     let (open, meter) = cx(Arc::clone(&model) as Arc<dyn Llm>, Budget::default(), None);
     assert_eq!(open.ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
     assert_eq!((meter.calls(), meter.tokens()), (2, 5 + 50 + 5 + 200));
-    assert_eq!((open.trace().malformed(), *model.discarded.lock().unwrap()), (1, 0));
+    assert_eq!((open.trace().malformed(), *model.discarded.lock()), (1, 0));
     let budget = Budget { tokens: Some(200), ..Budget::default() };
     let (limited, meter) = cx(model, budget, None);
     let refused = limited.reserve().ask(&PROMPT, question("Is it?")).await.unwrap_err();
@@ -209,5 +210,5 @@ async fn a_refusal_is_paid_for_asked_once_and_not_kept() {
     let refused = cx.ask(&PROMPT, question("Is it?")).await.unwrap_err();
     assert!(matches!(&refused, Error::Llm { source: LlmError::Refused { reason }, .. }
         if reason.contains("refuses: no")));
-    assert_eq!((meter.calls(), meter.tokens(), *model.discarded.lock().unwrap()), (1, 55, 1));
+    assert_eq!((meter.calls(), meter.tokens(), *model.discarded.lock()), (1, 55, 1));
 }

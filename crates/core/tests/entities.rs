@@ -2,7 +2,7 @@
 //! list.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
@@ -10,6 +10,7 @@ use halma_core::{
     Setup, Tagging,
 };
 use halma_testkit::{Capitals, Toy};
+use parking_lot::Mutex;
 
 /// Gives its replies in turn and keeps what it was asked.
 struct Says {
@@ -24,8 +25,8 @@ impl Llm for Says {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        self.asked.lock().unwrap().push(request.clone());
-        let next = self.replies.lock().unwrap().pop_front();
+        self.asked.lock().push(request.clone());
+        let next = self.replies.lock().pop_front();
         let text = next.ok_or_else(|| LlmError::refused("nothing more to say"))?;
         Ok(ChatReply { text, ..ChatReply::default() })
     }
@@ -65,7 +66,7 @@ async fn what_the_text_does_not_have_is_dropped() {
             ("it.", "name", 46, 49),
         ]
     );
-    let asked = says.asked.lock().unwrap();
+    let asked = says.asked.lock();
     assert_eq!((asked[0].task.as_str(), asked[0].messages.len()), ("entities", 2));
     assert!(asked[0].messages[1].text.contains(text));
     let schema = asked[0].schema.as_deref().unwrap();
@@ -87,14 +88,14 @@ async fn a_reply_that_does_not_fit_is_asked_for_again_and_never_nothing() {
     let empty = r#"{"entities": []}"#;
     let (asked_twice, says, _) = asking(&["There is Varn.", empty], Budget::default());
     assert!(asked_twice.entities("Varn").await.unwrap().is_empty());
-    let asked = says.asked.lock().unwrap().iter().map(|r| r.messages.len()).collect::<Vec<_>>();
+    let asked = says.asked.lock().iter().map(|r| r.messages.len()).collect::<Vec<_>>();
     assert_eq!(asked, [2, 4]);
     let (cx, says, _) = asking(&["Varn.", "Varn.", "Varn.", empty], Budget::default());
     let error = cx.entities("Varn").await.unwrap_err().to_string();
     assert!(error.contains("tag/entities"), "{error}");
-    assert_eq!(says.asked.lock().unwrap().len(), 3);
+    assert_eq!(says.asked.lock().len(), 3);
     assert!(cx.entities(" \n").await.unwrap().is_empty());
-    assert_eq!(says.asked.lock().unwrap().len(), 3);
+    assert_eq!(says.asked.lock().len(), 3);
 }
 
 #[tokio::test]
@@ -102,11 +103,11 @@ async fn whose_words_may_be_quoted_is_told_and_a_spent_budget_asks_nobody() {
     let (cx, says, _) = asking(&[r#"{"entities": []}"#], Budget::default());
     cx.quote("a.md");
     cx.entities("Varn").await.unwrap();
-    assert_eq!(says.asked.lock().unwrap()[0].about, ["a.md"]);
+    assert_eq!(says.asked.lock()[0].about, ["a.md"]);
     let (cx, says, _) = asking(&[], Budget { calls: Some(0), ..Budget::default() });
     let error = cx.entities("Varn").await.unwrap_err();
     assert!(matches!(error, Error::Spent(Limit::Calls)), "{error}");
-    assert!(says.asked.lock().unwrap().is_empty());
+    assert!(says.asked.lock().is_empty());
 }
 
 #[tokio::test]

@@ -1,11 +1,12 @@
 //! Full answers: written by a model, streamed while it writes, checked against their sources.
 #![expect(clippy::unwrap_used, reason = "tests may stop")]
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use halma_core::{Answer, AnswerStyle, Budget, Event, Watcher};
 use halma_engine::{AskRequest, CheckClaims, Config, EmbedderKind, Engine, IndexOptions};
 use halma_testkit::double::{Behaviour, ChatCall, Double};
+use parking_lot::Mutex;
 
 const LIBRARY: &[(&str, &str)] = &[
     ("light.md", "# Far Light\n\nFar Light was built by **Anna Roe**. It stands on a reef.\n"),
@@ -59,7 +60,7 @@ impl Shown {
         let shown = Arc::clone(&self.0);
         Arc::new(move |event: &Event| {
             if let Event::AnswerDelta { text, restart } = event {
-                let mut shown = shown.lock().unwrap();
+                let mut shown = shown.lock();
                 if *restart {
                     shown.0.clear();
                 }
@@ -105,7 +106,7 @@ async fn a_full_answer_is_streamed_numbered_and_checked() {
     assert!(answer.citations.iter().all(|c| !c.quote.contains(['#', '*'])));
     assert_eq!(answer.steps.len(), answer.citations.len());
     assert_eq!(answer.steps[0].query, QUESTION);
-    let (text, pieces) = shown.0.lock().unwrap().clone();
+    let (text, pieces) = shown.0.lock().clone();
     assert_eq!(text, full.text);
     assert!(pieces > 2, "{pieces} pieces");
     assert!(trace.first_word_ms().is_some());
@@ -115,7 +116,7 @@ async fn a_full_answer_is_streamed_numbered_and_checked() {
     let watcher = Some(again.watcher());
     let (cached, trace) = ask(&engine, AskRequest { watcher, ..AskRequest::default() }).await;
     assert_eq!((cached.full, trace.usage().llm_calls), (answer.full, 0));
-    assert_eq!(again.0.lock().unwrap().0, text);
+    assert_eq!(again.0.lock().0, text);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,12 +7,13 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use common::{Bench, search};
 use halma_core::{Budget, EmbedRole, Embedder, Knowledge, Layer, LlmError, Mode, Vector};
 use halma_kb::{Base, BaseOptions, InputFormat, KbError, ListQuery};
+use parking_lot::Mutex;
 use tantivy::Index;
 use tantivy::schema::IndexRecordOption;
 
@@ -153,7 +154,7 @@ impl Embedder for Chance {
                 (0..64).map(|_| f32::from(random.number().to_le_bytes()[0]) - 127.5).collect();
             let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
             let vector: Vector = raw.into_iter().map(|x| x / length).collect();
-            self.0.lock().unwrap().insert((*text).to_owned(), vector.clone());
+            self.0.lock().insert((*text).to_owned(), vector.clone());
             vector
         };
         Ok(texts.iter().map(vector).collect())
@@ -190,7 +191,7 @@ async fn plant_and_delete(seed: u64, most: usize, earlier: bool) {
     assert_eq!(marks_in_words(&dir, &marks.given), BTreeSet::new());
     // The vectors of what is left lie in the clear; of what was deleted none is left.
     let is_left = |text: &str| text.contains("stripes") || text.contains("striped");
-    let held = embedder.0.lock().unwrap().clone();
+    let held = embedder.0.lock().clone();
     let (left, gone): (Vec<_>, Vec<_>) = held.into_iter().partition(|(text, _)| is_left(text));
     let of_texts = |texts: Vec<(String, Vector)>| -> Vec<Vector> {
         texts.into_iter().map(|(_, vector)| vector).collect()

@@ -238,7 +238,7 @@ async fn the_atomizer_is_shown_what_stands_around_a_chunk() {
     let works = enhanced();
     let base = works.open();
     works.index(&base).await;
-    let asked = works.rules.asked.lock().unwrap();
+    let asked = works.rules.asked.lock();
     let shown: Vec<&str> = asked
         .iter()
         .filter(|(task, _)| task == "questions")

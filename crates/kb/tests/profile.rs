@@ -103,13 +103,13 @@ async fn a_chunk_whose_rebuilding_fails_keeps_its_atoms() {
     bench.index(&base).await;
     bench.settings.atoms = Atoms::Questions;
     bench.options.rebuild = vec![BasePart::Atoms];
-    *bench.model.fails_on.lock().unwrap() = Some("number7 ");
+    *bench.model.fails_on.lock() = Some("number7 ");
     let report = bench.index(&base).await;
     assert_eq!((report.failed_units, report.pending_units), (1, 0));
     assert!(report.failure.is_some());
     let found = search(&base, "number7", Layer::Atom, Mode::Bm25).await;
     assert_eq!(found[0].text, "Animal number7 lives here.");
-    *bench.model.fails_on.lock().unwrap() = None;
+    *bench.model.fails_on.lock() = None;
     bench.options.rebuild.clear();
     assert_eq!(bench.index(&base).await.usage.llm_calls, 1);
 }

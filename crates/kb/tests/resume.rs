@@ -59,13 +59,13 @@ async fn a_failed_chunk_is_a_failed_unit_and_tried_again() {
     let (clean, _) = clean_run().await;
     let bench = Bench::asking();
     thirty(&bench);
-    *bench.model.fails_on.lock().unwrap() = Some("number17");
+    *bench.model.fails_on.lock() = Some("number17");
     let base = bench.open(Some(Words::new()));
     let report = bench.index(&base).await;
     assert_eq!((report.failed_units, report.pending_units, report.atoms), (1, 0, 58));
     assert!(report.failure.unwrap().contains("the model is down"));
     assert_eq!(base.inspector().stats().unwrap().failed_units, 1);
-    *bench.model.fails_on.lock().unwrap() = None;
+    *bench.model.fails_on.lock() = None;
     let report = bench.index(&base).await;
     assert_eq!((report.failed_units, report.atoms, report.usage.llm_calls), (0, 2, 1));
     assert_eq!(figures(&base.inspector().stats().unwrap()), figures(&clean));
@@ -75,7 +75,7 @@ async fn a_failed_chunk_is_a_failed_unit_and_tried_again() {
 async fn a_model_that_is_down_is_not_asked_for_every_chunk() {
     let bench = Bench::asking();
     thirty(&bench);
-    *bench.model.fails_on.lock().unwrap() = Some("Animal");
+    *bench.model.fails_on.lock() = Some("Animal");
     let mut settings = bench.settings.clone();
     settings.concurrency = 2;
     let bench = Bench { settings, ..bench };
@@ -258,7 +258,7 @@ async fn ten_thousand_atoms_of_one_chunk_are_cut_and_told() {
 async fn a_chunk_that_fails_every_time_stays_failed_and_is_counted() {
     let bench = Bench::asking();
     thirty(&bench);
-    *bench.model.fails_on.lock().unwrap() = Some("number17");
+    *bench.model.fails_on.lock() = Some("number17");
     let base = bench.open(Some(Words::new()));
     for run in 0..3 {
         let report = bench.index(&base).await;

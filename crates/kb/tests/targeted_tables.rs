@@ -61,7 +61,7 @@ async fn attributes_of_one_thing_are_one_row_and_sql_compares_them() {
     let base = works.open();
     let report = works.index(&base).await;
     assert_eq!((report.extracted.rows, works.rules.calls("rows")), (2, 3));
-    let asked = works.rules.asked.lock().unwrap()[0].1.clone();
+    let asked = works.rules.asked.lock()[0].1.clone();
     for word in
         ["medicine", "approved by", "agency", "`approval date`: date", "`patients`: integer"]
     {
@@ -92,7 +92,7 @@ async fn attributes_of_one_thing_are_one_row_and_sql_compares_them() {
 #[tokio::test]
 async fn values_that_do_not_fit_are_asked_for_again_once_and_then_left_out() {
     let works = library();
-    works.rules.scripted.lock().unwrap().clear();
+    works.rules.scripted.lock().clear();
     for _ in 0..2 {
         let on = [("approval date", "some time ago"), ("maker", "Quill")];
         script(&works, "14 September", &[row("Lavex", "Board", &on, "")]);
@@ -109,7 +109,7 @@ async fn values_that_do_not_fit_are_asked_for_again_once_and_then_left_out() {
 #[tokio::test]
 async fn a_year_and_a_day_in_it_do_not_contradict_each_other() {
     let works = library();
-    works.rules.scripted.lock().unwrap().clear();
+    works.rules.scripted.lock().clear();
     let on = |date| [("approval date", date)];
     script(&works, "14 September", &[row("Lavex", "Board", &on("2017"), "")]);
     script(&works, "helps 1,200", &[row("Lavex", "Board", &on("14 September 2017"), "")]);
@@ -123,7 +123,7 @@ async fn a_year_and_a_day_in_it_do_not_contradict_each_other() {
 #[tokio::test]
 async fn contradictions_stay_two_rows() {
     let works = library();
-    works.rules.scripted.lock().unwrap().clear();
+    works.rules.scripted.lock().clear();
     let on = |date| [("approval date", date)];
     script(&works, "14 September", &[row("Lavex", "Board", &on("2017-09-14"), "")]);
     script(&works, "helps 1,200", &[row("Lavex", "Board", &on("2018-01-01"), "")]);

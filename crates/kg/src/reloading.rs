@@ -1,8 +1,9 @@
 //! A graph that is read again when what it is made of has changed.
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{BoxError, Entity, EntityId, Fact, Facts};
+use parking_lot::Mutex;
 
 use crate::operators::Operators;
 use crate::sparql::SparqlGraph;
@@ -34,7 +35,7 @@ impl Reloading {
     }
 
     async fn graph(&self) -> Result<Arc<Operators>, BoxError> {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let current = self.current.lock().clone();
         if let (Some((version, graph)), Some(now)) = (&current, (self.version)())
             && *version == now
         {
@@ -48,7 +49,7 @@ impl Reloading {
             return Ok(graph);
         };
         let graph = Arc::new(Operators::new(graph, self.about.clone()));
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.lock();
         *current = Some((version, Arc::clone(&graph)));
         Ok(graph)
     }

@@ -1,11 +1,11 @@
 //! The gate in front of one server: how many calls may be in progress, how many may start in a
 //! minute, and when none may start at all.
 use std::num::NonZeroU32;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use halma_core::LlmError;
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
@@ -65,7 +65,7 @@ impl Gate {
             limiter.until_ready().await;
         }
         loop {
-            let closed_until = self.state().closed_until;
+            let closed_until = self.state.lock().closed_until;
             match closed_until.filter(|until| *until > Instant::now()) {
                 Some(until) => tokio::time::sleep_until(until).await,
                 None => break,
@@ -77,15 +77,11 @@ impl Gate {
     /// How many calls may be in progress now.
     #[cfg(test)]
     pub(crate) fn limit(&self) -> usize {
-        self.state().limit
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().limit
     }
 
     fn succeeded(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.limit == self.most {
             return;
         }
@@ -103,7 +99,7 @@ impl Gate {
 
     fn throttled(&self, began: Instant, retry_after: Option<Duration>) {
         let now = Instant::now();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(wait) = retry_after {
             let until = now + wait.min(LONGEST_PAUSE);
             state.closed_until = state.closed_until.max(Some(until));
@@ -136,7 +132,7 @@ impl Pass<'_> {
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        let mut state = self.gate.state();
+        let mut state = self.gate.state.lock();
         if state.owed > 0
             && let Some(place) = self.place.take()
         {

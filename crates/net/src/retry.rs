@@ -81,7 +81,8 @@ where
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
-    use std::sync::Mutex;
+
+    use parking_lot::Mutex;
 
     use super::*;
 
@@ -100,12 +101,12 @@ mod tests {
         let left = Mutex::new(VecDeque::from(failures));
         let calls = Mutex::new(0);
         let outcome = persist(patience(), || {
-            *calls.lock().unwrap() += 1;
-            let next = left.lock().unwrap().pop_front();
+            *calls.lock() += 1;
+            let next = left.lock().pop_front();
             async move { next.map_or(Ok(()), Err) }
         })
         .await;
-        let calls = *calls.lock().unwrap();
+        let calls = *calls.lock();
         (outcome, calls, began.elapsed())
     }
 

@@ -5,7 +5,8 @@
 //! the file holds beyond is of a write that never came to be and is wiped.
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
+
+use parking_lot::RwLock;
 
 use crate::key_file::{KeyFile, SlotState, number};
 
@@ -88,10 +89,6 @@ impl Keys {
         self.restored
     }
 
-    fn held(&self) -> RwLockWriteGuard<'_, Held> {
-        self.held.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn failed(&self, doing: &'static str, source: io::Error) -> SealError {
         SealError { path: self.path.clone(), doing, source }
     }
@@ -100,12 +97,12 @@ impl Keys {
     /// the file and in its copy.
     pub fn key(&self, slot: Slot) -> Result<Option<Key>, SealError> {
         let at = slot as usize;
-        let known = self.held.read().unwrap_or_else(PoisonError::into_inner).slots.get(at).copied();
+        let known = self.held.read().slots.get(at).copied();
         if let Some(SlotState::Key(key)) = known {
             return Ok(Some(key));
         }
         // Another process may have given it since.
-        let state = self.held().look(at).map_err(|source| self.failed("read", source))?;
+        let state = self.held.write().look(at).map_err(|source| self.failed("read", source))?;
         match state {
             Some(SlotState::Key(key)) => Ok(Some(key)),
             Some(SlotState::Damaged) => {
@@ -118,12 +115,12 @@ impl Keys {
 
     /// Slots in the file, wiped ones included.
     pub fn slots(&self) -> Result<Slot, SealError> {
-        self.held().file.slots().map(number).map_err(|source| self.failed("read", source))
+        self.held.write().file.slots().map(number).map_err(|source| self.failed("read", source))
     }
 
     /// Begins a write of a store that knows of `known` slots; what is beyond is wiped.
     pub fn begin(&self, known: Slot) -> Result<(), SealError> {
-        self.held().begin(known as usize).map_err(|source| self.failed("read", source))
+        self.held.write().begin(known as usize).map_err(|source| self.failed("read", source))
     }
 
     /// A new key; it counts from [`Keys::save`] on.
@@ -132,7 +129,7 @@ impl Keys {
         while key == NO_KEY {
             getrandom::fill(&mut key).map_err(|e| self.failed("make", io::Error::other(e)))?;
         }
-        let mut held = self.held();
+        let mut held = self.held.write();
         let full = || self.failed("make", io::Error::other("there are 2^32 already"));
         let slot = Slot::try_from(held.slots.len()).ok().filter(|slot| *slot < Slot::MAX);
         held.slots.push(SlotState::Key(key));
@@ -142,7 +139,7 @@ impl Keys {
     /// Brings the keys given since [`Keys::begin`] to the disk; returns how many slots there are.
     /// To be called before the store says that it knows of them.
     pub fn save(&self) -> Result<Slot, SealError> {
-        let mut held = self.held();
+        let mut held = self.held.write();
         held.save().map(number).map_err(|source| self.failed("write", source))
     }
 
@@ -150,7 +147,7 @@ impl Keys {
     /// wiped. They are on the disk when this returns. For a copy of a store, between
     /// [`Keys::begin`] and [`Keys::save`], instead of [`Keys::give`].
     pub fn install(&self, first: Slot, keys: &[Option<Key>]) -> Result<(), SealError> {
-        let mut held = self.held();
+        let mut held = self.held.write();
         let first = first as usize;
         let states = keys.iter().map(|key| key.map_or(SlotState::Wiped, SlotState::Key));
         let mut states: Vec<SlotState> = states.collect();
@@ -169,7 +166,7 @@ impl Keys {
 
     /// The keys of slots from `first` to before `end`; `None` for those that were wiped.
     pub fn list(&self, first: Slot, end: Slot) -> Result<Vec<Option<Key>>, SealError> {
-        let mut held = self.held();
+        let mut held = self.held.write();
         let slots = held.file.read(first as usize, end as usize);
         let slots = slots.map_err(|source| self.failed("read", source))?;
         Ok(slots.into_iter().map(SlotState::key).collect())
@@ -177,7 +174,7 @@ impl Keys {
 
     /// Takes back the keys given since [`Keys::begin`], as far as they were not saved.
     pub fn undo(&self) {
-        let mut held = self.held();
+        let mut held = self.held.write();
         let saved = held.saved;
         held.slots.truncate(saved);
     }
@@ -188,7 +185,7 @@ impl Keys {
         let mut slots = slots.to_vec();
         slots.sort_unstable();
         slots.dedup();
-        let mut held = self.held();
+        let mut held = self.held.write();
         let mut wipe = || -> io::Result<()> {
             let end = held.file.slots()?;
             let runs = slots.chunk_by(|a, b| a + 1 == *b);
@@ -201,7 +198,7 @@ impl Keys {
 
     /// Slots below `known` that are damaged in both files.
     pub fn damaged(&self, known: Slot) -> Result<Vec<Slot>, SealError> {
-        let slots = self.held().file.read(0, known as usize);
+        let slots = self.held.write().file.read(0, known as usize);
         let slots = slots.map_err(|source| self.failed("read", source))?;
         let damaged = (0..).zip(slots).filter(|(_, state)| *state == SlotState::Damaged);
         Ok(damaged.map(|(slot, _)| slot).collect())

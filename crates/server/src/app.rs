@@ -1,9 +1,10 @@
 //! The state that all requests share.
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use halma_engine::{Config, Engine, Loaded, ServeConfig};
 use halma_pg::Marks;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Semaphore, watch};
 
 use crate::builds::{BUILD_ENTRIES, BuildAccounts};
@@ -122,7 +123,7 @@ impl App {
 
     /// The configuration in use with the origin of each value.
     pub(crate) fn loaded(&self) -> Loaded {
-        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.loaded.read().clone()
     }
 
     /// Uses a configuration that was read again. What `[serve]` says stays as it was: the server has
@@ -130,7 +131,7 @@ impl App {
     pub(crate) fn reload(&self, mut loaded: Loaded) -> Result<(), Problem> {
         self.configure(loaded.config.clone())?;
         loaded.config.serve = self.config.clone();
-        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = loaded;
+        *self.loaded.write() = loaded;
         Ok(())
     }
 

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use halma_engine::{SealedEntries, SharedSpace};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use utoipa::ToSchema;
@@ -128,7 +129,7 @@ impl EvaluationRuns {
                 Ok(stored.clone())
             })?;
         }
-        let own = lock(&self.own);
+        let own = self.own.lock();
         let latest = |StoredRun { run, .. }: StoredRun| match own.get(&run.id) {
             Some(own) if run.state == RunState::Running => own.run.clone(),
             _ => run,
@@ -140,7 +141,7 @@ impl EvaluationRuns {
     pub(crate) fn add(&self, run: &EvaluationRun) -> Result<Arc<Notify>, Problem> {
         let stop = Arc::new(Notify::new());
         let own = OwnRun { run: run.clone(), stop: Arc::clone(&stop) };
-        lock(&self.own).insert(run.id.clone(), own);
+        self.own.lock().insert(run.id.clone(), own);
         let added = self.storage.change(|stored| {
             if stored.iter().any(|stored| stored.run.state == RunState::Running) {
                 let detail = "an evaluation is already running";
@@ -153,14 +154,14 @@ impl EvaluationRuns {
             Ok(())
         });
         if added.is_err() {
-            lock(&self.own).remove(&run.id);
+            self.own.lock().remove(&run.id);
         }
         added.map(|()| stop)
     }
 
     /// Notes how far a run of this server is. Does not wait.
     pub(crate) fn update(&self, id: &str, update: impl FnOnce(&mut EvaluationRun)) {
-        if let Some(own) = lock(&self.own).get_mut(id) {
+        if let Some(own) = self.own.lock().get_mut(id) {
             update(&mut own.run);
         }
     }
@@ -175,7 +176,7 @@ impl EvaluationRuns {
             }
             Ok(run.clone())
         })?;
-        if let Some(own) = lock(&self.own).get(id) {
+        if let Some(own) = self.own.lock().get(id) {
             own.stop.notify_one();
         }
         Ok(cancelled)
@@ -183,7 +184,7 @@ impl EvaluationRuns {
 
     /// Stops what this server runs.
     pub(crate) fn stop(&self) {
-        for own in lock(&self.own).values() {
+        for own in self.own.lock().values() {
             own.stop.notify_one();
         }
     }
@@ -209,7 +210,7 @@ impl EvaluationRuns {
 
     /// Whether it still runs here.
     fn report(&self, id: &str) -> Result<bool, Problem> {
-        let Some(latest) = lock(&self.own).get(id).map(|own| own.run.clone()) else {
+        let Some(latest) = self.own.lock().get(id).map(|own| own.run.clone()) else {
             return Ok(false);
         };
         let state = self.storage.change(|stored| {
@@ -222,7 +223,7 @@ impl EvaluationRuns {
             Ok(stored.run.state)
         })?;
         if state != RunState::Running
-            && let Some(own) = lock(&self.own).get(id)
+            && let Some(own) = self.own.lock().get(id)
         {
             own.stop.notify_one();
         }
@@ -249,7 +250,7 @@ impl EvaluationRuns {
     }
 
     fn store_end(&self, id: &str) -> Result<(), Problem> {
-        let Some(ended) = lock(&self.own).get(id).map(|own| own.run.clone()) else {
+        let Some(ended) = self.own.lock().get(id).map(|own| own.run.clone()) else {
             return Ok(());
         };
         self.storage.change(|stored| {
@@ -261,14 +262,14 @@ impl EvaluationRuns {
             }
             Ok(())
         })?;
-        lock(&self.own).remove(id);
+        self.own.lock().remove(id);
         Ok(())
     }
 
     /// Those of other servers of which nothing was heard for long.
     fn gone(&self, stored: &[StoredRun]) -> Vec<String> {
-        let own = lock(&self.own);
-        let mut heard = lock(&self.heard);
+        let own = self.own.lock();
+        let mut heard = self.heard.lock();
         let running = |stored: &&StoredRun| stored.run.state == RunState::Running;
         let mut gone = vec![];
         for StoredRun { run, reports } in stored.iter().filter(running) {
@@ -316,7 +317,7 @@ impl Storage {
     /// The runs, and the version of the entry.
     fn read(&self) -> Result<(u64, Vec<StoredRun>), Problem> {
         let entries = match self {
-            Self::File(_, runs) => return Ok((0, lock(runs).clone())),
+            Self::File(_, runs) => return Ok((0, runs.lock().clone())),
             Self::Database(entries) => entries,
         };
         let Some(entry) = entries.get(ID).map_err(unstored)? else { return Ok((0, vec![])) };
@@ -333,7 +334,7 @@ impl Storage {
     ) -> Result<T, Problem> {
         let entries = match self {
             Self::File(path, runs) => {
-                let mut held = lock(runs);
+                let mut held = runs.lock();
                 let mut runs = held.clone();
                 let changed = change(&mut runs)?;
                 write(path, &runs)?;
@@ -360,8 +361,4 @@ fn write(path: &Path, runs: &[StoredRun]) -> Result<(), Problem> {
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(&bytes).map_err(failed)?;
     file.persist(path).map_err(|e| failed(e.error)).map(drop)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 use std::io::{self, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -182,7 +182,7 @@ impl Reloader {
     pub async fn reload(&self, loaded: Loaded) -> Result<(), ServeError> {
         let app = Arc::clone(&self.app);
         let reload = run_blocking(move || {
-            let _changing = app.role_changes.lock().unwrap_or_else(PoisonError::into_inner);
+            let _changing = app.role_changes.lock();
             app.reload(loaded)
         });
         reload.await.map_err(|problem| ServeError::Start(problem.detail))

@@ -5,7 +5,7 @@ mod variables;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
@@ -14,6 +14,7 @@ use halma_core::{
 };
 use halma_strategies::{ALL, PROMPTS};
 use halma_testkit::{Toy, ToyFacts, ToySource};
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -187,7 +188,7 @@ impl Llm for Sampler {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        self.0.lock().unwrap().insert(request.prompt.clone());
+        self.0.lock().insert(request.prompt.clone());
         let mut reply = match (&request.schema, request.task.as_str()) {
             (Some(schema), _) => sample(schema),
             // Their keys are questions and numbers, which no schema can list.
@@ -349,7 +350,7 @@ async fn what_a_schema_asks_for_is_what_its_prompt_reads() {
         assert_eq!(expected, "Where is Varn?", "{name}");
         assert_eq!(outcome.trace.malformed(), 0, "{name}");
     }
-    let mut asked = model.0.lock().unwrap().clone();
+    let mut asked = model.0.lock().clone();
     // Asked where no other prompt gives a readable reply: `naive/golden/plain.snap`.
     asked.insert("closing/plain".to_owned());
     // Asked where rows are a series: `pike_l3/golden/table.snap`.

@@ -1,9 +1,10 @@
 //! A model that follows a script and checks that the strategy does too.
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Usage};
+use parking_lot::Mutex;
 
 /// Gives the scripted replies in order and asserts the name of each prompt, so that a wrong order
 /// fails where it happens. Every call is billed 10 prompt and 2 completion tokens.
@@ -52,13 +53,13 @@ impl Script {
 
     /// The last message of each call of a prompt, in order.
     pub fn shown(&self, prompt: &str) -> Vec<String> {
-        let shown = self.shown.lock().unwrap();
+        let shown = self.shown.lock();
         shown.iter().filter(|(name, _)| name == prompt).map(|(_, text)| text.clone()).collect()
     }
 
     /// How many steps have not been asked for.
     pub fn left(&self) -> usize {
-        self.steps.lock().unwrap().len()
+        self.steps.lock().len()
     }
 }
 
@@ -74,13 +75,13 @@ impl Llm for Script {
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         tokio::task::yield_now().await;
-        let step = self.steps.lock().unwrap().pop_front();
+        let step = self.steps.lock().pop_front();
         let Step { prompt, reply, logprob } = step.ok_or_else(|| {
             LlmError::refused(format!("the script has no reply left for `{}`", request.prompt))
         })?;
         assert_eq!(prompt, request.prompt, "the script and the strategy part ways");
         let last = request.messages.last().map(|message| message.text.clone());
-        self.shown.lock().unwrap().push((prompt, last.unwrap_or_default()));
+        self.shown.lock().push((prompt, last.unwrap_or_default()));
         let text = reply?;
         let token = |word: &str| (word.to_owned(), logprob);
         let asked = self.scored && request.logprobs;

@@ -1,12 +1,12 @@
 //! A source of texts other than the base, and the faults that it and the toy graph have on command.
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use halma_core::text::content_words;
 use halma_core::{BoxError, Hit, Layer, NodeId, Source, Span};
+use parking_lot::Mutex;
 
 /// Which queries of a source fail, and why.
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl ToySource {
 
     /// What it was asked, in order.
     pub fn queries(&self) -> Vec<String> {
-        self.queries.lock().unwrap().clone()
+        self.queries.lock().clone()
     }
 }
 
@@ -103,7 +103,7 @@ impl Source for ToySource {
     }
 
     async fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>, BoxError> {
-        self.queries.lock().unwrap().push(query.to_owned());
+        self.queries.lock().push(query.to_owned());
         self.faults.next()?;
         let wanted: BTreeSet<String> = content_words(query).into_iter().collect();
         let found = self.hits.iter().filter_map(|hit| {

@@ -1,12 +1,13 @@
 //! A model that takes its time, under a clock that stands still, so that a test can count the
 //! round trips of a strategy: calls side by side cost one.
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Strategy, Usage};
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
 use crate::{Check, check};
@@ -44,7 +45,7 @@ impl Timed {
 
     /// How many replies have not been asked for.
     pub fn left(&self) -> usize {
-        self.queues.lock().unwrap().values().map(VecDeque::len).sum()
+        self.queues.lock().values().map(VecDeque::len).sum()
     }
 
     /// The most calls that were under way at one moment.
@@ -61,8 +62,7 @@ impl Llm for Timed {
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         // Taken before the wait: the order of the calls decides, not that of the wakings.
-        let reply =
-            self.queues.lock().unwrap().get_mut(&request.prompt).and_then(VecDeque::pop_front);
+        let reply = self.queues.lock().get_mut(&request.prompt).and_then(VecDeque::pop_front);
         let text = reply.ok_or_else(|| {
             LlmError::refused(format!("the timed model has no reply left for `{}`", request.prompt))
         })?;

@@ -15,11 +15,12 @@ mod text;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::join_all;
 use halma_core::{BoxError, Hit, LlmError, Source};
+use parking_lot::Mutex;
 use time::{Date, OffsetDateTime};
 
 use engine::Engine;
@@ -84,7 +85,7 @@ impl Web {
         }
         let key = self.key(&query);
         let turn = {
-            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut turns = self.turns.lock();
             Arc::clone(turns.entry(key.clone()).or_default())
         };
         let turn = Turn { web: self, key: &key, lock: turn };
@@ -145,7 +146,7 @@ struct Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let mut turns = self.web.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turns = self.web.turns.lock();
         // The list's and ours.
         if Arc::strong_count(&self.lock) == 2 {
             turns.remove(self.key);

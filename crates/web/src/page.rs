@@ -1,8 +1,9 @@
 //! Reading the pages that a search found: no further than their own addresses, and only where the
 //! site lets robots read.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reqwest::Url;
 use reqwest::header::{HeaderValue, USER_AGENT};
 use tokio::sync::OnceCell;
@@ -73,7 +74,7 @@ impl Pages {
     async fn may_read(&self, url: &Url) -> Result<bool, String> {
         let origin = url.origin().ascii_serialization();
         let cell = {
-            let mut sites = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sites = self.robots.lock();
             if sites.len() >= SITES {
                 sites.clear();
             }

@@ -1,7 +1,9 @@
 //! A bounded number of workers that are shared: by owner, so that one of them cannot take all.
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::process::{Process, WorkerCommand};
 use crate::{WorkerError, frame};
@@ -70,7 +72,7 @@ impl Pool {
         let owner = purpose.owner.as_str();
         let until = Instant::now() + self.size.wait;
         let busy = WorkerError::Busy { processes: self.size.processes };
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut waits = false;
         loop {
             if state.has_room(owner, self.size) {
@@ -88,8 +90,7 @@ impl Pool {
             }
             state.wait(owner, waits, true);
             waits = true;
-            let waited = self.freed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.freed.wait_until(&mut state, until);
         }
     }
 
@@ -107,10 +108,6 @@ impl Pool {
         // On an error the lease is dropped, so that its place is free again.
         lease.process = Some(process.map_err(|source| WorkerError::Start { source })?);
         Ok(lease)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -200,7 +197,7 @@ impl Lease {
         let uses = self.uses + 1;
         let Some(process) = self.process.take().filter(|_| uses < USES) else { return };
         let purpose = self.purpose.clone();
-        self.pool.state().idle.push(Idle { purpose, uses, process });
+        self.pool.state.lock().idle.push(Idle { purpose, uses, process });
     }
 }
 
@@ -208,7 +205,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         // Killed first, so that its memory is free when the next one starts.
         drop(self.process.take());
-        self.pool.state().end(&self.purpose.owner);
+        self.pool.state.lock().end(&self.purpose.owner);
         self.pool.freed.notify_all();
     }
 }

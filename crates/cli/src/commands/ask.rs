@@ -1,11 +1,12 @@
 //! `halma ask`: answers a question from a knowledge base.
 use std::io::Read as _;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use halma_core::{Answer, Event, Filter, Trace, Watcher};
 use halma_engine::{AskRequest, AskResult, EngineError};
 use halma_server::stop_signal;
+use parking_lot::Mutex;
 use serde_json::json;
 
 use super::search::nothing;

@@ -114,8 +114,8 @@ fn line<S: Subscriber + for<'a> LookupSpan<'a>>(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
 
+    use parking_lot::Mutex;
     use tracing_subscriber::layer::SubscriberExt as _;
 
     use super::*;
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_line_has_the_fields_of_the_event_and_of_its_spans() {
-        let layer = JsonLines { write: |line| LINES.lock().unwrap().push(line.to_owned()) };
+        let layer = JsonLines { write: |line| LINES.lock().push(line.to_owned()) };
         let log = tracing_subscriber::registry().with(layer);
         tracing::subscriber::with_default(log, || {
             let key = tracing::field::Empty;
@@ -133,7 +133,7 @@ mod tests {
             span.in_scope(|| tracing::info!(status = 200_u16, path = "/a \"b\"\n", "answered"));
             tracing::warn!("elsewhere");
         });
-        let lines = LINES.lock().unwrap();
+        let lines = LINES.lock();
         let read = |at: usize| serde_json::from_str::<Value>(&lines[at]).unwrap();
         let (first, second) = (read(0), read(1));
         assert_eq!((&first["request"], &first["key"]), (&"r1".into(), &"k1".into()));

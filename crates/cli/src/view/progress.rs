@@ -1,11 +1,11 @@
 //! Progress on standard error, on a terminal only: rate and time left, after the first second.
 use std::sync::Arc;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use halma_core::{Event, Watcher};
 use halma_engine::{Phase, PhaseProgress, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use parking_lot::Mutex;
 
 use super::shorten;
 

@@ -52,17 +52,17 @@ impl Cx {
         let computed = self.run.setup.knowledge.run_sql(sql).await.map_err(Error::Knowledge)?;
         let (span, rows, elapsed_ms) = (self.span, computed.rows.len(), ms(began));
         self.push(Event::SqlExecuted { span, sql: sql.to_owned(), rows, elapsed_ms });
-        self.record().about.extend(computed.documents.iter().cloned());
+        self.run.record.lock().about.extend(computed.documents.iter().cloned());
         Ok(computed)
     }
 
     /// Says whose words the following calls may quote, where they were not found by a search.
     pub fn quote(&self, document: &str) {
-        self.record().about.insert(document.to_owned());
+        self.run.record.lock().about.insert(document.to_owned());
     }
 
     pub(super) fn saw<'a>(&self, hits: impl IntoIterator<Item = &'a Hit>) {
-        let mut record = self.record();
+        let mut record = self.run.record.lock();
         for hit in hits {
             if !record.about.contains(&hit.document) {
                 record.about.insert(hit.document.clone());

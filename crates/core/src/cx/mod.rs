@@ -8,8 +8,10 @@ mod shorten;
 mod tag;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 pub use self::ask::{Scored, estimate_tokens};
 pub use self::outside::FactsCx;
@@ -99,7 +101,7 @@ impl Cx {
     /// A child in the trace: what happens through it belongs to this part of the work.
     #[must_use]
     pub fn span(&self, name: impl Into<String>) -> Self {
-        let mut record = self.record();
+        let mut record = self.run.record.lock();
         record.spans += 1;
         let span = record.spans;
         drop(record);
@@ -128,7 +130,8 @@ impl Cx {
     /// Shows the watcher a piece of the answer; with `restart` it replaces what was shown before.
     /// The first piece is recorded with its time.
     pub fn show(&self, text: &str, restart: bool) {
-        let first = !text.is_empty() && !std::mem::replace(&mut self.record().answer_started, true);
+        let first = !text.is_empty()
+            && !std::mem::replace(&mut self.run.record.lock().answer_started, true);
         if first {
             self.push(Event::AnswerStarted { span: self.span, elapsed_ms: ms(self.run.began) });
         }
@@ -154,26 +157,22 @@ impl Cx {
 
     /// What has happened so far.
     pub fn trace(&self) -> Trace {
-        self.record().trace.clone()
+        self.run.record.lock().trace.clone()
     }
 
     /// Names of the documents that anything found so far comes from, so that what is kept of this
     /// run can be forgotten with them.
     pub fn about(&self) -> Vec<String> {
-        self.record().about.iter().cloned().collect()
+        self.run.record.lock().about.iter().cloned().collect()
     }
 
     fn push(&self, event: Event) {
         // Under the lock, so that a watcher sees the events in the trace's order.
-        let mut record = self.record();
+        let mut record = self.run.record.lock();
         if let Some(watcher) = &self.run.watcher {
             watcher(&event);
         }
         record.trace.0.push(event);
-    }
-
-    fn record(&self) -> MutexGuard<'_, RunRecord> {
-        self.run.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -24,7 +24,7 @@ impl Cx {
     /// Why calls to a model fail at once, while they do.
     pub(super) fn outage(&self, model: &dyn Llm) -> Option<LlmError> {
         let model = address(model);
-        let mut record = self.record();
+        let mut record = self.run.record.lock();
         record.outages.retain(|outage| outage.until > Instant::now());
         let outage = record.outages.iter().find(|outage| outage.model == model);
         outage.map(|outage| outage.error.clone())
@@ -35,7 +35,7 @@ impl Cx {
         if matches!(error, LlmError::Transient { .. }) && sent.elapsed() >= IN_VAIN {
             let (model, error) = (address(model), error.clone());
             let until = Instant::now() + AT_ONCE;
-            self.record().outages.push(Outage { model, error, until });
+            self.run.record.lock().outages.push(Outage { model, error, until });
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The base as one run sees it: what its searches have found is not read again to be cited.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult, TagMatch};
+use parking_lot::Mutex;
 
 /// Hits that are remembered at most.
 const MOST_HITS: usize = 1_000;
@@ -18,10 +19,6 @@ impl RunKnowledge {
     pub(super) fn new(base: Arc<dyn Knowledge>) -> Self {
         Self { base, hits: Mutex::default() }
     }
-
-    fn hits(&self) -> MutexGuard<'_, HashMap<NodeId, Hit>> {
-        self.hits.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// A hit as it is read by its id: without what it has from its search.
@@ -33,7 +30,7 @@ fn unscored(hit: &Hit) -> Hit {
 impl Knowledge for RunKnowledge {
     async fn search(&self, query: &Query) -> Result<Vec<Vec<Hit>>, BoxError> {
         let lists = self.base.search(query).await?;
-        let mut hits = self.hits();
+        let mut hits = self.hits.lock();
         for hit in lists.iter().flatten() {
             if hits.len() < MOST_HITS && !hits.contains_key(&hit.id) {
                 hits.insert(hit.id.clone(), unscored(hit));
@@ -44,7 +41,7 @@ impl Knowledge for RunKnowledge {
     }
 
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
-        let found = self.hits().get(id).cloned();
+        let found = self.hits.lock().get(id).cloned();
         match found {
             Some(hit) => Ok(hit),
             None => self.base.get(id).await,

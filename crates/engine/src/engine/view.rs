@@ -1,8 +1,9 @@
 //! Engines that see some documents of a base only.
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use halma_core::{ConfigError, Filter, Knowledge, Metadata, MetadataFilter, Setup};
 use halma_kb::Base;
+use parking_lot::Mutex;
 
 use super::{Engine, OffRuntime, knowledge_graph};
 use crate::error::EngineError;
@@ -68,13 +69,9 @@ impl Views {
     }
 }
 
-fn lock(views: &RetainedViews) -> MutexGuard<'_, Vec<RetainedView>> {
-    views.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The view with these conditions, which is the latest then.
 fn take(views: &RetainedViews, conditions: &[Condition]) -> Option<Arc<Engine>> {
-    let mut views = lock(views);
+    let mut views = views.lock();
     let at = views.iter().position(|view| view.conditions == conditions)?;
     let view = views.remove(at);
     let engine = Arc::clone(&view.engine);
@@ -153,7 +150,7 @@ impl Engine {
         if let Some(view) = take(&kept, &conditions) {
             return Ok(view);
         }
-        let mut kept = lock(&kept);
+        let mut kept = kept.lock();
         // What goes is dropped without the lock.
         let gone = (kept.len() >= RETAINED).then(|| kept.remove(0));
         kept.push(RetainedView { conditions, engine: Arc::clone(&engine) });
@@ -258,7 +255,7 @@ mod tests {
                 restricted.filtered(&filter(&number.to_string())).unwrap();
             }
         }
-        assert_eq!(lock(&kept).len(), RETAINED);
+        assert_eq!(kept.lock().len(), RETAINED);
         // Nothing keeps itself alive.
         let (view, weak) = (engine.filtered(&filter("a")).unwrap(), Arc::downgrade(&kept));
         drop((engine, kept));

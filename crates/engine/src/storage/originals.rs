@@ -1,10 +1,11 @@
 //! The files that were uploaded to a base, stored in its folder so that they can be opened again.
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use halma_core::{Metadata, MetadataFilter};
 use halma_kb::{is_metadata_file, metadata_file, read_metadata_file};
+use parking_lot::Mutex;
 use tempfile::NamedTempFile;
 
 /// The folder of originals in the folder of a base.
@@ -51,7 +52,7 @@ impl Originals {
 
     /// Stores the fields of a file next to it. Whether there is such a file.
     pub fn set_metadata(&self, name: &str, metadata: &Metadata) -> std::io::Result<bool> {
-        let _turn = self.turn();
+        let _turn = self.lock.lock();
         let Some(path) = self.find(name) else { return Ok(false) };
         write_metadata(&path, metadata).map(|()| true)
     }
@@ -66,7 +67,7 @@ impl Originals {
         metadata: Option<&Metadata>,
         place: impl FnOnce(&Path) -> std::io::Result<()>,
     ) -> std::io::Result<bool> {
-        let _turn = self.turn();
+        let _turn = self.lock.lock();
         if self.hides(name) {
             return Ok(false);
         }
@@ -90,10 +91,6 @@ impl Originals {
             fields.persist(metadata_file(&target)).map_err(|e| e.error)?;
         }
         placed.map(|()| true)
-    }
-
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether there is a file of this name that is not to be seen here.
@@ -150,7 +147,7 @@ impl Originals {
 
     /// Removes files, and the folders that they leave empty.
     pub fn remove(&self, names: &[String]) -> std::io::Result<()> {
-        let _turn = self.turn();
+        let _turn = self.lock.lock();
         for path in names.iter().filter_map(|name| self.find(name)) {
             std::fs::remove_file(&path)?;
             match std::fs::remove_file(metadata_file(&path)) {
@@ -368,7 +365,7 @@ mod tests {
         let originals = Originals::new(dir.path());
         originals.create().unwrap();
         originals.put("a.md", None, write("x")).unwrap();
-        let turn = originals.turn();
+        let turn = originals.lock.lock();
         std::thread::scope(|scope| {
             let (sent, began) = std::sync::mpsc::channel();
             let removing = &originals;

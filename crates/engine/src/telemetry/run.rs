@@ -1,6 +1,6 @@
 //! The spans of one question, made of its events as they happen.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use halma_core::Event;
@@ -9,6 +9,7 @@ use opentelemetry::trace::{Span as _, SpanKind, Status, TraceContextExt as _, Tr
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::Span;
+use parking_lot::Mutex;
 
 use super::Telemetry;
 use super::steps::{self, SpanDraft};
@@ -71,7 +72,7 @@ impl RunSpans {
     /// Must be called for every event, when it happens.
     pub(crate) fn record(&self, event: &Event) {
         let now = SystemTime::now();
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if let Event::SpanStarted { span, parent, name } = event {
             let name = steps::part_name(name, self.telemetry.content);
             let builder = self.telemetry.tracer.span_builder(name).with_kind(SpanKind::Internal);
@@ -104,7 +105,7 @@ impl RunSpans {
 
     /// Ends all spans; `error` is the kind of the error that ended the question.
     pub(crate) fn finish(&self, head: &TraceHead, error: Option<&'static str>) {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         for part in open.parts.values_mut() {
             part.span.end_with_timestamp(part.last);
         }
@@ -128,10 +129,6 @@ impl RunSpans {
             root.set_status(Status::error(kind));
         }
         root.end();
-    }
-
-    fn open(&self) -> MutexGuard<'_, OpenSpans> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The sentences of an answer, shown while the model writes them.
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use halma_core::{Cx, FieldReader, ReplyPiece, ReplyStream};
+use parking_lot::Mutex;
 
 use super::numbering::Numbering;
 
@@ -39,7 +40,7 @@ impl Streaming {
     pub(super) fn receiver(&self) -> ReplyStream {
         let (cx, sources, state) = (self.cx.clone(), self.sources, Arc::clone(&self.state));
         ReplyStream::new(move |piece| {
-            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = state.lock();
             match piece {
                 ReplyPiece::Start => {
                     if !state.shown.is_empty() {
@@ -64,7 +65,7 @@ impl Streaming {
     pub(super) fn finish(&mut self, text: &str) -> (String, Vec<usize>) {
         let mut numbering = Numbering::new(self.sources);
         let text = numbering.finish(text.trim());
-        let shown = &self.state.lock().unwrap_or_else(PoisonError::into_inner).shown;
+        let shown = &self.state.lock().shown;
         match text.strip_prefix(shown.as_str()) {
             Some("") => {}
             Some(rest) => self.cx.show(rest, false),

@@ -1,9 +1,10 @@
 //! How much faster four workers are than one, and how fast an empty replica is filled.
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use halma_engine::{Config, EmbedderKind, Engine, IndexOptions, IndexRun, PhaseProgress, Place};
+use parking_lot::Mutex;
 
 use crate::support::Test;
 
@@ -20,11 +21,11 @@ async fn seconds(workers: usize) -> Option<f64> {
     let seen: Arc<Mutex<Vec<(&str, Instant)>>> = Arc::default();
     let noted = Arc::clone(&seen);
     let progress = Arc::new(move |step: PhaseProgress| {
-        noted.lock().unwrap().push((step.stage.name(), Instant::now()));
+        noted.lock().push((step.stage.name(), Instant::now()));
     });
     let report = test.index_watched(&engine, false, progress).await.unwrap();
     assert_eq!((report.failed_units, report.pending_units), (0, 0), "{:?}", report.failure);
-    let seen = seen.lock().unwrap();
+    let seen = seen.lock();
     let mut atoms = seen.iter().filter(|(stage, _)| *stage == "atomizing").map(|(_, at)| *at);
     let first = atoms.next().unwrap();
     Some((atoms.next_back().unwrap() - first).as_secs_f64())

@@ -2,10 +2,11 @@
 //! with other seeds until the answer is right, and every round is kept.
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use halma_core::{Answer, Cx, Meter, Outcome, Question, TRACE_VERSION, Trace};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::costs::forecast;
@@ -106,12 +107,12 @@ impl Collector {
         let usable = usable(data)?;
         let shared = Arc::new(self.open(data, out)?);
         let begun: HashSet<String> =
-            lock(&shared.output).rounds.iter().map(|round| worded(&round.question.text)).collect();
+            shared.output.lock().rounds.iter().map(|round| worded(&round.question.text)).collect();
         let all = usable.items.len();
         let missing = probe.min(all).saturating_sub(begun.len());
         let spread = (0..missing).filter_map(|i| usable.items.get(i * all / missing.max(1)));
         self.work(&shared, spread.cloned().collect(), progress).await?;
-        let output = lock(&shared.output);
+        let output = shared.output.lock();
         let done = usable.items.iter().filter(|item| self.is_done(item, &output)).count();
         Ok(forecast("kar3", &output.rounds, (all - done, self.concurrency)))
     }
@@ -176,13 +177,13 @@ impl Collector {
         progress: &Progress,
     ) -> Result<(), TrainError> {
         let done = {
-            let output = lock(&shared.output);
+            let output = shared.output.lock();
             items.iter().filter(|item| self.is_done(item, &output)).count()
         };
         let mut tick = Tick::new("collecting", items.len(), done);
         progress(&tick);
         let open: Vec<Item> = {
-            let output = lock(&shared.output);
+            let output = shared.output.lock();
             items.into_iter().filter(|item| !self.is_done(item, &output)).collect()
         };
         let jobs = open.into_iter().map(|item| {
@@ -206,7 +207,7 @@ impl Collector {
     }
 
     fn summary(&self, shared: &Shared, usable: &Usable) -> CollectionSummary {
-        let output = lock(&shared.output);
+        let output = shared.output.lock();
         let open = usable.items.iter().any(|item| !self.is_done(item, &output));
         let stopped = match self.budget.spent() {
             Some(limit) if open => Some(Stopped::Spent { limit }),
@@ -273,7 +274,7 @@ impl Shared {
     async fn question(&self, item: &Item) -> Result<bool, EvalError> {
         loop {
             let made = {
-                let output = lock(&self.output);
+                let output = self.output.lock();
                 if self.collector.is_done(item, &output) {
                     return Ok(false);
                 }
@@ -286,7 +287,7 @@ impl Shared {
                 Ok(finished) => finished,
                 Err(Failure(reason)) => {
                     if self.collector.budget.spent().is_none() {
-                        lock(&self.output).health.count_failure(reason);
+                        self.output.lock().health.count_failure(reason);
                     }
                     return Ok(true);
                 }
@@ -360,7 +361,7 @@ impl Shared {
             source: error.into(),
         })?;
         write(&file, doing, &bytes)?;
-        let mut output = lock(&self.output);
+        let mut output = self.output.lock();
         output.journal.append(&Line::Round(Box::new(round.clone())))?;
         output.health.count_success();
         if !item.gold.is_empty() {
@@ -373,8 +374,4 @@ impl Shared {
         output.rounds.push(round);
         Ok(())
     }
-}
-
-fn lock(output: &Mutex<Output>) -> std::sync::MutexGuard<'_, Output> {
-    output.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,9 +2,10 @@
 //! keywords alone, and every sub-question that was searched for is kept with its keywords.
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use halma_core::{Event, Meter, Outcome, ReplyStatus, Trace, UsageTotal, parse_json};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -100,7 +101,7 @@ impl KeywordCollector {
         let (items, left_out) = usable(data)?;
         let shared = Arc::new(self.open(folder)?);
         let open: Vec<Item> = {
-            let output = lock(&shared.output);
+            let output = shared.output.lock();
             items.iter().filter(|item| !is_done(item, &output.runs)).cloned().collect()
         };
         let mut tick = Tick::new("collecting", items.len(), items.len() - open.len());
@@ -115,7 +116,7 @@ impl KeywordCollector {
             Ok(())
         })
         .await?;
-        let output = lock(&shared.output);
+        let output = shared.output.lock();
         let open = items.iter().any(|item| !is_done(item, &output.runs));
         let stopped = match self.budget.spent() {
             Some(limit) if open => Some(Stopped::Spent { limit }),
@@ -220,7 +221,7 @@ impl Shared {
     /// Returns whether it failed.
     async fn question(&self, item: &Item) -> Result<bool, EvalError> {
         let budget = &self.collector.budget;
-        if budget.spent().is_some() || lock(&self.output).health.is_failing() {
+        if budget.spent().is_some() || self.output.lock().health.is_failing() {
             return Ok(true);
         }
         let cx = (self.collector.bench.open)(item, budget);
@@ -236,7 +237,7 @@ impl Shared {
             return Ok(true);
         }
         if let Some(reason) = failure {
-            lock(&self.output).health.count_failure(reason);
+            self.output.lock().health.count_failure(reason);
             return Ok(true);
         }
         let run = Run {
@@ -247,7 +248,7 @@ impl Shared {
             searched: searched(&trace),
             usage: trace.usage(),
         };
-        let mut output = lock(&self.output);
+        let mut output = self.output.lock();
         output.journal.append(&Line::Run(Box::new(run.clone())))?;
         output.health.count_success();
         output.runs.push(run);
@@ -286,10 +287,6 @@ fn searched(trace: &Trace) -> Vec<SearchedFor> {
         keywords: replies.get(&span).cloned().unwrap_or_default(),
     });
     searched.collect()
-}
-
-fn lock(output: &Mutex<Output>) -> MutexGuard<'_, Output> {
-    output.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl KeywordSummary {

@@ -9,11 +9,12 @@ mod shared;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use halma_core::{Embedder, Filter, Layer};
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 pub use self::copy::Copied;
@@ -269,7 +270,7 @@ impl Base {
 
     /// Whether this was not reported before: a folder that is watched is indexed again and again.
     pub(crate) fn is_news(&self, part: &KeptPart) -> bool {
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = self.reported.lock();
         let news = !reported.contains(part);
         if news {
             reported.push(part.clone());

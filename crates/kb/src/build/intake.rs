@@ -2,8 +2,9 @@
 //! documents chunked by models, and whole batches of them inserted while the next one is read.
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -85,17 +86,13 @@ impl Intake {
         })
     }
 
-    fn ingest(&self) -> MutexGuard<'_, Ingest> {
-        self.ingest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) async fn run(mut self, inputs: &[PathBuf]) -> Result<IndexReport, KbError> {
         let (reader, inputs) = (Arc::clone(&self.reader), inputs.to_owned());
         let walked = run_blocking("looking for files", move || reader.walk(&inputs)).await?;
-        self.ingest().report.refused.clone_from(&walked.refused);
+        self.ingest.lock().report.refused.clone_from(&walked.refused);
         let files: Vec<_> = walked.files.iter().cloned().map(Arc::new).collect();
         self.read_all(files, true).await?;
-        let retry = std::mem::take(&mut self.ingest().retry);
+        let retry = std::mem::take(&mut self.ingest.lock().retry);
         self.read_all(retry, false).await?;
         if self.options.prune {
             let (context, reader) = (Arc::clone(&self.context), Arc::clone(&self.reader));
@@ -104,7 +101,7 @@ impl Intake {
             })
             .await?;
         }
-        Ok(std::mem::take(&mut self.ingest().report))
+        Ok(std::mem::take(&mut self.ingest.lock().report))
     }
 
     /// Work on what is ingested, on a thread where it may block.
@@ -116,7 +113,7 @@ impl Intake {
         let (ingest, lock) = (Arc::clone(&self.ingest), Arc::clone(&self.turn.lock));
         run_blocking(doing, move || {
             let _lock = lock;
-            work(&mut ingest.lock().unwrap_or_else(PoisonError::into_inner))
+            work(&mut ingest.lock())
         })
     }
 
@@ -126,7 +123,7 @@ impl Intake {
             storing.await.map_err(|e| KbError::worker_panicked("storing", &e))??;
         }
         let refused = std::mem::take(&mut self.refused);
-        self.ingest().report.refused.extend(refused);
+        self.ingest.lock().report.refused.extend(refused);
         Ok(())
     }
 
@@ -275,7 +272,7 @@ impl Intake {
         }
         let left = asked.into_iter().filter(|place| !described.contains(place));
         let incomplete = left.map(|(at, _)| at).collect();
-        let sum = &mut self.ingest().report;
+        let sum = &mut self.ingest.lock().report;
         sum.figures_described += report.done;
         sum.figures_failed += report.failed + report.pending;
         sum.usage.add(report.usage);
@@ -295,7 +292,7 @@ impl Intake {
         let report = self.chunk.run_all(uncut).await?;
         let done: HashMap<_, _> = self.chunk.stage().take();
         failed.retain(|id| !done.contains_key(id));
-        let sum = &mut self.ingest().report;
+        let sum = &mut self.ingest.lock().report;
         sum.cut_by_structure += done.values().map(|cut| cut.fell_back).sum::<usize>();
         sum.usage.add(report.usage);
         sum.pending_units += report.failed + report.pending;

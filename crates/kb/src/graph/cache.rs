@@ -1,10 +1,11 @@
 //! What graph searches share: the walk, and what they have read of single nodes. It is cheap to
 //! make, and made again when the base changes; the walk lives on.
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
+use parking_lot::RwLock;
 
 use super::aliases::AliasIndex;
 use crate::lexical::{Languages, TermHashes};
@@ -41,11 +42,11 @@ fn cached<T: Clone>(
     key: Row,
     make: impl FnOnce() -> heed::Result<T>,
 ) -> heed::Result<T> {
-    if let Some(found) = map.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+    if let Some(found) = map.read().get(&key) {
         return Ok(found.clone());
     }
     let value = make()?;
-    let mut map = map.write().unwrap_or_else(PoisonError::into_inner);
+    let mut map = map.write();
     if map.len() >= MOST {
         map.clear();
     }

@@ -1,9 +1,10 @@
 //! What searches hold in memory, for as long as the base is open. Each part is loaded when a search
 //! first needs it; later it is brought up to date by reading what has changed since.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use halma_core::{Filter, Layer};
+use parking_lot::Mutex;
 
 use crate::KbError;
 use crate::feedback::FeedbackIndex;
@@ -49,17 +50,13 @@ struct MemoryIndex {
     index: Arc<LexicalIndex>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// What is held, brought up to this generation by `renew`, which gets what there is so far.
 fn current<T>(
     cell: &Cell<T>,
     generation: u64,
     renew: impl FnOnce(Option<Arc<T>>) -> Result<Arc<T>, KbError>,
 ) -> Result<Arc<T>, KbError> {
-    let mut held = lock(cell);
+    let mut held = cell.lock();
     match held.take() {
         Some((known, value)) if known >= generation => {
             *held = Some((known, Arc::clone(&value)));
@@ -116,7 +113,7 @@ impl Held {
             return store.read(|reader| Ok(reader.generation()? + reader.document_changes()?));
         }
         let generation = store.generation()?;
-        let mut known = lock(&self.generation);
+        let mut known = self.generation.lock();
         if *known != generation {
             let languages = Arc::new(store.read(|reader| reader.languages())?);
             for index in [&self.chunks, &self.atoms] {
@@ -140,7 +137,7 @@ impl Held {
             return held.matrix(whole, (embedder, layer), generation);
         }
         let cell = {
-            let mut matrices = lock(&self.matrices);
+            let mut matrices = self.matrices.lock();
             if !matrices.contains_key(&(embedder, layer)) {
                 // Searches moved on to another embedder.
                 matrices.retain(|(_, known), _| *known != layer);
@@ -170,7 +167,7 @@ impl Held {
             Layer::Atom => return Ok(Arc::clone(&self.atoms)),
             _ => {}
         }
-        let cell = Arc::clone(lock(&self.lexical).entry(layer).or_default());
+        let cell = Arc::clone(self.lexical.lock().entry(layer).or_default());
         let held = current(&cell, generation, |former| {
             if let Some(mut held) = former.filter(|_| !store.is_restricted())
                 && Arc::make_mut(&mut held).update(store, layer)?
@@ -204,7 +201,7 @@ impl Held {
             generation + store.read(|reader| reader.document_changes())?
         };
         let cell = {
-            let mut filters = lock(&self.filters);
+            let mut filters = self.filters.lock();
             let key = (layer, format!("{filter:?}"));
             if filters.len() >= FILTERS && !filters.contains_key(&key) {
                 filters.clear();
@@ -340,12 +337,12 @@ fn searched_texts(
 impl Held {
     /// As if the base had just been opened.
     pub(crate) fn forget(&self) {
-        lock(&self.matrices).clear();
-        lock(&self.lexical).clear();
-        lock(&self.filters).clear();
-        *lock(&self.graph) = None;
-        *lock(&self.tags) = None;
-        *lock(&self.feedback) = None;
+        self.matrices.lock().clear();
+        self.lexical.lock().clear();
+        self.filters.lock().clear();
+        *self.graph.lock() = None;
+        *self.tags.lock() = None;
+        *self.feedback.lock() = None;
     }
 }
 

@@ -146,9 +146,9 @@ async fn what_is_preloaded_is_what_searches_use() {
     let plain = found(&base).await;
     base.held.forget();
     base.preload().unwrap();
-    let walk = || lock(&base.held.graph).as_ref().map(|(_, cache)| Arc::as_ptr(cache));
+    let walk = || base.held.graph.lock().as_ref().map(|(_, cache)| Arc::as_ptr(cache));
     let (loaded, mut layers) = (walk(), HashSet::new());
-    layers.extend(lock(&base.held.matrices).keys().map(|(_, layer)| *layer));
+    layers.extend(base.held.matrices.lock().keys().map(|(_, layer)| *layer));
     assert!(loaded.is_some() && layers == HashSet::from([Layer::Chunk, Layer::Atom]), "{layers:?}");
     assert_eq!(found(&base).await, plain);
     assert_eq!(walk(), loaded, "it is not loaded a second time");

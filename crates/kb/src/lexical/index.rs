@@ -1,8 +1,9 @@
 //! The BM25 index of one layer. It is made from the primary store and can be thrown away.
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use halma_core::Layer;
+use parking_lot::RwLock;
 use tantivy::query::{BoostQuery, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
@@ -241,12 +242,12 @@ impl LexicalIndex {
 
     /// From now on queries are of these languages.
     pub(crate) fn use_languages(&self, languages: Arc<Languages>) {
-        *self.languages.write().unwrap_or_else(PoisonError::into_inner) = languages;
+        *self.languages.write() = languages;
     }
 
     /// The words of a query, each by the terms that it is in the languages of the base.
     pub(crate) fn query_words(&self, text: &str) -> Vec<Vec<String>> {
-        let languages = self.languages.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let languages = self.languages.read().clone();
         languages.query_words(text)
     }
 

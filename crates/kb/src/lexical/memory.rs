@@ -1,8 +1,9 @@
 //! Lexical indexes in memory, for layers that are searched seldom.
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use halma_core::Layer;
+use parking_lot::RwLock;
 use tantivy::{Index, ReloadPolicy, TantivyDocument, Term};
 
 use super::index::{TOKENIZER, document, schema};
@@ -42,7 +43,7 @@ impl LexicalIndex {
 
     /// For an index in memory: rows that have another text now, or none.
     pub(crate) fn replace(&self, texts: Vec<(Row, Option<IndexedText>)>) -> Result<(), KbError> {
-        let languages = self.languages.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let languages = self.languages.read().clone();
         let fail = self.failed();
         let mut writer =
             self.index.writer_with_num_threads::<TantivyDocument>(1, SMALL_HEAP).map_err(&fail)?;

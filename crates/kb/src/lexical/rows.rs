@@ -1,7 +1,8 @@
 //! The rows of the documents of an index. Opening the column that holds them costs more than reading
 //! a thousand of them, so it stays open until the index has changed.
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use tantivy::columnar::Column;
 use tantivy::{DocAddress, Searcher};
 
@@ -32,14 +33,14 @@ impl DocumentRows {
 impl RowColumns {
     pub(super) fn of(&self, searcher: &Searcher) -> tantivy::Result<DocumentRows> {
         let generation = searcher.generation().generation_id();
-        let held = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let held = self.0.read().clone();
         if let Some(held) = held.filter(|held| held.generation == generation) {
             return Ok(DocumentRows(held.columns));
         }
         let segments = searcher.segment_readers().iter();
         let columns = segments.map(|segment| segment.fast_fields().u64("row"));
         let columns: Arc<[Column<u64>]> = columns.collect::<tantivy::Result<_>>()?;
-        let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.write();
         // A search that began before the index changed keeps what it opened to itself.
         if held.as_ref().is_none_or(|held| held.generation < generation) {
             *held = Some(OpenColumns { generation, columns: Arc::clone(&columns) });

@@ -2,10 +2,10 @@
 //! question before each fall-back, in every layer, once more by the next strategy), and a local
 //! embedder takes ten times as long for a text as the search itself.
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use halma_core::{EmbedRole, Embedder, Vector};
 use lru::LruCache;
+use parking_lot::Mutex;
 
 use crate::KbError;
 use crate::embedding::{embed_once, other_dimensions};
@@ -48,7 +48,7 @@ impl QueryVectorCache {
         if u32::try_from(length) != Ok(dimensions) {
             return Err(other_dimensions(model, length, dimensions as usize));
         }
-        let mut cache = self.lock();
+        let mut cache = self.0.lock();
         for (text, vector) in unknown.into_iter().zip(found) {
             for (place, _) in vectors.iter_mut().zip(texts).filter(|(_, other)| *other == text) {
                 *place = Some(vector.clone());
@@ -59,22 +59,18 @@ impl QueryVectorCache {
     }
 
     fn cached(&self, model: &str, texts: &[String]) -> Vec<Option<Vector>> {
-        let mut cache = self.lock();
+        let mut cache = self.0.lock();
         let vector = |text: &String| cache.get(&(model.to_owned(), text.clone())).cloned();
         texts.iter().map(vector).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, LruCache<(String, String), Vector>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
 
     use async_trait::async_trait;
     use halma_core::LlmError;
+    use parking_lot::Mutex;
 
     use super::*;
 
@@ -89,7 +85,7 @@ mod tests {
         }
 
         async fn embed(&self, texts: &[&str], _: EmbedRole) -> Result<Vec<Vector>, LlmError> {
-            self.0.lock().unwrap().push(texts.iter().map(ToString::to_string).collect());
+            self.0.lock().push(texts.iter().map(ToString::to_string).collect());
             #[expect(clippy::cast_precision_loss, reason = "short texts")]
             let lengths = texts.iter().map(|text| vec![text.len() as f32]);
             Ok(lengths.collect())
@@ -109,7 +105,7 @@ mod tests {
         let again = texts(&["tide", "storm"]);
         let vectors = cache.vectors(&embedder, 1, &again).await.unwrap();
         assert_eq!(vectors, [Some(vec![4.0]), Some(vec![5.0])]);
-        let asked = embedder.0.lock().unwrap();
+        let asked = embedder.0.lock();
         assert_eq!(*asked, [texts(&["reef", "tide"]), texts(&["storm"])]);
     }
 
@@ -119,6 +115,6 @@ mod tests {
         let refused = cache.vectors(&embedder, 2, &texts(&["reef"])).await.unwrap_err();
         assert!(refused.to_string().contains("--rebuild embedder"), "{refused}");
         assert!(cache.vectors(&embedder, 1, &texts(&["reef"])).await.is_ok());
-        assert_eq!(embedder.0.lock().unwrap().len(), 2);
+        assert_eq!(embedder.0.lock().len(), 2);
     }
 }

@@ -1,9 +1,10 @@
 //! Chunks into atoms: a model's questions, or the chunk's own sentences.
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use halma_core::{Cx, Layer, Prompt};
 use minijinja::{Value, context};
+use parking_lot::Mutex;
 
 use super::refusal::is_refusal;
 use super::surroundings::{Surroundings, table_summaries};
@@ -266,7 +267,7 @@ impl Stage for Atomize {
                 let rows = writer.put_atoms(row, self.input, &atoms)?;
                 self.left_out.fetch_add(left_out, Ordering::Relaxed);
                 self.atoms.fetch_add(rows.len(), Ordering::Relaxed);
-                self.uncommitted.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
+                self.uncommitted.lock().extend(rows);
                 Ok(())
             }
             // The atoms of another kind stay until there are others.
@@ -276,7 +277,7 @@ impl Stage for Atomize {
     }
 
     fn committed(&self) {
-        let mut rows = self.uncommitted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = self.uncommitted.lock();
         for row in rows.drain(..) {
             if let Some(queue) = self.queue.as_ref().filter(|_| self.context.settings.vectors.atom)
             {

@@ -1,9 +1,10 @@
 //! Chunking by a model or the embedder, many documents at a time and before any of them is stored:
 //! a document that cannot be chunked is left for the next run as a whole.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use halma_core::{Cx, Error};
+use parking_lot::Mutex;
 
 use super::{BuildContext, Pace, Stage, StageError};
 use crate::cost::Cost;
@@ -42,7 +43,7 @@ impl Chunk {
 
     /// What was chunked since this was last called; documents that could not be are missing.
     pub(crate) fn take(&self) -> HashMap<Id, Cut> {
-        std::mem::take(&mut *self.cuts.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.cuts.lock())
     }
 }
 
@@ -102,7 +103,7 @@ impl Stage for Chunk {
         result: Result<Cut, String>,
     ) -> heed::Result<()> {
         if let Ok(cut) = result {
-            let mut cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut cuts = self.cuts.lock();
             cuts.insert(unit.id, cut);
         }
         Ok(())

@@ -1,13 +1,14 @@
 //! Figures in words: a vision model's description is put below each figure before the document is
 //! chunked, so that it is searched, chunked and cited like any other text.
 use crate::store::StoreWriter;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use halma_core::{Cx, Prompt};
 use halma_parse::{Block, BlockKind, Parsed};
 use minijinja::{Value, context};
+use parking_lot::Mutex;
 
 use super::{BuildContext, Pace, Stage, StageError};
 use crate::Phase;
@@ -85,7 +86,7 @@ impl Describe {
 
     /// What was described since this was last called.
     pub(crate) fn take(&self) -> Vec<Description> {
-        let mut descriptions = self.descriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut descriptions = self.descriptions.lock();
         std::mem::take(&mut descriptions)
     }
 
@@ -139,7 +140,7 @@ impl Stage for Describe {
         result: Result<String, String>,
     ) -> heed::Result<()> {
         if let Ok(text) = result {
-            let mut descriptions = self.descriptions.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut descriptions = self.descriptions.lock();
             descriptions.push((unit.document, unit.figure, text));
         }
         Ok(())

@@ -1,10 +1,11 @@
 //! Doing the units of a stage, several at a time. Results are written as they come, so that little
 //! is lost when the process dies; what fails stays in the ledger for the next run.
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::{Stream, StreamExt};
 use halma_core::{Cx, Error, Layer, Limit, LlmError, Trace, UsageTotal};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
@@ -104,7 +105,7 @@ impl<S: Stage> Driver<S> {
                 let units =
                     run_blocking("reading documents", move || units_of(stage.as_ref(), &rows));
                 futures::stream::iter(units.await.unwrap_or_else(|e| {
-                    *error.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+                    *error.lock() = Some(e);
                     vec![]
                 }))
             }
@@ -112,7 +113,7 @@ impl<S: Stage> Driver<S> {
         let read: Vec<Vec<Row>> = backlog.documents.chunks(READ).map(<[Row]>::to_vec).collect();
         let units = futures::stream::iter(read).then(units).flatten();
         let report = self.run(units, || backlog.units).await?;
-        if let Some(error) = error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(error) = error.lock().take() {
             return Err(error);
         }
         if report.pending == 0 {
@@ -368,7 +369,7 @@ impl Health {
                 if self.refused.fetch_add(1, Ordering::Relaxed) + 1 >= PROBES {
                     self.stop.store(true, Ordering::Relaxed);
                 }
-                let mut refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut refusal = self.refusal.lock();
                 *refusal = Some(error.to_string());
             }
             Error::Llm { .. } => self.failed_again(),
@@ -388,6 +389,6 @@ impl Health {
         if self.answered.load(Ordering::Relaxed) {
             return None;
         }
-        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.refusal.lock().clone()
     }
 }

@@ -1,9 +1,10 @@
 //! Texts into vectors, in batches, several in flight; what fails stays searchable by its words and
 //! is tried again by the next run.
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use halma_core::{Cx, EmbedRole, Embedder, Layer, Limit, LlmError, Vector};
+use parking_lot::Mutex;
 
 use super::embed_queue::Queued;
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
@@ -111,17 +112,9 @@ impl Embed {
             driver.run(queue.batches(), total).await?;
         let own = Arc::clone(context);
         let left = run_blocking("storing vectors", move || finish(&own)).await?;
-        let result = std::mem::take(&mut *driver.stage().result());
+        let result = std::mem::take(&mut *driver.stage().result.lock());
         let failure = result.failure.or(failure);
         Ok(Embedded { pending: if pending > 0 { left } else { 0 }, spent, failure, ..result })
-    }
-
-    fn busy(&self) -> std::sync::MutexGuard<'_, Busy> {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn result(&self) -> std::sync::MutexGuard<'_, Embedded> {
-        self.result.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn texts_of(&self, unit: &[Searched]) -> Result<Vec<(Searched, String)>, KbError> {
@@ -153,7 +146,7 @@ impl Embed {
             Err(reason) => {
                 let reason = reason.to_string();
                 writer.embedding_failed(&texts, &reason)?;
-                self.result().failure = Some(reason);
+                self.result.lock().failure = Some(reason);
                 return Ok(());
             }
         };
@@ -164,7 +157,7 @@ impl Embed {
         {
             let reason = other_dimensions(model, dimensions, held).to_string();
             writer.embedding_failed(&texts, &reason)?;
-            self.result().failure = Some(reason);
+            self.result.lock().failure = Some(reason);
             return Ok(());
         }
         let number = writer.register_embedder(model, dimensions)?;
@@ -177,9 +170,9 @@ impl Embed {
                 writer.embedded(number, *text, vector)?;
             }
         }
-        self.result().done += vectors.len();
+        self.result.lock().done += vectors.len();
         let mut history = History::default();
-        history.add_embedded(model, characters, self.busy().take().as_secs_f64());
+        history.add_embedded(model, characters, self.busy.lock().take().as_secs_f64());
         writer.add_history(&history)
     }
 }
@@ -226,10 +219,10 @@ impl super::Stage for Embed {
         while let Some(mut batch) = open.pop().filter(|batch| !batch.is_empty()) {
             let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
             let about = self.documents_of(&batch).map_err(StageError::Base)?;
-            self.busy().begin();
+            self.busy.lock().begin();
             let passages = (texts.as_slice(), EmbedRole::Passage);
             let vectors = embed_once_about(self.embedder.as_ref(), passages, &about).await;
-            self.busy().end();
+            self.busy.lock().end();
             if let Err(KbError::Embed { source: LlmError::TooLong { .. }, .. }) = vectors
                 && batch.len() > 1
             {

@@ -1,10 +1,11 @@
 //! The in-memory database: what it holds of the base, and how a query runs in it, in this process
 //! or in a worker.
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use halma_core::{NodeId, SqlResult, SqlRow};
+use parking_lot::{Mutex, RwLock};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -59,10 +60,6 @@ struct Gate {
     until: Option<Instant>,
     read: BTreeSet<String>,
     refused: Option<String>,
-}
-
-fn opened(gate: &Mutex<Gate>) -> MutexGuard<'_, Gate> {
-    gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Gate {
@@ -123,7 +120,7 @@ impl Engine {
             if self.loaded.contains(&at) {
                 continue;
             }
-            let mut origins = self.origins.write().unwrap_or_else(PoisonError::into_inner);
+            let mut origins = self.origins.write();
             let table = (&*self.catalogue, at);
             if !load::table(&self.connection, table, &mut origins, fetch)? {
                 return Ok(false);
@@ -143,12 +140,12 @@ impl Engine {
         let written = query.in_own_names(&self.catalogue);
         self.limit_values(LARGEST_VALUE).map_err(SqlError::load)?;
         {
-            let mut gate = opened(&self.gate);
+            let mut gate = self.gate.lock();
             *gate = Gate { closed: true, ..Gate::default() };
             gate.until = Instant::now().checked_add(limits.time);
         }
         let done = self.computed(&written, limits);
-        let gate = std::mem::take(&mut *opened(&self.gate));
+        let gate = std::mem::take(&mut *self.gate.lock());
         let failed = |error: rusqlite::Error| match gate.refused {
             Some(what) => SqlError::NotAllowed { what },
             None => explained(&error, &query, &self.catalogue, limits),
@@ -159,13 +156,13 @@ impl Engine {
     fn computed(&self, sql: &str, limits: SqlLimits) -> rusqlite::Result<SqlResult> {
         let mut statement = self.connection.prepare(sql)?;
         if !statement.readonly() {
-            opened(&self.gate).refused.get_or_insert("a change".to_owned());
+            self.gate.lock().refused.get_or_insert("a change".to_owned());
             return Err(rusqlite::Error::InvalidQuery);
         }
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let found = read(&mut statement, columns.len(), limits.rows, limits.bytes)?;
         drop(statement);
-        let read: Vec<String> = opened(&self.gate).read.iter().cloned().collect();
+        let read: Vec<String> = self.gate.lock().read.iter().cloned().collect();
         let sources = self.sources(sql, &found, columns.len());
         let tables = self.tables(&read);
         let row = |(values, sources): (Vec<Value>, Vec<NodeId>)| {
@@ -210,7 +207,7 @@ impl Engine {
         if lists {
             return Some(self.catalogue.tables.get(usize::try_from(row).ok()?)?.id.clone());
         }
-        let origins = self.origins.read().unwrap_or_else(PoisonError::into_inner);
+        let origins = self.origins.read();
         origins.id(Row::try_from(row).ok()?)
     }
 
@@ -222,7 +219,7 @@ impl Engine {
     }
 
     fn documents(&self, read: &[String]) -> Vec<String> {
-        let origins = self.origins.read().unwrap_or_else(PoisonError::into_inner);
+        let origins = self.origins.read();
         let tables = self.parts(read).map(|at| &self.catalogue.tables[at]);
         let names = tables.flat_map(|table| origins.documents(table));
         let mut names: BTreeSet<String> = names.map(ToString::to_string).collect();
@@ -254,11 +251,11 @@ fn open(gate: &Arc<Mutex<Gate>>, origins: &Arc<RwLock<Origins>>) -> rusqlite::Re
     connection.query_row(&format!("PRAGMA hard_heap_limit = {MEMORY}"), [], |_| Ok(()))?;
     ask_rows(&connection, origins)?;
     let watched = Arc::clone(gate);
-    let late = move || opened(&watched).until.is_some_and(|until| Instant::now() >= until);
+    let late = move || watched.lock().until.is_some_and(|until| Instant::now() >= until);
     connection.progress_handler(CLOCK_EVERY, Some(late))?;
     let gate = Arc::clone(gate);
     connection
-        .authorizer(Some(move |context: AuthContext<'_>| opened(&gate).allow(context.action)))?;
+        .authorizer(Some(move |context: AuthContext<'_>| gate.lock().allow(context.action)))?;
     Ok(connection)
 }
 
@@ -269,7 +266,7 @@ fn ask_rows(connection: &Connection, origins: &Arc<RwLock<Origins>>) -> rusqlite
         let origins = Arc::clone(origins);
         connection.create_scalar_function(name, 1, flags, move |context: &Context<'_>| {
             let row = context.get::<Option<i64>>(0)?.and_then(|row| Row::try_from(row).ok());
-            let origins = origins.read().unwrap_or_else(PoisonError::into_inner);
+            let origins = origins.read();
             Ok(row.and_then(|row| answer(&origins, row)))
         })
     };

@@ -21,10 +21,11 @@ use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::{Catalog, ColumnSchema, Layer, NodeId, SqlResult, TableSchema};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use self::catalogue::{Catalogue, Field};
@@ -158,7 +159,7 @@ impl SqlTables {
 
     /// What the base holds now.
     fn catalogue(&self, store: &Store) -> Result<Arc<Catalogue>, KbError> {
-        let held = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let held = self.catalogue.lock().clone();
         let position = store.read(|reader| reader.change_position())?;
         if let Some(held) = held.clone().filter(|held| held.position == position) {
             return Ok(held.catalogue);
@@ -172,13 +173,13 @@ impl SqlTables {
             Some(held) => held.catalogue,
             None => Arc::new(Catalogue::load(store)?),
         };
-        let mut held = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.catalogue.lock();
         *held = Some(HeldCatalogue { catalogue: Arc::clone(&catalogue), position });
         Ok(catalogue)
     }
 
     fn forget(&self) {
-        *self.catalogue.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.catalogue.lock() = None;
     }
 
     /// `None` when the base has changed meanwhile.
@@ -188,7 +189,7 @@ impl SqlTables {
         catalogue: &Arc<Catalogue>,
         (sql, limits): (&str, SqlLimits),
     ) -> Result<Option<SqlResult>, KbError> {
-        let mut cached = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.engine.lock();
         // The old one goes first: both may not fit.
         let current = cached.take().filter(|engine| Arc::ptr_eq(&engine.catalogue, catalogue));
         let mut engine = match current {

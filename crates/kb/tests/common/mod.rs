@@ -7,8 +7,8 @@
     reason = "every test file uses a part of this"
 )]
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use halma_core::text::{content_words, sentences};
@@ -21,6 +21,7 @@ use halma_kb::{
     KbError, KbSettings, PROMPTS,
 };
 use halma_testkit::Toy;
+use parking_lot::Mutex;
 
 /// Hashes words into 64 dimensions: texts that share words are near.
 pub(crate) struct Words {
@@ -136,7 +137,7 @@ impl Llm for Asker {
         assert_eq!(request.task, "questions");
         let chunk = request.variables.get_attr("chunk").unwrap();
         let text = chunk.get_attr("text").unwrap().to_string();
-        if self.fails_on.lock().unwrap().is_some_and(|word| text.contains(word)) {
+        if self.fails_on.lock().is_some_and(|word| text.contains(word)) {
             return Err(LlmError::refused("the model is down"));
         }
         let ask = |range| format!("What about {}?\n", &text[range]);

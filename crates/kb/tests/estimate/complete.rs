@@ -1,8 +1,10 @@
 //! The estimate of a build with everything switched on comes true: every stage is in it.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+
+use parking_lot::Mutex;
 
 use crate::common::{Bench, Words};
 use async_trait::async_trait;
@@ -46,7 +48,7 @@ impl Llm for Typical {
             prompt_tokens: asked as u64 / 4 + images,
             completion_tokens: text.len() as u64 / 4,
         };
-        let mut used = self.used.lock().unwrap();
+        let mut used = self.used.lock();
         let sums = used.entry(request.task.clone()).or_default();
         let own = [1, usage.prompt_tokens, usage.completion_tokens];
         sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
@@ -207,7 +209,7 @@ async fn indexed(bench: &Bench, base: &Arc<Base>) -> (IndexReport, String) {
     let context = BuildContext::new(base, &bench.settings, &setup);
     let report = index(context, &[bench.input()], &bench.options).await.unwrap();
     assert_eq!((report.failed_units, report.pending_units), (0, 0), "{report:?}");
-    let used = format!("{:?}", model.used.lock().unwrap());
+    let used = format!("{:?}", model.used.lock());
     (report, used)
 }
 

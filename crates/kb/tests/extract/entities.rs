@@ -45,7 +45,7 @@ async fn unknown_ends_are_asked_for_again_and_left_out_in_the_end() {
     let base = works.open();
     let report = works.index(&base).await.extracted;
     assert_eq!(works.rules.calls("facts"), 2, "asked again once");
-    let said = works.rules.asked.lock().unwrap()[1].1.clone();
+    let said = works.rules.asked.lock()[1].1.clone();
     assert!(said.contains("`Tom Ash`") && said.contains("`Queen Victoria`"), "{said}");
     // `Varn` stands in the text: it is an entity nevertheless.
     assert_eq!(entities(&base, "Varn").await, ["Mara Quill", "Varn"]);
@@ -87,19 +87,19 @@ async fn without_a_model_the_work_is_left_and_that_is_said_once() {
     for i in 0..50 {
         works.bench.write(&format!("{i}.txt"), format!("Mara Quill founded Press{i}."));
     }
-    *works.rules.offline.lock().unwrap() = true;
+    *works.rules.offline.lock() = true;
     let base = works.open();
     let report = works.index(&base).await;
     assert_eq!((report.failed_units, report.pending_units), (0, 50));
     assert_eq!(works.rules.all_calls(), 3);
     assert!(report.failure.unwrap().contains("cannot do `facts`"));
-    *works.rules.offline.lock().unwrap() = false;
+    *works.rules.offline.lock() = false;
     let report = works.index(&base).await;
     assert_eq!((report.pending_units, report.extracted.entities), (0, 51));
     // One that the model never takes does not hold up the others.
     works.bench.write("x.txt", "Forbidden founded Rest.");
     works.bench.write("y.txt", "Tom Ash founded Varn Works.");
-    *works.rules.fails_on.lock().unwrap() = Some("Forbidden");
+    *works.rules.fails_on.lock() = Some("Forbidden");
     let report = works.index(&base).await;
     assert_eq!((report.failed_units, report.extracted.entities), (1, 53));
 }

@@ -73,7 +73,7 @@ async fn long_sections_and_documents_are_summed_up_once() {
     let summary = others(&base, &first, Edge::DerivedFrom, Layer::Summary);
     assert!(summary[0].1.starts_with("A section of 2 texts"), "{summary:?}");
     // The document is summed up by its sections' summaries.
-    let asked = works.rules.asked.lock().unwrap().last().unwrap().1.clone();
+    let asked = works.rules.asked.lock().last().unwrap().1.clone();
     assert!(asked.contains("A section of 2 texts") && asked.contains("Nothing else"), "{asked}");
     works.index(&base).await;
     assert_eq!(works.rules.calls("summarise"), 3);
@@ -89,17 +89,17 @@ async fn a_text_beyond_the_window_is_summed_up_in_parts() {
     works.bench.settings.summaries = true;
     let lines: Vec<String> = (0..2000).map(|i| format!("Line {i} says something new.")).collect();
     works.bench.write("long.txt", lines.join(" "));
-    *works.rules.fails_on.lock().unwrap() = Some("Line 1900");
+    *works.rules.fails_on.lock() = Some("Line 1900");
     let base = works.open();
     let made = works.index(&base).await;
     assert_eq!((made.extracted.summaries, made.failed_units), (0, 1));
-    *works.rules.fails_on.lock().unwrap() = None;
+    *works.rules.fails_on.lock() = None;
     let before = works.rules.calls("summarise");
     let made = works.index(&base).await;
     assert_eq!((made.extracted.summaries, made.failed_units), (1, 0));
     // The part that failed, and the whole: the other parts are kept.
     assert_eq!(works.rules.calls("summarise") - before, 2);
-    let said = works.rules.asked.lock().unwrap().last().unwrap().1.clone();
+    let said = works.rules.asked.lock().last().unwrap().1.clone();
     assert!(said.contains("A part of"), "{said}");
 }
 
@@ -132,7 +132,7 @@ async fn communities_are_found_described_and_kept() {
     assert!(red[0].0.starts_with("Around Red"), "{red:?}");
     assert!(!base.inspector().stats().unwrap().communities_stale);
     let said = |of: &str| {
-        let asked = works.rules.asked.lock().unwrap();
+        let asked = works.rules.asked.lock();
         asked.iter().filter(|(task, text)| task == "community" && text.contains(of)).count()
     };
     let (reds, blues) = (said("- Red "), said("- Blue "));
@@ -163,14 +163,14 @@ async fn without_a_model_a_community_is_put_together_and_labelled() {
     works.index(&base).await;
     works.bench.settings.communities = true;
     works.bench.options.rebuild = vec![BasePart::Communities];
-    *works.rules.offline.lock().unwrap() = true;
+    *works.rules.offline.lock() = true;
     let report = works.index(&base).await;
     assert_eq!(report.extracted.communities, report.pending_units);
     let red = community(&base, "Ann1 Red", "Red House").await;
     assert!(red[0].0.contains("Red "), "{red:?}");
     assert!(red[0].1.starts_with("(Extracted, not written by a model.) Red"), "{red:?}");
     assert!(works.rules.calls("community") <= 6, "an offline model is not asked for each");
-    *works.rules.offline.lock().unwrap() = false;
+    *works.rules.offline.lock() = false;
     works.index(&base).await;
     assert_eq!(community(&base, "Ann1 Red", "Red House").await[0].1, "They belong together.");
 }

@@ -6,7 +6,7 @@
     reason = "every test file uses a part of this"
 )]
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::text::{sentences, words};
@@ -16,6 +16,7 @@ use halma_core::{
 };
 use halma_kb::{Atoms, Base, BuildContext, Entities, IndexReport, KbSettings, PROMPTS};
 use halma_testkit::Toy;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::common::{Bench, search};
@@ -34,16 +35,16 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn script(&self, task: &'static str, on: &'static str, reply: &str) {
-        self.scripted.lock().unwrap().push((task, on, reply.to_owned()));
+        self.scripted.lock().push((task, on, reply.to_owned()));
     }
 
     /// How often a task was asked for.
     pub(crate) fn calls(&self, task: &str) -> usize {
-        self.asked.lock().unwrap().iter().filter(|(asked, _)| asked == task).count()
+        self.asked.lock().iter().filter(|(asked, _)| asked == task).count()
     }
 
     pub(crate) fn all_calls(&self) -> usize {
-        self.asked.lock().unwrap().len()
+        self.asked.lock().len()
     }
 }
 
@@ -56,14 +57,14 @@ impl Llm for Model {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         tokio::task::yield_now().await;
         let said: String = request.messages.iter().map(|m| m.text.as_str()).collect();
-        self.asked.lock().unwrap().push((request.task.clone(), said.clone()));
-        if *self.offline.lock().unwrap() {
+        self.asked.lock().push((request.task.clone(), said.clone()));
+        if *self.offline.lock() {
             return Err(LlmError::refused(format!("cannot do `{}`", request.task)));
         }
-        if self.fails_on.lock().unwrap().is_some_and(|word| said.contains(word)) {
+        if self.fails_on.lock().is_some_and(|word| said.contains(word)) {
             return Err(LlmError::refused("the model is down"));
         }
-        let mut scripted = self.scripted.lock().unwrap();
+        let mut scripted = self.scripted.lock();
         let at =
             scripted.iter().position(|(task, on, _)| *task == request.task && said.contains(on));
         let text = match at {

@@ -2,12 +2,13 @@
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use oxigraph::io::RdfFormat;
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store;
+use parking_lot::Mutex;
 use sparesults::{QueryResultsFormat, QueryResultsSerializer};
 
 /// What happens to one query instead of an answer.
@@ -63,20 +64,20 @@ impl Double {
 
     /// Everything that was asked so far.
     pub(crate) fn queries(&self) -> Vec<String> {
-        self.shared.queries.lock().unwrap().clone()
+        self.shared.queries.lock().clone()
     }
 
     /// What the last caller said it is.
     pub(crate) fn agent(&self) -> String {
-        self.shared.agents.lock().unwrap().last().cloned().unwrap_or_default()
+        self.shared.agents.lock().last().cloned().unwrap_or_default()
     }
 
     pub(crate) fn most_at_once(&self) -> usize {
-        self.shared.load.lock().unwrap().1
+        self.shared.load.lock().1
     }
 
     pub(crate) fn fail(&self, failures: impl IntoIterator<Item = Failure>) {
-        self.shared.failures.lock().unwrap().extend(failures);
+        self.shared.failures.lock().extend(failures);
     }
 
     pub(crate) fn facts(&self) -> usize {
@@ -98,7 +99,7 @@ impl Shared {
                 length = value.trim().parse().unwrap();
             }
             if let Some(agent) = line.strip_prefix("user-agent:") {
-                self.agents.lock().unwrap().push(agent.trim().to_owned());
+                self.agents.lock().push(agent.trim().to_owned());
             }
             form |= line.starts_with("content-type: application/x-www-form-urlencoded");
         }
@@ -108,19 +109,19 @@ impl Shared {
         let body = String::from_utf8(body).unwrap();
         let url = reqwest::Url::parse(&format!("http://a.example/?{body}")).unwrap();
         let query = url.query_pairs().find(|(name, _)| name == "query").unwrap().1.into_owned();
-        self.queries.lock().unwrap().push(query.clone());
+        self.queries.lock().push(query.clone());
         {
-            let mut load = self.load.lock().unwrap();
+            let mut load = self.load.lock();
             load.0 += 1;
             load.1 = load.1.max(load.0);
         }
-        let failure = self.failures.lock().unwrap().pop_front();
+        let failure = self.failures.lock().pop_front();
         let json = "application/sparql-results+json";
         let (status, kind, more, body) = match failure {
             None => (200, json, String::new(), self.answer(&query)),
             Some(Failure::Late(wait)) => {
                 std::thread::sleep(wait);
-                self.load.lock().unwrap().0 -= 1;
+                self.load.lock().0 -= 1;
                 return;
             }
             Some(Failure::Html) => {
@@ -139,7 +140,7 @@ impl Shared {
             Some(Failure::Status(status)) => (status, "text/plain", String::new(), "no".into()),
             Some(Failure::Json(body)) => (200, json, String::new(), body.into()),
         };
-        self.load.lock().unwrap().0 -= 1;
+        self.load.lock().0 -= 1;
         let length = body.len();
         let _ = write!(
             stream,

@@ -12,7 +12,7 @@ use super::query::{
     any_of, begins_with, distinct, filter, is_iri, join, sample, triple, union, upwards, values,
     var,
 };
-use super::{AT_ONCE, SparqlGraph, cache};
+use super::{AT_ONCE, SparqlGraph};
 use crate::graph::{Class, Ends, Lookup, Profile, Property};
 use crate::rdf;
 
@@ -61,11 +61,11 @@ impl SparqlGraph {
         ids: &BTreeSet<String>,
     ) -> Result<HashMap<String, Class>, BoxError> {
         let unknown: Vec<EntityId> = {
-            let known = cache(&self.classes);
+            let known = self.classes.lock();
             ids.iter().filter(|id| !known.contains_key(*id)).cloned().map(EntityId).collect()
         };
         let mut described = self.describe(&unknown, &self.vocabulary.names()).await?;
-        let mut known = cache(&self.classes);
+        let mut known = self.classes.lock();
         for EntityId(id) in unknown {
             let class = described.remove(&id).unwrap_or_default().class(id.clone());
             known.insert(id, class);
@@ -178,7 +178,7 @@ impl SparqlGraph {
     /// Labels, aliases and units of properties; those that are known are not asked for again.
     async fn described(&self, ids: &BTreeSet<String>) -> Result<Vec<Arc<Property>>, BoxError> {
         let unknown: Vec<String> = {
-            let known = cache(&self.properties);
+            let known = self.properties.lock();
             ids.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
         };
         let of_wikidata = self.vocabulary.of_wikidata;
@@ -189,7 +189,7 @@ impl SparqlGraph {
         let properties = [words.names().as_slice(), &words.units].concat();
         let made = self.describe(&at, &properties).await?;
         let units = self.unit_names(made.values().filter_map(|one| one.unit.as_ref())).await?;
-        let mut known = cache(&self.properties);
+        let mut known = self.properties.lock();
         for id in unknown {
             let description = made.get(&rdf::described_at(&id)).cloned().unwrap_or_default();
             // What Wikidata does not describe is not one of its properties.
@@ -228,7 +228,7 @@ impl SparqlGraph {
 
     /// The classes of what is at the two ends of a property's facts, of a sample of them.
     pub(crate) async fn ends(&self, property: &Property) -> Result<Ends, BoxError> {
-        if let Some(known) = cache(&self.ends).get(&property.id).cloned() {
+        if let Some(known) = self.ends.lock().get(&property.id).cloned() {
             return Ok(known);
         }
         let Some(predicate) = self.node(&property.id) else { return Ok(Ends::default()) };
@@ -240,7 +240,7 @@ impl SparqlGraph {
         let found = self.ask(distinct(join(facts, sorted), &["head", "tail"], None)).await?;
         let of = |name| self.ids_in(&found, name).into_iter().collect();
         let ends = Ends { heads: of("head"), tails: of("tail") };
-        cache(&self.ends).insert(property.id.clone(), ends.clone());
+        self.ends.lock().insert(property.id.clone(), ends.clone());
         Ok(ends)
     }
 

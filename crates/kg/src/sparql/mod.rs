@@ -9,11 +9,12 @@ mod statements;
 mod vocabulary;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use halma_core::{BoxError, EntityId, Knowledge};
 use oxigraph::model::{NamedNode, Term};
+use parking_lot::Mutex;
 use sparesults::QuerySolution;
 use spargebra::algebra::GraphPattern;
 use spargebra::term::GroundTerm;
@@ -138,11 +139,6 @@ impl SparqlGraph {
     fn stating(&self, facts: GraphPattern) -> GraphPattern {
         if self.endpoint.in_process().is_some() { in_graph(facts) } else { facts }
     }
-}
-
-/// What is known already of the things that were asked for before.
-fn cache<T>(cached: &Mutex<HashMap<String, T>>) -> MutexGuard<'_, HashMap<String, T>> {
-    cached.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The IRI that a solution has under a name.

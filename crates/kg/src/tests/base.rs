@@ -1,8 +1,9 @@
 //! The base's own facts.
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use halma_core::{EntityId, Facts, Layer, NodeId};
 use halma_testkit::Toy;
+use parking_lot::Mutex;
 
 use super::samples::reef;
 use crate::base::{KbEntity, KbFact, KbGraph, KbGraphLoader, kb_facts};
@@ -70,19 +71,19 @@ async fn facts_are_read_again_only_when_it_has_changed() {
     let (now, read) = (Arc::clone(&version), Arc::new(Mutex::new(0)));
     let counted = Arc::clone(&read);
     let load: KbGraphLoader = Arc::new(move |known| {
-        let now = now.lock().unwrap().clone();
+        let now = now.lock().clone();
         let new = known != Some(now.as_str());
-        *counted.lock().unwrap() += usize::from(new);
+        *counted.lock() += usize::from(new);
         Ok(new.then(|| graph(&now)))
     });
     let base = kb_facts(Toy::empty(), load);
     for _ in 0..3 {
         base.find("Far Light", None, 5).await.unwrap();
     }
-    assert_eq!(*read.lock().unwrap(), 1);
-    "2".clone_into(&mut version.lock().unwrap());
+    assert_eq!(*read.lock(), 1);
+    "2".clone_into(&mut version.lock());
     assert_eq!(base.find("Far Light", None, 5).await.unwrap().len(), 1);
-    assert_eq!(*read.lock().unwrap(), 2);
+    assert_eq!(*read.lock(), 2);
 }
 
 #[tokio::test]

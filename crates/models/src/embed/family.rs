@@ -125,7 +125,7 @@ impl Embedder for Prefixed {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use parking_lot::Mutex;
 
     use super::*;
 
@@ -139,7 +139,7 @@ mod tests {
         }
 
         async fn embed(&self, texts: &[&str], _: EmbedRole) -> Result<Vec<Vector>, LlmError> {
-            self.0.lock().unwrap().extend(texts.iter().map(|&text| text.to_owned()));
+            self.0.lock().extend(texts.iter().map(|&text| text.to_owned()));
             Ok(texts.iter().map(|_| vec![1.0]).collect())
         }
     }
@@ -151,7 +151,7 @@ mod tests {
         let embedder = EmbedderUse::for_model(inner.model()).apply(inner);
         embedder.embed(&["Who?"], EmbedRole::Query).await.unwrap();
         embedder.embed(&["Ada."], EmbedRole::Passage).await.unwrap();
-        assert_eq!(*recorder.0.lock().unwrap(), ["query: Who?", "passage: Ada."]);
+        assert_eq!(*recorder.0.lock(), ["query: Who?", "passage: Ada."]);
         assert_eq!(embedder.model(), r#"intfloat/e5-small ["query: ", "passage: "]"#);
     }
 

@@ -2,12 +2,13 @@
 //! A failure of the cache costs replies, never a run.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use halma_core::ChatReply;
+use parking_lot::Mutex;
 
 use super::sealed::{Entry, Name, name};
 use super::store::Store;
@@ -82,7 +83,7 @@ impl Cache {
     /// The reply to the request of this key, marked as cached. One that was damaged on disk is
     /// as if it had never been there.
     pub(crate) fn get(&self, key: &Key) -> Option<ChatReply> {
-        let waiting = lock(&self.pending).get(key).cloned();
+        let waiting = self.pending.lock().get(key).cloned();
         let reply = match waiting {
             Some(entry) => decode(&entry.reply),
             None => self.store.read(key, decode)?,
@@ -96,14 +97,14 @@ impl Cache {
         let Some(bytes) = encode(reply) else { return };
         let about: Vec<Name> = about.iter().map(|document| name(document)).collect();
         // Held to the end, so that a deletion comes before or after.
-        let deleted = self.deleted.lock().unwrap_or_else(PoisonError::into_inner);
+        let deleted = self.deleted.lock();
         let is_deleted =
             |name: &Name| deleted.get(name).is_some_and(|at| at.elapsed() < LONGEST_QUESTION);
         if about.iter().any(is_deleted) {
             return;
         }
         let entry = Entry { reply: bytes.into(), about: about.into() };
-        lock(&self.pending).insert(key, entry.clone());
+        self.pending.lock().insert(key, entry.clone());
         self.order(Order::Put(key, entry));
     }
 
@@ -136,7 +137,7 @@ impl Cache {
 
     /// Keeps no more replies about documents that are being deleted, from questions under way.
     pub fn refuse(&self, documents: &[String]) {
-        let mut deleted = self.deleted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut deleted = self.deleted.lock();
         deleted.retain(|_, at| at.elapsed() < LONGEST_QUESTION);
         deleted.extend(documents.iter().map(|document| (name(document), Instant::now())));
     }
@@ -198,7 +199,7 @@ fn write(store: &Store, pending: &Pending, inbox: &Receiver<Order>) {
                 }
                 Err(e) => tracing::warn!("the cache is larger than its limit: {e}"),
             }
-            let mut pending = lock(pending);
+            let mut pending = pending.lock();
             for (key, entry) in &batch {
                 let newest = pending.get(key).map(|newest| &newest.reply);
                 if newest.is_some_and(|newest| Arc::ptr_eq(newest, &entry.reply)) {
@@ -210,10 +211,6 @@ fn write(store: &Store, pending: &Pending, inbox: &Receiver<Order>) {
             let _ = done.send(());
         }
     }
-}
-
-fn lock(pending: &Pending) -> MutexGuard<'_, HashMap<Key, Entry>> {
-    pending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Bytes of the checksum that stands before every reply.

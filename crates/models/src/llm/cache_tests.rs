@@ -39,7 +39,7 @@ fn a_reply_is_there_at_once_and_after_reopening() {
     cache.put(key(1), &whole, &[]);
     assert_eq!(cache.get(&key(1)), Some(ChatReply { cached: true, ..whole.clone() }));
     cache.flush();
-    assert!(lock(&cache.pending).is_empty());
+    assert!(cache.pending.lock().is_empty());
     assert_eq!(cache.get(&key(1)), Some(ChatReply { cached: true, ..whole.clone() }));
     cache.put(key(2), &reply("two"), &[]);
     drop(cache);

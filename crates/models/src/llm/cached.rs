@@ -1,10 +1,11 @@
 //! The same request gets the same reply, whatever its temperature, and is asked once even when
 //! several callers ask at the same time.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Price};
+use parking_lot::Mutex;
 
 use super::cache::{Cache, Key};
 use halma_net::Endpoint;
@@ -56,10 +57,6 @@ impl Cached {
     fn stored(&self, key: &Key, request: &ChatRequest) -> Option<ChatReply> {
         self.cache.get(key).filter(|reply| is_complete(reply, request))
     }
-
-    fn flights(&self) -> MutexGuard<'_, HashMap<Key, Flight>> {
-        self.flights.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// A reply without the requested log-probabilities is not stored: the server may give them when it
@@ -98,7 +95,7 @@ struct InFlight<'a> {
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        let mut flights = self.cached.flights();
+        let mut flights = self.cached.flights.lock();
         // The list's and ours.
         if Arc::strong_count(&self.flight) == 2 {
             flights.remove(&self.key);
@@ -129,7 +126,7 @@ impl Llm for Cached {
         if let Some(reply) = self.stored(&key, request) {
             return Ok(reply);
         }
-        let flight = Arc::clone(self.flights().entry(key).or_default());
+        let flight = Arc::clone(self.flights.lock().entry(key).or_default());
         let in_flight = InFlight { cached: self, key, flight };
         let mut outcome = in_flight.flight.lock().await;
         // A request that had to wait takes the outcome of the first, its failure included: retries

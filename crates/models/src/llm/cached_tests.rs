@@ -67,7 +67,7 @@ async fn identical_requests_are_asked_once() {
     assert!(cached.chat(&same).await.unwrap().cached);
     assert!(!cached.chat(&request("other")).await.unwrap().cached);
     assert_eq!(slow.calls.load(Ordering::SeqCst), 2);
-    assert!(cached.flights().is_empty());
+    assert!(cached.flights.lock().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -77,7 +77,7 @@ async fn a_failure_is_shared_by_those_who_waited_and_then_forgotten() {
     let replies = join_all((0..5).map(|_| cached.chat(&same))).await;
     assert!(replies.iter().all(Result::is_err));
     assert_eq!(slow.calls.load(Ordering::SeqCst), 1);
-    assert!(cached.flights().is_empty());
+    assert!(cached.flights.lock().is_empty());
     assert_eq!(cached.chat(&same).await.unwrap().text, "same");
 }
 
@@ -90,7 +90,7 @@ async fn whoever_gives_up_leaves_the_call_to_the_next() {
     assert!(hasty.is_err());
     assert_eq!(patient.unwrap().text, "same");
     assert_eq!(slow.calls.load(Ordering::SeqCst), 2);
-    assert!(cached.flights().is_empty());
+    assert!(cached.flights.lock().is_empty());
 }
 
 #[tokio::test]

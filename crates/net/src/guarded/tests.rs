@@ -1,10 +1,10 @@
 //! Against a server on loopback, which the tests reach by names that only they can resolve.
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Mutex;
 
 use async_trait::async_trait;
 use halma_testkit::web::{EngineFailure, WebDouble};
+use parking_lot::Mutex;
 
 use super::*;
 
@@ -26,7 +26,7 @@ impl Names {
 #[async_trait]
 impl Lookup for Names {
     async fn lookup(&self, host: &str) -> std::io::Result<Vec<IpAddr>> {
-        self.asked.lock().unwrap().push(host.to_owned());
+        self.asked.lock().push(host.to_owned());
         self.known.get(host).cloned().ok_or_else(|| std::io::Error::other("no such host"))
     }
 }
@@ -149,7 +149,7 @@ async fn a_host_that_is_named_is_reached_wherever_it_is() {
         assert_eq!(reply.kind(), "text/plain");
     }
     // Each is resolved once: the address that was looked at is the one that is connected to.
-    assert_eq!(names.asked.lock().unwrap().len(), 3);
+    assert_eq!(names.asked.lock().len(), 3);
     let lookup: Arc<dyn Lookup> = Arc::<Names>::clone(&names);
     let literal = GuardedClient::resolving(bounds(&["127.0.0.1", "[::1]"]), lookup).unwrap();
     assert!(get(&literal, &format!("{}/a", double.url()), Follow::No).await.is_ok());

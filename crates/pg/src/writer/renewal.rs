@@ -1,8 +1,9 @@
 //! Renewing a lease in the background, and giving it back.
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_postgres::types::Type;
@@ -49,7 +50,7 @@ impl Renewal {
     }
 
     pub(super) fn is_lost(&self) -> bool {
-        let until = *self.state.until.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = *self.state.until.lock();
         self.state.taken.load(Ordering::Relaxed) || Instant::now() >= until
     }
 
@@ -95,7 +96,7 @@ impl Task {
         let parameters = [(&self.fence as _, Type::INT8), (&seconds as _, Type::FLOAT8)];
         let renewed = !self.tables.once(RENEW, &parameters).await?.is_empty();
         if renewed {
-            *self.state.until.lock().unwrap_or_else(PoisonError::into_inner) = asked + self.length;
+            *self.state.until.lock() = asked + self.length;
         }
         Ok(renewed)
     }

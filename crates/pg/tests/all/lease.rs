@@ -122,13 +122,13 @@ async fn urgent_requests_are_announced_and_overtake() {
     let Some(test) = Test::new().await else { return };
     let build = lease(&test.home).await;
     assert!(!build.is_wanted().await.unwrap());
-    let order = Arc::new(std::sync::Mutex::new(vec![]));
+    let order = Arc::new(parking_lot::Mutex::new(vec![]));
     let mut tasks = vec![];
     for (name, urgent) in [("patient", false), ("urgent", true)] {
         let (home, order) = (test.another().await, Arc::clone(&order));
         tasks.push(tokio::spawn(async move {
             let lease = home.lease(name, urgent).await.unwrap();
-            order.lock().unwrap().push(name);
+            order.lock().push(name);
             lease.release().await;
         }));
         let waits = format!("select count(*) from halma.waiter where holder = '{name}'");
@@ -144,7 +144,7 @@ async fn urgent_requests_are_announced_and_overtake() {
     for task in tasks {
         task.await.unwrap();
     }
-    assert_eq!(*order.lock().unwrap(), ["urgent", "patient"]);
+    assert_eq!(*order.lock(), ["urgent", "patient"]);
     build.release().await;
 }
 
@@ -152,7 +152,7 @@ async fn urgent_requests_are_announced_and_overtake() {
 async fn a_request_that_becomes_urgent_while_it_waits_is_announced_and_overtakes() {
     let Some(test) = Test::new().await else { return };
     let build = lease(&test.home).await;
-    let order = Arc::new(std::sync::Mutex::new(vec![]));
+    let order = Arc::new(parking_lot::Mutex::new(vec![]));
     let urgent = Arc::new(AtomicBool::new(false));
     let server = crate::support::server().unwrap();
     let mut tasks = vec![];
@@ -161,7 +161,7 @@ async fn a_request_that_becomes_urgent_while_it_waits_is_announced_and_overtakes
         tasks.push(tokio::spawn(async move {
             let is_urgent = || name == "later urgent" && urgent.load(Ordering::SeqCst);
             let lease = home.lease_while(name, &is_urgent).await.unwrap();
-            order.lock().unwrap().push(name);
+            order.lock().push(name);
             lease.release().await;
         }));
         let waits = format!("select count(*) from halma.waiter where holder = '{name}'");
@@ -181,5 +181,5 @@ async fn a_request_that_becomes_urgent_while_it_waits_is_announced_and_overtakes
     for task in tasks {
         task.await.unwrap();
     }
-    assert_eq!(*order.lock().unwrap(), ["later urgent", "patient"]);
+    assert_eq!(*order.lock(), ["later urgent", "patient"]);
 }

@@ -1,9 +1,10 @@
 //! What models and sources replied when they failed, and where they are, is for administrators; others
 //! learn that they failed.
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use halma_core::{Event, Watcher};
 use halma_engine::{StoredTrace, TraceHead};
+use parking_lot::Mutex;
 
 use super::Caller;
 use crate::keys::Scope;
@@ -81,7 +82,7 @@ impl Caller {
                 return next(event);
             }
             let mut shown = event.clone();
-            reasons.lock().unwrap_or_else(PoisonError::into_inner).hide(&mut shown);
+            reasons.lock().hide(&mut shown);
             next(&shown);
         })
     }

@@ -33,7 +33,7 @@ impl Builds {
     fn look(&self, is_report: bool) -> Result<(), Problem> {
         self.refresh()?;
         let running = |build: &&Build| build.state == BuildState::Running;
-        let running: Vec<Build> = self.all().values().filter(running).cloned().collect();
+        let running: Vec<Build> = self.all.lock().values().filter(running).cloned().collect();
         for build in running {
             if !self.runs_elsewhere(&build) {
                 if is_report {

@@ -2,10 +2,10 @@
 //! of the default workspace, so that one statement tells any server of all of them. A mark is renewed
 //! while a server does the builds; of one that is not, another server takes over the builds.
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use halma_engine::SharedSpace;
 use halma_pg::{PgError, StateEntry, States};
+use parking_lot::Mutex;
 
 /// The kind of the entries. The id of one is the folder of the workspace; it holds the name of the
 /// server that does the builds, or nothing when none does.
@@ -99,7 +99,7 @@ impl Mark {
     }
 
     fn write(&self, server: &str) -> io::Result<()> {
-        let mut version = self.version();
+        let mut version = self.version.lock();
         if *version > 0
             && let Some(renewed) = self.marks.claim(&self.folder, *version, server)?
         {
@@ -117,13 +117,9 @@ impl Mark {
 
     /// Says that there is nothing to do, unless another server has said since that there is.
     pub(super) fn remove(&self) -> io::Result<()> {
-        match std::mem::take(&mut *self.version()) {
+        match std::mem::take(&mut *self.version.lock()) {
             0 => Ok(()),
             version => self.marks.remove(&self.folder, version),
         }
-    }
-
-    fn version(&self) -> MutexGuard<'_, u64> {
-        self.version.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

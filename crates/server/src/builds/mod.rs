@@ -12,11 +12,12 @@ mod tests;
 mod worker;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use chrono::Utc;
 use halma_engine::{BasePart, PhaseProgress, SharedSpace, TagSample, TraceStore};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
@@ -124,7 +125,7 @@ impl Builds {
     }
 
     fn append(&self, build: Build) -> Result<Build, Problem> {
-        let turn = self.turn();
+        let turn = self.turn.lock();
         if let Some(waiting) = self.waiting_equal(&build) {
             return Ok(waiting);
         }
@@ -136,14 +137,14 @@ impl Builds {
     }
 
     fn waiting_equal(&self, build: &Build) -> Option<Build> {
-        let all = self.all();
+        let all = self.all.lock();
         let equal = |other: &&Build| other.state == BuildState::Queued && other.does_same(build);
         all.values().find(equal).cloned()
     }
 
     /// Refuses a build when there are too many that have not ended.
     fn check_room(&self) -> Result<(), Problem> {
-        let waiting = self.all().values().filter(|build| !build.state.has_ended()).count();
+        let waiting = self.all.lock().values().filter(|build| !build.state.has_ended()).count();
         if waiting < MOST_WAITING {
             return Ok(());
         }
@@ -152,11 +153,11 @@ impl Builds {
 
     /// Newest first.
     pub(crate) fn list(&self) -> Vec<Build> {
-        self.all().values().rev().cloned().collect()
+        self.all.lock().values().rev().cloned().collect()
     }
 
     pub(crate) fn get(&self, id: &str) -> Result<Build, Problem> {
-        self.all().get(id).cloned().ok_or_else(|| Problem::not_found("such build"))
+        self.all.lock().get(id).cloned().ok_or_else(|| Problem::not_found("such build"))
     }
 
     /// [`Builds::get`] that asks the other servers, too. May wait for the database.
@@ -202,7 +203,7 @@ impl Builds {
         id: &str,
         mut change: impl FnMut(&mut Build) -> Result<(), Problem>,
     ) -> Result<Build, Problem> {
-        let _turn = self.turn();
+        let _turn = self.turn.lock();
         loop {
             self.refresh()?;
             let mut build = self.get(id)?;
@@ -264,9 +265,9 @@ impl Builds {
         if self.storage.server().is_none() || !self.is_pending() {
             return;
         }
-        let _exchange = self.exchange();
+        let _exchange = self.exchange.lock();
         let running = |build: &&mut Build| build.state == BuildState::Running;
-        let mut all = self.all();
+        let mut all = self.all.lock();
         for build in all.values_mut().filter(running) {
             if !self.runs_elsewhere(build) {
                 build.wait();
@@ -285,12 +286,12 @@ impl Builds {
 
     /// Whether any build waits or runs.
     pub(crate) fn is_pending(&self) -> bool {
-        self.all().values().any(|build| build.state.is_pending())
+        self.all.lock().values().any(|build| build.state.is_pending())
     }
 
     /// The oldest one that waits, unless another server runs one.
     fn next(&self) -> Option<Build> {
-        let all = self.all();
+        let all = self.all.lock();
         if all.values().any(|build| self.runs_elsewhere(build)) {
             return None;
         }
@@ -303,12 +304,12 @@ impl Builds {
 
     /// Takes in what other servers did. May wait for the database.
     pub(crate) fn refresh(&self) -> Result<(), Problem> {
-        let _exchange = self.exchange();
+        let _exchange = self.exchange.lock();
         let changed = self.storage.changes().map_err(unstored)?;
         if changed.is_empty() {
             return Ok(());
         }
-        let mut all = self.all();
+        let mut all = self.all.lock();
         for Changed { id, build } in changed {
             let former = all.remove(&id);
             if let Some(mut build) = build {
@@ -323,7 +324,7 @@ impl Builds {
     }
 
     fn update(&self, id: &str, step: PhaseProgress) {
-        if let Some(build) = self.all().get_mut(id) {
+        if let Some(build) = self.all.lock().get_mut(id) {
             build.update(step);
         }
         self.changes.send_modify(|changes| *changes += 1);
@@ -336,11 +337,11 @@ impl Builds {
             // The folder may be another workspace's by now.
             return Err(Problem::new(StatusCode::CONFLICT, "the workspace is closed"));
         }
-        let _exchange = self.exchange();
+        let _exchange = self.exchange.lock();
         if !self.storage.put(&build).map_err(unstored)? {
             return Ok(false);
         }
-        self.all().insert(build.id.clone(), build);
+        self.all.lock().insert(build.id.clone(), build);
         self.changes.send_modify(|changes| *changes += 1);
         if !self.is_pending() {
             self.storage.all_done();
@@ -350,7 +351,7 @@ impl Builds {
 
     fn remove_oldest(&self) {
         let mut removed = vec![];
-        let mut all = self.all();
+        let mut all = self.all.lock();
         while all.len() > MAX_STORED {
             let oldest = all.values().find(|build| build.state.has_ended());
             let Some(id) = oldest.map(|build| build.id.clone()) else { break };
@@ -361,18 +362,6 @@ impl Builds {
         for id in &removed {
             self.storage.remove(id);
         }
-    }
-
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn exchange(&self) -> MutexGuard<'_, ()> {
-        self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn all(&self) -> MutexGuard<'_, All> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,10 +2,10 @@
 //! entries of its database, which all servers see and change.
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use halma_engine::{EngineError, SealedEntries, SharedSpace};
+use parking_lot::Mutex;
 
 use super::mark::Mark;
 use super::{Build, BuildState};
@@ -151,17 +151,13 @@ impl Storage {
     /// Whether nothing was heard for long of a build that another server runs.
     pub(super) fn is_orphan(&self, id: &str) -> bool {
         let Self::Database(queue) = self else { return false };
-        queue.seen().entries.get(id).is_some_and(|change| change.at.elapsed() > SILENCE)
+        queue.seen.lock().entries.get(id).is_some_and(|change| change.at.elapsed() > SILENCE)
     }
 }
 
 impl SharedQueue {
-    fn seen(&self) -> MutexGuard<'_, KnownEntries> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn changes(&self) -> std::io::Result<Vec<Changed>> {
-        let mut seen = self.seen();
+        let mut seen = self.seen.lock();
         let changed = match seen.version {
             0 => self.entries.list()?,
             version => self.entries.changed_since(version)?,
@@ -195,7 +191,7 @@ impl SharedQueue {
     }
 
     fn put_entry(&self, build: &Build) -> std::io::Result<bool> {
-        let mut seen = self.seen();
+        let mut seen = self.seen.lock();
         let expected = seen.entries.get(&build.id).map_or(0, |change| change.version);
         let put = self.entries.put(&build.id, expected, &serde_json::to_vec(build)?)?;
         if let Some(version) = put {

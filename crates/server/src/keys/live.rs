@@ -2,10 +2,11 @@
 //! at regularly and not at every request; while it is not reached, those that were read last are
 //! accepted.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 
 use super::file::{ChangedKeys, HashedKey, matches};
@@ -67,20 +68,20 @@ impl Keys {
 
     /// Whether the database is reached in which the keys are; `None` where they are in a file.
     pub(crate) fn database(&self) -> Option<bool> {
-        let looked = *self.looked.read().unwrap_or_else(PoisonError::into_inner);
+        let looked = *self.looked.read();
         (!self.file.is_local()).then(|| looked.elapsed() < RECENT)
     }
 
     pub(crate) fn are_required(&self) -> bool {
         self.look();
-        self.loaded().required
+        self.loaded.read().required
     }
 
     /// The key that a client sent, if it is valid and has not expired.
     pub(crate) fn authenticate(&self, text: &str) -> Option<Arc<Key>> {
         self.look();
         let credentials = Credentials::parse(text)?;
-        let loaded = self.loaded();
+        let loaded = self.loaded.read();
         let LoadedKey { key, hash } = loaded.keys.get(credentials.id)?;
         (matches(&credentials, hash) && !key.has_expired(Utc::now())).then(|| Arc::clone(key))
     }
@@ -92,13 +93,9 @@ impl Keys {
     }
 
     fn find(&self, id: &str) -> Option<Arc<Key>> {
-        let loaded = self.loaded();
+        let loaded = self.loaded.read();
         let key = &loaded.keys.get(id)?.key;
         (!key.has_expired(Utc::now())).then(|| Arc::clone(key))
-    }
-
-    fn loaded(&self) -> RwLockReadGuard<'_, LoadedKeys> {
-        self.loaded.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns when the key is revoked or has expired.
@@ -121,7 +118,7 @@ impl Keys {
     /// are accepted, and reading is tried again.
     pub(crate) fn reload(&self) {
         let Err(e) = self.try_reload() else { return };
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warned = self.warned.lock();
         if warned.is_none_or(|at| at.elapsed() > WARN_AGAIN) {
             *warned = Some(Instant::now());
             tracing::error!("the keys cannot be read, and those of before stay valid: {e}");
@@ -129,11 +126,11 @@ impl Keys {
     }
 
     fn try_reload(&self) -> Result<(), KeysError> {
-        let known = self.loaded().stamp;
+        let known = self.loaded.read().stamp;
         let changed = self.file.changed_since(known)?;
-        *self.looked.write().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.looked.write() = Instant::now();
         let Some(ChangedKeys { stamp, keys }) = changed else { return Ok(()) };
-        let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = self.loaded.write();
         // Also when they cannot be read: a server without keys is open to everybody.
         loaded.required |= stamp.is_some();
         let hashed = keys?;

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use chrono::{NaiveDate, Timelike as _, Utc};
 use halma_core::{Budget, Meter};
 use halma_engine::SharedSpace;
 use halma_pg::Spent;
+use parking_lot::Mutex;
 
 use super::blocking::run_blocking;
 use super::key_budget::KeyBudget;
@@ -46,11 +47,7 @@ impl Allowance {
 
     fn known(&self, key: &Key) -> Option<DailyMeter> {
         let day = Utc::now().date_naive();
-        self.meters().get(&key.id).filter(|daily| daily.day == day).cloned()
-    }
-
-    fn meters(&self) -> MutexGuard<'_, HashMap<String, DailyMeter>> {
-        self.meters.lock().unwrap_or_else(PoisonError::into_inner)
+        self.meters.lock().get(&key.id).filter(|daily| daily.day == day).cloned()
     }
 
     /// The budget of a key for the rest of the day; `None` for a key without limits. Reads the usage
@@ -77,7 +74,7 @@ impl Allowance {
             })
         });
         // Of two that were read at the same time the first one counts.
-        let mut meters = self.meters();
+        let mut meters = self.meters.lock();
         let known = meters.get(&key.id).filter(|daily| daily.day >= day).cloned();
         let daily = known.unwrap_or(DailyMeter { day, meter, shared });
         meters.insert(key.id.clone(), daily.clone());

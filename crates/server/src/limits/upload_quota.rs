@@ -1,9 +1,10 @@
 //! How much the uploaded files of a workspace may take, also when several requests upload at once.
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
 use halma_engine::Originals;
+use parking_lot::Mutex;
 
 use crate::problem::Problem;
 
@@ -44,7 +45,7 @@ pub(crate) struct NewFile<'a> {
 impl Uploading {
     /// Looks at the originals, also at those that the caller does not see. Reads the disk.
     pub(crate) fn look(&self, originals: &Originals, limits: QuotaLimits) -> Quota {
-        let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+        let moves = self.moves.lock();
         self.look_now(originals, limits, *moves)
     }
 
@@ -63,7 +64,7 @@ impl Uploading {
         (originals, file): (&Originals, NewFile<'_>),
         place: impl FnOnce() -> Result<Result<T, E>, Problem>,
     ) -> Result<Result<T, E>, Problem> {
-        let mut moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut moves = self.moves.lock();
         if *moves != quota.moves {
             *quota = self.look_now(originals, quota.limits, *moves);
         }

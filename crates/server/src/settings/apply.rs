@@ -1,8 +1,9 @@
 //! Using what was changed over HTTP on any server of a shared base.
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use halma_engine::{Config, list_prompts};
+use parking_lot::MutexGuard;
 
 use super::{KnownSettings, Settings, SharedSettings, with_roles, write_prompts};
 use crate::app::{App, AppliedSettings};
@@ -82,7 +83,7 @@ impl App {
 
     /// While it is held, the files of prompts are those that the engines have read.
     pub(crate) fn applied(&self) -> MutexGuard<'_, AppliedSettings> {
-        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+        self.applied.lock()
     }
 }
 

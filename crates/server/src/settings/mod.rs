@@ -4,9 +4,10 @@ mod apply;
 mod content;
 mod prompts;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use halma_engine::{Config, SealedEntries, SealedEntry, SharedSpace};
+use parking_lot::RwLock;
 
 pub(crate) use self::apply::follow_settings;
 pub(crate) use self::content::Settings;
@@ -42,7 +43,7 @@ impl SharedSettings {
 
     /// As they were read last.
     pub(crate) fn known(&self) -> KnownSettings {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.known.read().clone()
     }
 
     /// Reads what other servers have changed. Waits for the database.
@@ -58,7 +59,7 @@ impl SharedSettings {
     }
 
     fn remember(&self, version: u64, settings: Settings) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write();
         if version > known.version {
             *known = KnownSettings { version, settings: Arc::new(settings) };
         }

@@ -1,8 +1,8 @@
 //! Usage in a file: one line per question, summed when the workspace is opened.
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
 use super::{Sums, UsageCounts, UsageKey};
@@ -99,6 +99,6 @@ impl FileUsage {
     }
 
     pub(super) fn sums(&self) -> MutexGuard<'_, Sums> {
-        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sums.lock()
     }
 }

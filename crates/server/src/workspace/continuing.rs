@@ -2,8 +2,10 @@
 //! one where the workspace was not open: it takes over the mark of the workspace and opens it.
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::{Workspace, Workspaces, server_name};
 use crate::app::Shared;
@@ -82,11 +84,11 @@ impl Continuing {
     /// Asks the database, and claims the marks of workspaces below `dir` that are not `open` and whose
     /// builds no one does. Returns the folders that this server is to open.
     fn look(&self, dir: &Path, open: &Open) -> Result<Vec<String>, Problem> {
-        let since = self.known().version;
+        let since = self.known.lock().version;
         let changed = self.marks.changed_since(since).map_err(unstored)?;
         let own = |folder: &str| server_name(&dir.join(folder));
         let due = {
-            let mut known = self.known();
+            let mut known = self.known.lock();
             known.take_in(changed, Instant::now());
             known.due(own, open, Instant::now())
         };
@@ -94,7 +96,7 @@ impl Continuing {
         for (folder, version) in due {
             let server = own(&folder);
             let won = self.marks.claim(&folder, version, &server).map_err(unstored)?;
-            let mut known = self.known();
+            let mut known = self.known.lock();
             if let (Some(version), Some(mark)) = (won, known.marks.get_mut(&folder)) {
                 *mark = KnownMark { version, server, at: Instant::now() };
                 if !open.contains_key(&folder) && known.opening.insert(folder.clone()) {
@@ -107,16 +109,12 @@ impl Continuing {
 
     /// Removes the mark of a workspace in which nothing is to be done, or that there is no longer.
     fn forget(&self, folder: &str) -> Result<(), Problem> {
-        let version = self.known().marks.get(folder).map(|mark| mark.version);
+        let version = self.known.lock().marks.get(folder).map(|mark| mark.version);
         version.map_or(Ok(()), |version| self.marks.remove(folder, version)).map_err(unstored)
     }
 
     fn opened(&self, folder: &str) {
-        self.known().opening.remove(folder);
-    }
-
-    fn known(&self) -> MutexGuard<'_, KnownMarks> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().opening.remove(folder);
     }
 }
 

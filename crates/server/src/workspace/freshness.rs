@@ -1,12 +1,11 @@
 //! Any server of a shared base knows what any other one has answered: before it acts on a request, it
 //! looks whether something was written since it looked last, and takes it in.
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex as Lock, PoisonError};
 use std::time::{Duration, Instant};
 
 use halma_engine::SharedSpace;
 use halma_pg::Marks;
-use tokio::sync::Mutex;
+use parking_lot::Mutex;
 
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
@@ -21,8 +20,8 @@ pub(crate) struct Freshness {
     space: SharedSpace,
     /// How many looks have begun.
     begun: AtomicU64,
-    last: Mutex<LastLook>,
-    late: Lock<Option<Instant>>,
+    last: tokio::sync::Mutex<LastLook>,
+    late: Mutex<Option<Instant>>,
 }
 
 #[derive(Default)]
@@ -33,7 +32,8 @@ struct LastLook {
 
 impl Freshness {
     pub(crate) fn new(space: &SharedSpace) -> Self {
-        let (begun, last, late) = (AtomicU64::new(0), Mutex::default(), Lock::default());
+        let (begun, last, late) =
+            (AtomicU64::new(0), tokio::sync::Mutex::default(), Mutex::default());
         Self { space: space.clone(), begun, last, late }
     }
 
@@ -43,7 +43,7 @@ impl Freshness {
         &self,
         take_in: impl FnOnce(&Marks, &Marks) -> Result<(), Problem> + Send + 'static,
     ) {
-        let late = *self.late();
+        let late = *self.late.lock();
         if late.is_some_and(|at| at.elapsed() < REST) {
             return;
         }
@@ -52,7 +52,7 @@ impl Freshness {
             Ok(Err(problem)) => {
                 tracing::debug!("what other servers wrote is not known: {}", problem.detail);
             }
-            Err(_) => *self.late() = Some(Instant::now()),
+            Err(_) => *self.late.lock() = Some(Instant::now()),
         }
     }
 
@@ -78,10 +78,6 @@ impl Freshness {
         }
         last.number = number;
         Ok(())
-    }
-
-    fn late(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
-        self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

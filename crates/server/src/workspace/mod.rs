@@ -10,10 +10,11 @@ mod overview;
 mod shared;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use halma_core::MetadataFilter;
 use halma_engine::Engine;
+use parking_lot::RwLock;
 use tokio::sync::watch;
 
 pub use all::has_workspace;
@@ -153,7 +154,7 @@ impl Workspace {
     /// Ends what is done in it, and refuses everything that would still be written, also by uploads
     /// under way.
     pub(crate) fn close(&self) {
-        *self.closed.write().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.closed.write() = true;
         self.removed.send_replace(true);
         self.evaluation_runs.stop();
         self.engine().base().end_builds();
@@ -165,7 +166,7 @@ impl Workspace {
     /// worker of its builds. Counted are what requests and streams hold, also those of views.
     pub(super) fn is_used(self: &Arc<Self>) -> bool {
         const OWN: usize = 2;
-        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let engine = self.engine.read();
         let parts = [
             Arc::strong_count(&engine),
             Arc::strong_count(&self.closed),
@@ -195,7 +196,7 @@ impl Workspace {
         &self,
         write: impl FnOnce() -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        let closed = self.closed.read().unwrap_or_else(PoisonError::into_inner);
+        let closed = self.closed.read();
         if *closed {
             return Err(Problem::not_found("such workspace"));
         }
@@ -203,7 +204,7 @@ impl Workspace {
     }
 
     pub(crate) fn engine(&self) -> Arc<Engine> {
-        Arc::clone(&self.engine.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.engine.read())
     }
 
     /// The folder of evaluations that were started over HTTP, next to that of uploaded files: of a
@@ -213,7 +214,7 @@ impl Workspace {
     }
 
     pub(crate) fn set_engine(&self, engine: Engine) {
-        *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(engine);
+        *self.engine.write() = Arc::new(engine);
     }
 }
 

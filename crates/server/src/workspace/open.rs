@@ -1,9 +1,10 @@
 //! The workspaces that are open, and those that are being closed or removed, by folder.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tokio::sync::{OnceCell, watch};
 
 use super::Workspace;
@@ -32,7 +33,7 @@ impl OpenWorkspaces {
     pub(super) async fn cell(&self, dir: &Path) -> Option<WorkspaceCell> {
         loop {
             let mut closing = {
-                let mut all = self.lock();
+                let mut all = self.0.lock();
                 let new = || Slot::Open { cell: Arc::default(), used: Instant::now() };
                 match all.entry(dir.to_owned()).or_insert_with(new) {
                     Slot::Open { cell, used } => {
@@ -49,7 +50,7 @@ impl OpenWorkspaces {
     }
 
     pub(super) fn is_removing(&self, dir: &Path) -> bool {
-        matches!(self.lock().get(dir), Some(Slot::Removing))
+        matches!(self.0.lock().get(dir), Some(Slot::Removing))
     }
 
     /// Begins to remove a workspace: it is not opened until the result is dropped. `None` if that was
@@ -57,7 +58,7 @@ impl OpenWorkspaces {
     pub(super) async fn begin_removal(&self, dir: &Path) -> Option<Removal> {
         loop {
             let mut closing = {
-                let mut all = self.lock();
+                let mut all = self.0.lock();
                 let cell = match all.get(dir) {
                     Some(Slot::Removing) => return None,
                     Some(Slot::Closing(closing)) => Err(closing.clone()),
@@ -79,7 +80,7 @@ impl OpenWorkspaces {
     /// Begins to close workspaces that nothing uses, those that were not used for longest first, until
     /// at most `most` are open. They are not opened again until what is returned is dropped.
     pub(super) fn begin_closing(&self, most: usize) -> Vec<IdleWorkspace> {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         if all.len() <= most {
             return vec![];
         }
@@ -113,7 +114,7 @@ impl OpenWorkspaces {
     }
 
     pub(super) fn open(&self) -> Vec<Arc<Workspace>> {
-        let all = self.lock();
+        let all = self.0.lock();
         let cells = all.values().filter_map(|slot| match slot {
             Slot::Open { cell, .. } => cell.get(),
             Slot::Closing(_) | Slot::Removing => None,
@@ -123,13 +124,9 @@ impl OpenWorkspaces {
 
     /// The folders of workspaces that are not being closed or removed.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
-        let all = self.lock();
+        let all = self.0.lock();
         let open = all.iter().filter(|(_, slot)| matches!(slot, Slot::Open { .. }));
         open.map(|(dir, _)| dir.clone()).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Slot>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -143,7 +140,7 @@ pub(super) struct Removal {
 
 impl Drop for Removal {
     fn drop(&mut self) {
-        self.all.lock().remove(&self.dir);
+        self.all.0.lock().remove(&self.dir);
     }
 }
 
@@ -159,7 +156,7 @@ pub(super) struct IdleWorkspace {
 
 impl Drop for IdleWorkspace {
     fn drop(&mut self) {
-        self.all.lock().remove(&self.dir);
+        self.all.0.lock().remove(&self.dir);
     }
 }
 

@@ -2,11 +2,11 @@
 //! opens those that are closed nor counts everything again.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, Utc};
 use halma_engine::Base;
+use parking_lot::Mutex;
 
 use super::Workspace;
 use crate::problem::Problem;
@@ -38,20 +38,20 @@ pub(super) struct Overviews(Mutex<HashMap<PathBuf, (SystemTime, Overview)>>);
 impl Overviews {
     pub(super) fn get(&self, dir: &Path) -> Option<Overview> {
         let changed = Base::changed(dir)?;
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         all.get(dir).filter(|(made, _)| *made == changed).map(|(_, overview)| *overview)
     }
 
     /// Keeps what was made of a base that had changed at this time, and before that.
     pub(super) fn keep(&self, dir: &Path, changed: SystemTime, overview: Overview) {
         if changed.elapsed().is_ok_and(|elapsed| elapsed > SETTLED) {
-            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.0.lock();
             all.insert(dir.to_owned(), (changed, overview));
         }
     }
 
     pub(super) fn forget(&self, dir: &Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(dir);
+        self.0.lock().remove(dir);
     }
 }
 

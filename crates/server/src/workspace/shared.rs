@@ -1,8 +1,10 @@
 //! The workspaces of a shared base: made and removed on any of its servers.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::Workspaces;
 use crate::limits::blocking::run_blocking;
@@ -55,7 +57,7 @@ impl Workspaces {
     async fn complete_removals(&self, shared: &Arc<SharedSettings>) {
         let removed = &shared.known().settings.removed;
         let due: Vec<String> = {
-            let mut heard_of = self.heard_of.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut heard_of = self.heard_of.lock();
             heard_of.retain(|folder, _| removed.contains(folder));
             for folder in removed {
                 heard_of.entry(folder.clone()).or_insert_with(Instant::now);

@@ -1,6 +1,6 @@
 //! Walking a plan: every node as soon as those are answered that it waits for, so that subtrees
 //! which need nothing of each other run concurrently.
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use halma_core::{
@@ -8,6 +8,7 @@ use halma_core::{
 };
 use minijinja::context;
 use minijinja::value::Serde;
+use parking_lot::Mutex;
 
 use super::answers::{AnswerReply, Exchange, KnownAnswers, Solved};
 use super::plan::{Plan, Step};
@@ -177,7 +178,7 @@ impl<'a> Run<'a> {
         match found {
             Err(Error::Source { name, source }) => {
                 let (sought, reason) = (sought.to_owned(), source.to_string());
-                let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut missing = self.missing.lock();
                 missing.push(Missing { source: name, sought, reason });
                 Ok(T::default())
             }
@@ -187,7 +188,7 @@ impl<'a> Run<'a> {
 
     /// Which sources failed, for what, and why; `None` where none did.
     pub(super) fn missing(&self) -> Option<String> {
-        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut missing = self.missing.lock();
         // In an order that does not depend on which lookup ended first.
         missing.sort_by(|a, b| (&a.source, &a.sought).cmp(&(&b.source, &b.sought)));
         let mut failures: Vec<String> = vec![];

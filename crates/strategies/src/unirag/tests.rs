@@ -1,10 +1,11 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use halma_core::{
     AnswerKind, BoxError, Budget, Catalog, Edge, Knowledge, Meter, Models, NodeId, Outcome,
     Prompts, Query, Setup, SqlResult,
 };
 use halma_testkit::{Script, Timed, Toy};
+use parking_lot::Mutex;
 
 use super::*;
 use crate::PROMPTS;
@@ -295,7 +296,7 @@ struct Counted(Arc<Toy>, Mutex<Vec<usize>>);
 #[async_trait]
 impl Knowledge for Counted {
     async fn search(&self, query: &Query) -> std::result::Result<Vec<Vec<Hit>>, BoxError> {
-        self.1.lock().unwrap().push(query.texts.len());
+        self.1.lock().push(query.texts.len());
         self.0.search(query).await
     }
 
@@ -337,7 +338,7 @@ async fn the_question_and_its_eight_sub_queries_are_one_search() {
     let question = Question::new("Where was Ilse Thorn born?");
     let unirag = Unirag { p: 8, ..unirag() };
     Outcome::run(&unirag, &question, &cx).await.answer.unwrap();
-    assert_eq!(*base.1.lock().unwrap(), [9]);
+    assert_eq!(*base.1.lock(), [9]);
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! A model that gives the recorded replies. A choice is recorded as an atom; its number is looked
 //! up in the list that is on offer now, which is shorter than the recorded one.
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, Hit, Llm, LlmError, Prompts, Usage, estimate_tokens};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::base::Base;
@@ -56,7 +57,7 @@ impl Recorded {
 
     /// What this run cost, and what the same prompts cost with the recorded lists.
     pub(crate) fn costs(&self) -> (Cost, Cost) {
-        *self.costs.lock().unwrap()
+        *self.costs.lock()
     }
 
     fn hop(&self) -> &Hop {
@@ -98,7 +99,7 @@ impl Recorded {
     fn count(&self, request: &ChatRequest) {
         let tokens = estimate_tokens(&request.messages);
         let shown = candidates(request).map(|shown| shown.len());
-        let mut costs = self.costs.lock().unwrap();
+        let mut costs = self.costs.lock();
         costs.0.add(shown, tokens);
         if shown.is_none() {
             costs.1.add(None, tokens);

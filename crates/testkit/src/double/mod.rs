@@ -12,10 +12,11 @@ mod vectors;
 
 use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 pub use behaviour::{Behaviour, EmbedLimits, Encoding};
@@ -67,22 +68,22 @@ impl Double {
 
     /// Behaves differently from the next request on; queued failures stay queued.
     pub fn set(&self, behaviour: Behaviour) {
-        *self.state.behaviour() = Arc::new(behaviour);
+        *self.state.behaviour.lock() = Arc::new(behaviour);
     }
 
     /// The next requests, whatever they ask for, fail in this way, one each.
     pub fn fail(&self, failures: impl IntoIterator<Item = Failure>) {
-        self.state.failures().extend(failures);
+        self.state.failures.lock().extend(failures);
     }
 
     /// Failures that no request has met yet.
     pub fn failures_left(&self) -> usize {
-        self.state.failures().len()
+        self.state.failures.lock().len()
     }
 
     /// All requests so far, in order of arrival; empty where `Behaviour::record` is off.
     pub fn requests(&self) -> Vec<Recorded> {
-        self.state.recorded().clone()
+        self.state.recorded.lock().clone()
     }
 
     /// Chat requests that arrived, failed ones included.
@@ -153,17 +154,5 @@ impl State {
             in_flight: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
         }
-    }
-
-    fn behaviour(&self) -> MutexGuard<'_, Arc<Behaviour>> {
-        self.behaviour.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn failures(&self) -> MutexGuard<'_, VecDeque<Failure>> {
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn recorded(&self) -> MutexGuard<'_, Vec<Recorded>> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,9 @@
 //! What the double says in a chat.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use halma_core::Message;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 /// Makes the text of a reply.
@@ -55,7 +56,7 @@ pub fn scripted<const N: usize>(script: [(&str, &[&str]); N]) -> Reply {
     let script: HashMap<String, (usize, Vec<String>)> = script.into_iter().map(own).collect();
     let script = Mutex::new(script);
     Arc::new(move |call| {
-        let mut script = script.lock().unwrap();
+        let mut script = script.lock();
         let Some((next, replies)) = script.get_mut(&call.prompt) else {
             return format!("the double has no reply for `{}`", call.prompt);
         };

@@ -42,8 +42,8 @@ async fn take(
     body: Bytes,
 ) -> Response<Body> {
     let in_flight = InFlight::enter(&state);
-    let behaviour = Arc::clone(&state.behaviour());
-    let failure = state.failures().pop_front();
+    let behaviour = Arc::clone(&state.behaviour.lock());
+    let failure = state.failures.lock().pop_front();
     let body: Value = if body.is_empty() {
         Value::Null
     } else {
@@ -55,7 +55,7 @@ async fn take(
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
     let (prompt, authorization) = (header("x-halma-prompt"), header("authorization"));
     if behaviour.record {
-        state.recorded().push(Recorded {
+        state.recorded.lock().push(Recorded {
             path: uri.path().to_owned(),
             prompt: prompt.clone(),
             authorization: authorization.clone(),

@@ -4,10 +4,11 @@ mod kind;
 mod spoil;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Message, Price, estimate_tokens};
+use parking_lot::Mutex;
 
 pub use kind::{Mischief, Remedy};
 pub use spoil::DRAFT;
@@ -63,7 +64,7 @@ impl Spoiler {
         match self.kind {
             Mischief::DeafPrompt => hash(self.seed, call.prompt, &[]).is_multiple_of(3),
             Mischief::Throttled | Mischief::ServerError | Mischief::CutStream => {
-                seed.is_multiple_of(2) && self.failed.lock().unwrap().insert(seed)
+                seed.is_multiple_of(2) && self.failed.lock().insert(seed)
             }
             kind => kind.spoils_every_call() || (seed.is_multiple_of(2) && !asked_again),
         }
@@ -92,7 +93,7 @@ impl Spoiler {
         match self.kind {
             Mischief::ReasoningField => (text.to_owned(), spoil::draft(text)),
             Mischief::SameReply => {
-                let mut first = self.first.lock().unwrap();
+                let mut first = self.first.lock();
                 let text = first.entry(prompt.to_owned()).or_insert_with(|| text.to_owned());
                 (text.clone(), String::new())
             }

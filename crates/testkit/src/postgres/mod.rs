@@ -7,9 +7,10 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 pub use disk::SmallDisk;
 use programs::{NOBODY, Programs, run};
@@ -159,7 +160,7 @@ impl Postgres {
         // One of them, that of the question, has ended already.
         let _ = run(&mut command);
         let Place::Own { watch, .. } = &self.place else { return };
-        if let Some(mut child) = watch.lock().unwrap().take() {
+        if let Some(mut child) = watch.lock().take() {
             child.stdin.take().unwrap().write_all(b"keep\n").unwrap();
             child.wait().unwrap();
         }
@@ -174,7 +175,7 @@ impl Postgres {
             assert!(began.elapsed() < STARTS_WITHIN, "see {}/log", folder.display());
             let mut child = self.spawn(folder);
             if self.is_ready(began) {
-                *watch.lock().unwrap() = Some(child);
+                *watch.lock() = Some(child);
                 return;
             }
             child.stdin.take().unwrap().write_all(b"keep\n").unwrap();
@@ -217,8 +218,7 @@ impl Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         let Place::Own { folder, watch } = &self.place else { return };
-        let child = watch.lock().map(|mut child| child.take());
-        if let Ok(Some(mut child)) = child {
+        if let Some(mut child) = watch.lock().take() {
             drop(child.stdin.take());
             let _ = child.wait();
         }

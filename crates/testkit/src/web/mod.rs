@@ -8,9 +8,10 @@ mod trouble;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -81,7 +82,7 @@ impl WebDouble {
     /// Has one more reply for queries whose words occur in it. Of several the one is given that
     /// has most of them; none, as a search without results, where it has less than half.
     pub fn reply(&self, shape: Shape, body: Value) {
-        lock(&self.state.topics).push((shape, topics::words(&body.to_string()), body));
+        self.state.topics.lock().push((shape, topics::words(&body.to_string()), body));
     }
 
     /// The same reply in every shape.
@@ -94,27 +95,27 @@ impl WebDouble {
     /// Serves a page, also one whose path is that of the search.
     pub fn page(&self, path: &str, kind: &str, body: impl Into<Vec<u8>>) {
         let page = (kind.to_owned(), body.into());
-        lock(&self.state.pages).insert(path.to_owned(), page);
+        self.state.pages.lock().insert(path.to_owned(), page);
     }
 
     /// The key that searches have to bring; any will do until then.
     pub fn want_key(&self, key: &str) {
-        *lock(&self.state.key) = Some(key.to_owned());
+        *self.state.key.lock() = Some(key.to_owned());
     }
 
     /// What happens to the next requests, one each, whatever they ask for.
     pub fn trouble(&self, troubles: impl IntoIterator<Item = EngineFailure>) {
-        lock(&self.state.troubles).extend(troubles);
+        self.state.troubles.lock().extend(troubles);
     }
 
     /// Troubles that no request has met yet.
     pub fn troubles_left(&self) -> usize {
-        lock(&self.state.troubles).len()
+        self.state.troubles.lock().len()
     }
 
     /// All requests so far, in order of arrival.
     pub fn requests(&self) -> Vec<WebRequest> {
-        lock(&self.state.requests).clone()
+        self.state.requests.lock().clone()
     }
 }
 
@@ -141,8 +142,4 @@ pub(crate) struct State {
     key: Mutex<Option<String>>,
     troubles: Mutex<VecDeque<EngineFailure>>,
     requests: Mutex<Vec<WebRequest>>,
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, Method, Response, Uri, header};
 use tokio::sync::oneshot;
 
 use super::trouble::gzip;
-use super::{EngineFailure, Shape, State, WebRequest, lock, topics};
+use super::{EngineFailure, Shape, State, WebRequest, topics};
 use crate::double::respond;
 
 /// Serves until `stopped` is dropped.
@@ -46,8 +46,8 @@ async fn take(
         headers: headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),
         body: serde_json::from_slice(&body).unwrap_or_default(),
     };
-    lock(&state.requests).push(request.clone());
-    let trouble = lock(&state.troubles).pop_front();
+    state.requests.lock().push(request.clone());
+    let trouble = state.troubles.lock().pop_front();
     if let Some(EngineFailure::Late(wait)) = trouble {
         tokio::time::sleep(wait).await;
     }
@@ -56,7 +56,7 @@ async fn take(
 }
 
 fn answer(state: &State, request: &WebRequest) -> Response<Body> {
-    if let Some((kind, bytes)) = lock(&state.pages).get(&request.path) {
+    if let Some((kind, bytes)) = state.pages.lock().get(&request.path) {
         let accepts = request.headers.get("accept-encoding");
         if accepts.is_some_and(|accepts| accepts.contains("gzip")) {
             let mut response = respond(200, kind, gzip(bytes));
@@ -69,11 +69,11 @@ fn answer(state: &State, request: &WebRequest) -> Response<Body> {
     let Some((shape, query, key)) = asked(request) else {
         return respond(404, "text/plain", "there is nothing here");
     };
-    if lock(&state.key).as_ref().is_some_and(|wanted| Some(wanted) != key.as_ref()) {
+    if state.key.lock().as_ref().is_some_and(|wanted| Some(wanted) != key.as_ref()) {
         let (status, body) = shape.unknown_key();
         return respond(status, "application/json", body.to_string());
     }
-    let found = topics::best(&lock(&state.topics), shape, &query);
+    let found = topics::best(&state.topics.lock(), shape, &query);
     let body = found.unwrap_or_else(|| shape.nothing());
     respond(200, "application/json", body.to_string())
 }

@@ -227,7 +227,7 @@ async fn a_search_is_made_once_a_day() {
     // Another process of the same day finds it, too.
     world.web(WebKind::Brave).search(QUERY, 3).await.unwrap();
     assert_eq!(world.double.requests().len(), 1);
-    assert!(web.turns.lock().unwrap().is_empty());
+    assert!(web.turns.lock().is_empty());
 
     let kept = web_searches(&world.folder.path().join("web")).unwrap();
     assert_eq!(

@@ -1,8 +1,9 @@
 //! The progress of an evaluation on the terminal.
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use halma_eval::{Progress, Tick};
 use indicatif::ProgressBar;
+use parking_lot::Mutex;
 
 use crate::view::progress;
 

@@ -1,13 +1,14 @@
 //! Asking through the ledger: one task of a process submits the calls of all its callers and looks
 //! for their outcomes, so that many calls in progress are a few statements.
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use halma_core::LlmError;
 use halma_pg::{CallId, Outcome, PgError};
 use halma_seal::{CallKeys, Key};
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
@@ -80,7 +81,7 @@ impl Asker {
         if let Err(error) = self.ledger.read_keys(&[]) {
             tracing::warn!("{error}");
         }
-        *self.turn.lock().unwrap_or_else(PoisonError::into_inner) = self.ledger.known();
+        *self.turn.lock() = self.ledger.known();
     }
 
     /// `about` are the documents that the call quotes; where there are none, it is not known.
@@ -177,7 +178,7 @@ impl Poller {
     }
 
     fn documents_key_of_turn(&self, about: &[i32]) -> Option<Key> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner).documents_key(about)
+        self.turn.lock().documents_key(about)
     }
 
     /// Takes calls back that no one waits for any more, such as those of a build that has ended.

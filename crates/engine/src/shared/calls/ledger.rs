@@ -2,11 +2,12 @@
 //! not in the database: each call with those of the documents that it quotes.
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use halma_core::LlmError;
 use halma_pg::{CallId, Calls, NewCall, call_id};
 use halma_seal::{CallKeys, Key, KeyStore, SealError, seal, unseal};
+use parking_lot::Mutex;
 
 use super::message::{CallKind, Failed, Output};
 use crate::error::EngineError;
@@ -38,18 +39,14 @@ impl Ledger {
         self.space.home().calls()
     }
 
-    fn held(&self) -> MutexGuard<'_, Arc<CallKeys>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn known(&self) -> Arc<CallKeys> {
-        Arc::clone(&self.held())
+        Arc::clone(&self.known.lock())
     }
 
     /// Reads the keys again. `false` if a call that quotes this has the key that is known.
     pub(super) fn read_keys(&self, about: &[i32]) -> Result<bool, SealError> {
         let read = Arc::new(self.keys.call_keys()?);
-        let before = std::mem::replace(&mut *self.held(), Arc::clone(&read));
+        let before = std::mem::replace(&mut *self.known.lock(), Arc::clone(&read));
         Ok(before.key(about) != read.key(about))
     }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use halma_pg::StateEntry;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{LONGEST_QUESTION, Page, StoredTrace, TraceHead, TraceStorage};
 use crate::error::EngineError;
@@ -68,7 +68,7 @@ impl DatabaseTraces {
 
     /// The heads as they are in the database now.
     fn current(&self) -> io::Result<MutexGuard<'_, KnownHeads>> {
-        let mut seen = self.seen();
+        let mut seen = self.seen.lock();
         let changed = match seen.version {
             // Of a new program the removed ones are no concern.
             0 => self.heads.list()?,
@@ -85,13 +85,9 @@ impl DatabaseTraces {
         Ok(seen)
     }
 
-    fn seen(&self) -> MutexGuard<'_, KnownHeads> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether a document that the trace quotes was deleted after the question began.
     fn is_forbidden(&self, head: &TraceHead) -> io::Result<bool> {
-        let mut deletions = self.deletions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut deletions = self.deletions.lock();
         let (states, version) = (self.space.home().states(), deletions.version);
         let changed = async move { states.changed_since(DELETIONS, version).await };
         for entry in self.space.wait(changed).map_err(io::Error::other)? {
@@ -163,7 +159,7 @@ impl TraceStorage for DatabaseTraces {
     fn list(&self, page: &Page<'_>) -> Vec<TraceHead> {
         let seen = self.current().unwrap_or_else(|e| {
             tracing::warn!("the list of traces is not up to date: {e}");
-            self.seen()
+            self.seen.lock()
         });
         let older = seen.heads.iter().rev();
         let older = older.filter(|(id, _)| page.after.is_none_or(|at| id.as_str() < at));
@@ -192,7 +188,7 @@ impl TraceStorage for DatabaseTraces {
     fn remove(&self, id: &str) -> io::Result<bool> {
         self.bodies.remove(id)?;
         let removed = self.heads.remove(id)?;
-        self.seen().heads.remove(id);
+        self.seen.lock().heads.remove(id);
         Ok(removed)
     }
 

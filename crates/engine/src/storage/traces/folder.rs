@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 
 use super::{LONGEST_QUESTION, Page, StoredTrace, TraceHead, TraceStorage, is_id};
 
@@ -62,16 +62,8 @@ impl FolderTraces {
         &self.dir
     }
 
-    fn deletions(&self) -> MutexGuard<'_, Deletions> {
-        self.deletions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn path(&self, id: &str) -> PathBuf {
         self.dir.join(format!("{id}{EXTENSION}"))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Heads>> {
-        self.heads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The heads in memory, brought in line with the files that are there now.
@@ -104,7 +96,7 @@ impl FolderTraces {
     /// Removes what processes that were killed have left in part, which may quote anything.
     fn remove_fragments(&self) -> std::io::Result<()> {
         let unread: Vec<String> = {
-            let mut guard = self.lock();
+            let mut guard = self.heads.lock();
             let heads = self.refreshed(&mut guard);
             heads.iter().filter(|(_, head)| head.is_none()).map(|(id, _)| id.clone()).collect()
         };
@@ -131,7 +123,7 @@ fn first_line(path: &Path) -> std::io::Result<String> {
 
 impl TraceStorage for FolderTraces {
     fn close(&self) {
-        self.deletions().closed = true;
+        self.deletions.lock().closed = true;
     }
 
     fn store(&self, trace: &StoredTrace) -> std::io::Result<()> {
@@ -139,7 +131,7 @@ impl TraceStorage for FolderTraces {
             return Ok(());
         }
         // Held to the end, so that a deletion comes before or after.
-        let deletions = self.deletions();
+        let deletions = self.deletions.lock();
         if deletions.forbid(&trace.head) {
             return Ok(());
         }
@@ -152,7 +144,7 @@ impl TraceStorage for FolderTraces {
         serde_json::to_writer(&mut text, &trace.body)?;
         text.push(b'\n');
         let id = trace.head.id.clone();
-        let mut guard = self.lock();
+        let mut guard = self.heads.lock();
         let heads = guard.get_or_insert_with(|| self.ids());
         write_new(&self.path(&id), &text)?;
         heads.insert(id, Some(trace.head.clone()));
@@ -164,7 +156,7 @@ impl TraceStorage for FolderTraces {
     }
 
     fn list(&self, page: &Page<'_>) -> Vec<TraceHead> {
-        let mut guard = self.lock();
+        let mut guard = self.heads.lock();
         let heads = self.refreshed(&mut guard);
         let older =
             heads.iter_mut().rev().filter(|(id, _)| page.after.is_none_or(|at| id.as_str() < at));
@@ -183,14 +175,14 @@ impl TraceStorage for FolderTraces {
     }
 
     fn remove(&self, id: &str) -> std::io::Result<bool> {
-        if let Some(heads) = self.lock().as_mut() {
+        if let Some(heads) = self.heads.lock().as_mut() {
             heads.remove(id);
         }
         remove_file(&self.path(id))
     }
 
     fn forget(&self, documents: &[String]) -> std::io::Result<()> {
-        self.deletions().add(documents, Utc::now());
+        self.deletions.lock().add(documents, Utc::now());
         let quotes = |head: &TraceHead| head.documents.iter().any(|name| documents.contains(name));
         let quoting = self.list(&Page { after: None, limit: usize::MAX, filter: &quotes });
         quoting.iter().try_for_each(|head| self.remove(&head.id).map(drop))?;

@@ -1,9 +1,10 @@
 //! Traces of questions that are answered and not stored yet: they are found, listed and deleted like
 //! those that are.
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::Utc;
+use parking_lot::Mutex;
 
 use super::folder::Deletions;
 use super::{Page, StoredTrace, TraceHead};
@@ -19,12 +20,8 @@ struct State {
 }
 
 impl WritingTraces {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn begin(&self, trace: &Arc<StoredTrace>) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if !state.deletions.forbid(&trace.head) {
             state.traces.insert(trace.head.id.clone(), Arc::clone(trace));
         }
@@ -32,36 +29,36 @@ impl WritingTraces {
 
     /// Whether the trace was not deleted since it began.
     pub(super) fn holds(&self, id: &str) -> bool {
-        self.state().traces.contains_key(id)
+        self.0.lock().traces.contains_key(id)
     }
 
     pub(super) fn get(&self, id: &str) -> Option<StoredTrace> {
-        let trace = self.state().traces.get(id).map(Arc::clone);
+        let trace = self.0.lock().traces.get(id).map(Arc::clone);
         trace.map(|trace| StoredTrace::clone(&trace))
     }
 
     /// Takes a trace out; whether it was there.
     pub(super) fn remove(&self, id: &str) -> bool {
-        self.state().traces.remove(id).is_some()
+        self.0.lock().traces.remove(id).is_some()
     }
 
     /// Takes out what quotes these documents.
     pub(super) fn forget(&self, documents: &[String]) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.deletions.add(documents, Utc::now());
         let quotes = |head: &TraceHead| head.documents.iter().any(|name| documents.contains(name));
         state.traces.retain(|_, trace| !quotes(&trace.head));
     }
 
     pub(super) fn close(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.deletions.closed = true;
         state.traces.clear();
     }
 
     /// The heads of a page, in no order.
     pub(super) fn heads(&self, page: &Page<'_>) -> Vec<TraceHead> {
-        let state = self.state();
+        let state = self.0.lock();
         let older =
             state.traces.iter().filter(|(id, _)| page.after.is_none_or(|at| id.as_str() < at));
         let heads = older.map(|(_, trace)| &trace.head);

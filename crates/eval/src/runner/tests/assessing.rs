@@ -24,7 +24,7 @@ fn assessor(asked: &Arc<Mutex<Vec<String>>>, down: bool) -> Assessor {
     let asked = Arc::clone(asked);
     let ask: AskAssessor = Arc::new(move |case, _| {
         let answer = case.answer;
-        asked.lock().unwrap().push(answer.text.clone());
+        asked.lock().push(answer.text.clone());
         Box::pin(async move {
             if down && answer.text == "yes" {
                 let source = LlmError::refused("the server is down");
@@ -41,7 +41,7 @@ fn assessor(asked: &Arc<Mutex<Vec<String>>>, down: bool) -> Assessor {
 async fn a_killed_run_has_nothing_assessed_again_that_was_kept() {
     let out = tempfile::tempdir().unwrap();
     let asked = Arc::new(Mutex::new(vec![]));
-    let taken = || std::mem::take(&mut *asked.lock().unwrap());
+    let taken = || std::mem::take(&mut *asked.lock());
     // First without: answers are assessed later, and no question is asked again.
     let mut bench = bench(says(["Oldbridge", "yes", "monks"]));
     run(out.path(), runner(None), &bench).await;

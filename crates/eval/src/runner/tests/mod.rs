@@ -4,7 +4,7 @@ mod budget;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
@@ -12,6 +12,7 @@ use halma_core::{
     Models, Prompt, PromptFile, PromptSet, Prompts, Query, Question, Setup, Strategy,
 };
 use halma_testkit::{Script, Toy};
+use parking_lot::Mutex;
 
 use super::*;
 use crate::progress::Tick;
@@ -244,7 +245,7 @@ async fn side_by_side_the_report_keeps_its_order_and_progress_is_reported() {
     };
     let ticks: Arc<Mutex<Vec<Tick>>> = Arc::default();
     let received = Arc::clone(&ticks);
-    let progress: Progress = Arc::new(move |tick| received.lock().unwrap().push(tick.clone()));
+    let progress: Progress = Arc::new(move |tick| received.lock().push(tick.clone()));
     let runner = Runner { concurrency: 8, ..runner(Some(out.path())) };
     let systems = [one("b"), one("a")];
     let bench = bench(says([]));
@@ -253,7 +254,7 @@ async fn side_by_side_the_report_keeps_its_order_and_progress_is_reported() {
     assert_eq!(labels, ["b", "a"]);
     let lines = std::fs::read_to_string(out.path().join("b.jsonl")).unwrap();
     assert!(lines.lines().next().unwrap().contains("\"question\":\"h3\""), "{lines}");
-    let ticks = ticks.lock().unwrap().clone();
+    let ticks = ticks.lock().clone();
     let reported: Vec<(&str, usize)> = ticks.iter().map(|t| (t.label.as_str(), t.done)).collect();
     let of = |label| (0..=3).map(move |done| (label, done));
     assert_eq!(reported, of("retrieval").chain(of("b")).chain(of("a")).collect::<Vec<_>>());

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Models, Prompts, Setup};
 use halma_testkit::Toy;
+use parking_lot::Mutex;
 
 use super::common::{Asker, Bench, Words};
 use super::dump;
@@ -54,7 +55,7 @@ impl Llm for Telling {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let chunk = request.variables.get_attr("chunk").unwrap();
         say(&format!("ask {}", chunk.get_attr("text").unwrap().to_string().replace('\n', " ")));
-        if std::mem::take(&mut *self.held.lock().unwrap()) {
+        if std::mem::take(&mut *self.held.lock()) {
             let mut line = String::new();
             std::io::stdin().read_line(&mut line).unwrap();
         }
@@ -227,15 +228,15 @@ async fn a_build_waits_for_one_in_another_process() {
         let waits = Arc::clone(&waits);
         Arc::new(move |step: crate::PhaseProgress| {
             if step.stage == Phase::WAIT {
-                *waits.lock().unwrap() = true;
-                let _ = release.lock().unwrap().take().unwrap().write_all(b"go on\n");
+                *waits.lock() = true;
+                let _ = release.lock().take().unwrap().write_all(b"go on\n");
             }
         })
     };
     let settings = KbSettings { concurrency: CONCURRENCY, ..KbSettings::default() };
     let context = BuildContext { progress, ..BuildContext::new(&base, &settings, &bench.setup()) };
     let report = crate::index(context, &[bench.input()], &IndexOptions::default()).await.unwrap();
-    assert!(*waits.lock().unwrap());
+    assert!(*waits.lock());
     assert!(report.nothing_new(), "the other one has done it all: {report:?}");
     assert!(said.any(|line| line == "built"));
     child.wait().unwrap();

@@ -97,14 +97,14 @@ async fn a_chunk_that_failed_or_waits_still_does_when_its_document_changes() {
     let mut bench = Bench::asking();
     bench.settings.concurrency = 1;
     bench.write("zoo.md", ten(&[]));
-    *bench.model.fails_on.lock().unwrap() = Some("number7");
+    *bench.model.fails_on.lock() = Some("number7");
     let base = bench.open(Some(Words::new()));
     let report = bench.index(&base).await;
     assert_eq!((report.failed_units, report.atoms), (1, 28));
     bench.write("zoo.md", ten(&[3]));
     let report = bench.index(&base).await;
     assert_eq!((report.failed_units, report.usage.llm_calls), (1, 1), "{report:?}");
-    *bench.model.fails_on.lock().unwrap() = None;
+    *bench.model.fails_on.lock() = None;
     assert_eq!(bench.index(&base).await.usage.llm_calls, 1);
     assert_eq!(dump(&base), fresh(&[3]).await);
 }

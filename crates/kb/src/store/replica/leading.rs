@@ -1,5 +1,5 @@
 //! Who of the replicas writes: the one that holds the lease. Writes of one process share it.
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::{LeadRequest, Replication};
 use crate::KbError;
@@ -61,9 +61,4 @@ impl Drop for Leading {
             tracing::warn!("{reason}; it is sent with the next write from this machine");
         }
     }
-}
-
-/// A lock that a panic of its holder has not made unusable.
-pub(super) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,12 +2,12 @@
 //! written here.
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use halma_seal::KeyStore;
+use parking_lot::{Mutex, MutexGuard};
 
-use super::leading::lock;
 use super::removals::Removals;
 use super::waiting::Waiting;
 use super::{IsUrgent, Lease, Upstream, UpstreamError, Urgency};
@@ -86,13 +86,13 @@ impl Replication {
     /// that a program took in which ended before it had told of them.
     pub(crate) fn tell_removed(&self, store: &Store) -> Result<(), KbError> {
         let Some(listener) = self.listener.get() else { return Ok(()) };
-        if lock(&self.told_again).is_some_and(|at| Instant::now() < at) {
+        if self.told_again.lock().is_some_and(|at| Instant::now() < at) {
             return Ok(());
         }
         // Also if it fails.
-        *lock(&self.told_again) = Some(Instant::now() + AGAIN);
+        *self.told_again.lock() = Some(Instant::now() + AGAIN);
         if self.removals.tell(store, listener)? {
-            *lock(&self.told_again) = None;
+            *self.told_again.lock() = None;
         }
         Ok(())
     }
@@ -106,12 +106,12 @@ impl Replication {
     ) -> Result<bool, KbError> {
         // Before it is found: what is written meanwhile is looked at again.
         let now = store.read(|reader| Ok(reader.id()))?;
-        if *lock(&self.indexed) == Some(now) {
+        if *self.indexed.lock() == Some(now) {
             return Ok(true);
         }
         let is_current = is_current()?;
         if is_current {
-            *lock(&self.indexed) = Some(now);
+            *self.indexed.lock() = Some(now);
         }
         Ok(is_current)
     }
@@ -140,7 +140,7 @@ impl Replication {
 
     /// Whether an urgent write waits for the lease that this process holds.
     pub(crate) fn is_wanted(&self) -> Result<bool, KbError> {
-        let lease = lock(&self.held).lease.clone();
+        let lease = self.held.lock().lease.clone();
         lease.map_or(Ok(false), |lease| Ok(lease.is_wanted()?))
     }
 
@@ -153,13 +153,12 @@ impl Replication {
         let _waits = has_indexes.then(|| self.waiting.with_indexes());
         // One that waits for the lease in this process asks for it urgently from now on.
         let (mut held, _room) = match self.held.try_lock() {
-            Err(TryLockError::WouldBlock) => {
+            None => {
                 let is_urgent = urgency == Urgency::Urgent;
                 let room = is_urgent.then(|| lock_file::ask_for_room(&self.dir)).transpose()?;
-                (lock(&self.held), room)
+                (self.held.lock(), room)
             }
-            Err(TryLockError::Poisoned(held)) => (held.into_inner(), None),
-            Ok(held) => (held, None),
+            Some(held) => (held, None),
         };
         if held.writers == 0 {
             *held = self.begin(store, urgency, &mut turn)?;
@@ -202,7 +201,7 @@ impl Replication {
 
     /// Ends a write of this process: what was written is sent if it is published or the last.
     pub(super) fn leave(&self, store: &Store, is_published: bool) -> Result<(), KbError> {
-        let mut held = lock(&self.held);
+        let mut held = self.held.lock();
         held.writers = held.writers.saturating_sub(1);
         let is_last = held.writers == 0;
         let lease = if is_last { held.lease.take() } else { held.lease.clone() };

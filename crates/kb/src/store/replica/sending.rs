@@ -1,5 +1,4 @@
 //! Sending what was written in a replica to the shared base.
-use super::leading::lock;
 use super::{Lease, Push, Replication, UpstreamError};
 use crate::KbError;
 use crate::lock_file;
@@ -43,7 +42,7 @@ struct NextPush<'a> {
 impl Replication {
     /// Sends what was written and is not sent yet.
     pub(super) fn send_by(&self, store: &Store, lease: &dyn Lease) -> Result<(), KbError> {
-        let _alone = lock(&self.sending);
+        let _alone = self.sending.lock();
         if !store.read(|reader| reader.has_unsent())? {
             return Ok(());
         }
@@ -57,8 +56,8 @@ impl Replication {
 
     /// Sends everything that there is, in the place of what was sent before. A lease must be held.
     pub(crate) fn send_whole(&self, store: &Store) -> Result<(), KbError> {
-        let _alone = lock(&self.sending);
-        let lease = lock(&self.held).lease.clone().ok_or_else(|| self.lost())?;
+        let _alone = self.sending.lock();
+        let lease = self.held.lock().lease.clone().ok_or_else(|| self.lost())?;
         let (id, expected) = (push_id()?, self.upstream.head()?.generation);
         self.push(store, &NextPush { lease: lease.as_ref(), sent: Sent::Whole, id, expected })
     }
@@ -69,8 +68,8 @@ impl Replication {
         if lock_file::Room::open(&self.dir)?.is_asked_for() || self.is_wanted()? {
             return Ok(());
         }
-        let _alone = lock(&self.sending);
-        let lease = lock(&self.held).lease.clone().ok_or_else(|| self.lost())?;
+        let _alone = self.sending.lock();
+        let lease = self.held.lock().lease.clone().ok_or_else(|| self.lost())?;
         self.sum_up_after(store, lease.as_ref(), PUSHES)
     }
 

@@ -16,7 +16,7 @@ impl Replication {
         let is_lent = self.lends_replica();
         match self.held.try_lock() {
             _ if is_lent => {}
-            Ok(held) if held.writers == 0 => {}
+            Some(held) if held.writers == 0 => {}
             _ => return Ok(false),
         }
         // Without the lock: while the database is away, a write must not wait for this question.

@@ -1,8 +1,9 @@
 //! For tests: a shared base in this process.
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::leading::lock;
+use parking_lot::{Condvar, Mutex};
+
 use super::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
 use crate::KbError;
 
@@ -53,35 +54,35 @@ struct MemoryLease {
 
 impl MemoryUpstream {
     pub(crate) fn lose_next_answer(&self) {
-        lock(&self.log.state).next_push = NextPush::LosesAnswer;
+        self.log.state.lock().next_push = NextPush::LosesAnswer;
     }
 
     pub(crate) fn refuse_next_push(&self) {
-        lock(&self.log.state).next_push = NextPush::IsRefused;
+        self.log.state.lock().next_push = NextPush::IsRefused;
     }
 
     pub(crate) fn set_unreachable(&self, unreachable: bool) {
-        lock(&self.log.state).unreachable = unreachable;
+        self.log.state.lock().unreachable = unreachable;
     }
 
     /// Every byte of the log.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        lock(&self.log.state).segments.iter().flat_map(|(_, bytes)| bytes.clone()).collect()
+        self.log.state.lock().segments.iter().flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
     /// The generations of segments that replicas have read since this was last asked.
     pub(crate) fn take_generations_read(&self) -> Vec<u64> {
-        std::mem::take(&mut lock(&self.log.state).read)
+        std::mem::take(&mut self.log.state.lock().read)
     }
 
     /// Whether an urgent write waits.
     pub(crate) fn has_urgent(&self) -> bool {
-        lock(&self.log.state).urgent > 0
+        self.log.state.lock().urgent > 0
     }
 
     /// Loses the last push, as a standby does that takes over without it.
     pub(crate) fn lose_last_push(&self) {
-        let mut state = lock(&self.log.state);
+        let mut state = self.log.state.lock();
         let lost = state.head.generation;
         state.segments.retain(|(generation, _)| *generation < lost);
         state.pushes.pop();
@@ -91,7 +92,7 @@ impl MemoryUpstream {
 
     /// Forgets everything, as if another base were made in its place.
     pub(crate) fn erase(&self) {
-        let mut state = lock(&self.log.state);
+        let mut state = self.log.state.lock();
         state.head = Head::default();
         state.segments.clear();
         state.pushes.clear();
@@ -108,7 +109,7 @@ impl Upstream for MemoryUpstream {
     }
 
     fn head(&self) -> Result<Head, UpstreamError> {
-        let state = lock(&self.log.state);
+        let state = self.log.state.lock();
         if state.unreachable { Err(failed("unreachable")) } else { Ok(state.head.clone()) }
     }
 
@@ -118,28 +119,27 @@ impl Upstream for MemoryUpstream {
         to: u64,
         each: &mut dyn FnMut(&[u8]) -> Result<(), KbError>,
     ) -> Result<(), KbError> {
-        let mut segments = lock(&self.log.state).segments.clone();
+        let mut segments = self.log.state.lock().segments.clone();
         segments.retain(|(generation, _)| (after + 1..=to).contains(generation));
-        lock(&self.log.state).read.extend(segments.iter().map(|(generation, _)| *generation));
+        self.log.state.lock().read.extend(segments.iter().map(|(generation, _)| *generation));
         segments.iter().try_for_each(|(_, bytes)| each(bytes))
     }
 
     fn generation_of(&self, push: &[u8; 16]) -> Result<Option<u64>, UpstreamError> {
-        let state = lock(&self.log.state);
+        let state = self.log.state.lock();
         let at = state.pushes.iter().position(|known| known == push);
         Ok(at.map(|at| at as u64 + 1))
     }
 
     fn lease(&self, is_urgent: &IsUrgent) -> Result<Box<dyn Lease>, UpstreamError> {
-        let mut state = lock(&self.log.state);
+        let mut state = self.log.state.lock();
         let mut was_urgent = false;
         while state.is_leased {
             if !was_urgent && is_urgent() {
                 was_urgent = true;
                 state.urgent += 1;
             }
-            let waited = self.log.freed.wait_timeout(state, LOOK);
-            (state, _) = waited.map_err(|_| failed("poisoned"))?;
+            self.log.freed.wait_for(&mut state, LOOK);
         }
         state.urgent -= usize::from(was_urgent);
         state.is_leased = true;
@@ -154,7 +154,7 @@ impl Lease for MemoryLease {
     }
 
     fn is_wanted(&self) -> Result<bool, UpstreamError> {
-        Ok(lock(&self.log.state).urgent > 0)
+        Ok(self.log.state.lock().urgent > 0)
     }
 
     fn push(&self, push: &Push, next: &mut NextSegment<'_>) -> Result<u64, UpstreamError> {
@@ -162,7 +162,7 @@ impl Lease for MemoryLease {
         while let Some(segment) = next()? {
             segments.push(segment);
         }
-        let mut state = lock(&self.log.state);
+        let mut state = self.log.state.lock();
         let fate = std::mem::take(&mut state.next_push);
         if fate == NextPush::IsRefused {
             return Err(failed("refused"));
@@ -190,7 +190,7 @@ impl Lease for MemoryLease {
 
 impl Drop for MemoryLease {
     fn drop(&mut self) {
-        lock(&self.log.state).is_leased = false;
+        self.log.state.lock().is_leased = false;
         self.log.freed.notify_all();
     }
 }

@@ -1,11 +1,11 @@
 //! Taking in what others write while writes of this process wait for the lease, which may be for as
 //! long as another machine builds. What such a write holds, the files of the replica and of the
 //! indexes, is used in its place meanwhile; it goes on when that is done.
-use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use parking_lot::MutexGuard;
+
 use super::Replication;
-use super::leading::lock;
 
 /// How many writes of this process are where.
 #[derive(Default)]
@@ -62,12 +62,12 @@ impl Replication {
         if !self.may_take_in() {
             return None;
         }
-        let turn = lock(&self.taking_in);
+        let turn = self.taking_in.lock();
         self.may_take_in().then_some(turn)
     }
 
     fn may_take_in(&self) -> bool {
-        let leads = || !self.held.try_lock().is_ok_and(|held| held.writers == 0);
+        let leads = || !self.held.try_lock().is_some_and(|held| held.writers == 0);
         self.lends_replica() || !leads()
     }
 
@@ -91,6 +91,6 @@ impl Replication {
     /// The turn of a write that goes on.
     pub(super) fn turn_to_enter(&self) -> MutexGuard<'_, ()> {
         let _waits = Counted::new(&self.waiting.to_enter);
-        lock(&self.taking_in)
+        self.taking_in.lock()
     }
 }

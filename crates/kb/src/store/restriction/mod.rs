@@ -5,9 +5,10 @@ mod admission;
 mod row_set;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use halma_core::{Edge, Filter, Layer};
+use parking_lot::Mutex;
 
 pub(crate) use self::admission::{admits_document, admits_name};
 pub(crate) use self::row_set::RowSet;
@@ -71,10 +72,6 @@ impl Scope {
         record.warnings.clear();
         Some(record)
     }
-
-    fn rows(&self) -> MutexGuard<'_, Option<(u64, Arc<VisibleRows>)>> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The rows that belong to the documents of a scope.
@@ -102,20 +99,16 @@ impl Visibility {
     /// Reads what of the documents is visible, unless it is known from before.
     pub(super) fn new(reader: &StoreReader<'_>, scope: &Arc<Scope>) -> heed::Result<Self> {
         let changes = reader.document_changes()?;
-        let cached = scope.rows().clone().filter(|(known, _)| *known == changes);
+        let cached = scope.rows.lock().clone().filter(|(known, _)| *known == changes);
         let rows = if let Some((_, rows)) = cached {
             rows
         } else {
             let rows = Arc::new(VisibleRows::read(reader, scope)?);
-            *scope.rows() = Some((changes, Arc::clone(&rows)));
+            *scope.rows.lock() = Some((changes, Arc::clone(&rows)));
             rows
         };
         let settled = !reader.meta::<bool>(UNSETTLED)?.unwrap_or_default();
         Ok(Self { scope: Arc::clone(scope), rows, settled, known: Mutex::default() })
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<At, bool>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -166,7 +159,7 @@ impl StoreReader<'_> {
             Layer::Figure => Ok(visibility.rows.figures.contains(row)),
             Layer::Table if visibility.rows.tables.contains(row) => Ok(true),
             _ => {
-                if let Some(known) = visibility.known().get(&at) {
+                if let Some(known) = visibility.known.lock().get(&at) {
                     return Ok(*known);
                 }
                 let record = self.any_record(at)?;
@@ -220,7 +213,7 @@ impl StoreReader<'_> {
         if !visibility.settled || at.0 == Layer::Community && !self.communities_are_current()? {
             return Ok(false);
         }
-        if let Some(known) = visibility.known().get(&at) {
+        if let Some(known) = visibility.known.lock().get(&at) {
             return Ok(*known);
         }
         let sources = self.every_edge_to(at, Some(edge))?;
@@ -231,7 +224,7 @@ impl StoreReader<'_> {
             }
             visible = self.sees(link.from)?;
         }
-        visibility.known().insert(at, visible);
+        visibility.known.lock().insert(at, visible);
         Ok(visible)
     }
 

@@ -5,10 +5,11 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use halma_core::Vector;
 use memmap2::Mmap;
+use parking_lot::RwLock;
 use simsimd::SpatialSimilarity;
 
 use super::mapped::{map, prefetch, signed};
@@ -204,13 +205,13 @@ impl VectorFile {
     /// The slots up to this row, mapped.
     pub(crate) fn slots(&self, last: Row) -> io::Result<Arc<Slots>> {
         let needed = self.place(last) + self.slot() as u64;
-        let held = self.map.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let held = self.map.read().clone();
         if let Some(held) = held.filter(|held| held.map.len() as u64 >= needed) {
             return Ok(held);
         }
         let (dimensions, precision) = (self.dimensions, self.precision);
         let slots = Arc::new(Slots { map: map(&self.file)?, dimensions, precision });
-        let mut held = self.map.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.map.write();
         *held = Some(Arc::clone(&slots));
         Ok(slots)
     }

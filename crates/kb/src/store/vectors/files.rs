@@ -3,9 +3,10 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use halma_core::Layer;
+use parking_lot::Mutex;
 
 use super::file::VectorFile;
 use super::positioned::FileIdentity;
@@ -41,10 +42,6 @@ impl VectorFiles {
         Self { dir: dir.join("vectors"), writable, open: Mutex::default() }
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<VectorKey, Arc<VectorFile>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn path(&self, key: VectorKey) -> PathBuf {
         let VectorKey { embedder, layer, dimensions } = key;
         self.dir.join(format!("{embedder}-{dimensions}-{}", layer.name()))
@@ -54,7 +51,7 @@ impl VectorFiles {
     pub(in crate::store) fn open(&self, key: VectorKey) -> heed::Result<Option<Arc<VectorFile>>> {
         let path = self.path(key);
         let there = at(&path, FileIdentity::at(&path))?;
-        let mut held = self.held();
+        let mut held = self.open.lock();
         // Another process may have made it again. One that it removed lists nothing any more.
         let same = |open: &&Arc<VectorFile>| there.is_none_or(|there| there == open.identity());
         if let Some(open) = held.get(&key).filter(same) {
@@ -84,7 +81,7 @@ impl VectorFiles {
             at(&path, std::fs::remove_file(&path))?;
         }
         let made = Arc::new(at(&path, VectorFile::create(&path, key.dimensions, precision))?);
-        self.held().insert(key, Arc::clone(&made));
+        self.open.lock().insert(key, Arc::clone(&made));
         Ok(made)
     }
 
@@ -134,7 +131,7 @@ impl VectorFiles {
     pub(in crate::store) fn remove(&self, embedder: u8, keep: Option<usize>) -> heed::Result<()> {
         for key in self.listed()? {
             if key.embedder == embedder && Some(key.dimensions) != keep {
-                self.held().remove(&key);
+                self.open.lock().remove(&key);
                 let path = self.path(key);
                 at(&path, std::fs::remove_file(&path))?;
             }

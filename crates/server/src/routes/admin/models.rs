@@ -1,6 +1,5 @@
 //! Models, their roles, and a test call.
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 
 use axum::Json;
 use axum::extract::State;
@@ -75,7 +74,7 @@ pub(crate) async fn assign(
     JsonBody(new): JsonBody<RoleAssignment>,
 ) -> Result<Json<Models>, Problem> {
     run_blocking(move || {
-        let _changing = app.role_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let _changing = app.role_changes.lock();
         let root = app.workspaces.root();
         let config = roles::assign(root.engine().config(), &new.roles)?;
         if let Some(shared) = &app.settings {

@@ -1,7 +1,6 @@
 //! Prompts: read with the scope `ask`, changed with the scope `admin`.
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 
 use axum::Json;
 use axum::extract::State;
@@ -106,7 +105,7 @@ pub(crate) async fn put(
 ) -> Result<Json<PromptDetail>, Problem> {
     run_blocking(move || {
         let path = path(&app, &name)?;
-        let _turn = app.prompt_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = app.prompt_changes.lock();
         if let Some(shared) = &app.settings {
             app.change_settings(shared, |settings| {
                 settings.prompts.insert(name.clone(), new.text.clone());
@@ -134,7 +133,7 @@ pub(crate) async fn delete(
 ) -> Result<Json<PromptDetail>, Problem> {
     run_blocking(move || {
         let path = path(&app, &name)?;
-        let _turn = app.prompt_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = app.prompt_changes.lock();
         if let Some(shared) = &app.settings {
             app.change_settings(shared, |settings| {
                 settings.prompts.remove(&name);

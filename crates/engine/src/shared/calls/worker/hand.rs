@@ -1,10 +1,11 @@
 //! The calls that are with a worker, and what it says of them.
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use halma_pg::{CallId, Calls, Done, PgError, TakenCall};
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 use super::lane::{CallResult, Common};
@@ -23,23 +24,19 @@ pub(super) struct Hand {
 }
 
 impl Hand {
-    fn locked(&self) -> MutexGuard<'_, HashMap<CallId, u64>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn add(&self, taken: &[TakenCall]) {
-        self.locked().extend(taken.iter().map(|call| (call.id, call.fence)));
+        self.calls.lock().extend(taken.iter().map(|call| (call.id, call.fence)));
     }
 
     fn remove(&self, ids: impl IntoIterator<Item = CallId>) {
-        let mut calls = self.locked();
+        let mut calls = self.calls.lock();
         for id in ids {
             calls.remove(&id);
         }
     }
 
     fn all(&self) -> Vec<(CallId, u64)> {
-        self.locked().iter().map(|(id, fence)| (*id, *fence)).collect()
+        self.calls.lock().iter().map(|(id, fence)| (*id, *fence)).collect()
     }
 }
 

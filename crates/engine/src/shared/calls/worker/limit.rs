@@ -1,7 +1,7 @@
 //! The limit of what one worker spends.
-use std::sync::{Mutex, PoisonError};
 
 use halma_core::{ChatReply, ChatRequest, Llm, Usage, estimate_tokens};
+use parking_lot::Mutex;
 
 /// US dollars that may be spent, and what is.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl SpendingLimit {
             completion_tokens: request.max_tokens.into(),
         };
         let worst = llm.price().cost(usage);
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent.lock();
         if self.most.is_some_and(|most| *spent + worst > most) {
             return None;
         }
@@ -34,11 +34,11 @@ impl SpendingLimit {
     /// Counts what a call did cost instead of what was reserved for it.
     pub(super) fn settle(&self, reserved: f64, llm: &dyn Llm, reply: Option<&ChatReply>) {
         let cost = reply.map_or(0.0, |reply| llm.price().cost(reply.usage));
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += cost - reserved;
+        *self.spent.lock() += cost - reserved;
     }
 
     /// US dollars.
     pub(super) fn spent(&self) -> f64 {
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.spent.lock()
     }
 }

@@ -1,11 +1,12 @@
 //! Pauses that a model server asks for: what one worker is told holds for all.
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Vector};
 use halma_pg::Calls;
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -35,10 +36,6 @@ pub(super) struct PauseExchange {
     heard: mpsc::UnboundedReceiver<(String, Duration)>,
 }
 
-fn locked(until: &Until) -> MutexGuard<'_, HashMap<String, Instant>> {
-    until.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Pauses {
     pub(super) fn new() -> (Self, PauseExchange) {
         let (send, heard) = mpsc::unbounded_channel();
@@ -51,12 +48,12 @@ impl Pauses {
         let is_local = ["://localhost", "://127.", "://[::1]"].iter().any(|own| url.contains(own));
         let machine = if is_local { format!(" on {}", machine()) } else { String::new() };
         let server = format!("{}{machine}", url.trim_end_matches('/'));
-        locked(&self.until).entry(server.clone()).or_insert_with(Instant::now);
+        self.until.lock().entry(server.clone()).or_insert_with(Instant::now);
         Watched { server, pauses: self.clone(), inner }
     }
 
     fn left(&self, server: &str) -> Option<Instant> {
-        locked(&self.until).get(server).copied().filter(|until| *until > Instant::now())
+        self.until.lock().get(server).copied().filter(|until| *until > Instant::now())
     }
 
     fn note(&self, server: &str, error: &LlmError) {
@@ -70,7 +67,7 @@ impl Pauses {
 
 fn extend(until: &Until, server: &str, length: Duration) {
     let end = Instant::now() + length;
-    let mut all = locked(until);
+    let mut all = until.lock();
     let until = all.entry(server.to_owned()).or_insert(end);
     *until = end.max(*until);
 }
@@ -91,7 +88,7 @@ impl PauseExchange {
     }
 
     async fn look(&self, calls: &Calls) -> Result<(), halma_pg::PgError> {
-        let servers: Vec<String> = locked(&self.until).keys().cloned().collect();
+        let servers: Vec<String> = self.until.lock().keys().cloned().collect();
         for server in servers {
             if let Some(left) = calls.paused(&server).await? {
                 extend(&self.until, &server, left.min(LONGEST));

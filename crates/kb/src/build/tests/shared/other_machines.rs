@@ -1,8 +1,9 @@
 //! What a machine does about what others have removed or converted, or could not send.
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use halma_core::Mode;
+use parking_lot::Mutex;
 
 use super::super::common::Words;
 use super::{Shared, await_equal, held, hits, numbered, open_again};
@@ -18,7 +19,7 @@ async fn what_was_made_of_a_document_that_another_machine_removed_can_be_deleted
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let listener = Arc::clone(&heard);
     two.on_removed_elsewhere(move |names| {
-        listener.lock().unwrap().extend_from_slice(names);
+        listener.lock().extend_from_slice(names);
         true
     });
     // A document that says something else is not removed.
@@ -26,7 +27,7 @@ async fn what_was_made_of_a_document_that_another_machine_removed_can_be_deleted
     shared.bench.index(&one).await;
     one.delete(&["cities.md".into()]).unwrap();
     await_heard(&heard).await;
-    assert_eq!(*heard.lock().unwrap(), ["cities.md"]);
+    assert_eq!(*heard.lock(), ["cities.md"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,7 +46,7 @@ async fn a_removal_is_told_of_until_everything_is_done_also_by_a_later_program()
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let listener = Arc::clone(&heard);
     two.on_removed_elsewhere(move |names| {
-        listener.lock().unwrap().extend_from_slice(names);
+        listener.lock().extend_from_slice(names);
         false
     });
     await_heard(&heard).await;
@@ -61,11 +62,11 @@ async fn a_removal_is_told_of_until_everything_is_done_also_by_a_later_program()
     let again: Arc<Mutex<Vec<String>>> = Arc::default();
     let listener = Arc::clone(&again);
     two.on_removed_elsewhere(move |names| {
-        listener.lock().unwrap().extend_from_slice(names);
+        listener.lock().extend_from_slice(names);
         true
     });
     await_heard(&again).await;
-    assert_eq!((*again.lock().unwrap()).clone(), ["cities.md"]);
+    assert_eq!((*again.lock()).clone(), ["cities.md"]);
     let until = Instant::now() + Duration::from_secs(10);
     while notes() > 0 && Instant::now() < until {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -75,7 +76,7 @@ async fn a_removal_is_told_of_until_everything_is_done_also_by_a_later_program()
 
 async fn await_heard(heard: &Mutex<Vec<String>>) {
     let until = Instant::now() + Duration::from_secs(10);
-    while heard.lock().unwrap().is_empty() && Instant::now() < until {
+    while heard.lock().is_empty() && Instant::now() < until {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -9,10 +9,11 @@ mod tests;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use halma_core::{KindScores, LlmError, PassageReader, Reading, ReadingWindow, TokenScore};
 use lru::LruCache;
+use parking_lot::Mutex;
 use rten::ThreadPool;
 
 pub use file::HeadsFile;
@@ -213,14 +214,14 @@ impl PassageReader for Heads {
         let key = |text: &&str| ReadingKey::new(question, text);
         let keys: Vec<ReadingKey> = texts.iter().map(key).collect();
         let mut found: Vec<Option<Reading>> = {
-            let mut cache = inner.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut cache = inner.cache.lock();
             keys.iter().map(|key| cache.get(key).cloned()).collect()
         };
         let missing = |at: &usize| found[*at].is_none();
         let missing: Vec<usize> = (0..texts.len()).filter(missing).collect();
         let unread: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
         let read = if unread.is_empty() { vec![] } else { inner.read(question, &unread)? };
-        let mut cache = inner.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = inner.cache.lock();
         for (at, reading) in missing.into_iter().zip(read) {
             cache.put(keys[at], reading.clone());
             found[at] = Some(reading);

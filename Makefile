@@ -1,5 +1,6 @@
 # The only list of commands. `make` shows it; anything longer than two lines is in xtask or in the
-# binary itself. Everything uses the dev profile, so that dependencies are compiled once.
+# binary itself. The profiles of demo, tests and benches compile dependencies alike, so that they are
+# compiled once (ADR 0002).
 
 HALMA := $(or $(CARGO_TARGET_DIR),target)/debug/halma
 # Doc comments have no examples to run, and benches are run by `make bench`.
@@ -59,7 +60,9 @@ test-ui: ## the web UI in a browser and third-party clients, against the built b
 	@crates/server/ui/test.sh
 	@crates/server/clients/test.sh
 
-train-smoke: build ## from questions to a served proposer, on the demo with a tiny model (Python 3; minutes, 6 GB in target/)
+# With the binary of the tests.
+train-smoke: ## from questions to a served proposer, on the demo with a tiny model (Python 3; minutes, 6 GB in target/)
+	cargo build --profile test -p halma-cli -p halma-testkit
 	@train/smoke.sh $(HALMA)
 
 heads: ## train the heads of the offline model again: DATA=FOLDER [MINUTES for each training] (uv; minutes on a GPU, hours on a core; it resumes)
@@ -75,12 +78,12 @@ attack: ## attacks on a running server, kills, and random input: docs/attacks.md
 	HALMA_FUZZ=$(FUZZ) timeout $(BOUND) cargo test --workspace --lib tables::bad_tests
 	PROPTEST_CASES=$(FUZZ) timeout $(BOUND) cargo test --workspace --lib any_ -- --skip tables::bad_tests --skip build::
 	HALMA_REQUESTS=$(REQUESTS) timeout $(BOUND) cargo test --workspace --test http no_tenant
-	HALMA_STORM=$(STORM) HALMA_REQUESTS=$(REQUESTS) HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --config profile.dev.opt-level=2 --test attack -- --ignored --nocapture --test-threads 1 --skip one_attack --skip watcher
+	HALMA_STORM=$(STORM) HALMA_REQUESTS=$(REQUESTS) HALMA_KILLS=$(KILLS) HALMA_WRITE_ATTACKS=1 timeout $(BOUND) cargo test --workspace --profile dev --config profile.dev.opt-level=2 --test attack -- --ignored --nocapture --test-threads 1 --skip one_attack --skip watcher
 
 soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)
-	HALMA_SOAK=1 cargo test -p halma-kb --lib --tests -- --include-ignored --nocapture
+	HALMA_SOAK=1 cargo test -p halma-kb --profile dev --lib --tests -- --include-ignored --nocapture
 	cargo test -p halma-pg --test all -- --ignored --nocapture --test-threads 1
-	cargo test -p halma-engine --test workers -- --ignored --nocapture
+	cargo test -p halma-engine --profile dev --test workers -- --ignored --nocapture
 	HALMA_SCALE=1000000 cargo bench -p halma-kb --profile dev --config profile.dev.opt-level=2 --bench scale
 
 # Our crates with optimisation; the dependencies are those of the tests.

@@ -64,7 +64,7 @@ async fn question_of_fact(
     Ok(Some(Ask {
         question: for_tail(&fact.relation, &entity.label, date),
         answers: spellings(&fact.tail),
-        place: place((&entity.label, &fact.relation, &shown), Direction::Forward),
+        place: place(&entity.label, &fact.relation, &shown, Direction::Forward),
     }))
 }
 
@@ -86,7 +86,7 @@ async fn by_tail(
     Ok(Some(Clue {
         question: for_head(&fact.relation, &tail.label, kind),
         phrase: head_of(&fact.relation, &tail.label, kind),
-        place: place((&tail.label, &fact.relation, &entity.label), Direction::Backward),
+        place: place(&tail.label, &fact.relation, &entity.label, Direction::Backward),
         others: vec![tail.label.clone()],
     }))
 }
@@ -104,7 +104,7 @@ async fn by_head(graph: &FactsCx<'_>, entity: &Entity, fact: &Fact) -> Result<Op
     Ok(Some(Clue {
         question: for_tail(&fact.relation, &head.label, false),
         phrase: tail_of(&fact.relation, &head.label, kind(entity)),
-        place: place((&head.label, &fact.relation, &entity.label), Direction::Forward),
+        place: place(&head.label, &fact.relation, &entity.label, Direction::Forward),
         others: vec![head.label.clone()],
     }))
 }
@@ -113,7 +113,7 @@ fn kind(entity: &Entity) -> &str {
     entity.types.first().map_or("one", String::as_str)
 }
 
-fn place((head, relation, tail): (&str, &str, &str), direction: Direction) -> Place {
+fn place(head: &str, relation: &str, tail: &str, direction: Direction) -> Place {
     let triple = Triple(head.to_owned(), relation.to_owned(), tail.to_owned(), direction);
     Place::Kg { triples: vec![triple] }
 }

@@ -53,8 +53,8 @@ pub(super) async fn side(
     wording: Wording,
 ) -> Result<(Side, u64)> {
     let made = match wording {
-        Wording::Rules => by_rules(cx, (bridge, sort), hit).await?,
-        Wording::Model => by_model(cx, (bridge, sort), hit).await?,
+        Wording::Rules => by_rules(cx, bridge, sort, hit).await?,
+        Wording::Model => by_model(cx, bridge, sort, hit).await?,
     };
     let (mut side, mut unverified) = (Side::default(), 0);
     for clue in made.clues {
@@ -85,7 +85,7 @@ async fn read(cx: &Cx, question: &str, hit: &Hit) -> Result<Option<String>> {
     Ok(Some(answer).filter(|answer| !answer.trim().is_empty()))
 }
 
-async fn by_rules(cx: &Cx, (bridge, sort): (&Bridge, Sort), hit: &Hit) -> Result<Side> {
+async fn by_rules(cx: &Cx, bridge: &Bridge, sort: Sort, hit: &Hit) -> Result<Side> {
     // The headline of a page is not a name that a pronoun could stand for.
     let title = if sort == Sort::Web { "" } else { &hit.title };
     let chunk = BlendChunk { title, text: &hit.text };
@@ -116,7 +116,7 @@ async fn by_rules(cx: &Cx, (bridge, sort): (&Bridge, Sort), hit: &Hit) -> Result
     Ok(side)
 }
 
-async fn by_model(cx: &Cx, (bridge, sort): (&Bridge, Sort), hit: &Hit) -> Result<Side> {
+async fn by_model(cx: &Cx, bridge: &Bridge, sort: Sort, hit: &Hit) -> Result<Side> {
     let name = bridge.name.as_str();
     let variables = || {
         let passage = BlendChunk { title: &hit.title, text: &hit.text };

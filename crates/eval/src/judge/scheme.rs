@@ -116,11 +116,11 @@ impl Scheme {
             return Ok(self.all(&Mark::LeftOut(NO_ANSWER.into())));
         }
         let marks = match self {
-            Self::Ragas => return ragas(cx, (item, answer), embedder).await,
+            Self::Ragas => return ragas(cx, item, answer, embedder).await,
             Self::Creative => return creative(cx, item, answer).await,
             Self::Forecast => forecast(cx, item, answer).await,
             Self::Pairwise => match rival.filter(|rival| !rival.abstained) {
-                Some(rival) => pairwise(cx, item, (answer, rival)).await,
+                Some(rival) => pairwise(cx, item, answer, rival).await,
                 None => return Ok(self.all(&Mark::LeftOut(NO_RIVAL.into()))),
             },
         };
@@ -149,7 +149,8 @@ pub(crate) fn passages(citations: &[Citation]) -> Vec<SourceText> {
 
 async fn ragas(
     cx: &Cx,
-    (item, answer): (&Item, &Answer),
+    item: &Item,
+    answer: &Answer,
     embedder: Option<&dyn Embedder>,
 ) -> Result<Marks> {
     let passages = passages(&answer.citations);
@@ -198,7 +199,7 @@ async fn creative(cx: &Cx, item: &Item, answer: &Answer) -> Result<Marks> {
     Ok(marks)
 }
 
-async fn pairwise(cx: &Cx, item: &Item, (answer, rival): (&Answer, &Answer)) -> Result<Marks> {
+async fn pairwise(cx: &Cx, item: &Item, answer: &Answer, rival: &Answer) -> Result<Marks> {
     let preference = prefer(cx, &item.question.text, [&answer.text, &rival.text]).await?;
     let marks = [(PREFERRED, preference.share()), (CONSISTENT, preference.consistency())];
     Ok(marks.map(|(name, value)| (name.to_owned(), Mark::Value(value))).into())

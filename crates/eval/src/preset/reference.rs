@@ -69,7 +69,7 @@ fn section(preset: &Preset, page: &mut String) {
         markdown_row([escaped(&row.label), strategy, settings].into_iter(), page);
     }
     for (place, block) in preset.columns.iter().enumerate() {
-        figures(preset, (place, block), page);
+        figures(preset, place, block, page);
     }
 }
 
@@ -84,7 +84,7 @@ fn stands_for(row: &PresetRow) -> (String, String) {
 }
 
 /// What the paper gives for one data set and one model.
-fn figures(preset: &Preset, (place, block): (usize, &Block), page: &mut String) {
+fn figures(preset: &Preset, place: usize, block: &Block, page: &mut String) {
     let _ = write!(page, "\n{}, {}:\n\n", block.data_set.title(), block.model);
     let names = block.figures.iter().map(|figure| escaped(&figure.name()));
     markdown_row(std::iter::once("row".to_owned()).chain(names), page);

@@ -48,7 +48,8 @@ const STATISTICS: &str = "statistics.json";
 /// only.
 pub(super) fn write_again(
     folder: &Path,
-    (mut files, mut statistics): (Vec<OutputFile>, Value),
+    mut files: Vec<OutputFile>,
+    mut statistics: Value,
     force: bool,
 ) -> Result<(), TrainError> {
     let left = hashes_of_last_run(folder);
@@ -93,7 +94,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let write = |text: &str| {
             let files = vec![OutputFile { name: "train.jsonl", bytes: text.into() }];
-            write_again(folder.path(), (files, json!({ "train": 1 })), false)
+            write_again(folder.path(), files, json!({ "train": 1 }), false)
         };
         write("a").unwrap();
         write("a and more").unwrap();

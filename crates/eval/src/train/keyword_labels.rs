@@ -124,7 +124,7 @@ pub fn label_keywords(
     let all = crate::figures::number(train.len() + held_out.len());
     statistics.precision = (1e4 * sum / all).round() / 1e4;
     let files = files(rules.format, Recipe::Keywords, (&train, &held_out));
-    write_again(folder, (files, json!(statistics)), rules.force)?;
+    write_again(folder, files, json!(statistics), rules.force)?;
     Ok(statistics)
 }
 

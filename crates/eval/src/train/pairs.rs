@@ -279,7 +279,7 @@ fn examples(
         }
         PairKind::Dpo => {
             let wrong: Vec<Trajectory<'_>> = wrong.into_iter().map(Trajectory::new).collect();
-            let made = preferences((&right, &wrong), &render)?;
+            let made = preferences(&right, &wrong, &render)?;
             if made.is_empty() {
                 let why = "questions without a wrong trajectory that differs";
                 *statistics.left_out.entry(why).or_default() += 1;

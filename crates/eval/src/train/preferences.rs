@@ -9,7 +9,8 @@ use super::pairs::{Render, SubAnswer, Trajectory};
 /// Where a wrong trajectory leaves a right one, what the right one does is preferred: up to there
 /// both had the same prompt.
 pub(super) fn preferences(
-    (right, wrong): (&[Trajectory<'_>], &[Trajectory<'_>]),
+    right: &[Trajectory<'_>],
+    wrong: &[Trajectory<'_>],
     render: &Render<'_>,
 ) -> Result<Vec<(NextQuestion, Example)>, TrainError> {
     let mut made = vec![];

@@ -36,7 +36,7 @@ impl OpenRow {
         })
     }
 
-    fn add(&mut self, cells: Vec<String>, (chunk, sentence): (Row, String)) {
+    fn add(&mut self, cells: Vec<String>, chunk: Row, sentence: String) {
         for (own, other) in self.cells.iter_mut().zip(cells) {
             // A whole date says more than its year, and so does a full name.
             if other.chars().count() > own.chars().count() {
@@ -84,7 +84,7 @@ pub(super) fn joined_rows(
             cells.extend(row.values);
             let open = things.entry(form(&head)).or_default();
             if let Some(known) = open.iter_mut().find(|known| known.agrees(&cells)) {
-                known.add(cells, (chunk, row.sentence));
+                known.add(cells, chunk, row.sentence);
             } else {
                 let (sentences, chunks) = (vec![row.sentence], vec![chunk]);
                 open.push(OpenRow { cells, head, sentences, chunks });

@@ -275,7 +275,7 @@ impl MemoryIndex {
         let (position, texts, languages) = store.read(|reader| {
             let languages = reader.languages()?;
             let rows = reader.all_rows(layer)?;
-            let texts = searched_texts((reader, &languages), layer, &rows)?;
+            let texts = searched_texts(reader, &languages, layer, &rows)?;
             Ok((reader.change_position()?, texts, languages))
         })?;
         let texts = texts.into_iter().filter_map(|(_, text)| text);
@@ -289,7 +289,7 @@ impl MemoryIndex {
             let Some(changes) = reader.changes_since(self.position)? else { return Ok(None) };
             let languages = reader.languages()?;
             let rows = changes.of(Changed::Node, layer);
-            let texts = searched_texts((reader, &languages), layer, rows)?;
+            let texts = searched_texts(reader, &languages, layer, rows)?;
             Ok(Some((reader.change_position()?, texts, languages)))
         })?;
         let Some((position, texts, languages)) = changed else { return Ok(false) };
@@ -309,7 +309,7 @@ pub(crate) fn index_rows(
     rows: &[Row],
 ) -> heed::Result<Result<LexicalIndex, KbError>> {
     let languages = reader.languages()?;
-    let texts = searched_texts((reader, &languages), layer, rows)?;
+    let texts = searched_texts(reader, &languages, layer, rows)?;
     let texts = texts.into_iter().filter_map(|(_, text)| text);
     Ok(LexicalIndex::in_memory(layer, texts, Arc::new(languages)))
 }
@@ -317,7 +317,8 @@ pub(crate) fn index_rows(
 /// The texts of rows as they are searched, in the languages of their documents; `None` for what
 /// has none.
 fn searched_texts(
-    (reader, languages): (&StoreReader<'_>, &Languages),
+    reader: &StoreReader<'_>,
+    languages: &Languages,
     layer: Layer,
     rows: &[Row],
 ) -> heed::Result<Vec<(Row, Option<IndexedText>)>> {

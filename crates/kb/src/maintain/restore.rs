@@ -97,7 +97,7 @@ fn prepare(
     let mut report = if backup.is_file() {
         let unpacked = part.with_extension("unpacked");
         tree::remove(&unpacked)?;
-        let taken = take_archive(backup, (&unpacked, part), options);
+        let taken = take_archive(backup, &unpacked, part, options);
         tree::remove(&unpacked)?;
         taken
     } else {
@@ -135,7 +135,8 @@ fn refuse_damaged(
 /// Unpacks an archive and copies the backup in it.
 fn take_archive(
     backup: &Path,
-    (unpacked, part): (&Path, &Path),
+    unpacked: &Path,
+    part: &Path,
     options: RestoreOptions,
 ) -> Result<Option<RestoreReport>, BackupError> {
     if !archive::is_archive(backup) {

@@ -109,7 +109,8 @@ impl StoreWriter<'_> {
     pub(crate) fn put_names(
         &mut self,
         chunk: Row,
-        (names, terms): (&ChunkNames, &[u32]),
+        names: &ChunkNames,
+        terms: &[u32],
     ) -> heed::Result<()> {
         let mut before = 0;
         let steps: Vec<u32> =

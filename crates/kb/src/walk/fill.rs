@@ -31,7 +31,7 @@ pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
     };
     in_order(&batches, make, |(made, count)| {
         store.write(|writer| {
-            made.iter().try_for_each(|(row, names, terms)| writer.put_names(*row, (names, terms)))
+            made.iter().try_for_each(|(row, names, terms)| writer.put_names(*row, names, terms))
         })?;
         done += count;
         progress(PhaseProgress { stage: Phase::LINK, done, total });

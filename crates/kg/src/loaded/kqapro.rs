@@ -131,13 +131,13 @@ pub(super) fn lines(kb: &KqaPro) -> Vec<String> {
         describe(&mut lines, key, key);
     }
     for ((id, key), facts) in facts {
-        state(&mut lines, (&id, key), &facts);
+        state(&mut lines, &id, key, &facts);
     }
     lines
 }
 
 /// The facts of one thing and key: if one has qualifiers all have statements.
-fn state(lines: &mut Vec<String>, (id, key): (&str, &str), facts: &[KqaFact]) {
+fn state(lines: &mut Vec<String>, id: &str, key: &str, facts: &[KqaFact]) {
     let thing = node("entity", id);
     let qualified = facts.iter().any(|fact| !fact.qualifiers.is_empty());
     for KqaFact { value, qualifiers } in facts {

@@ -161,7 +161,7 @@ impl SparqlGraph {
     ) -> Result<Vec<Statement>, BoxError> {
         let sources = self.sources(self.leading_to(tail, &property.id, limit).await?);
         let fact =
-            |(head, source)| plain(EntityId(head), Arc::clone(property), (tail.clone(), source));
+            |(head, source)| plain(EntityId(head), Arc::clone(property), tail.clone(), source);
         let mut facts: Vec<Statement> = sources.into_iter().map(fact).collect();
         facts.sort_by(|a, b| order(&a.head).cmp(&order(&b.head)));
         Ok(facts)
@@ -186,7 +186,7 @@ impl SparqlGraph {
         let properties = self.described_among(&found).await?.into_iter();
         let fact = |property: Arc<Property>| {
             let source = sources[&property.id].clone();
-            plain(head.clone(), property, (tail.clone(), source))
+            plain(head.clone(), property, tail.clone(), source)
         };
         Ok(properties.map(fact).collect())
     }
@@ -265,7 +265,7 @@ impl SparqlGraph {
 }
 
 /// A fact between entities without more to it.
-fn plain(head: EntityId, property: Arc<Property>, (tail, source): (EntityId, String)) -> Statement {
+fn plain(head: EntityId, property: Arc<Property>, tail: EntityId, source: String) -> Statement {
     let (qualifiers, former) = (vec![], false);
     Statement { head, property, tail: Node::Entity(tail), source, qualifiers, former }
 }

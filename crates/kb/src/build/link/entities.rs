@@ -35,7 +35,7 @@ impl LinkWriter {
         let Some(rows) = rows.collect::<Option<Vec<Row>>>() else { return Ok(()) };
         let Some(mentioned) = mentioned_only_by_rule(writer, &chunk)? else { return Ok(()) };
         let (names, terms) = draft.complete(&rows, mentioned);
-        writer.put_names(chunk.row, (&names, &terms))
+        writer.put_names(chunk.row, &names, &terms)
     }
 
     fn tie(&mut self, writer: &mut StoreWriter<'_>, from: At, named: &Named) -> heed::Result<()> {

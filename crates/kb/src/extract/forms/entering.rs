@@ -223,10 +223,10 @@ impl<'w, 't> Entering<'w, 't> {
         let links = links_of(self.writer, change.now.values())?;
         let before: BTreeSet<(Id, Id)> = change.before.links.iter().copied().collect();
         for (one, two) in links.difference(&before) {
-            self.weigh_link((*one, *two), 1)?;
+            self.weigh_link(*one, *two, 1)?;
         }
         for (one, two) in before.difference(&links) {
-            self.weigh_link((*one, *two), -1)?;
+            self.weigh_link(*one, *two, -1)?;
         }
         let key = FormKey::Document(change.row);
         let chunks = change.now.keys().copied().collect();
@@ -239,7 +239,7 @@ impl<'w, 't> Entering<'w, 't> {
         Ok(())
     }
 
-    fn weigh_link(&mut self, (one, two): (Id, Id), by: i64) -> heed::Result<()> {
+    fn weigh_link(&mut self, one: Id, two: Id, by: i64) -> heed::Result<()> {
         for key in [FormKey::Link(one, two), FormKey::Link(two, one)] {
             let count = self.writer.form_entry::<i64>(key)?.unwrap_or_default() + by;
             if count > 0 {

@@ -110,7 +110,7 @@ impl<'r, 't> Reaching<'r, 't> {
                     open.push(other);
                 }
             }
-            self.follow_blocks(form, (&mut open, &mut near))?;
+            self.follow_blocks(form, &mut open, &mut near)?;
         }
         Ok(Some(near))
     }
@@ -118,7 +118,8 @@ impl<'r, 't> Reaching<'r, 't> {
     fn follow_blocks(
         &mut self,
         form: Id,
-        (open, near): (&mut Vec<Id>, &mut BTreeSet<Id>),
+        open: &mut Vec<Id>,
+        near: &mut BTreeSet<Id>,
     ) -> heed::Result<()> {
         let mut names = vec![];
         for key in self.reader.form_keys_of(FormKey::Name(NameKey { form, variant: 0 }))? {

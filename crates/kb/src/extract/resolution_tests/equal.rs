@@ -92,7 +92,7 @@ impl Numbers {
 }
 
 /// Answers a question, as the model would.
-fn answer(library: &Library, resolution: &Resolution, (at, same): (usize, bool)) {
+fn answer(library: &Library, resolution: &Resolution, at: usize, same: bool) {
     let question = &resolution.resolved.questions[at];
     let (one, two) = question.prints;
     let locals = &resolution.resolved.locals;
@@ -116,7 +116,7 @@ fn step(library: &mut Library, numbers: &mut Numbers) -> bool {
             let Some(resolution) = library.settle() else { return false };
             let open = resolution.resolved.questions.len();
             for at in 0..open.min(3) {
-                answer(library, &resolution, (at, numbers.below(2) == 0));
+                answer(library, &resolution, at, numbers.below(2) == 0);
             }
         }
         13 => {

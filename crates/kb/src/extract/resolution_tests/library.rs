@@ -56,10 +56,10 @@ impl Library {
     /// Puts in a document, or replaces the one of that name.
     pub(super) fn put(&mut self, name: &str, content: Content) {
         let id = hash(&[name.as_bytes(), format!("{content:?}").as_bytes()]);
-        self.put_with_id((name, id), content);
+        self.put_with_id(name, id, content);
     }
 
-    fn put_with_id(&mut self, (name, id): (&str, Id), content: Content) {
+    fn put_with_id(&mut self, name: &str, id: Id, content: Content) {
         self.remove(name);
         self.base.store.write(|writer| put_document(writer, (name, id), &content)).unwrap();
         self.documents.insert(name.into(), (id, content));
@@ -122,7 +122,7 @@ impl Library {
             })
             .unwrap();
         for (name, (id, content)) in self.documents.iter().rev() {
-            other.put_with_id((name, *id), content.clone());
+            other.put_with_id(name, *id, content.clone());
         }
         let say = other.base.store.write(|writer| {
             for (key, verdict) in &verdicts {

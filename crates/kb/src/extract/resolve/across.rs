@@ -95,7 +95,7 @@ fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
             held.chunk_by(|a, b| locals[*a].name.form == locals[*b].name.form).collect();
         for (i, ones) in names.iter().enumerate() {
             for twos in names[i + 1..].iter().filter(|twos| ones.len() * twos.len() <= PAIRS) {
-                pairs.extend(alike(locals, (ones, twos), &block));
+                pairs.extend(alike(locals, ones, twos, &block));
             }
         }
     }
@@ -105,7 +105,8 @@ fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
 /// Pairs of locals of two names that are worth a closer look.
 fn alike<'a>(
     locals: &'a [Local],
-    (ones, twos): (&'a [usize], &'a [usize]),
+    ones: &'a [usize],
+    twos: &'a [usize],
     block: &'a str,
 ) -> impl Iterator<Item = (usize, usize)> + 'a {
     let pairs = ones.iter().flat_map(|one| twos.iter().map(|two| (*one, *two)));

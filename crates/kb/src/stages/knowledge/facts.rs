@@ -49,7 +49,7 @@ impl AskStage for Facts {
         reader: &StoreReader<'_>,
         document: &SourceDocument,
     ) -> heed::Result<Vec<LedgerUnit<Passage>>> {
-        document.open_passages(reader, (Task::Facts, self.prompt))
+        document.open_passages(reader, Task::Facts, self.prompt)
     }
 
     fn asked_with(&self) -> Option<(Task, Id)> {
@@ -107,7 +107,8 @@ impl SourceDocument {
     pub(in crate::stages) fn open_passages(
         &self,
         reader: &StoreReader<'_>,
-        (task, asked_with): (Task, Id),
+        task: Task,
+        asked_with: Id,
     ) -> heed::Result<Vec<LedgerUnit<Passage>>> {
         let mut units = vec![];
         for (section, chunk) in self.chunks() {

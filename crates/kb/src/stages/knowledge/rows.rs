@@ -102,7 +102,7 @@ impl AskStage for Rows {
         reader: &StoreReader<'_>,
         document: &SourceDocument,
     ) -> heed::Result<Vec<LedgerUnit<Passage>>> {
-        document.open_passages(reader, (Task::Rows, self.asked_with))
+        document.open_passages(reader, Task::Rows, self.asked_with)
     }
 
     fn variables(&self, passage: &Passage) -> Value {

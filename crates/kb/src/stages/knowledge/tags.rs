@@ -226,7 +226,7 @@ impl AskStage for Tag {
         reader: &StoreReader<'_>,
         document: &SourceDocument,
     ) -> heed::Result<Vec<LedgerUnit<Passage>>> {
-        document.open_passages(reader, (Task::Tag, self.asked_with))
+        document.open_passages(reader, Task::Tag, self.asked_with)
     }
 
     fn asked_with(&self) -> Option<(Task, Id)> {

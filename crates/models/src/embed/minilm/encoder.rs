@@ -35,7 +35,8 @@ impl Encoder {
 
     pub(super) fn from_memory(
         graph: GraphInMemory,
-        (path, precision): (&Path, Precision),
+        path: &Path,
+        precision: Precision,
     ) -> Result<Self, WeightsError> {
         let model = options(precision).external_data(graph.data_file, graph.data).load(graph.graph);
         Self::new(model.map_err(|error| wrong(path, &error))?, path)

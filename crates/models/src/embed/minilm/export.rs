@@ -55,7 +55,7 @@ pub(super) fn export(
     data: &mut dyn Write,
 ) -> Result<Model, ExportError> {
     let weights = Checkpoint::open(source.weights)?;
-    let mut exporter = Exporter::new(source.config, weights, (data, source.data_file));
+    let mut exporter = Exporter::new(source.config, weights, data, source.data_file);
     exporter.embeddings()?;
     let hidden = exporter.layers()?;
     exporter.pooling(&hidden);
@@ -105,7 +105,8 @@ impl<'a> Exporter<'a> {
     fn new(
         config: &'a BertConfig,
         weights: Checkpoint<'a>,
-        (data, data_file): (&'a mut dyn Write, &'a str),
+        data: &'a mut dyn Write,
+        data_file: &'a str,
     ) -> Self {
         Self { config, weights, data, data_file, offset: 0, nodes: vec![], tensors: vec![] }
     }

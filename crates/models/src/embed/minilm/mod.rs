@@ -167,7 +167,7 @@ fn open_encoder(files: &Files, precision: Precision) -> Result<Encoder, WeightsE
         Err(error @ WeightsError::Io { doing: "write", .. }) => {
             tracing::warn!(%error, "the graph cannot be stored and is made again at each start");
             let graph = weights::graph_in_memory(folder)?;
-            Encoder::from_memory(graph, (&files.graph, precision))
+            Encoder::from_memory(graph, &files.graph, precision)
         }
         Err(error) => Err(error),
     }

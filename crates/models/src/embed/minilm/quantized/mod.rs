@@ -80,10 +80,10 @@ impl QuantizedEncoder {
     /// The last states of a text, `[tokens, hidden]`, from its words' own vectors of the same
     /// shape. Tokens from `first` on belong to the second segment.
     pub(super) fn states(&self, words: Vec<f32>, first: usize) -> Vec<f32> {
-        self.states_by(&Products::new(), (words, first))
+        self.states_by(&Products::new(), words, first)
     }
 
-    fn states_by(&self, products: &Products, (words, first): (Vec<f32>, usize)) -> Vec<f32> {
+    fn states_by(&self, products: &Products, words: Vec<f32>, first: usize) -> Vec<f32> {
         let mut states = words;
         if states.is_empty() {
             return states;

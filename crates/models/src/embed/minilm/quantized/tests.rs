@@ -85,7 +85,7 @@ fn the_encoder_computes_what_the_model_means() {
         for first in [ids.len(), 4] {
             let expected = tiny.states(&ids, first).concat();
             for (products, close) in [(Products::new(), 0.02), (Products::of_seven_bits(), 0.03)] {
-                let found = encoder.states_by(&products, (words.clone(), first));
+                let found = encoder.states_by(&products, words.clone(), first);
                 let errors = found.iter().zip(&expected).map(|(a, b)| (a - b).abs());
                 let mean = errors.sum::<f32>() / float(expected.len());
                 assert_eq!(found.len(), expected.len());

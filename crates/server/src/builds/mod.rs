@@ -3,6 +3,7 @@
 mod again;
 mod build;
 mod coverage;
+mod failure;
 mod following;
 mod mark;
 mod spending;

@@ -11,12 +11,12 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::again::{Pauses, change_surely, pause};
+use super::failure::describe_failure;
 use super::spending::Spending;
 use super::{Build, BuildReport, BuildState, RefusedFile};
 use crate::limits::allowance::Allowance;
 use crate::limits::blocking::run_blocking;
 use crate::metrics::Metrics;
-use crate::problem::Problem;
 use crate::workspace::Workspace;
 
 /// Where it is counted what builds may use and have used.
@@ -220,7 +220,10 @@ impl End {
                     }
                 })),
             },
-            Err(error) => Self { error: Some(Problem::from(error).detail), report: None },
+            Err(error) => {
+                let base = folder.parent().unwrap_or(folder);
+                Self { error: Some(describe_failure(error, base)), report: None }
+            }
         }
     }
 
@@ -251,7 +254,7 @@ fn figures(report: &impl Serialize) -> serde_json::Map<String, Value> {
     }
 }
 
-fn slashed(name: &Path) -> String {
+pub(super) fn slashed(name: &Path) -> String {
     let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")
 }

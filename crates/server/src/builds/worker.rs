@@ -214,10 +214,8 @@ impl End {
             Ok(report) => Self {
                 error: report.error(),
                 report: Some(Arc::new(match &report {
-                    Report::Indexed(report) => BuildReport::new(report, folder),
-                    Report::Learned(report) => {
-                        BuildReport { refused: vec![], figures: figures(report) }
-                    }
+                    Report::Indexed(report) => BuildReport::of_index(report, folder),
+                    Report::Learned(report) => BuildReport::new(vec![], figures(report)),
                 })),
             },
             Err(error) => {
@@ -234,7 +232,7 @@ impl End {
 
 impl BuildReport {
     /// In `refused` files have the names of their documents instead of paths.
-    fn new(report: &IndexReport, folder: &Path) -> Self {
+    fn of_index(report: &IndexReport, folder: &Path) -> Self {
         let refused = |refused: &halma_engine::Refused| {
             let name = refused.file.strip_prefix(folder).unwrap_or(&refused.file);
             let file = RefusedFile::new(&slashed(name), &refused.reason, &refused.hint);
@@ -243,7 +241,7 @@ impl BuildReport {
         let refused = report.refused.iter().map(refused).collect();
         let mut figures = figures(report);
         figures.remove("refused");
-        Self { refused, figures }
+        Self::new(refused, figures)
     }
 }
 

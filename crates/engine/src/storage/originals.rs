@@ -21,8 +21,8 @@ pub struct Originals {
     dir: PathBuf,
     /// Only files whose fields meet these are there.
     filter: MetadataFilter,
-    /// Held while a file and its fields are put in place.
-    lock: Arc<Mutex<()>>,
+    /// Held while a file and its fields are put in place or removed; counts removals.
+    lock: Arc<Mutex<u64>>,
 }
 
 /// A file among the originals.
@@ -145,9 +145,16 @@ impl Originals {
         found.into_iter().map(|file| file.bytes).collect()
     }
 
+    /// How often files were removed by [`Originals::remove`] of this value, its copies and views. Waits
+    /// for a removal that is under way.
+    pub fn removals(&self) -> u64 {
+        *self.lock.lock()
+    }
+
     /// Removes files, and the folders that they leave empty.
     pub fn remove(&self, names: &[String]) -> std::io::Result<()> {
-        let _turn = self.lock.lock();
+        let mut removals = self.lock.lock();
+        *removals += 1;
         for path in names.iter().filter_map(|name| self.find(name)) {
             std::fs::remove_file(&path)?;
             match std::fs::remove_file(metadata_file(&path)) {

@@ -144,7 +144,8 @@ fn what_a_killed_server_has_not_finished_writing_is_no_build() {
 
 #[test]
 fn a_list_names_some_of_many_refused_files_with_their_number() {
-    let refuse = |number: usize| RefusedFile::new(&format!("{number}.bin"), "unknown", "convert it");
+    let refuse =
+        |number: usize| RefusedFile::new(&format!("{number}.bin"), "unknown", "convert it");
     let refused: Vec<_> = (0..45).map(refuse).collect();
     let mut build = Build::queued("b".into(), None, None);
     build.report = Some(Arc::new(BuildReport::new(refused, serde_json::Map::new())));

@@ -112,7 +112,7 @@ impl Workspace {
             name: name.to_owned(),
             dir: dir.to_owned(),
             uploads,
-            uploading: Arc::default(),
+            uploading: Arc::new(Uploading::new(engine.shared().is_some())),
             engine: RwLock::new(Arc::new(engine)),
             closed: Arc::default(),
             removed: Arc::new(watch::Sender::new(false)),

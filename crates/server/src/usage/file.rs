@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use halma_engine::replace_file;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -171,13 +172,12 @@ impl FileUsage {
         for (key, counts) in &state.unwritten {
             sums.entry(key.clone()).or_default().add(*counts);
         }
-        let mut new = tempfile::NamedTempFile::new_in(&self.dir)?;
+        let mut new = vec![];
         for (key, counts) in &sums {
             serde_json::to_writer(&mut new, &Record { key: key.clone(), counts: *counts })?;
-            new.write_all(b"\n")?;
+            new.push(b'\n');
         }
-        new.as_file().sync_all()?;
-        new.persist(&path).map_err(|e| e.error)?;
+        replace_file(&path, &new)?;
         let (lines, unwritten) = (sums.len(), BTreeMap::new());
         *state = State { sums, unwritten, lines, compact_at: 0 };
         Ok(())

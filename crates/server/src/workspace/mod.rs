@@ -96,6 +96,10 @@ impl Workspace {
             std::fs::remove_dir_all(&uploads).map_err(failed)?;
         }
         engine.originals().create().map_err(failed)?;
+        // Another server of a base that is shared may be placing a file.
+        if is_server && engine.shared().is_none() {
+            remove_orphaned_fields(name, &engine);
+        }
         let builds = match engine.shared() {
             _ if !is_server => Builds::unserved().map_err(failed)?,
             Some(space) => Builds::shared(space, server, mark)?,
@@ -215,6 +219,19 @@ impl Workspace {
 
     pub(crate) fn set_engine(&self, engine: Engine) {
         *self.engine.write() = Arc::new(engine);
+    }
+}
+
+/// Fields of uploads that a crash has prevented. Those that stay are removed when it is opened again.
+fn remove_orphaned_fields(workspace: &str, engine: &Engine) {
+    match engine.originals().remove_orphaned_fields() {
+        Ok(0) => {}
+        Ok(count) => {
+            tracing::info!("workspace `{workspace}`: fields of {count} missing files were removed");
+        }
+        Err(e) => {
+            tracing::warn!("workspace `{workspace}`: fields of missing files are not removed: {e}");
+        }
     }
 }
 

@@ -268,11 +268,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let server = open(dir.path(), Purpose::Serve);
         add(&server, 1);
-        let lock = dir.path().join(LOCK);
-        std::fs::remove_file(&lock).unwrap();
-        std::fs::create_dir(&lock).unwrap();
+        // A folder in its place cannot be appended to.
+        let (path, aside) = (dir.path().join(NAME), dir.path().join("aside"));
+        std::fs::rename(&path, &aside).unwrap();
+        std::fs::create_dir(&path).unwrap();
         add(&server, 2);
-        std::fs::remove_dir(&lock).unwrap();
+        std::fs::remove_dir(&path).unwrap();
+        std::fs::rename(&aside, &path).unwrap();
         assert_eq!(calls(&open(dir.path(), Purpose::Answer)), 1);
         server.compact(&mut server.state.lock()).unwrap();
         assert_eq!(calls(&open(dir.path(), Purpose::Answer)), 3);

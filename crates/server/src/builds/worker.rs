@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::again::{Pauses, change_surely, pause};
 use super::failure::describe_failure;
+use super::retry::{Pauses, change_surely, pause};
 use super::spending::Spending;
 use super::{Build, BuildReport, BuildState, RefusedFile};
 use crate::limits::allowance::Allowance;

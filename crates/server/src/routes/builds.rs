@@ -15,7 +15,7 @@ use crate::builds::{Build, BuildState, BuildStatus, inputs, options};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::limits::bounds;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 use crate::sse::{self, EventSender};
 

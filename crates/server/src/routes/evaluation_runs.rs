@@ -19,7 +19,7 @@ use crate::app::{Shared, Stop};
 use crate::evaluation_runs::{EvaluationRun, EvaluationRuns, RunState, is_evaluation_name};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 use crate::usage::UsageCounter;
 

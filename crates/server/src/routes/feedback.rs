@@ -16,7 +16,7 @@ use crate::access::{Caller, MayAskDocuments, MayWriteDocuments};
 use crate::app::Shared;
 use crate::json::{JsonBody, Params, Part};
 use crate::limits::bounds;
-use crate::listing::{Items, limit};
+use crate::pagination::{Items, limit};
 use crate::problem::Problem;
 use crate::usage::UsageCounter;
 

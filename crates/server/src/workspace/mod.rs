@@ -1,5 +1,4 @@
 //! A workspace: one tenant with a base, its originals, builds, traces and usage.
-mod all;
 mod closed;
 mod closing;
 mod continuing;
@@ -8,6 +7,7 @@ mod idle;
 mod open;
 mod overview;
 mod shared;
+mod workspaces;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use halma_engine::Engine;
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
-pub use all::has_workspace;
-pub(crate) use all::{DEFAULT, Workspaces, folders};
 pub(crate) use freshness::{Freshness, has_changed};
 pub(crate) use overview::Overview;
+pub use workspaces::has_workspace;
+pub(crate) use workspaces::{DEFAULT, Workspaces, folders};
 
 use crate::builds::{Builds, Mark};
 use crate::evaluation_runs::EvaluationRuns;

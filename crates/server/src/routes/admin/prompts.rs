@@ -12,7 +12,7 @@ use crate::access::{MayAdmin, MayAsk};
 use crate::app::{App, Shared};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 

@@ -58,6 +58,7 @@ pub use shared::{
 pub use storage::cache::{CacheUse, clear_cache};
 pub use storage::convert::{ConvertedBase, convert_base};
 pub use storage::originals::{Original, Originals, safe_name};
+pub use storage::replace::{replace_file, replace_prepared_file};
 pub use storage::series::over_series;
 pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 

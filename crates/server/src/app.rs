@@ -8,13 +8,13 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Semaphore, watch};
 
 use crate::builds::{BUILD_ENTRIES, BuildAccounts};
-use crate::condition::Condition;
 use crate::keys::{KEY_ENTRIES, KeyFile, Keys};
 use crate::limits::allowance::Allowance;
 use crate::limits::rate_limit::RateLimit;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::settings::{SETTINGS_ENTRIES, SharedSettings};
+use crate::storage_health::StorageHealth;
 use crate::workspace::{DEFAULT, Purpose, Workspace, Workspaces, has_changed};
 
 pub(crate) type Shared = Arc<App>;
@@ -45,7 +45,7 @@ pub(crate) struct App {
     pub(crate) loopback: bool,
     pub(crate) stop: watch::Sender<Stop>,
     /// Of the store of the default workspace and its disk.
-    pub(crate) condition: watch::Sender<Condition>,
+    pub(crate) storage_health: watch::Sender<StorageHealth>,
 }
 
 /// The configuration without what was changed over HTTP, and the version of the settings that it is
@@ -84,7 +84,7 @@ impl App {
         let allowance = Arc::new(Allowance::new(Arc::clone(&keys), engine.shared().cloned(), dir));
         let metrics = Arc::new(Metrics::default());
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
-        let condition = watch::Sender::new(Condition::look(&engine, dir));
+        let storage_health = watch::Sender::new(StorageHealth::look(&engine, dir));
         let settings = engine.shared().map(SharedSettings::open).transpose()?.map(Arc::new);
         let configured = engine.config().clone();
         let engine = match &settings {
@@ -94,7 +94,7 @@ impl App {
         let accounts =
             BuildAccounts { allowance: Arc::clone(&allowance), metrics: Arc::clone(&metrics) };
         let app = Self {
-            condition,
+            storage_health,
             rate_limit: RateLimit::new(config.requests_per_minute),
             asks: Arc::new(Semaphore::new(config.concurrent_asks)),
             workspaces: Workspaces::new(

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::builds::{BuildState, Coverage};
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 

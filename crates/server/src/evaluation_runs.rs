@@ -1,14 +1,13 @@
 //! Evaluations that were started over HTTP and how far each is: in a file of the workspace; of a base
 //! that is shared, in an entry of its database, so that all its servers show and cancel them.
 use std::collections::HashMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
-use halma_engine::{SealedEntries, SharedSpace};
+use halma_engine::{SealedEntries, SharedSpace, replace_file};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -355,10 +354,6 @@ impl Storage {
 }
 
 fn write(path: &Path, runs: &[StoredRun]) -> Result<(), Problem> {
-    let failed = |e: std::io::Error| Problem::io(&e);
     let bytes = serde_json::to_vec(runs).map_err(|e| Problem::internal(&e))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(&bytes).map_err(failed)?;
-    file.persist(path).map_err(|e| failed(e.error)).map(drop)
+    replace_file(path, &bytes).map_err(|e| Problem::io(&e))
 }

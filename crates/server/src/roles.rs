@@ -1,10 +1,9 @@
 //! Roles that an administrator has assigned to models over HTTP. They are kept in a file of the base
 //! and take precedence over the configuration.
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::Path;
 
-use halma_engine::{Config, Engine, OFFLINE, ROLES};
+use halma_engine::{Config, Engine, OFFLINE, ROLES, replace_file};
 
 use crate::problem::Problem;
 
@@ -38,11 +37,8 @@ pub(crate) fn store(dir: &Path, roles: &Roles) -> Result<(), Problem> {
 
 /// Replaces the assignment in the folder of the base.
 pub(crate) fn write(dir: &Path, all: &Roles) -> Result<(), Problem> {
-    let failed = |e: std::io::Error| Problem::io(&e);
     let text = serde_json::to_vec_pretty(all).map_err(|e| Problem::internal(&e))?;
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
-    file.write_all(&text).map_err(failed)?;
-    file.persist(dir.join(FILE)).map_err(|e| failed(e.error)).map(drop)
+    replace_file(&dir.join(FILE), &text).map_err(|e| Problem::io(&e))
 }
 
 /// The engine with the roles that were kept.

@@ -17,15 +17,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop};
-use crate::condition::Condition;
 use crate::keys::{KeyFile, KeysError};
 use crate::limits::blocking::run_blocking;
 #[cfg(unix)]
 use crate::limits::handles;
-use crate::listening::ReservedAddress;
 use crate::problem::Problem;
+use crate::reserved_address::ReservedAddress;
 use crate::routes;
 use crate::settings::follow_settings;
+use crate::storage_health::StorageHealth;
 use crate::workspace::Purpose;
 
 /// Bytes of the request line and headers at most.
@@ -121,7 +121,7 @@ impl Server {
             let app = Arc::clone(&app);
             async move {
                 let root = Arc::clone(app.workspaces.root());
-                Condition::watch(root, &app.condition).await;
+                StorageHealth::watch(root, &app.storage_health).await;
             }
         });
         let following = tokio::spawn(follow_settings(Arc::clone(&app)));

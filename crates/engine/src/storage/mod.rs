@@ -2,5 +2,6 @@
 pub(crate) mod cache;
 pub(crate) mod convert;
 pub(crate) mod originals;
+pub(crate) mod replace;
 pub(crate) mod series;
 pub(crate) mod traces;

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use halma_core::{EmbedRole, Layer};
 
-use super::list::AllFeedback;
+use super::list::contradicting;
 use super::types::parse_feedback_id;
 use super::{CandidateState, Check, Decision, Feedback, feedback_id};
 use crate::embedding::embed_once;
@@ -206,7 +206,7 @@ fn refused(
     if decision.despite {
         return Ok(None);
     }
-    let others = AllFeedback::load(reader)?.contradicting(key, record);
+    let others = contradicting(reader.feedback_near(record)?.iter(), (key, record));
     let others: Vec<String> = others.into_iter().map(feedback_id).collect();
     let id = id.to_owned();
     Ok((!others.is_empty()).then(|| KbError::Contradicted { id, others: others.join("`, `") }))

@@ -104,7 +104,7 @@ fn names_gone(
 
 /// What the same person said of a run, as far as nothing of it was accepted.
 fn said_before(reader: &StoreReader<'_>, record: &FeedbackRecord) -> heed::Result<Vec<Id>> {
-    let mut before = reader.all_feedback()?;
+    let mut before = reader.feedback_near(record)?;
     before.retain(|(_, other)| {
         let accepted = other.candidates.iter().any(|candidate| candidate.atom.is_some());
         other.run == record.run && other.by == record.by && !accepted

@@ -1,6 +1,7 @@
 //! What feedback says about searches of chunks: an accepted answer speaks for the chunks that it
 //! rests on when a similar question is asked, and an answer that was wrong against those it cited.
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use halma_core::text::normalise_name;
 use halma_core::text::similarity::jaccard;
@@ -10,7 +11,7 @@ use super::types::feedback_id;
 use super::{CandidateState, FeedbackSettings, Verdict};
 use crate::lexical::query_terms;
 use crate::search::{Ranked, Search};
-use crate::store::{Id, Row, StoreReader};
+use crate::store::{CandidateRecord, FeedbackRecord, Id, Row, StoreReader};
 
 /// The name of the part of a score that feedback gives.
 const FEEDBACK: &str = "feedback";
@@ -18,8 +19,33 @@ const FEEDBACK: &str = "feedback";
 /// Questions that were accepted or marked wrong.
 #[derive(Default)]
 pub(crate) struct FeedbackIndex {
-    pub(super) accepted: Vec<KnownQuestion>,
-    wrong: Vec<KnownQuestion>,
+    pub(super) accepted: Vec<Arc<KnownQuestion>>,
+    wrong: Vec<Arc<KnownQuestion>>,
+    records: HashMap<Id, IndexedRecord>,
+}
+
+/// What a record adds to the index.
+#[derive(Clone)]
+struct IndexedRecord {
+    /// Of the record as it was read; a record that is changed has another one.
+    stamp: Id,
+    accepted: Vec<Arc<KnownQuestion>>,
+    wrong: Option<Arc<KnownQuestion>>,
+}
+
+impl IndexedRecord {
+    fn new((id, stamp): (Id, Id), record: &FeedbackRecord) -> Self {
+        let lowers = record.verdict == Verdict::Wrong && !record.dismissed;
+        let wrong = (lowers && !record.cited.is_empty())
+            .then(|| Arc::new(KnownQuestion::new(id, &record.question, &record.cited)));
+        let is_accepted = |held: &&CandidateRecord| held.state == CandidateState::Accepted;
+        let accepted = record.candidates.iter().filter(is_accepted).map(|held| {
+            let known = KnownQuestion::new(id, &held.question, &held.chunks);
+            let answers = held.kind.is_recalled() && !held.answer.trim().is_empty();
+            Arc::new(KnownQuestion { atom: held.atom.filter(|_| answers), ..known })
+        });
+        Self { stamp, accepted: accepted.collect(), wrong }
+    }
 }
 
 /// A question with the chunks that it is about.
@@ -56,20 +82,22 @@ pub(super) fn terms_of(question: &str) -> HashSet<String> {
 }
 
 impl FeedbackIndex {
-    /// What a reader may see of it.
-    pub(crate) fn load(reader: &StoreReader<'_>) -> heed::Result<Self> {
+    /// What a reader may see of it. Records that are as they were in the `former` index are not read
+    /// again; it must have been loaded by a reader that sees the same.
+    pub(crate) fn load(reader: &StoreReader<'_>, former: Option<&Self>) -> heed::Result<Self> {
         let mut index = Self::default();
-        for (id, record) in reader.all_feedback()? {
-            let lowers = record.verdict == Verdict::Wrong && !record.dismissed;
-            if lowers && !record.cited.is_empty() {
-                index.wrong.push(KnownQuestion::new(id, &record.question, &record.cited));
-            }
-            let accepted = record.candidates.iter();
-            for held in accepted.filter(|held| held.state == CandidateState::Accepted) {
-                let known = KnownQuestion::new(id, &held.question, &held.chunks);
-                let answers = held.kind.is_recalled() && !held.answer.trim().is_empty();
-                index.accepted.push(KnownQuestion { atom: held.atom.filter(|_| answers), ..known });
-            }
+        for (id, stamp) in reader.feedback_stamps()? {
+            let held = former.and_then(|former| former.records.get(&id));
+            let record = match held.filter(|held| held.stamp == stamp) {
+                Some(held) => held.clone(),
+                None => match reader.feedback(id)? {
+                    Some(record) => IndexedRecord::new((id, stamp), &record),
+                    None => continue,
+                },
+            };
+            index.accepted.extend(record.accepted.iter().cloned());
+            index.wrong.extend(record.wrong.clone());
+            index.records.insert(id, record);
         }
         Ok(index)
     }
@@ -89,7 +117,8 @@ impl FeedbackIndex {
         for (text, list) in search.query.texts.iter().zip(lists) {
             let terms = terms_of(text);
             let best = list.iter().map(|ranked| ranked.score).fold(0.0_f32, f32::max);
-            let near = |known: &&KnownQuestion| known.similarity(&terms) >= settings.similarity;
+            let near =
+                |known: &&Arc<KnownQuestion>| known.similarity(&terms) >= settings.similarity;
             for known in self.accepted.iter().filter(near).filter(|_| settings.weight > 0.0) {
                 let gain = settings.weight * known.similarity(&terms) * best.max(f32::EPSILON);
                 for row in known.chunks.iter().filter(|row| admitted.admits(**row)) {

@@ -88,14 +88,14 @@ fn contradict(one: &FeedbackRecord, other: &FeedbackRecord) -> bool {
 }
 
 /// All records, with what may contradict what.
-pub(super) struct AllFeedback {
-    pub(super) records: Vec<(Id, FeedbackRecord)>,
+struct AllFeedback {
+    records: Vec<(Id, FeedbackRecord)>,
     /// Places in the list by run, and by question.
     near: HashMap<String, Vec<usize>>,
 }
 
 impl AllFeedback {
-    pub(super) fn load(reader: &StoreReader<'_>) -> heed::Result<Self> {
+    fn load(reader: &StoreReader<'_>) -> heed::Result<Self> {
         let records = reader.all_feedback()?;
         let mut near: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, (_, record)) in records.iter().enumerate() {
@@ -110,26 +110,32 @@ impl AllFeedback {
         [format!("run {}", record.run), format!("question {}", normalise_name(&record.question))]
     }
 
-    /// The ids of those that say otherwise than one.
-    pub(super) fn contradicting(&self, id: Id, record: &FeedbackRecord) -> Vec<Id> {
+    fn contradicting(&self, id: Id, record: &FeedbackRecord) -> Vec<Id> {
         let near = Self::keys(record).into_iter().filter_map(|key| self.near.get(&key)).flatten();
-        let mut found: Vec<Id> = near
-            .map(|at| &self.records[*at])
-            .filter(|(other, _)| *other != id)
-            .filter(|(_, other)| !record.dismissed && !other.dismissed)
-            .filter(|(_, other)| contradict(record, other))
-            .map(|(other, _)| *other)
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+        contradicting(near.map(|at| &self.records[*at]), (id, record))
     }
+}
+
+/// The ids of those that say otherwise than one.
+pub(super) fn contradicting<'a>(
+    near: impl Iterator<Item = &'a (Id, FeedbackRecord)>,
+    (id, record): (Id, &FeedbackRecord),
+) -> Vec<Id> {
+    let mut found: Vec<Id> = near
+        .filter(|(other, _)| *other != id)
+        .filter(|(_, other)| !record.dismissed && !other.dismissed)
+        .filter(|(_, other)| contradict(record, other))
+        .map(|(other, _)| *other)
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 impl Base {
     /// Whether no one has said anything of an answer.
     pub fn has_no_feedback(&self) -> Result<bool, KbError> {
-        self.store.read(|reader| Ok(reader.feedback_ids()?.is_empty()))
+        self.store.read(|reader| reader.has_no_feedback())
     }
 
     /// Feedback by its id.
@@ -138,8 +144,9 @@ impl Base {
         let key = parse_feedback_id(id).ok_or_else(missing)?;
         let found = self.store.read(|reader| {
             let Some(record) = reader.feedback(key)? else { return Ok(None) };
-            let all = AllFeedback::load(reader)?;
-            shown(reader, key, &record, &all).map(Some)
+            let near = reader.feedback_near(&record)?;
+            let contradicts = contradicting(near.iter(), (key, &record));
+            shown(reader, (key, &record), contradicts).map(Some)
         })?;
         found.ok_or_else(missing)
     }
@@ -164,7 +171,8 @@ impl Base {
                 if after.is_some_and(|after| *id >= after) || !query.fits(record) {
                     continue;
                 }
-                let feedback = shown(reader, *id, record, &all)?;
+                let contradicts = all.contradicting(*id, record);
+                let feedback = shown(reader, (*id, record), contradicts)?;
                 if query.contradicted.is_none_or(|is| is != feedback.contradicts.is_empty()) {
                     listed.push(feedback);
                 }
@@ -176,9 +184,8 @@ impl Base {
 
 fn shown(
     reader: &StoreReader<'_>,
-    id: Id,
-    record: &FeedbackRecord,
-    all: &AllFeedback,
+    (id, record): (Id, &FeedbackRecord),
+    contradicts: Vec<Id>,
 ) -> heed::Result<Feedback> {
     let mut documents = vec![];
     for row in &record.documents {
@@ -219,7 +226,7 @@ fn shown(
         cited: chunk_ids(reader, &record.cited)?,
         candidates,
         dismissed: record.dismissed,
-        contradicts: all.contradicting(id, record).into_iter().map(feedback_id).collect(),
+        contradicts: contradicts.into_iter().map(feedback_id).collect(),
     })
 }
 

@@ -322,3 +322,26 @@ fn a_base_of_an_earlier_version_is_read_and_gets_its_databases() {
     assert_eq!((first.len(), second.len()), (2, 1));
     assert!(first[0].id > first[1].id && first[1].id > second[0].id);
 }
+
+#[tokio::test]
+async fn records_that_have_not_changed_are_not_read_again_for_searches() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = base(&dir);
+    let sources = [chunks(&base)[0].clone()];
+    let given = accepted(&base, &sources).await;
+    let load = |former: Option<&FeedbackIndex>| {
+        base.store.read(|reader| FeedbackIndex::load(reader, former)).unwrap()
+    };
+    let first = load(None);
+    let other = draft("run2", Verdict::Right, &sources);
+    let other = base.add_feedback(&FeedbackDraft { question: "When?".into(), ..other }).unwrap();
+    let decision = Decision { by: "bo".into(), despite: true, ..Decision::default() };
+    base.accept_feedback(&other.id, &decision).await.unwrap();
+    let second = load(Some(&first));
+    assert_eq!(second.accepted.len(), 2);
+    assert!(Arc::ptr_eq(&first.accepted[0], &second.accepted[0]));
+    base.undo_feedback(&given.id, &decision).unwrap();
+    let third = load(Some(&second));
+    assert_eq!(third.accepted.len(), 1);
+    assert!(Arc::ptr_eq(&second.accepted[1], &third.accepted[0]));
+}

@@ -260,8 +260,11 @@ impl Held {
         store: &Store,
         generation: u64,
     ) -> Result<Arc<FeedbackIndex>, KbError> {
-        let load = |_| store.read(FeedbackIndex::load).map(Arc::new);
-        current(&self.feedback, generation, load)
+        current(&self.feedback, generation, |former| {
+            // What may be seen of the same records can change.
+            let former = former.filter(|_| !store.is_restricted());
+            store.read(|reader| FeedbackIndex::load(reader, former.as_deref())).map(Arc::new)
+        })
     }
 
     /// The tags by everything that they go by.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use halma_core::Layer;
 
 use super::documents::name_key;
+use super::feedback::is_near_key;
 use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, of_row_key, row_of};
 use super::sealed::{at_of_key, is_shared};
 use super::{At, DocumentRecord, Entry, Id, Store, StoreReader, Table};
@@ -268,6 +269,9 @@ impl StoreReader<'_> {
         }
         for entry in db.links.iter(self)? {
             let (key, _) = entry?;
+            if is_near_key(key) {
+                continue;
+            }
             let Some(at) = key.get(..5).and_then(at_of_key) else {
                 report(None, "a link of feedback has an invalid key".into());
                 continue;

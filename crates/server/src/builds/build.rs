@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+/// Refused files of each build in a list at most: a folder of pictures is thousands in each build.
+const MOST_LISTED_REFUSALS: usize = 20;
+
 /// The state of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -126,11 +129,28 @@ impl StageProgress {
 /// What a build did.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub(crate) struct BuildReport {
+    /// In a list of builds the first ones of each.
     pub(crate) refused: Vec<RefusedFile>,
+    /// How many were refused. Reports on disk may be without it.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub(crate) refused_files: usize,
     /// Counts, usage and time, as in the report of `halma index --json`.
     #[serde(flatten)]
     #[schema(value_type = std::collections::HashMap<String, Value>)]
     pub(crate) figures: serde_json::Map<String, Value>,
+}
+
+impl BuildReport {
+    pub(crate) fn new(refused: Vec<RefusedFile>, figures: serde_json::Map<String, Value>) -> Self {
+        Self { refused_files: refused.len(), refused, figures }
+    }
+
+    /// A copy that names this many refused files at most.
+    fn shortened(&self, most: usize) -> Self {
+        let refused = self.refused.iter().take(most).cloned().collect();
+        Self { refused, refused_files: self.refused.len(), figures: self.figures.clone() }
+    }
 }
 
 /// A file that was not accepted.
@@ -263,8 +283,18 @@ impl Build {
         running.or(self.progress.first()).copied()
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a rate needs only a few digits")]
     pub(crate) fn status(&self) -> BuildStatus {
+        self.status_with(usize::MAX)
+    }
+
+    /// The status for a list of builds.
+    pub(crate) fn list_status(&self) -> BuildStatus {
+        self.status_with(MOST_LISTED_REFUSALS)
+    }
+
+    /// The status, with this many refused files at most.
+    #[expect(clippy::cast_precision_loss, reason = "a rate needs only a few digits")]
+    fn status_with(&self, most_refused: usize) -> BuildStatus {
         let is_begun = matches!(self.state, BuildState::Running | BuildState::Paused);
         let progress = self.current().filter(|_| self.state == BuildState::Running);
         let reported = self.reported.as_ref().filter(|_| is_begun);
@@ -297,7 +327,7 @@ impl Build {
             created: self.created,
             started: self.started,
             finished: self.finished,
-            report: self.report.as_deref().cloned(),
+            report: self.report.as_ref().map(|report| report.shortened(most_refused)),
             error: self.error.clone(),
         }
     }

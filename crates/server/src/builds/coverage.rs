@@ -62,7 +62,7 @@ mod tests {
     fn build(id: &str, uploads: Option<&[&str]>, refused: &[(&str, &str)]) -> Build {
         let uploads = uploads.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
         let refused = refused.iter().map(|(name, why)| RefusedFile::new(name, *why, "fix it"));
-        let report = BuildReport { refused: refused.collect(), figures: serde_json::Map::new() };
+        let report = BuildReport::new(refused.collect(), serde_json::Map::new());
         Build { report: Some(Arc::new(report)), ..Build::queued(id.into(), uploads, None) }
     }
 

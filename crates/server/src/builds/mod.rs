@@ -1,10 +1,11 @@
 //! Builds: a queue on disk for each workspace, processed one at a time, resumed after a restart. The
 //! servers of a base that is shared have one queue in its database.
-mod again;
 mod build;
 mod coverage;
-mod following;
+mod failure;
 mod mark;
+mod remote_builds;
+mod retry;
 mod spending;
 mod storage;
 #[cfg(test)]
@@ -22,8 +23,8 @@ use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
 pub(crate) use coverage::Coverage;
-pub(crate) use following::follow;
 pub(crate) use mark::{Mark, Marks, SeenMark};
+pub(crate) use remote_builds::follow;
 pub(crate) use storage::BUILD_ENTRIES;
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 

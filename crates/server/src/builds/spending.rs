@@ -4,7 +4,6 @@ use std::sync::Arc;
 use halma_core::{Budget, Meter, UsageTotal};
 
 use super::{Build, BuildAccounts};
-use crate::metrics::Metrics;
 use crate::usage::UsageCounter;
 use crate::workspace::Workspace;
 
@@ -12,7 +11,6 @@ use crate::workspace::Workspace;
 /// room for a deletion has one for all its turns: calls that were under way then are made to their
 /// end, and asked for again from the cache.
 pub(super) struct Spending {
-    metrics: Arc<Metrics>,
     build: String,
     pub(super) meter: Arc<Meter>,
     pub(super) counter: UsageCounter,
@@ -41,9 +39,9 @@ impl Spending {
         });
         let under = (key.unwrap_or_default(), "index");
         Self {
-            metrics: Arc::clone(&accounts.metrics),
             build: build.id.clone(),
-            counter: UsageCounter::new(workspace, under, Arc::clone(&meter)),
+            counter: UsageCounter::new(workspace, under, Arc::clone(&meter))
+                .in_metrics(&accounts.metrics.build_usage),
             meter,
             turns: 1,
             is_counted: false,
@@ -56,13 +54,6 @@ impl Spending {
             return;
         }
         let exact = exact.filter(|_| self.turns == 1);
-        self.metrics.build_usage(exact.unwrap_or_else(|| self.counter.total()));
-        self.counter.count(exact);
-    }
-}
-
-impl Drop for Spending {
-    fn drop(&mut self) {
-        self.count(None);
+        self.counter.finish(exact);
     }
 }

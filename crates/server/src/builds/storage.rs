@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use halma_engine::{EngineError, SealedEntries, SharedSpace};
+use halma_engine::{EngineError, SealedEntries, SharedSpace, replace_file};
 use parking_lot::Mutex;
 
 use super::mark::Mark;
@@ -109,10 +109,7 @@ impl Storage {
     pub(super) fn put(&self, build: &Build) -> std::io::Result<bool> {
         match self {
             Self::Folder(dir) => {
-                let mut file = tempfile::NamedTempFile::new_in(dir)?;
-                serde_json::to_writer(&mut file, build)?;
-                file.as_file().sync_all()?;
-                file.persist(path(dir, &build.id)).map_err(|e| e.error)?;
+                replace_file(&path(dir, &build.id), &serde_json::to_vec(build)?)?;
                 Ok(true)
             }
             Self::Unserved => Err(std::io::Error::other("this process builds nothing")),

@@ -141,3 +141,21 @@ fn what_a_killed_server_has_not_finished_writing_is_no_build() {
     assert!(!leftover.exists() && stored.exists());
     assert!(Builds::unserved().unwrap().start(None, vec![], None).is_err());
 }
+
+#[test]
+fn a_list_names_some_of_many_refused_files_with_their_number() {
+    let refuse =
+        |number: usize| RefusedFile::new(&format!("{number}.bin"), "unknown", "convert it");
+    let refused: Vec<_> = (0..45).map(refuse).collect();
+    let mut build = Build::queued("b".into(), None, None);
+    build.report = Some(Arc::new(BuildReport::new(refused, serde_json::Map::new())));
+    // As a report that was stored without the number.
+    let mut stored = serde_json::to_value(&build).unwrap();
+    stored["report"].as_object_mut().unwrap().remove("refused_files").unwrap();
+    let build: Build = serde_json::from_value(stored).unwrap();
+    for (status, named) in [(build.list_status(), 20), (build.status(), 45)] {
+        let report = status.report.unwrap();
+        assert_eq!((report.refused.len(), report.refused_files), (named, 45));
+        assert_eq!(report.refused[0].name, "0.bin");
+    }
+}

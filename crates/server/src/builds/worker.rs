@@ -10,13 +10,13 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::again::{Pauses, change_surely, pause};
+use super::failure::describe_failure;
+use super::retry::{Pauses, change_surely, pause};
 use super::spending::Spending;
 use super::{Build, BuildReport, BuildState, RefusedFile};
 use crate::limits::allowance::Allowance;
 use crate::limits::blocking::run_blocking;
 use crate::metrics::Metrics;
-use crate::problem::Problem;
 use crate::workspace::Workspace;
 
 /// Where it is counted what builds may use and have used.
@@ -214,13 +214,14 @@ impl End {
             Ok(report) => Self {
                 error: report.error(),
                 report: Some(Arc::new(match &report {
-                    Report::Indexed(report) => BuildReport::new(report, folder),
-                    Report::Learned(report) => {
-                        BuildReport { refused: vec![], figures: figures(report) }
-                    }
+                    Report::Indexed(report) => BuildReport::of_index(report, folder),
+                    Report::Learned(report) => BuildReport::new(vec![], figures(report)),
                 })),
             },
-            Err(error) => Self { error: Some(Problem::from(error).detail), report: None },
+            Err(error) => {
+                let base = folder.parent().unwrap_or(folder);
+                Self { error: Some(describe_failure(error, base)), report: None }
+            }
         }
     }
 
@@ -231,7 +232,7 @@ impl End {
 
 impl BuildReport {
     /// In `refused` files have the names of their documents instead of paths.
-    fn new(report: &IndexReport, folder: &Path) -> Self {
+    fn of_index(report: &IndexReport, folder: &Path) -> Self {
         let refused = |refused: &halma_engine::Refused| {
             let name = refused.file.strip_prefix(folder).unwrap_or(&refused.file);
             let file = RefusedFile::new(&slashed(name), &refused.reason, &refused.hint);
@@ -240,7 +241,7 @@ impl BuildReport {
         let refused = report.refused.iter().map(refused).collect();
         let mut figures = figures(report);
         figures.remove("refused");
-        Self { refused, figures }
+        Self::new(refused, figures)
     }
 }
 
@@ -251,7 +252,7 @@ fn figures(report: &impl Serialize) -> serde_json::Map<String, Value> {
     }
 }
 
-fn slashed(name: &Path) -> String {
+pub(super) fn slashed(name: &Path) -> String {
     let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")
 }

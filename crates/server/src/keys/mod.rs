@@ -1,11 +1,11 @@
 //! API keys: their scopes, workspace, expiry and daily budget.
+mod accepted_keys;
 mod file;
 mod key;
-mod live;
 mod storage;
 
+pub(crate) use accepted_keys::Keys;
 pub use file::{KeyFile, KeysError};
 pub(crate) use key::hex;
 pub use key::{Key, NewKey, Scope};
-pub(crate) use live::Keys;
 pub(crate) use storage::KEY_ENTRIES;

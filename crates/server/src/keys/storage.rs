@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use halma_engine::SharedSpace;
+use halma_engine::{SharedSpace, replace_prepared_file};
 
 use super::KeysError;
 
@@ -127,7 +127,6 @@ fn change_file(
     path: &Path,
     change: impl FnOnce() -> Result<Vec<u8>, KeysError>,
 ) -> Result<(), KeysError> {
-    use std::io::Write as _;
     let failed = |source| KeysError::File { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
@@ -139,13 +138,11 @@ fn change_file(
     let _ = give_to_server(&lock_file, path, folder);
     lock.lock().map_err(failed)?;
     let text = change()?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(&text).map_err(failed)?;
     #[cfg(unix)]
-    give_to_server(file.path(), path, folder).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|e| failed(e.error))?;
-    Ok(())
+    let prepare = |new: &Path| give_to_server(new, path, folder);
+    #[cfg(not(unix))]
+    let prepare = |_: &Path| Ok(());
+    replace_prepared_file(path, &text, prepare).map_err(failed)
 }
 
 /// Gives a file the owner of the one whose place it takes, or of the folder, and the permissions of

@@ -1,6 +1,7 @@
 //! How much the uploaded files of a workspace may take, also when several requests upload at once.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use halma_engine::Originals;
@@ -8,15 +9,27 @@ use parking_lot::Mutex;
 
 use crate::problem::Problem;
 
+/// How long a sum is used before the originals are looked at again: other programs may have changed
+/// them.
+const LIFETIME: Duration = Duration::from_mins(5);
+
+/// The same where little room is left, so that what another program has deleted can soon be used.
+const SHORT_LIFETIME: Duration = Duration::from_secs(10);
+
+/// The same where other servers place files among the same originals.
+const SHARED_LIFETIME: Duration = Duration::from_secs(2);
+
 /// What the uploads of one workspace have in common.
 #[derive(Default)]
 pub(crate) struct Uploading {
-    /// How many files were moved to the originals; held while one is.
-    moves: Mutex<u64>,
-    /// Bytes of the originals, as they were looked at last.
+    /// What the originals hold, as far as it is known; held while a file is moved to them.
+    sum: Mutex<Option<Sum>>,
+    /// Bytes of the originals, as they were known last.
     held: AtomicU64,
     /// Bytes of files that are being received or checked.
     receiving: AtomicU64,
+    /// Whether other servers place files among the same originals.
+    is_shared: bool,
 }
 
 /// Most files of a workspace, and most bytes of them.
@@ -26,14 +39,14 @@ pub(crate) struct QuotaLimits {
     pub(crate) bytes: u64,
 }
 
-/// What the originals of a workspace hold, as one request knows it.
+/// What the originals of a workspace held when they were looked at, and what was placed since.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Quota {
-    limits: QuotaLimits,
+struct Sum {
     files: u64,
     bytes: u64,
-    /// The value of [`Uploading::moves`] at that time.
-    moves: u64,
+    looked: Instant,
+    /// [`Originals::removals`] at that time.
+    removals: u64,
 }
 
 /// A file that is to be moved to the originals.
@@ -43,57 +56,83 @@ pub(crate) struct NewFile<'a> {
 }
 
 impl Uploading {
-    /// Looks at the originals, also at those that the caller does not see. Reads the disk.
-    pub(crate) fn look(&self, originals: &Originals, limits: QuotaLimits) -> Quota {
-        let moves = self.moves.lock();
-        self.look_now(originals, limits, *moves)
+    pub(crate) fn new(is_shared: bool) -> Self {
+        Self { is_shared, ..Self::default() }
     }
 
-    fn look_now(&self, originals: &Originals, limits: QuotaLimits, moves: u64) -> Quota {
+    /// Looks at the originals, also at those that the caller does not see, unless what they hold is
+    /// known. May read the disk.
+    pub(crate) fn look(&self, originals: &Originals, limits: QuotaLimits) {
+        self.current(&mut self.sum.lock(), originals, limits);
+    }
+
+    fn current(&self, sum: &mut Option<Sum>, originals: &Originals, limits: QuotaLimits) -> Sum {
+        let removals = originals.removals();
+        let is_current = |sum: &Sum| {
+            let lifetime = match sum.is_tight(limits) {
+                _ if self.is_shared => SHARED_LIFETIME,
+                true => SHORT_LIFETIME,
+                false => LIFETIME,
+            };
+            sum.removals == removals && sum.looked.elapsed() < lifetime
+        };
+        match sum.filter(is_current) {
+            Some(sum) => sum,
+            None => self.look_again(sum, originals),
+        }
+    }
+
+    fn look_again(&self, sum: &mut Option<Sum>, originals: &Originals) -> Sum {
+        // Before the files, so that a removal that happens meanwhile is noticed later.
+        let (removals, looked) = (originals.removals(), Instant::now());
         let held = originals.sizes();
-        let quota = Quota { limits, files: held.len() as u64, bytes: held.iter().sum(), moves };
-        self.held.store(quota.bytes, Ordering::Release);
-        quota
+        let (files, bytes) = (held.len() as u64, held.iter().sum());
+        self.held.store(bytes, Ordering::Release);
+        *sum.insert(Sum { files, bytes, looked, removals })
     }
 
     /// Moves a file to the originals by `place`, if there is room for it. No other one is moved
-    /// meanwhile, and what others have moved since counts.
+    /// meanwhile, and what others have moved before counts.
     pub(crate) fn place<T, E>(
         &self,
-        quota: &mut Quota,
+        limits: QuotaLimits,
         (originals, file): (&Originals, NewFile<'_>),
         place: impl FnOnce() -> Result<Result<T, E>, Problem>,
     ) -> Result<Result<T, E>, Problem> {
-        let mut moves = self.moves.lock();
-        if *moves != quota.moves {
-            *quota = self.look_now(originals, quota.limits, *moves);
-        }
-        let taken = quota.with(file.bytes, originals.get(file.name).map(|former| former.bytes))?;
+        let mut sum = self.sum.lock();
+        let former = originals.get(file.name).map(|former| former.bytes);
+        let current = self.current(&mut sum, originals, limits);
+        let with_file = match current.with(file.bytes, former, limits) {
+            // Another program may have made room.
+            Err(_) => self.look_again(&mut sum, originals).with(file.bytes, former, limits)?,
+            Ok(with_file) => with_file,
+        };
+        let before = sum.take();
+        // An error leaves open whether the file stands there, so that the sum is not known.
         let placed = place()?;
-        if placed.is_ok() {
-            *moves += 1;
-            *quota = Quota { moves: *moves, ..taken };
-            self.held.store(quota.bytes, Ordering::Release);
-        }
+        *sum = if placed.is_ok() { Some(with_file) } else { before };
+        self.held.store(sum.map_or(0, |sum| sum.bytes), Ordering::Release);
         Ok(placed)
     }
 }
 
-impl Quota {
+impl Sum {
     /// With another file, whose former version, if it had one, was of `replaced` bytes.
-    fn with(self, bytes: u64, replaced: Option<u64>) -> Result<Self, Problem> {
+    fn with(self, bytes: u64, replaced: Option<u64>, limits: QuotaLimits) -> Result<Self, Problem> {
         let files = self.files + u64::from(replaced.is_none());
         let bytes = self.bytes.saturating_sub(replaced.unwrap_or_default()) + bytes;
-        if files > self.limits.files {
-            let most = self.limits.files;
+        if files > limits.files {
+            let most = limits.files;
             return Err(full(&format!("{most} files"), "serve.max_workspace_files"));
         }
-        self.limits.check_bytes(bytes)?;
+        limits.check_bytes(bytes)?;
         Ok(Self { files, bytes, ..self })
     }
 
-    pub(crate) fn limits(&self) -> QuotaLimits {
-        self.limits
+    /// Whether a tenth of what may be held or less is left.
+    fn is_tight(&self, limits: QuotaLimits) -> bool {
+        let tight = |held: u64, most: u64| held >= most - most / 10;
+        tight(self.files, limits.files) || tight(self.bytes, limits.bytes)
     }
 }
 
@@ -151,52 +190,109 @@ impl Drop for Receiving {
 mod tests {
     use super::*;
 
+    const LIMITS: QuotaLimits = QuotaLimits { files: 3, bytes: 100 };
+
+    fn originals(dir: &tempfile::TempDir) -> Originals {
+        let originals = Originals::new(dir.path());
+        originals.create().unwrap();
+        originals
+    }
+
+    fn write(originals: &Originals, name: &str, bytes: usize) {
+        std::fs::write(originals.dir().join(name), vec![b'x'; bytes]).unwrap();
+    }
+
     fn place(
         uploading: &Uploading,
-        quota: &mut Quota,
         (originals, name, bytes): (&Originals, &str, usize),
     ) -> Result<(), Problem> {
         let file = NewFile { name, bytes: bytes as u64 };
-        let write = || {
-            std::fs::write(originals.dir().join(name), vec![b'x'; bytes]).unwrap();
+        let place = || {
+            write(originals, name, bytes);
             Ok(Ok::<(), ()>(()))
         };
-        uploading.place(quota, (originals, file), write).map(Result::unwrap)
+        uploading.place(LIMITS, (originals, file), place).map(Result::unwrap)
     }
 
     #[test]
     fn requests_at_the_same_time_do_not_fill_the_same_room() {
         let dir = tempfile::tempdir().unwrap();
-        let originals = Originals::new(dir.path());
-        originals.create().unwrap();
+        let originals = originals(&dir);
         let uploading = Uploading::default();
-        let limits = QuotaLimits { files: 3, bytes: 100 };
-        let mut one = uploading.look(&originals, limits);
-        let mut other = one;
-        place(&uploading, &mut one, (&originals, "a", 60)).unwrap();
-        let refused = place(&uploading, &mut other, (&originals, "b", 60)).unwrap_err();
+        uploading.look(&originals, LIMITS);
+        place(&uploading, (&originals, "a", 60)).unwrap();
+        let refused = place(&uploading, (&originals, "b", 60)).unwrap_err();
         assert_eq!(refused.status, 507);
         assert!(!originals.dir().join("b").exists());
-        place(&uploading, &mut other, (&originals, "b", 40)).unwrap();
+        place(&uploading, (&originals, "b", 40)).unwrap();
         // In place of a file there is room for a smaller one.
-        assert!(place(&uploading, &mut one, (&originals, "b", 41)).is_err());
-        place(&uploading, &mut one, (&originals, "b", 30)).unwrap();
-        place(&uploading, &mut other, (&originals, "c", 1)).unwrap();
-        assert!(place(&uploading, &mut one, (&originals, "d", 1)).is_err(), "a fourth file");
+        assert!(place(&uploading, (&originals, "b", 41)).is_err());
+        place(&uploading, (&originals, "b", 30)).unwrap();
+        place(&uploading, (&originals, "c", 1)).unwrap();
+        assert!(place(&uploading, (&originals, "d", 1)).is_err(), "a fourth file");
+    }
+
+    #[test]
+    fn the_folder_is_not_looked_at_for_each_upload() {
+        let dir = tempfile::tempdir().unwrap();
+        let originals = originals(&dir);
+        let uploading = Uploading::default();
+        let known = |uploading: &Uploading| {
+            uploading.look(&originals, LIMITS);
+            let sum = uploading.sum.lock().unwrap();
+            (sum.files, sum.bytes)
+        };
+        place(&uploading, (&originals, "a", 30)).unwrap();
+        // By another program.
+        write(&originals, "b", 20);
+        assert_eq!(known(&uploading), (1, 30));
+        // A removal may be of what was not counted.
+        originals.remove(&["a".into()]).unwrap();
+        assert_eq!(known(&uploading), (1, 20));
+        write(&originals, "c", 5);
+        uploading.sum.lock().as_mut().unwrap().looked -= LIFETIME;
+        assert_eq!(known(&uploading), (2, 25));
+        let shared = Uploading::new(true);
+        assert_eq!(known(&shared), (2, 25));
+        write(&originals, "d", 5);
+        shared.sum.lock().as_mut().unwrap().looked -= SHARED_LIFETIME;
+        assert_eq!(known(&shared), (3, 30), "another server may have placed it");
+    }
+
+    #[test]
+    fn room_that_another_program_has_made_is_used_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let originals = originals(&dir);
+        let uploading = Uploading::default();
+        place(&uploading, (&originals, "a", 80)).unwrap();
+        std::fs::remove_file(originals.dir().join("a")).unwrap();
+        place(&uploading, (&originals, "b", 90)).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_may_have_been_placed_is_looked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let originals = originals(&dir);
+        let uploading = Uploading::default();
+        let file = NewFile { name: "a", bytes: 60 };
+        let unsynced = || {
+            write(&originals, "a", 60);
+            Err::<Result<(), ()>, _>(Problem::unfit("its folder is not on the disk"))
+        };
+        uploading.place(LIMITS, (&originals, file), unsynced).unwrap_err();
+        assert_eq!(place(&uploading, (&originals, "b", 60)).unwrap_err().status, 507);
     }
 
     #[test]
     fn what_is_being_received_counts_until_it_is_dropped() {
         let dir = tempfile::tempdir().unwrap();
-        let originals = Originals::new(dir.path());
-        originals.create().unwrap();
-        std::fs::write(originals.dir().join("a"), "0123456789").unwrap();
+        let originals = originals(&dir);
+        write(&originals, "a", 10);
         let uploading = Arc::new(Uploading::default());
-        let limits = QuotaLimits { files: 9, bytes: 100 };
-        uploading.look(&originals, limits);
-        let mut one = Receiving::new(&uploading, limits, 0);
+        uploading.look(&originals, LIMITS);
+        let mut one = Receiving::new(&uploading, LIMITS, 0);
         one.add(60).unwrap();
-        let mut other = Receiving::new(&uploading, limits, 10);
+        let mut other = Receiving::new(&uploading, LIMITS, 10);
         other.add(40).unwrap();
         assert_eq!(other.add(1).unwrap_err().status, 507);
         drop(one);

@@ -24,8 +24,8 @@ use crate::app::Shared;
 use crate::asking::{AskRequest, Asking};
 use crate::documents::{self, document_id};
 use crate::limits::bounds;
-use crate::listing::{limit, limit_of};
 use crate::openai::with_sources;
+use crate::pagination::{limit, limit_of};
 use crate::problem::Problem;
 use crate::routes::feedback::{self, GiveFeedback};
 

@@ -3,11 +3,12 @@
 mod labels;
 mod process;
 mod snapshot;
+mod work;
 
 use std::sync::Arc;
 
 use axum::http::Method;
-use halma_core::{Event, ReplyStatus, UsageTotal, Watcher};
+use halma_core::{Event, ReplyStatus, Watcher};
 use halma_engine::TraceHead;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
@@ -20,6 +21,7 @@ use self::labels::{
     StrategyLabel, TokenLabels,
 };
 pub(crate) use self::snapshot::Snapshot;
+pub(crate) use self::work::WorkUsage;
 
 /// Seconds: of requests, calls and searches from a millisecond on, of questions up to ten minutes.
 const SECONDS: [f64; 14] =
@@ -54,9 +56,9 @@ pub(crate) struct Metrics {
     usd: Family<ModelLabel, Dollars>,
     search_seconds: Histograms<SourceLabel>,
     builds: Family<OutcomeLabel, Counter>,
-    build_calls: Counter,
-    build_tokens: Counter,
-    build_usd: Dollars,
+    pub(crate) build_usage: WorkUsage,
+    pub(crate) evaluation_usage: WorkUsage,
+    pub(crate) verification_usage: WorkUsage,
 }
 
 impl Default for Metrics {
@@ -76,9 +78,9 @@ impl Default for Metrics {
             usd: Family::default(),
             search_seconds: Family::new_with_constructor(seconds()),
             builds: Family::default(),
-            build_calls: Counter::default(),
-            build_tokens: Counter::default(),
-            build_usd: Dollars::default(),
+            build_usage: WorkUsage::default(),
+            evaluation_usage: WorkUsage::default(),
+            verification_usage: WorkUsage::default(),
         };
         metrics.register();
         metrics
@@ -88,7 +90,7 @@ impl Default for Metrics {
 impl Metrics {
     fn register(&mut self) {
         let all = &mut self.registry;
-        let dollars = || Unit::Other("usd".to_owned());
+        let dollars = Unit::Other("usd".to_owned());
         all.register("http_requests", "Requests by path and status", self.requests.clone());
         all.register_with_unit(
             "http_request_duration",
@@ -118,7 +120,7 @@ impl Metrics {
             self.call_seconds.clone(),
         );
         all.register("tokens", "Tokens of model calls of questions", self.tokens.clone());
-        all.register_with_unit("cost", "Cost of questions", dollars(), self.usd.clone());
+        all.register_with_unit("cost", "Cost of questions", dollars, self.usd.clone());
         all.register_with_unit(
             "search_duration",
             "Time of a search of the base (`text`) or of another source",
@@ -126,9 +128,9 @@ impl Metrics {
             self.search_seconds.clone(),
         );
         all.register("builds", "Builds that have ended", self.builds.clone());
-        all.register("build_model_calls", "Model calls of builds", self.build_calls.clone());
-        all.register("build_tokens", "Tokens of builds", self.build_tokens.clone());
-        all.register_with_unit("build_cost", "Cost of builds", dollars(), self.build_usd.clone());
+        self.build_usage.register(all, "build", "builds");
+        self.evaluation_usage.register(all, "evaluation", "evaluations");
+        self.verification_usage.register(all, "verification", "the verification of feedback");
     }
 
     /// Counts a request that took this time; `path` is the pattern of its path.
@@ -212,13 +214,6 @@ impl Metrics {
         self.question_seconds.get_or_create(&label).observe(head.elapsed_ms / 1e3);
         #[expect(clippy::cast_precision_loss, reason = "hops are few")]
         self.hops.get_or_create(&label).observe(head.hops as f64);
-    }
-
-    /// Counts what a build, or a part of one, has used.
-    pub(crate) fn build_usage(&self, usage: UsageTotal) {
-        self.build_calls.inc_by(usage.llm_calls);
-        self.build_tokens.inc_by(usage.prompt_tokens + usage.completion_tokens);
-        self.build_usd.inc_by(usage.usd.max(0.0));
     }
 
     /// Counts a build that has ended.

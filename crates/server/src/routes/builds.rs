@@ -15,7 +15,7 @@ use crate::builds::{Build, BuildState, BuildStatus, inputs, options};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::limits::bounds;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 use crate::sse::{self, EventSender};
 
@@ -132,7 +132,10 @@ async fn find(caller: &Caller, id: &str) -> Result<Build, Problem> {
 /// What the caller is told of a build: those who see some of the documents are not told what went
 /// wrong with others, which a build tries again.
 fn status(caller: &Caller, build: &Build) -> BuildStatus {
-    let status = build.status();
+    as_seen_by(caller, build.status())
+}
+
+fn as_seen_by(caller: &Caller, status: BuildStatus) -> BuildStatus {
     if caller.documents().is_none() { status } else { status.without_texts() }
 }
 
@@ -176,7 +179,8 @@ fn no_uploads(rebuild: &[BasePart]) -> Problem {
     Problem::unfit("no documents have been uploaded").hint(hint)
 }
 
-/// List builds, newest first.
+/// List builds, newest first. Each has at most 20 of the files that it refused; the status of one
+/// build has them all.
 #[utoipa::path(get, path = "/api/v1/builds", tag = "builds",
     responses((status = 200, body = Items<BuildStatus>), (status = 401, body = Problem)))]
 pub(crate) async fn list(
@@ -186,7 +190,7 @@ pub(crate) async fn list(
     lane.run(move || {
         let builds = caller.workspace.builds.list();
         let seen = builds.iter().filter(|build| caller.sees_build(build));
-        Ok(Json(Items::whole(seen.map(|build| status(&caller, build)).collect())))
+        Ok(Json(Items::whole(seen.map(|build| as_seen_by(&caller, build.list_status())).collect())))
     })
     .await
 }

@@ -8,7 +8,7 @@ use utoipa::IntoParams;
 use crate::access::MayAskDocuments;
 use crate::json::Params;
 use crate::limits::bounds;
-use crate::listing::limit;
+use crate::pagination::limit;
 use crate::problem::Problem;
 
 #[derive(Deserialize, IntoParams)]

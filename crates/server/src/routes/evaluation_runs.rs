@@ -19,7 +19,7 @@ use crate::app::{Shared, Stop};
 use crate::evaluation_runs::{EvaluationRun, EvaluationRuns, RunState, is_evaluation_name};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 use crate::usage::UsageCounter;
 
@@ -88,7 +88,8 @@ pub(crate) async fn start(
     tokio::spawn(async move {
         let under = (caller.key_id().unwrap_or_default(), "evaluation");
         let budget = Arc::clone(&evaluation.budget);
-        let mut counter = UsageCounter::new(&caller.workspace, under, budget);
+        let mut counter = UsageCounter::new(&caller.workspace, under, budget)
+            .in_metrics(&app.metrics.evaluation_usage);
         let work = async {
             tokio::select! {
                 outcome = evaluation.run(&runs, &id) => outcome,
@@ -98,7 +99,7 @@ pub(crate) async fn start(
             }
         };
         let outcome = counter.during(work).await;
-        counter.count(None);
+        counter.finish(None);
         runs.end(&id, outcome).await;
     });
     Ok(Json(run))

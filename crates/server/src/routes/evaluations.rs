@@ -18,7 +18,7 @@ use crate::app::Shared;
 use crate::evaluation_runs::{RunState, is_evaluation_name};
 use crate::json::{Params, Part};
 use crate::limits::blocking::run_blocking;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 
 /// How deep folders are searched.

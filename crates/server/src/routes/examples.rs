@@ -10,7 +10,7 @@ use crate::access::MayAskDocuments;
 use crate::app::Shared;
 use crate::documents::{self, DocumentQuery};
 use crate::limits::blocking::run_blocking;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 use crate::workspace::DEFAULT;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use halma_core::{Budget, Meter};
 use halma_engine::{
     CandidateState, Decision, Engine, Feedback, FeedbackQuery, FeedbackRequest, Verdict,
     VerifiedFeedback,
@@ -15,9 +16,9 @@ use crate::access::{Caller, MayAskDocuments, MayWriteDocuments};
 use crate::app::Shared;
 use crate::json::{JsonBody, Params, Part};
 use crate::limits::bounds;
-use crate::listing::{Items, limit};
+use crate::pagination::{Items, limit};
 use crate::problem::Problem;
-use crate::usage::{UsageCounts, UsageKey};
+use crate::usage::UsageCounter;
 
 /// Under what calls of the verifier are counted.
 const USAGE: &str = "feedback";
@@ -227,10 +228,16 @@ pub(crate) async fn verify(
     Part(id): Part<String>,
 ) -> Result<Json<VerifiedFeedback>, Problem> {
     let (engine, _) = visible(&caller, &id).await?;
-    let parent = app.allowance.admit(caller.key.as_deref()).await?;
-    let verified = caller.workspace.models.pass(engine.verify_feedback(&id, parent)).await??;
-    let key = UsageKey::today(caller.key_id().unwrap_or_default(), USAGE);
-    caller.workspace.usage.add(key, UsageCounts::from_total(verified.usage, 0));
+    let meter = Arc::new(match app.allowance.admit(caller.key.as_deref()).await? {
+        Some(daily) => Meter::within(Budget::default(), daily),
+        None => Meter::unlimited(),
+    });
+    let under = (caller.key_id().unwrap_or_default(), USAGE);
+    let mut counter = UsageCounter::new(&caller.workspace, under, Arc::clone(&meter))
+        .in_metrics(&app.metrics.verification_usage);
+    let work = caller.workspace.models.pass(engine.verify_feedback(&id, Some(meter)));
+    let verified = counter.during(work).await??;
+    counter.finish(Some(verified.usage));
     Ok(Json(verified))
 }
 

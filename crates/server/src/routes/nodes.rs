@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAskDocuments;
 use crate::json::{Params, Part};
-use crate::listing::limit;
+use crate::pagination::limit;
 use crate::problem::Problem;
 
 /// Read one node.

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::access::MayAskDocuments;
 use crate::json::{JsonBody, answer};
 use crate::limits::bounds;
-use crate::listing;
+use crate::pagination;
 use crate::problem::Problem;
 
 #[derive(Deserialize, ToSchema)]
@@ -44,7 +44,7 @@ pub(crate) async fn search(
     engine.check_text("text", &request.text)?;
     let mode = request.mode.unwrap_or_default();
     bounds::check_mode(&engine, mode)?;
-    let limit = listing::limit(request.limit)?;
+    let limit = pagination::limit(request.limit)?;
     if let Some(filter) = &request.filter {
         bounds::check_filter(filter)?;
     }

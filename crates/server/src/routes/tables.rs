@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAskDocuments;
 use crate::json::{JsonBody, Params, Part};
-use crate::listing::{Items, limit};
+use crate::pagination::{Items, limit};
 use crate::problem::Problem;
 
 /// List the tables that can be queried.

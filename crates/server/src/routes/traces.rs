@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::access::{MayAskDocuments, MayWriteDocuments};
 use crate::json::{Params, Part};
 use crate::limits::bounds;
-use crate::listing::{Items, limit};
+use crate::pagination::{Items, limit};
 use crate::problem::Problem;
 
 #[derive(Deserialize, IntoParams)]

@@ -7,17 +7,21 @@ use std::time::Duration;
 use halma_core::{Meter, UsageTotal};
 
 use super::{UsageCounts, UsageKey};
+use crate::metrics::WorkUsage;
 use crate::workspace::Workspace;
 
 /// How long what is used stays uncounted at most.
 const EVERY: Duration = Duration::from_secs(2);
 
+/// Counts the rest when it is dropped, unless it has been finished.
 pub(crate) struct UsageCounter {
     workspace: Arc<Workspace>,
     /// The id of an API key, and what is counted under it.
     under: (String, &'static str),
     meter: Arc<Meter>,
+    metrics: Option<WorkUsage>,
     counted: UsageTotal,
+    is_finished: bool,
 }
 
 impl UsageCounter {
@@ -27,11 +31,18 @@ impl UsageCounter {
         meter: Arc<Meter>,
     ) -> Self {
         let (workspace, under) = (Arc::clone(workspace), (key.to_owned(), strategy));
-        Self { workspace, under, meter, counted: UsageTotal::default() }
+        let counted = UsageTotal::default();
+        Self { workspace, under, meter, metrics: None, counted, is_finished: false }
+    }
+
+    /// Counts in these metrics, too.
+    pub(crate) fn in_metrics(mut self, metrics: &WorkUsage) -> Self {
+        self.metrics = Some(metrics.clone());
+        self
     }
 
     /// What the meter has counted. It counts the tokens of prompts and of replies together.
-    pub(crate) fn total(&self) -> UsageTotal {
+    fn total(&self) -> UsageTotal {
         UsageTotal {
             llm_calls: self.meter.calls(),
             prompt_tokens: self.meter.tokens(),
@@ -40,8 +51,15 @@ impl UsageCounter {
         }
     }
 
-    /// Counts what was used since the last time. `exact` is what a report says of all of it.
-    pub(crate) fn count(&mut self, exact: Option<UsageTotal>) {
+    /// Counts what was used since the last time, and nothing from then on. `exact` is what a report
+    /// says of all of it.
+    pub(crate) fn finish(&mut self, exact: Option<UsageTotal>) {
+        if !std::mem::replace(&mut self.is_finished, true) {
+            self.count(exact);
+        }
+    }
+
+    fn count(&mut self, exact: Option<UsageTotal>) {
         let total = exact.filter(|_| self.counted == UsageTotal::default());
         let total = total.unwrap_or_else(|| self.total());
         let more = UsageTotal {
@@ -54,6 +72,9 @@ impl UsageCounter {
             usd: (total.usd - self.counted.usd).max(0.0),
         };
         self.counted = total;
+        if let Some(metrics) = &self.metrics {
+            metrics.add(more);
+        }
         let counts = UsageCounts::from_total(more, 0);
         if counts != UsageCounts::default() || exact.is_some() {
             let (key, strategy) = (&self.under.0, self.under.1);
@@ -70,5 +91,11 @@ impl UsageCounter {
                 () = tokio::time::sleep(EVERY) => self.count(None),
             }
         }
+    }
+}
+
+impl Drop for UsageCounter {
+    fn drop(&mut self) {
+        self.finish(None);
     }
 }

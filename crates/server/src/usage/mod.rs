@@ -137,7 +137,7 @@ impl Usage {
         only: Option<&str>,
     ) -> Result<Vec<UsageLine>, Problem> {
         let sums = match &self.kept {
-            UsageStorage::File(file) => file.sums().clone(),
+            UsageStorage::File(file) => file.sums(),
             UsageStorage::Database(database) => database.sums()?,
         };
         let mut groups = BTreeMap::<String, UsageCounts>::new();
@@ -200,20 +200,27 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_kept_and_an_unreadable_one_is_not_taken_for_no_usage() {
+    fn damaged_lines_are_kept_in_a_file_of_their_own_and_the_others_are_summed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("usage.jsonl");
         let counts = UsageCounts { calls: 2, ..UsageCounts::default() };
         let usage = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
         usage.add(UsageKey::today("k", "naive"), counts);
-        let line = std::fs::read_to_string(&path).unwrap();
-        let damaged = format!("{line}?\n{line}");
-        std::fs::write(&path, &damaged).unwrap();
+        let line = std::fs::read(&path).unwrap();
+        std::fs::write(&path, [&line[..], b"\xff\0?\n", &line[..]].concat()).unwrap();
+        let folders = [dir.path().to_owned()];
+        let today = Utc::now().date_naive();
+        assert_eq!(key_usage(&folders, ("k", today)).unwrap().calls, 4);
         let again = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
         assert_eq!(again.grouped(GroupBy::Key, None).unwrap()[0].counts.calls, 4);
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
-        std::fs::remove_file(&path).unwrap();
-        std::fs::create_dir(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+        assert_eq!(std::fs::read(dir.path().join("usage.damaged.jsonl")).unwrap(), b"\xff\0?\n");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_not_taken_for_no_usage() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("usage.jsonl")).unwrap();
         let folders = [dir.path().to_owned()];
         assert!(key_usage(&folders, ("k", Utc::now().date_naive())).is_err());
     }

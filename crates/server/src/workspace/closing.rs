@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::all::REMOVED;
 use super::open::WorkspaceCell;
+use super::workspaces::REMOVED;
 use super::{Workspace, Workspaces};
 use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;

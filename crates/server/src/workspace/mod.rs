@@ -1,5 +1,4 @@
 //! A workspace: one tenant with a base, its originals, builds, traces and usage.
-mod all;
 mod closed;
 mod closing;
 mod continuing;
@@ -8,6 +7,7 @@ mod idle;
 mod open;
 mod overview;
 mod shared;
+mod workspaces;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use halma_engine::Engine;
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
-pub use all::has_workspace;
-pub(crate) use all::{DEFAULT, Workspaces, folders};
 pub(crate) use freshness::{Freshness, has_changed};
 pub(crate) use overview::Overview;
+pub use workspaces::has_workspace;
+pub(crate) use workspaces::{DEFAULT, Workspaces, folders};
 
 use crate::builds::{Builds, Mark};
 use crate::evaluation_runs::EvaluationRuns;
@@ -96,6 +96,10 @@ impl Workspace {
             std::fs::remove_dir_all(&uploads).map_err(failed)?;
         }
         engine.originals().create().map_err(failed)?;
+        // Another server of a base that is shared may be placing a file.
+        if is_server && engine.shared().is_none() {
+            remove_orphaned_fields(name, &engine);
+        }
         let builds = match engine.shared() {
             _ if !is_server => Builds::unserved().map_err(failed)?,
             Some(space) => Builds::shared(space, server, mark)?,
@@ -112,7 +116,7 @@ impl Workspace {
             name: name.to_owned(),
             dir: dir.to_owned(),
             uploads,
-            uploading: Arc::default(),
+            uploading: Arc::new(Uploading::new(engine.shared().is_some())),
             engine: RwLock::new(Arc::new(engine)),
             closed: Arc::default(),
             removed: Arc::new(watch::Sender::new(false)),
@@ -215,6 +219,19 @@ impl Workspace {
 
     pub(crate) fn set_engine(&self, engine: Engine) {
         *self.engine.write() = Arc::new(engine);
+    }
+}
+
+/// Fields of uploads that a crash has prevented. Those that stay are removed when it is opened again.
+fn remove_orphaned_fields(workspace: &str, engine: &Engine) {
+    match engine.originals().remove_orphaned_fields() {
+        Ok(0) => {}
+        Ok(count) => {
+            tracing::info!("workspace `{workspace}`: fields of {count} missing files were removed");
+        }
+        Err(e) => {
+            tracing::warn!("workspace `{workspace}`: fields of missing files are not removed: {e}");
+        }
     }
 }
 

@@ -75,7 +75,8 @@ pub(in crate::store) const REPLICA: [&str; 2] = ["journal", "replica"];
 pub(in crate::store) struct FeedbackDatabases<D> {
     /// Id → `FeedbackRecord`*, each under a key of its own.
     pub(in crate::store) records: D,
-    /// (document, chunk or atom, id): by what it is deleted with, and what was accepted of it.
+    /// (document, chunk or atom, id): by what it is deleted with, and what was accepted of it;
+    /// (hash of the run or the question, id): by what it is compared with other feedback.
     pub(in crate::store) links: D,
 }
 

@@ -1,6 +1,7 @@
 //! Feedback in the store: each record is sealed under a key of its own, because it quotes several
 //! documents, and is found by every document and chunk that it quotes, so that it goes with any of
 //! them.
+mod near;
 mod record;
 mod removal;
 #[cfg(test)]
@@ -9,10 +10,11 @@ mod tests;
 use halma_core::{Edge, Layer};
 use halma_seal::Slot;
 
+pub(in crate::store) use self::near::is_near_key;
 pub(crate) use self::record::{CandidateRecord, FeedbackRecord};
 pub(crate) use self::removal::accepted_id;
 use super::databases::FeedbackDatabases;
-use super::schema::{at_key, byte, encode};
+use super::schema::{at_key, byte, encode, hash};
 use super::{At, AtomRecord, Id, Link, Row, Store, StoreReader, StoreWriter, Table};
 use crate::store::sealed::at_of_key;
 
@@ -74,6 +76,24 @@ impl StoreReader<'_> {
         Ok(ids)
     }
 
+    /// Whether there is none, also of what this reader may not see.
+    pub(crate) fn has_no_feedback(&self) -> heed::Result<bool> {
+        self.store.feedback().map_or(Ok(true), |db| db.records.is_empty(self))
+    }
+
+    /// The id of each record with a number that is another one when the record is changed, in the order
+    /// of time. Records are not unsealed.
+    pub(crate) fn feedback_stamps(&self) -> heed::Result<Vec<(Id, Id)>> {
+        let mut stamps = vec![];
+        if let Some(db) = self.store.feedback() {
+            for entry in db.records.iter(self)? {
+                let (key, stored) = entry?;
+                stamps.push((id_of_key(key), hash(&[stored])));
+            }
+        }
+        Ok(stamps)
+    }
+
     /// Every record that this reader may see, in the order of time.
     pub(crate) fn all_feedback(&self) -> heed::Result<Vec<(Id, FeedbackRecord)>> {
         let mut records = vec![];
@@ -126,6 +146,7 @@ impl StoreWriter<'_> {
     /// Puts in a record under an id that is free from `id` on; returns that.
     pub(crate) fn add_feedback(&mut self, id: Id, record: &FeedbackRecord) -> heed::Result<Id> {
         let db = self.feedback_databases()?;
+        let knows_near = self.knows_near_feedback()?;
         let mut id = id;
         while db.records.get(self, &id.to_be_bytes())?.is_some() {
             id = id.wrapping_add(1);
@@ -134,10 +155,12 @@ impl StoreWriter<'_> {
         for at in quoted(record) {
             db.links.put(self.txn(), &link_key(at, id), &[])?;
         }
+        self.enter_near((id, record), knows_near)?;
         Ok(id)
     }
 
-    /// Puts a record in the place of the one that has this id. What it quotes stays the same.
+    /// Puts a record in the place of the one that has this id. What it quotes, its run and its
+    /// question stay the same.
     pub(crate) fn put_feedback(&mut self, id: Id, record: &FeedbackRecord) -> heed::Result<()> {
         let db = self.feedback_databases()?;
         let slot = self.feedback_slot(id)?;

@@ -60,6 +60,7 @@ impl StoreWriter<'_> {
         let Some(stored) = db.records.get(self, &id.to_be_bytes())?.map(<[u8]>::to_vec) else {
             return Ok(());
         };
+        let knows_near = self.knows_near_feedback()?;
         if let Some(record) = self.store.decode_sealed::<FeedbackRecord>(&stored)? {
             for atom in record.candidates.iter().filter_map(|candidate| candidate.atom) {
                 self.remove_accepted(id, atom)?;
@@ -67,11 +68,13 @@ impl StoreWriter<'_> {
             for at in quoted(&record) {
                 db.links.delete(self.txn(), &link_key(at, id))?;
             }
+            self.remove_near(id, &record)?;
         }
         if let Some(slot) = Store::slot_in(&stored) {
             self.store.db.wipes.put(self.txn(), &slot.to_le_bytes(), &[])?;
         }
-        db.records.delete(self.txn(), &id.to_be_bytes()).map(|_| ())
+        db.records.delete(self.txn(), &id.to_be_bytes())?;
+        if knows_near { self.count_near() } else { Ok(()) }
     }
 
     /// Takes out all records that quote a node, which is about to be removed.

@@ -67,7 +67,7 @@ impl Replication {
     }
 
     fn may_take_in(&self) -> bool {
-        let leads = || !self.held.try_lock().is_some_and(|held| held.writers == 0);
+        let leads = || self.held.try_lock().is_none_or(|held| held.writers != 0);
         self.lends_replica() || !leads()
     }
 

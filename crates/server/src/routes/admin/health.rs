@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 
 use crate::access::{AnyKey, MayAdmin};
 use crate::app::{Shared, Stop};
-use crate::condition::Condition;
 use crate::keys::Scope;
 use crate::problem::Problem;
+use crate::storage_health::StorageHealth;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Health {
@@ -52,7 +52,7 @@ pub(crate) struct Readiness {
 pub(crate) async fn ready(State(app): State<Shared>) -> (StatusCode, Json<Readiness>) {
     let engine = app.workspaces.root().engine();
     let embedder = engine.embedder().map(|embedder| embedder.model().to_owned());
-    let Condition { store, disk } = *app.condition.borrow();
+    let StorageHealth { store, disk } = *app.storage_health.borrow();
     let stopping = *app.stop.borrow() != Stop::No;
     let queue = !stopping && app.asks.available_permits() > 0;
     let ready = store && disk && queue;

@@ -10,7 +10,7 @@ use crate::app::Shared;
 use crate::json::{JsonBody, Part};
 use crate::keys::{Key, KeysError, NewKey};
 use crate::limits::blocking::run_blocking;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 
 /// A new key; this response is the only one that contains its secret.

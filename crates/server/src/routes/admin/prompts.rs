@@ -1,11 +1,10 @@
 //! Prompts: read with the scope `ask`, changed with the scope `admin`.
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
 use halma_core::PromptInfo;
-use halma_engine::{Config, list_prompts, shipped_prompts};
+use halma_engine::{Config, list_prompts, replace_file, shipped_prompts};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -13,7 +12,7 @@ use crate::access::{MayAdmin, MayAsk};
 use crate::app::{App, Shared};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 
@@ -184,7 +183,5 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
     let failed = |e: std::io::Error| Problem::io(&e);
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.persist(path).map_err(|e| failed(e.error)).map(drop)
+    replace_file(path, bytes).map_err(failed)
 }

@@ -10,7 +10,7 @@ use crate::access::MayAdmin;
 use crate::app::Shared;
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
-use crate::listing::Items;
+use crate::pagination::Items;
 use crate::problem::Problem;
 use crate::workspace::Overview;
 

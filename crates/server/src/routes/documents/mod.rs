@@ -15,13 +15,13 @@ use crate::access::{MayAskDocuments, MayWriteDocuments};
 use crate::documents::{self, DocumentLine, DocumentState, document_id, find_upload};
 use crate::json::{JsonBody, Params, Part};
 use crate::limits::bounds;
-use crate::listing::{Items, limit};
+use crate::pagination::{Items, limit};
 use crate::problem::Problem;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct DocumentQuery {
+pub(crate) struct ListDocuments {
     /// Part of a name.
     query: Option<String>,
     state: Option<DocumentState>,
@@ -32,13 +32,13 @@ pub(crate) struct DocumentQuery {
 }
 
 /// List documents by name; uploads that are not built yet come first.
-#[utoipa::path(get, path = "/api/v1/documents", tag = "documents", params(DocumentQuery),
+#[utoipa::path(get, path = "/api/v1/documents", tag = "documents", params(ListDocuments),
     responses((status = 200, body = Items<DocumentLine>), (status = 401, body = Problem)))]
 pub(crate) async fn list(
     MayAskDocuments(caller): MayAskDocuments,
-    Params(query): Params<DocumentQuery>,
+    Params(query): Params<ListDocuments>,
 ) -> Result<Json<Items<DocumentLine>>, Problem> {
-    let DocumentQuery { query, state, after, limit: requested } = query;
+    let ListDocuments { query, state, after, limit: requested } = query;
     bounds::name("query", query.as_deref())?;
     bounds::name("after", after.as_deref())?;
     let query = documents::DocumentQuery { query, state, limit: limit(requested)?, after };

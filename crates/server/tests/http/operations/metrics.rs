@@ -64,6 +64,46 @@ async fn what_happens_is_counted() {
     world.stop().await;
 }
 
+/// The metrics, as soon as a series has a value.
+async fn metrics_with(world: &World, series: &str) -> String {
+    for _ in 0..200 {
+        let text = metrics(world).await;
+        if value(&text, series) > 0.0 {
+            return text;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("{series} is not counted: {}", metrics(world).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn evaluations_and_the_verification_of_feedback_are_counted() {
+    let world = World::start().await;
+    let questions = "{\"question\": \"When was Orrin Light lit?\", \"answers\": [\"1871\"]}\n";
+    let new = json!({"name": "towers", "questions": questions, "strategies": ["naive"]});
+    world.post_json("/api/v1/evaluation-runs", &new).await;
+    let text = metrics_with(&world, "halma_evaluation_model_calls_total").await;
+    assert!(text.contains("halma_evaluation_cost_usd_total "), "{text}");
+    let answered = world.post_json("/api/v1/ask", &question()).await;
+    let run = answered["id"].as_str().unwrap();
+    let text = metrics_with(&world, "halma_question_duration_seconds_count{strategy=\"naive\"}");
+    assert_eq!(value(&text.await, "halma_verification_model_calls_total"), 0.0);
+    let trace = format!("/api/v1/traces/{run}");
+    while world.get(&trace).await.status() != 200 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let right = json!({"run": run, "verdict": "right"});
+    let given = world.post_json("/api/v1/feedback", &right).await;
+    let verify = format!("/api/v1/feedback/{}/verify", given["id"].as_str().unwrap());
+    let verified = world.post_json(&verify, &json!({})).await;
+    let calls = verified["usage"]["llm_calls"].as_f64().unwrap();
+    assert!(calls > 0.0, "{verified}");
+    let text = metrics(&world).await;
+    assert_eq!(value(&text, "halma_verification_model_calls_total"), calls, "{text}");
+    assert!(text.contains("halma_verification_cost_usd_total "), "{text}");
+    world.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_paths_and_methods_share_a_series() {
     let world = World::start().await;

@@ -83,6 +83,7 @@ export type BuildPhase = (typeof BuildPhaseValues)[number];
 
 export interface BuildReport {
   refused: RefusedFile[];
+  refused_files: number;
   [key: string]: unknown;
 }
 

@@ -19,7 +19,7 @@ use crate::access::MayWriteDocuments;
 use crate::app::Shared;
 use crate::builds::RefusedFile;
 use crate::json::Params;
-use crate::limits::upload_quota::Quota;
+use crate::limits::upload_quota::QuotaLimits;
 use crate::problem::Problem;
 
 /// Files of one request at most.
@@ -151,7 +151,7 @@ pub(crate) async fn upload(
 /// How far a form is read.
 struct UploadState {
     place: UploadPlace,
-    quota: Quota,
+    quota: QuotaLimits,
     patience: Patience,
 }
 

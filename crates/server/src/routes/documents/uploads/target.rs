@@ -15,7 +15,7 @@ use super::{AcceptedFile, UploadState};
 use crate::access::Caller;
 use crate::builds::RefusedFile;
 use crate::limits::blocking::Lane;
-use crate::limits::upload_quota::{NewFile, Quota, QuotaLimits, Receiving};
+use crate::limits::upload_quota::{NewFile, QuotaLimits, Receiving};
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 
@@ -49,12 +49,17 @@ impl UploadTarget {
         &self.temporary
     }
 
-    /// What the workspace holds already, also what the caller does not see.
-    pub(super) async fn quota(&self, config: &ServeConfig) -> Result<Quota, Problem> {
+    /// What the workspace may hold. What it holds already, also what the caller does not see, is known
+    /// afterwards.
+    pub(super) async fn quota(&self, config: &ServeConfig) -> Result<QuotaLimits, Problem> {
         let limits =
             QuotaLimits { files: config.max_workspace_files, bytes: config.max_workspace_bytes };
         let (engine, uploading) = (Arc::clone(&self.engine), Arc::clone(&self.workspace.uploading));
-        self.lane.run(move || Ok(uploading.look(engine.originals(), limits))).await
+        let look = move || {
+            uploading.look(engine.originals(), limits);
+            Ok(limits)
+        };
+        self.lane.run(look).await
     }
 
     /// Stores one file, or says why it is refused; the outer error ends the request.
@@ -81,7 +86,7 @@ impl UploadTarget {
                 return Ok(Err(RefusedFile::new(&name, reason, hint)));
             }
         };
-        let receiving = Receiving::new(&self.workspace.uploading, state.quota.limits(), former);
+        let receiving = Receiving::new(&self.workspace.uploading, state.quota, former);
         let received = self.receive(&mut field, receiving, &mut state.patience).await?;
         let Some((file, receiving)) = received else {
             self.skip(&mut field, &mut state.patience).await?;
@@ -93,27 +98,23 @@ impl UploadTarget {
         let (replace, upload, bytes) = (self.replace, name.clone(), receiving.bytes());
         let file = ReceivedFile { file, name, metadata };
         let lane = if bytes > LARGE { &self.workspace.large_files } else { &self.lane };
-        let mut quota = state.quota;
-        let (stored, quota) = lane
-            .run(move || {
-                let _receiving = receiving;
-                if let Err(refused) = file.check(&engine, replace)? {
-                    return Ok((Err(refused), quota));
-                }
-                file.sync()?;
-                let new = (engine.originals(), NewFile { name: &upload, bytes });
-                // Again, for a file of the same name that was placed meanwhile.
-                let place = || match file.check_name(&engine, replace)? {
-                    Ok(()) => file.move_to_originals(&engine),
-                    Err(refused) => Ok(Err(refused)),
-                };
-                let moved =
-                    workspace.while_open(|| workspace.uploading.place(&mut quota, new, place))?;
-                Ok((moved.map(|()| AcceptedFile { name: upload.clone(), bytes, upload }), quota))
-            })
-            .await?;
-        state.quota = quota;
-        Ok(stored)
+        let quota = state.quota;
+        lane.run(move || {
+            let _receiving = receiving;
+            if let Err(refused) = file.check(&engine, replace)? {
+                return Ok(Err(refused));
+            }
+            file.sync()?;
+            let new = (engine.originals(), NewFile { name: &upload, bytes });
+            // Again, for a file of the same name that was placed meanwhile.
+            let place = || match file.check_name(&engine, replace)? {
+                Ok(()) => file.move_to_originals(&engine),
+                Err(refused) => Ok(Err(refused)),
+            };
+            let moved = workspace.while_open(|| workspace.uploading.place(quota, new, place))?;
+            Ok(moved.map(|()| AcceptedFile { name: upload.clone(), bytes, upload }))
+        })
+        .await
     }
 
     /// The fields that a file gets, of which `None` leaves those it has, and the bytes of the file that

@@ -16,14 +16,14 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const LEAST_SPACE: u64 = 64 << 20;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Condition {
+pub(crate) struct StorageHealth {
     /// Whether the store can be read.
     pub(crate) store: bool,
     /// Whether the disk has space left.
     pub(crate) disk: bool,
 }
 
-impl Condition {
+impl StorageHealth {
     /// Looks now. Reads from the disk.
     pub(crate) fn look(engine: &Engine, dir: &Path) -> Self {
         let space = halma_engine::free_space(dir);

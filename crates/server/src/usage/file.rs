@@ -224,7 +224,7 @@ mod tests {
     }
 
     fn lines(dir: &Path, name: &str) -> usize {
-        std::fs::read(dir.join(name)).unwrap().iter().filter(|byte| **byte == b'\n').count()
+        std::fs::read_to_string(dir.join(name)).unwrap().lines().count()
     }
 
     #[test]

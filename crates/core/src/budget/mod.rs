@@ -131,6 +131,9 @@ impl Taken {
     }
 }
 
+/// What new work may use, of which nothing is known.
+const OPEN: Share = Share::Open { closing: Duration::ZERO };
+
 impl Meter {
     pub fn new(budget: Budget) -> Self {
         let started = Instant::now();
@@ -277,11 +280,16 @@ impl Meter {
         self.own_time_left(share).into_iter().chain(whole).min()
     }
 
+    /// Whether the time for new work is over, here or in the total that this is a part of, for
+    /// work that only the time limits.
+    pub fn is_time_over(&self) -> bool {
+        self.time_left(OPEN).is_some_and(|left| left.is_zero())
+    }
+
     /// The limit that ends this budget for new work: one for which a call was refused (what is
     /// kept back may still be there), or the time.
     pub fn spent(&self) -> Option<Limit> {
-        let open = Share::Open { closing: Duration::ZERO };
-        let late = || self.own_time_left(open).filter(Duration::is_zero).map(|_| Limit::Seconds);
+        let late = || self.own_time_left(OPEN).filter(Duration::is_zero).map(|_| Limit::Seconds);
         self.refused.get().copied().or_else(late)
     }
 
@@ -347,5 +355,18 @@ mod tests {
         assert!(meter.tokens() > u64::MAX / 2, "{}", meter.tokens());
         let refused = meter.take(most, Price::default(), Share::Whole).await;
         assert_eq!(refused.err(), Some(Limit::Tokens));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_is_over_also_where_another_limit_was_met_first() {
+        let budget = Budget { calls: Some(0), seconds: Some(10.0), ..Budget::default() };
+        let meter = Arc::new(Meter::new(budget));
+        let part = Meter::within(Budget::default(), Arc::clone(&meter));
+        let refused = meter.take(Usage::default(), Price::default(), OPEN).await;
+        assert_eq!(refused.err(), Some(Limit::Calls));
+        assert!(!meter.is_time_over() && !part.is_time_over());
+        tokio::time::advance(Duration::from_secs(9)).await;
+        assert_eq!(meter.spent(), Some(Limit::Calls));
+        assert!(meter.is_time_over() && part.is_time_over());
     }
 }

@@ -219,7 +219,7 @@ fn an_endpoint_that_misbehaves_is_told_apart() {
     let double = Double::start(Behaviour::with(fixed("I would rather talk about the weather.")));
     let program = Program::configured(&format!(
         "[embedder]\nkind = \"none\"\n[kb]\natoms = \"sentences\"\n\
-         [models.m]\nurl = \"{}\"\nmodel = \"m\"\n",
+         [models.m]\nurl = \"{}\"\nmodel = \"m\"\nretries = 1\n",
         double.url()
     ));
     write_library(&program);

@@ -4,15 +4,17 @@
 mod common;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::{Counting, FITS, PROMPT, cx, question};
+use common::{Counting, FILES, FITS, PROMPT, cx, question};
 use futures::future::join_all;
 use halma_core::{
-    Budget, ChatReply, ChatRequest, Cx, Error, Event, Limit, Llm, LlmError, Meter, Price, Usage,
+    Budget, ChatReply, ChatRequest, Cx, Error, Event, Limit, Llm, LlmError, Meter, Models, Price,
+    Prompts, Setup, Usage,
 };
+use halma_testkit::Toy;
 use proptest::prelude::*;
 
 /// A dollar for a thousand tokens, so that money is counted in something like tokens.
@@ -113,8 +115,14 @@ async fn a_failed_call_gives_back_what_it_took() {
     assert!(meter.usd().abs() < f64::EPSILON);
 }
 
-/// A model that never replies in time.
-struct Slow(Duration);
+/// A model whose calls take these seconds in turn, and all further ones as long as the last.
+struct Slow(Vec<u64>, AtomicUsize);
+
+impl Slow {
+    fn new(seconds: &[u64]) -> Arc<dyn Llm> {
+        Arc::new(Self(seconds.to_vec(), AtomicUsize::new(0)))
+    }
+}
 
 #[async_trait]
 impl Llm for Slow {
@@ -123,21 +131,39 @@ impl Llm for Slow {
     }
 
     async fn chat(&self, _: &ChatRequest) -> Result<ChatReply, LlmError> {
-        tokio::time::sleep(self.0).await;
+        let turn = self.1.fetch_add(1, Ordering::SeqCst).min(self.0.len() - 1);
+        tokio::time::sleep(Duration::from_secs(self.0[turn])).await;
         Ok(ChatReply { text: FITS.into(), ..ChatReply::default() })
     }
 }
 
-/// The clock is paused, so no time passes; it jumps to the next timer.
+const HUNDRED_SECONDS: Budget =
+    Budget { calls: None, tokens: None, usd: None, seconds: Some(100.0), repairs: None };
+
+/// Seconds of the clock, which is paused: it stands still while there is work and jumps to the next
+/// timer.
+fn seconds_since(began: tokio::time::Instant) -> u64 {
+    (began.elapsed() + Duration::from_millis(100)).as_secs()
+}
+
+/// Asks until the budget refuses, and then for the closing answer; how many calls were answered
+/// before it.
+async fn ask_and_close(cx: &Cx) -> (usize, Result<String, Error>) {
+    let mut answered = 0;
+    while cx.ask(&PROMPT, question("Is it?")).await.is_ok() {
+        answered += 1;
+    }
+    let closing = cx.reserve().ask(&PROMPT, question("Is it?")).await;
+    (answered, closing.map(|reply| reply.answer))
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_time_limit_cuts_off_a_slow_call() {
     let began = tokio::time::Instant::now();
-    let budget = Budget { seconds: Some(100.0), ..Budget::default() };
-    let (cx, meter) = cx(Arc::new(Slow(Duration::from_hours(1))), budget, None);
+    let (cx, meter) = cx(Slow::new(&[3_600]), HUNDRED_SECONDS, None);
     let cut = cx.ask(&PROMPT, question("Is it?")).await.unwrap_err();
     assert!(matches!(cut, Error::Spent(Limit::Seconds)), "{cut}");
-    let waited = began.elapsed().as_secs_f64();
-    assert!((70.0..=80.1).contains(&waited), "a fifth is kept back: {waited}");
+    assert_eq!(seconds_since(began), 80, "a fifth is kept back");
     assert!(cx.trace().spent());
     // The model may have been paid for it.
     assert_eq!(meter.calls(), 1);
@@ -145,10 +171,53 @@ async fn the_time_limit_cuts_off_a_slow_call() {
 
 #[tokio::test(start_paused = true)]
 async fn the_closing_answer_may_use_the_time_that_is_kept_back() {
-    let budget = Budget { seconds: Some(100.0), ..Budget::default() };
-    let (cx, _) = cx(Arc::new(Slow(Duration::from_secs(90))), budget, None);
+    let (cx, _) = cx(Slow::new(&[90, 15]), HUNDRED_SECONDS, None);
+    let (answered, closing) = ask_and_close(&cx).await;
+    assert_eq!((answered, closing.unwrap().as_str()), (0, "yes"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_the_longest_call_is_kept_back_for_the_closing_answer() {
+    for (seconds, answered) in [(vec![30], 2), (vec![45], 1), (vec![2, 30, 2, 30], 3)] {
+        let (cx, _) = cx(Slow::new(&seconds), HUNDRED_SECONDS, None);
+        let closed = ask_and_close(&cx).await;
+        assert_eq!((closed.0, closed.1.unwrap().as_str()), (answered, "yes"), "{seconds:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_than_half_of_the_time_is_kept_back() {
+    let began = tokio::time::Instant::now();
+    let (cx, _) = cx(Slow::new(&[45, 1, 1, 3_600]), HUNDRED_SECONDS, None);
+    for _ in 0..3 {
+        cx.ask(&PROMPT, question("Is it?")).await.unwrap();
+    }
     assert!(cx.ask(&PROMPT, question("Is it?")).await.is_err());
+    assert_eq!(seconds_since(began), 50);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_in_flight_leaves_the_time_that_another_one_turns_out_to_take() {
+    let began = tokio::time::Instant::now();
+    let (cx, _) = cx(Slow::new(&[40, 3_600, 40]), HUNDRED_SECONDS, None);
+    let (first, second) =
+        tokio::join!(cx.ask(&PROMPT, question("Is it?")), cx.ask(&PROMPT, question("Is it?")));
+    assert!(first.is_ok() && second.is_err());
+    assert_eq!(seconds_since(began), 50);
     assert_eq!(cx.reserve().ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_keeps_the_time_of_its_closing_answer_back_from_that_of_an_evaluation() {
+    let whole = Arc::new(Meter::new(HUNDRED_SECONDS));
+    let within = Meter::within(Budget::default(), Arc::clone(&whole));
+    let prompts = Arc::new(Prompts::shipped(&[FILES]).unwrap());
+    let setup = Setup::new(Models::new(Slow::new(&[30])), Toy::empty(), prompts);
+    let cx = Cx::new(Arc::new(setup), Arc::new(within), None);
+    let (answered, closing) = ask_and_close(&cx).await;
+    assert_eq!((answered, closing.unwrap().as_str()), (2, "yes"));
+    // Nothing is begun that the evaluation would discard.
+    assert_eq!(whole.spent(), Some(Limit::Seconds));
 }
 
 #[tokio::test]

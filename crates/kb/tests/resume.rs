@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use common::{Bench, Words, ids, search};
-use halma_core::{Budget, Embedder, Layer, Limit, Mode};
-use halma_kb::{Base, BaseOptions, BasePart, Stats};
+use halma_core::{Budget, Embedder, Layer, Limit, Meter, Mode};
+use halma_kb::{Base, BaseOptions, BasePart, BuildContext, Stats};
 
 fn thirty(bench: &Bench) {
     for i in 0..30 {
@@ -219,6 +219,24 @@ async fn every_cap_stops_cleanly_and_the_next_run_goes_on() {
         assert_eq!(figures(&base.inspector().stats().unwrap()), figures(&clean));
         assert_eq!(ids(&base, "animal", Layer::Atom).await, atoms);
     }
+}
+
+#[tokio::test]
+async fn the_time_limit_ends_embedding_also_where_another_limit_was_met_first() {
+    let bench = Bench::asking();
+    thirty(&bench);
+    let base = bench.open(Some(Words::new()));
+    // The calls are refused by the budget of the build, the time is that of the work around it.
+    let whole = Meter::new(Budget { seconds: Some(0.0), ..Budget::default() });
+    let calls = Budget { calls: Some(0), ..Budget::default() };
+    let meter = Arc::new(Meter::within(calls, Arc::new(whole)));
+    let context =
+        BuildContext { meter, ..BuildContext::new(&base, &bench.settings, &bench.setup()) };
+    let report = halma_kb::index(context, &[bench.input()], &bench.options).await.unwrap();
+    assert_eq!((report.usage.llm_calls, report.embedded), (0, 0), "{report:?}");
+    assert_eq!(report.pending_units, 60);
+    let report = bench.index(&base).await;
+    assert_eq!((report.embedded, report.pending_units), (90, 0));
 }
 
 #[tokio::test]

@@ -34,6 +34,10 @@ impl Llm for Called<dyn Llm> {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         self.policy.call(|| self.inner.chat(request)).await
     }
+
+    fn discard(&self, request: &ChatRequest) {
+        self.inner.discard(request);
+    }
 }
 
 #[async_trait]

@@ -110,11 +110,19 @@ pub(crate) struct Fault<'a> {
     pub(crate) text: &'a str,
 }
 
-/// The error for a body that is not the JSON it should be: cut off, or not an API at all.
+/// The error for a body that is not the JSON it should be: cut off, a gateway's page in place of a
+/// reply, which passes as a 502 does, or not an API at all.
 pub(crate) fn not_json(url: &str, kind: &str, body: &str, fault: &Fault<'_>) -> LlmError {
     let page = kind.contains("html") || body.trim_start().starts_with('<');
     let fault_text = clip(fault.text);
-    if fault.category == Category::Eof && !page {
+    if page {
+        return LlmError::transient(format!(
+            "`{url}` sent a web page and not a reply: \"{}\"; if it always does, check that `url` is \
+             the API base (…/v1)",
+            clip(page_title(body).unwrap_or(body))
+        ));
+    }
+    if fault.category == Category::Eof {
         return LlmError::transient(format!("`{url}` sent a reply that is cut off: {fault_text}"));
     }
     let kind = if kind.is_empty() { "no content type" } else { kind };
@@ -127,6 +135,18 @@ pub(crate) fn not_json(url: &str, kind: &str, body: &str, fault: &Fault<'_>) -> 
         "`{url}` sent {what} but `{kind}`: \"{}\"; is `url` the API base (…/v1)?",
         clip(body)
     ))
+}
+
+/// What an HTML page says of itself: its title, or else its first heading.
+fn page_title(page: &str) -> Option<&str> {
+    // Of ASCII letters only, so that positions stay as they are.
+    let lower = page.to_ascii_lowercase();
+    ["title", "h1"].iter().find_map(|element| {
+        let tag = lower.find(&format!("<{element}"))?;
+        let start = tag + lower[tag..].find('>')? + 1;
+        let end = start + lower[start..].find('<')?;
+        Some(page[start..end].trim()).filter(|title| !title.is_empty())
+    })
 }
 
 pub fn throttled(reason: String, headers: &HeaderMap) -> LlmError {
@@ -277,6 +297,34 @@ mod tests {
         assert!(matches!(sorted(long), LlmError::TooLong { .. }));
         let filtered = r#"{"error":{"message":"no","code":"content_filter"}}"#;
         assert!(matches!(sorted(filtered), LlmError::Refused { .. }));
+    }
+
+    #[test]
+    fn a_page_in_place_of_a_reply_passes_and_is_reported_by_its_title() {
+        let sorted = |kind: &str, body: &str| {
+            let fault = Fault { category: Category::Syntax, text: "expected value" };
+            not_json("http://host/v1/chat/completions", kind, body, &fault)
+        };
+        let long = "a".repeat(300);
+        for (body, title) in [
+            (
+                "<html><head><TITLE lang=en>\n502 Bad Gateway</TITLE></head></html>",
+                "502 Bad Gateway",
+            ),
+            ("<html><title></title><body><h1>We are <b>back</b> soon</h1></body>", "We are"),
+            ("<p>İ &amp; <title>Über</title>", "Über"),
+            ("<p>Please wait.</p>", "<p>Please wait.</p>"),
+            (&format!("<title>{long}</title>"), &format!("{}…", &long[..CLIP])),
+            ("<title", "<title"),
+        ] {
+            for kind in ["text/html; charset=utf-8", ""] {
+                let error = sorted(kind, body);
+                assert!(matches!(error, LlmError::Transient { throttled: false, .. }), "{error:?}");
+                assert!(error.to_string().contains(&format!("\"{title}\"; if")), "{error}");
+            }
+        }
+        let error = sorted("text/plain", "hello there");
+        assert!(matches!(error, LlmError::Refused { .. }), "{error:?}");
     }
 
     #[test]

@@ -216,10 +216,11 @@ fn a_prompt_override_with_a_misspelt_variable_names_file_line_and_variable() {
 fn an_endpoint_that_misbehaves_is_told_apart() {
     // Nothing listens on the port of a double that has stopped.
     let gone = Double::start(Behaviour::with(fixed("x"))).url();
-    let double = Double::start(Behaviour::with(fixed("I would rather talk about the weather.")));
+    let weather = "I would rather talk about the weather. ".repeat(10);
+    let double = Double::start(Behaviour::with(fixed(&weather)));
     let program = Program::configured(&format!(
         "[embedder]\nkind = \"none\"\n[kb]\natoms = \"sentences\"\n\
-         [models.m]\nurl = \"{}\"\nmodel = \"m\"\n",
+         [models.m]\nurl = \"{}\"\nmodel = \"m\"\nretries = 1\n",
         double.url()
     ));
     write_library(&program);
@@ -227,7 +228,7 @@ fn an_endpoint_that_misbehaves_is_told_apart() {
     let ask = ["ask", "Who built Orrin Light?", "--strategy", "naive", "--set"];
     let ask = [&ask[..], &["naive.mode=\"bm25\"", "--json"]].concat();
 
-    // Prose instead of JSON: asked again twice with the complaint, then as often with a plainer
+    // Long prose instead of JSON: asked again twice with the complaint, then as often with a plainer
     // prompt; then it abstains and says why.
     let prose = program.run(&ask);
     assert_eq!(prose.code, 0, "{}{}", prose.out, prose.err);

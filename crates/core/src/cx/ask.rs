@@ -202,21 +202,15 @@ impl Cx {
             completion_tokens: request.max_tokens.into(),
         };
         let price = llm.price();
-        let taken = meter.take(most, price, self.may_use_reserve).await;
+        let taken = meter.take(most, price, self.share()).await;
         let taken = taken.map_err(|limit| self.spent(limit))?;
         let sent = tokio::time::Instant::now();
-        let reply = match meter.time_left(self.may_use_reserve) {
-            Some(left) => match tokio::time::timeout(left, llm.chat(request)).await {
-                Ok(reply) => reply,
-                Err(_) => {
-                    // The model may have worked and been paid: what was taken stays taken.
-                    return Err(self.spent(Limit::Seconds));
-                }
-            },
-            None => llm.chat(request).await,
-        };
-        match reply {
+        // Of one that is cut off what was taken stays taken: the model may have worked and been paid.
+        match self.in_time(llm.chat(request)).await? {
             Ok(reply) => {
+                if !reply.cached {
+                    self.remember_time(sent.elapsed());
+                }
                 let usd = if reply.cached { 0.0 } else { price.cost(reply.usage) };
                 meter.settle(taken, (!reply.cached).then_some((reply.usage, usd)));
                 Ok(Attempt { number: 1, reply, usd, elapsed_ms: ms(began) })

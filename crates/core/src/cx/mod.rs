@@ -6,12 +6,14 @@ mod outage;
 mod outside;
 mod shorten;
 mod tag;
+mod time;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 pub use self::ask::{Scored, estimate_tokens};
 pub use self::outside::FactsCx;
@@ -74,6 +76,8 @@ struct Run {
     watcher: Option<Watcher>,
     began: Instant,
     record: Mutex<RunRecord>,
+    /// The time of the longest call so far, for which calls in flight make room.
+    longest_call: watch::Sender<Duration>,
 }
 
 #[derive(Default)]
@@ -88,7 +92,9 @@ struct RunRecord {
 
 impl Cx {
     pub fn new(setup: Arc<Setup>, meter: Arc<Meter>, watcher: Option<Watcher>) -> Self {
-        let run = Run { setup, meter, watcher, began: Instant::now(), record: Mutex::default() };
+        let (began, record) = (Instant::now(), Mutex::default());
+        let longest_call = watch::Sender::new(Duration::ZERO);
+        let run = Run { setup, meter, watcher, began, record, longest_call };
         Self {
             run: Arc::new(run),
             span: 0,

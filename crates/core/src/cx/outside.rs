@@ -5,8 +5,7 @@ use std::time::Instant;
 use super::look::hit_line;
 use super::{Cx, ms};
 use crate::{
-    BoxError, Entity, EntityId, Error, Event, Fact, Facts, Hit, HitLine, Limit, NodeId, Result,
-    SourceInfo,
+    BoxError, Entity, EntityId, Error, Event, Fact, Facts, Hit, HitLine, NodeId, Result, SourceInfo,
 };
 
 impl Cx {
@@ -59,12 +58,7 @@ impl Cx {
         lines: impl Fn(&T) -> Vec<HitLine>,
     ) -> Result<T> {
         let began = Instant::now();
-        let found = match self.run.meter.time_left(self.may_use_reserve) {
-            Some(left) => {
-                tokio::time::timeout(left, lookup).await.map_err(|_| self.spent(Limit::Seconds))?
-            }
-            None => lookup.await,
-        };
+        let found = self.in_time(lookup).await?;
         let (span, elapsed_ms) = (self.span, ms(began));
         let (source, query) = (source.to_owned(), query.to_owned());
         match found {

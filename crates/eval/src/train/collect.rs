@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use halma_core::{Answer, Cx, Meter, Outcome, Question, TRACE_VERSION, Trace};
+use halma_core::{Answer, Cx, Meter, Outcome, Question, TRACE_VERSION, Trace, UsageTotal};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -61,6 +61,8 @@ struct Output {
     rounds: Vec<Round>,
     progress: HashMap<String, Made>,
     health: Health,
+    /// What rounds of this run took that are not kept.
+    discarded: UsageTotal,
     /// Questions of which some gold passage was found, and those that have any.
     gold: (HashSet<String>, HashSet<String>),
 }
@@ -139,6 +141,7 @@ impl Collector {
             rounds,
             progress,
             health: Health::default(),
+            discarded: UsageTotal::default(),
             gold: (HashSet::new(), HashSet::new()),
         };
         let mut traces = out.as_os_str().to_owned();
@@ -222,7 +225,7 @@ impl Collector {
             failure: output.health.failure.clone(),
             gold_missing: output.gold.1.difference(&output.gold.0).count(),
             stopped,
-            ..CollectionSummary::new(&output.rounds, &asked)
+            ..CollectionSummary::new(&output.rounds, &asked).with_discarded(output.discarded)
         }
     }
 }
@@ -283,9 +286,11 @@ impl Shared {
                 }
                 output.progress.get(&key(&item.question)).map_or(0, |made| made.count)
             };
-            let (round, trace) = match self.round(item, made).await {
+            let cx = self.cx(item);
+            let (round, trace) = match self.round(item, made, &cx).await {
                 Ok(finished) => finished,
                 Err(Failure(reason)) => {
+                    self.output.lock().discarded.add(cx.trace().usage());
                     if self.collector.budget.spent().is_none() {
                         self.output.lock().health.count_failure(reason);
                     }
@@ -296,11 +301,10 @@ impl Shared {
         }
     }
 
-    async fn round(&self, item: &Item, made: usize) -> Result<(Round, Trace), Failure> {
+    async fn round(&self, item: &Item, made: usize, cx: &Cx) -> Result<(Round, Trace), Failure> {
         let system = &self.collector.rounds[made];
-        let cx = self.cx(item);
         let began = Instant::now();
-        let outcome = caught(Outcome::run(system.strategy.as_ref(), &item.question, &cx)).await;
+        let outcome = caught(Outcome::run(system.strategy.as_ref(), &item.question, cx)).await;
         let latency_ms = began.elapsed().as_secs_f64() * 1e3;
         let Outcome { answer, trace } = outcome.map_err(Failure)?;
         let answer = answer.map_err(|error| Failure(error.to_string()))?;

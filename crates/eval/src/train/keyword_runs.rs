@@ -88,6 +88,8 @@ struct Output {
     journal: Journal<Line>,
     runs: Vec<Run>,
     health: Health,
+    /// What was used for questions of this run that are not kept.
+    discarded: UsageTotal,
 }
 
 impl KeywordCollector {
@@ -125,6 +127,7 @@ impl KeywordCollector {
         };
         let mut usage = UsageTotal::default();
         output.runs.iter().for_each(|run| usage.add(run.usage));
+        usage.add(output.discarded);
         Ok(KeywordSummary {
             questions: items.len(),
             left_out,
@@ -152,7 +155,12 @@ impl KeywordCollector {
             Some(earlier) => header.check(&earlier, &file)?,
             None => journal.append(&Line::Keywords(Box::new(header)))?,
         }
-        let output = Mutex::new(Output { journal, runs, health: Health::default() });
+        let output = Mutex::new(Output {
+            journal,
+            runs,
+            health: Health::default(),
+            discarded: UsageTotal::default(),
+        });
         Ok(Shared { collector: self.clone(), output })
     }
 
@@ -233,11 +241,13 @@ impl Shared {
             Ok(Outcome { answer: Err(error), .. }) => Some(error.to_string()),
             Ok(_) => failed_call(&trace),
         };
-        if budget.spent().is_some() && trace.spent() {
-            return Ok(true);
-        }
-        if let Some(reason) = failure {
-            self.output.lock().health.count_failure(reason);
+        let is_cut_off = budget.spent().is_some() && trace.spent();
+        if is_cut_off || failure.is_some() {
+            let mut output = self.output.lock();
+            output.discarded.add(trace.usage());
+            if let Some(reason) = failure.filter(|_| !is_cut_off) {
+                output.health.count_failure(reason);
+            }
             return Ok(true);
         }
         let run = Run {

@@ -1,7 +1,7 @@
 //! What a collection came to.
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use halma_core::Limit;
+use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
 use super::round::Round;
@@ -45,9 +45,13 @@ pub struct CollectionSummary {
     /// Questions whose gold passages no search of any round found, of those that have some: the
     /// base may have changed since the questions were made.
     pub gold_missing: usize,
+    /// Of the rounds, and of those of this run that are not kept: failed, or cut off by the budget.
     pub calls: u64,
     pub tokens: u64,
     pub usd: f64,
+    /// The part of these that rounds took which are not kept.
+    #[serde(skip)]
+    pub discarded: UsageTotal,
     pub stopped: Option<Stopped>,
 }
 
@@ -78,6 +82,15 @@ impl CollectionSummary {
         summary
     }
 
+    /// With what rounds took that are not kept: it is paid for, too.
+    pub(super) fn with_discarded(mut self, discarded: UsageTotal) -> Self {
+        self.calls += discarded.llm_calls + discarded.cached_calls;
+        self.tokens += discarded.prompt_tokens + discarded.completion_tokens;
+        self.usd += discarded.usd;
+        self.discarded = discarded;
+        self
+    }
+
     /// The shares that the paper reports, and what was used, in lines for a terminal.
     pub fn lines(&self) -> Vec<String> {
         let share = |part: usize| 100.0 * ratio(part as u64, self.begun as u64);
@@ -101,6 +114,15 @@ impl CollectionSummary {
             lines.push(format!("{hops:.1} hops in a right trajectory"));
         }
         lines.push(format!("{} calls, {} tokens, ${:.4}", self.calls, self.tokens, self.usd));
+        let UsageTotal { llm_calls, cached_calls, prompt_tokens, completion_tokens, usd } =
+            self.discarded;
+        if llm_calls + cached_calls > 0 {
+            lines.push(format!(
+                "of which {} calls, {} tokens, ${usd:.4} for rounds that are not kept",
+                llm_calls + cached_calls,
+                prompt_tokens + completion_tokens
+            ));
+        }
         for (reason, count) in &self.left_out {
             lines.push(format!("left out: {reason}: {count}"));
         }

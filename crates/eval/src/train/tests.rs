@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Budget, ChosenHop, Cx, DecompositionHop, Limit, Llm, LlmError, Meter, Prompt,
-    PromptFile, PromptSet, Prompts, Question, Strategy,
+    Answer, Budget, ChatReply, ChatRequest, ChosenHop, Cx, DecompositionHop, Limit, Llm, LlmError,
+    Meter, Price, Prompt, PromptFile, PromptSet, Prompts, Question, Strategy, Usage,
 };
 use halma_testkit::Script;
 
@@ -214,6 +214,64 @@ async fn the_budget_ends_the_work_and_a_forecast_says_so_before() {
     let summary = collector.run(&data(&[VARN, HOLM]), &out, &quiet()).await.unwrap();
     assert_eq!(summary.stopped, Some(Stopped::Spent { limit: Limit::Calls }));
     assert_eq!((summary.rounds, summary.failed), (1, 0));
+}
+
+/// Asks for two replies.
+struct Twice;
+
+#[async_trait]
+impl Strategy for Twice {
+    fn name(&self) -> &'static str {
+        "twice"
+    }
+
+    fn settings(&self) -> serde_json::Value {
+        serde_json::json!({})
+    }
+
+    async fn answer(&self, question: &Question, cx: &Cx) -> halma_core::Result<Answer> {
+        let variables = minijinja::context! { question => &question.text };
+        cx.ask(&ASK, variables.clone()).await?;
+        let text = cx.ask(&ASK, variables).await?;
+        Ok(Answer { text, ..Answer::default() })
+    }
+}
+
+/// A model of which each call takes 10 tokens and a cent.
+struct Priced;
+
+#[async_trait]
+impl Llm for Priced {
+    fn model(&self) -> &'static str {
+        "priced"
+    }
+
+    fn price(&self) -> Price {
+        Price { prompt: 1_000.0, completion: 1_000.0 }
+    }
+
+    async fn chat(&self, _: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let usage = Usage { prompt_tokens: 8, completion_tokens: 2 };
+        Ok(ChatReply { text: "Norway".into(), usage, ..ChatReply::default() })
+    }
+}
+
+#[tokio::test]
+async fn a_round_that_the_budget_cuts_off_is_reported_with_its_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut collector = collector(Arc::new(Priced), 1);
+    collector.rounds[0].strategy = Arc::new(Twice);
+    // One of the two calls is for a closing answer.
+    let two = Budget { calls: Some(2), ..Budget::default() };
+    collector.budget = Arc::new(Meter::new(two));
+    let out = folder.path().join("runs.jsonl");
+    let summary = collector.run(&data(&[VARN]), &out, &quiet()).await.unwrap();
+    assert_eq!(summary.stopped, Some(Stopped::Spent { limit: Limit::Calls }));
+    assert_eq!((summary.rounds, summary.calls, summary.tokens), (0, 1, 10));
+    assert!((summary.usd - 0.01).abs() < 1e-9, "{}", summary.usd);
+    let told = summary.lines().join("\n");
+    assert!(told.contains("1 calls, 10 tokens, $0.0100"), "{told}");
+    assert!(told.contains("of which 1 calls, 10 tokens, $0.0100 for rounds"), "{told}");
 }
 
 fn prompts() -> Prompts {

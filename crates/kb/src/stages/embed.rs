@@ -211,8 +211,8 @@ impl super::Stage for Embed {
     /// One call, or several where the texts are too long together.
     async fn run(&self, _: &Cx, unit: &Vec<Searched>) -> Result<Option<Vec<Call>>, StageError> {
         // Vectors cost no calls and no tokens of the budget, but they take time.
-        if let Some(limit @ Limit::Seconds) = self.context.meter.spent() {
-            return Err(StageError::Spent(limit));
+        if self.context.meter.is_time_over() {
+            return Err(StageError::Spent(Limit::Seconds));
         }
         let mut open = vec![self.texts_of(unit).map_err(StageError::Base)?];
         let mut calls: Vec<Call> = vec![];

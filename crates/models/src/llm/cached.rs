@@ -151,8 +151,10 @@ impl Llm for Cached {
         fresh
     }
 
-    /// An empty reply takes the place of the one that is stored; it is not complete.
+    /// An empty reply takes the place of the one that is stored; it is not complete. Where the
+    /// replies come from another store, that is told as well.
     fn discard(&self, request: &ChatRequest) {
+        self.inner.discard(request);
         let key = self.key(request);
         if self.stored(&key, request).is_some() {
             self.cache.put(key, &ChatReply::default(), &request.about);

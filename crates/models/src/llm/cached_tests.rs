@@ -13,6 +13,7 @@ use super::*;
 struct Slow {
     calls: AtomicUsize,
     failures: AtomicUsize,
+    discarded: AtomicUsize,
 }
 
 #[async_trait]
@@ -29,6 +30,10 @@ impl Llm for Slow {
             return Err(LlmError::refused("not now"));
         }
         Ok(ChatReply { text: request.messages[0].text.clone(), ..ChatReply::default() })
+    }
+
+    fn discard(&self, _: &ChatRequest) {
+        self.discarded.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -135,4 +140,16 @@ async fn a_reply_goes_with_the_documents_its_request_quotes() {
     assert!(!cached.chat(&quoting).await.unwrap().cached);
     assert!(cached.chat(&request("quotes nothing")).await.unwrap().cached);
     assert_eq!(slow.calls.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_discarded_reply_is_discarded_where_it_came_from_as_well() {
+    let (cached, slow, _folder) = cached(0);
+    cached.chat(&request("?")).await.unwrap();
+    let limited: Arc<dyn Llm> =
+        crate::llm::limited(Arc::new(cached), halma_net::Limits::default()).unwrap();
+    limited.discard(&request("?"));
+    assert_eq!(slow.discarded.load(Ordering::SeqCst), 1);
+    limited.chat(&request("?")).await.unwrap();
+    assert_eq!(slow.calls.load(Ordering::SeqCst), 2);
 }

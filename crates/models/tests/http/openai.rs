@@ -198,7 +198,6 @@ async fn what_no_retry_mends_is_told_at_once_with_what_to_do() {
     let double = Double::start(Behaviour::default());
     let model = wrapped(bare(&double), Limits::default(), None).unwrap();
     for (failure, wanted, words) in [
-        (Failure::Html, "refused", vec!["text/html", "<h1>Welcome</h1>", "the API base (…/v1)?"]),
         (Failure::Unauthorized, "refused", vec!["401", "key_env", "/v1/chat/completions"]),
         (Failure::Refused, "refused", vec!["400", "not to my taste", "`m`"]),
         (Failure::TooLong, "too long", vec!["8192 tokens"]),
@@ -217,7 +216,7 @@ async fn what_no_retry_mends_is_told_at_once_with_what_to_do() {
         let told = error.unwrap_err().to_string();
         assert!(words.iter().all(|word| told.contains(word)), "{told}");
     }
-    assert_eq!(double.chat_calls(), 8);
+    assert_eq!(double.chat_calls(), 7);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Whole runs over HTTP: prose instead of JSON, the cache across processes' lives, keys in errors.
 use std::sync::Arc;
 
-use crate::common::{ask, bare, json_request, request};
+use crate::common::{ask, bare, json_request, kind, request};
 use halma_core::{
     Budget, ChatRequest, Cx, Error, Llm, Meter, Models, Prompt, PromptFile, PromptSet, Prompts,
     Setup,
@@ -139,5 +139,23 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let error = runtime.block_on(model.chat(&request("?"))).unwrap_err();
         prop_assert!(!format!("{error} {error:?}").contains(&key), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_in_place_of_a_reply_is_asked_past_and_then_reported_by_its_heading() {
+    let double = Double::start(Behaviour::default());
+    let model = wrapped(bare(&double), Limits::default(), None).unwrap();
+    double.fail([Failure::Html]);
+    ask(&model, &request("?")).await.unwrap();
+    assert_eq!(double.chat_calls(), 2);
+    let once = Limits { retries: 0, ..Limits::default() };
+    let model = wrapped(bare(&double), once, None).unwrap();
+    double.fail([Failure::Html]);
+    let error = ask(&model, &request("?")).await;
+    assert_eq!(kind(&error), "transient");
+    let told = error.unwrap_err().to_string();
+    for words in ["/v1/chat/completions", "\"Welcome\"", "the API base (…/v1)"] {
+        assert!(told.contains(words), "{told}");
     }
 }

@@ -160,7 +160,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_first_reply_that_stays_malformed_is_asked_for_plainly() {
-        let (bad, plain) = (("iter_retgen/answer", "?"), ("closing/plain", "?"));
+        let (bad, plain) = (("iter_retgen/answer", "?"), ("closing/plain", "{"));
         let model = Script::new([bad, bad, bad, plain, plain, plain]);
         golden("iter_retgen/always_malformed", &IterRetgen { n: 1, ..small() }, Run::new(model))
             .await;

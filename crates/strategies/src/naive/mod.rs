@@ -188,7 +188,11 @@ mod tests {
         let answers = run(Script::new([bad, bad, bad, plain]));
         golden("naive/plain", &Naive::default(), answers).await;
 
-        let plain = ("closing/plain", "?");
+        let prose = ("closing/plain", "The architect was Ilse Thorn.");
+        let answers = run(Script::new([bad, bad, bad, prose]));
+        golden("naive/plain_prose", &Naive::default(), answers).await;
+
+        let plain = ("closing/plain", "{");
         let never = run(Script::new([bad, bad, bad, plain, plain, plain]));
         golden("naive/always_malformed", &Naive::default(), never).await;
     }

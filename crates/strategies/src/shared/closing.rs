@@ -1,11 +1,18 @@
 //! The last reading of a strategy, which the rest of the work was for.
-use halma_core::{Cx, Error, LlmError, Prompt, Result};
+use halma_core::{AnswerText, Cx, Error, LlmError, Prompt, Result, parse_json};
 use minijinja::{Value, context};
+use serde::Deserialize as _;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{Error as ReadError, StrDeserializer};
 
 use crate::shared::steps::Reading;
 
-/// The plainest prompt there is, with a reply of one short field.
-const PLAIN: Prompt<Reading> = Prompt::json("closing/plain");
+/// The plainest prompt there is, with a reply of one short field. The reply may also be the answer
+/// alone: a model that is too small for JSON may well know it.
+const PLAIN: Prompt<Reading> = Prompt { name: "closing/plain", parse: read_plain_reply };
+
+/// Characters that a reply in prose has at most: more than this is not the answer alone.
+const LONGEST_PROSE: usize = 300;
 
 /// Asks for the closing answer, which the budget keeps a call back for. Where no reply to the
 /// strategy's own prompt can be read, see [`read_plainly`].
@@ -44,9 +51,61 @@ pub(crate) async fn read_plainly(error: &Error, variables: &Value, cx: &Cx) -> R
     }
 }
 
+/// A reading as JSON, or an answer in prose, from which is left out what models put around answers.
+fn read_plain_reply(text: &str) -> std::result::Result<Reading, String> {
+    parse_json(text).or_else(|complaint| {
+        let prose = text.trim();
+        let is_broken = prose.contains(['{', '}']) || prose.starts_with('[');
+        if prose.is_empty() || is_broken || prose.chars().count() > LONGEST_PROSE {
+            return Err(complaint);
+        }
+        let AnswerText(answer) = serde_json::from_str(prose).or_else(|_| {
+            let text: StrDeserializer<'_, ReadError> = prose.into_deserializer();
+            AnswerText::deserialize(text).map_err(|error| error.to_string())
+        })?;
+        Ok(Reading { answer, rationale: String::new() })
+    })
+}
+
 /// The reading of a model that gives no answer: empty, with the reason.
 pub(crate) fn unread(error: &Error, cx: &Cx) -> Reading {
     cx.note(format!("there is no answer: {error}"));
     let rationale = "The model gave no reply that could be read as an answer.".to_owned();
     Reading { answer: String::new(), rationale }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_reply_is_read_as_json_or_as_the_answer_itself() {
+        for (text, answer) in [
+            (r#"{"answer": "Ilse Thorn"}"#, "Ilse Thorn"),
+            ("Ilse Thorn", "Ilse Thorn"),
+            ("It was Ilse Thorn, of Norway.\n", "It was Ilse Thorn, of Norway."),
+            ("```\nIlse Thorn\n```", "Ilse Thorn"),
+            ("Final answer: Ilse Thorn", "Ilse Thorn"),
+            ("The answer is: Ilse Thorn", "Ilse Thorn"),
+            ("<think>Thorn?</think>Ilse Thorn", "Ilse Thorn"),
+            (r#""Ilse Thorn""#, "Ilse Thorn"),
+            ("1911", "1911"),
+            ("true", "yes"),
+            ("null", ""),
+            ("Unknown.", ""),
+            ("The passages do not mention an architect.", ""),
+            ("I'm sorry, but I can't help with that.", ""),
+        ] {
+            let read = read_plain_reply(text).map(|reading| reading.answer);
+            assert_eq!(read.as_deref(), Ok(answer), "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_json_and_long_prose_are_not_an_answer() {
+        let long = "The lighthouse stands by the sea. ".repeat(10);
+        for text in ["", " ", "{", r#"{"rationale": "Ilse Thorn"}"#, r#"["Ilse", "#, &long] {
+            assert!(read_plain_reply(text).is_err(), "{text}");
+        }
+    }
 }

@@ -42,10 +42,23 @@ struct Request {
     receiver: Receiver,
 }
 
+/// What the task is told.
+enum Word {
+    Ask(Request),
+    /// The reply to a call could not be used.
+    Discard {
+        kind: CallKind,
+        call: Vec<u8>,
+        about: Vec<String>,
+    },
+    /// To be answered when everything that was discarded before is gone.
+    Flush(oneshot::Sender<()>),
+}
+
 /// Where calls are handed in. The task ends when all copies of this are gone.
 #[derive(Clone)]
 pub(crate) struct Asker {
-    asked: mpsc::UnboundedSender<Request>,
+    words: mpsc::UnboundedSender<Word>,
     counts: Arc<Counts>,
     ledger: Ledger,
     turn: TurnKeys,
@@ -63,7 +76,7 @@ struct Counts {
 
 impl Asker {
     pub(crate) fn start(ledger: &Ledger) -> Self {
-        let (asked, arriving) = mpsc::unbounded_channel();
+        let (words, arriving) = mpsc::unbounded_channel();
         let counts = Arc::<Counts>::default();
         let turn: TurnKeys = Arc::new(Mutex::new(ledger.known()));
         let poller = Poller {
@@ -73,7 +86,7 @@ impl Asker {
             turn: Arc::clone(&turn),
         };
         ledger.space().start(poller.run(arriving));
-        Self { asked, counts, ledger: ledger.clone(), turn }
+        Self { words, counts, ledger: ledger.clone(), turn }
     }
 
     /// The build reads the base from now on, without what was deleted before. Blocks the thread.
@@ -90,8 +103,25 @@ impl Asker {
         let (kind, call, about) = (call.kind(), call.write(), about.to_vec());
         let asked = Request { kind, call, about, receiver };
         let ended = || LlmError::transient("the connection to the shared calls has ended");
-        self.asked.send(asked).map_err(|_| ended())?;
+        self.words.send(Word::Ask(asked)).map_err(|_| ended())?;
         answer.await.map_err(|_| ended())?
+    }
+
+    /// Removes the reply to a call, so that it is done again when it is asked for again. Returns at
+    /// once.
+    pub(super) fn discard(&self, call: &Call, about: &[String]) {
+        let (kind, call, about) = (call.kind(), call.write(), about.to_vec());
+        // Without the task nothing is asked for any more.
+        let _ = self.words.send(Word::Discard { kind, call, about });
+    }
+
+    /// Waits until what was discarded is gone.
+    pub(super) async fn flush(&self) {
+        let (done, is_done) = oneshot::channel();
+        if self.words.send(Word::Flush(done)).is_ok() {
+            // When the task has ended, nothing is left to wait for.
+            let _ = is_done.await;
+        }
     }
 
     /// Calls that have no answer yet.
@@ -128,23 +158,19 @@ struct Poller {
 const DELETED: &str = "what it quotes was deleted before it was done";
 
 impl Poller {
-    async fn run(mut self, mut arriving: mpsc::UnboundedReceiver<Request>) {
+    async fn run(mut self, mut arriving: mpsc::UnboundedReceiver<Word>) {
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut broken = None;
         loop {
-            let mut asked = vec![];
             if self.pending.is_empty() {
                 let Some(first) = arriving.recv().await else { return };
-                asked.push(first);
+                self.hear(first).await;
             } else {
                 ticks.tick().await;
             }
             while let Ok(next) = arriving.try_recv() {
-                asked.push(next);
-            }
-            for asked in asked {
-                self.enter(asked);
+                self.hear(next).await;
             }
             self.drop_unwanted().await;
             match self.step().await {
@@ -159,6 +185,30 @@ impl Poller {
             }
             self.counts.waiting.store(self.pending.len(), Ordering::Relaxed);
         }
+    }
+
+    async fn hear(&mut self, word: Word) {
+        match word {
+            Word::Ask(request) => self.enter(request),
+            Word::Discard { kind, call, about } => {
+                let about = self.ledger.numbers(&about);
+                let id = self.ledger.seal_call(kind, &call, &about).id;
+                if let Err(error) = self.discard(id).await {
+                    tracing::warn!("a reply that cannot be used stays in the ledger: {error}");
+                }
+            }
+            // Who waits no longer needs no answer.
+            Word::Flush(done) => drop(done.send(())),
+        }
+    }
+
+    /// Removes a call that is done. One that is asked for again, here or elsewhere, may be under way.
+    async fn discard(&self, id: CallId) -> Result<(), PgError> {
+        let calls = self.ledger.calls();
+        if let [Outcome::Done(_)] = calls.outcomes(&[id]).await?[..] {
+            calls.forget(&[id]).await?;
+        }
+        Ok(())
     }
 
     fn enter(&mut self, asked: Request) {

@@ -138,6 +138,7 @@ impl SharedBuild {
         if let Some(worker) = &mut self.worker {
             worker.stop().await;
         }
+        self.asker.flush().await;
         // Errors are the end as well.
         let _ = self.end.send(is_complete);
         let _ = self.left.await;

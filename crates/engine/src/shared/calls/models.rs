@@ -40,6 +40,10 @@ impl Llm for SharedLlm {
             Output::Vectors(_) => Err(LlmError::transient("a worker has answered with vectors")),
         }
     }
+
+    fn discard(&self, request: &ChatRequest) {
+        self.asker.discard(&Call::Chat(ChatCall::new(self.model(), request)), &request.about);
+    }
 }
 
 /// An embedder as it is configured here, asked wherever a worker has it.
@@ -75,5 +79,87 @@ impl Embedder for SharedEmbedder {
             }
             Output::Chat(_) => Err(LlmError::transient("a worker has answered with a text")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_core::Message;
+    use halma_pg::{Address, Done};
+    use halma_testkit::{Postgres, Script};
+
+    use super::*;
+    use crate::shared::SharedSpace;
+    use crate::shared::calls::Ledger;
+    use crate::shared::calls::message::CallKind;
+
+    fn request(text: &str) -> ChatRequest {
+        ChatRequest {
+            prompt: "test/ask".into(),
+            task: "questions".into(),
+            variables: minijinja::Value::UNDEFINED,
+            messages: vec![Message { role: "user".into(), text: text.into() }],
+            schema: None,
+            stop: vec![],
+            max_tokens: 100,
+            temperature: 0.0,
+            logprobs: false,
+            about: vec!["a.md".into()],
+            images: vec![],
+            stream: None,
+        }
+    }
+
+    /// Does all calls of a model, and counts its replies.
+    async fn work(ledger: Ledger, kind: CallKind) {
+        let mut number = 0;
+        loop {
+            let calls = ledger.calls();
+            for call in calls.take("worker", &[kind.0], 1).await.unwrap() {
+                number += 1;
+                let text = format!("reply {number}");
+                let reply = Output::Chat(ChatReply { text, ..ChatReply::default() });
+                let output = ledger.seal_output(&call.about, &reply);
+                let done = Done { id: call.id, fence: call.fence, output };
+                calls.complete(&[done]).await.unwrap();
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    }
+
+    #[test]
+    fn a_reply_that_was_discarded_is_asked_for_again_and_others_stay_in_the_ledger() {
+        let Some(server) = Postgres::find() else { return };
+        let keys = tempfile::tempdir().unwrap();
+        let space = SharedSpace::connect(&Address::parse(&server.database()).unwrap()).unwrap();
+        let ledger = Ledger::open(&space, keys.path()).unwrap();
+        let local = Script::new([]) as Arc<dyn Llm>;
+        space.start(work(ledger.clone(), CallKind::of_chat(local.model())));
+        let model = SharedLlm { local, asker: Asker::start(&ledger) };
+        let replies = space.wait(async move {
+            let mut replies = vec![];
+            for text in ["first", "second", "first", "discard", "first", "second"] {
+                if text == "discard" {
+                    model.discard(&request("first"));
+                    model.asker.flush().await;
+                    continue;
+                }
+                let reply = model.chat(&request(text)).await.unwrap();
+                replies.push((reply.text, reply.cached));
+            }
+            replies
+        });
+        let replies: Vec<(&str, bool)> =
+            replies.iter().map(|(text, cached)| (text.as_str(), *cached)).collect();
+        assert_eq!(
+            replies,
+            [
+                ("reply 1", false),
+                ("reply 2", false),
+                ("reply 1", true),
+                ("reply 3", false),
+                ("reply 2", true)
+            ]
+        );
     }
 }

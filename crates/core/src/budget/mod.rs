@@ -2,14 +2,18 @@
 //!
 //! A call is taken from the budget before it is made and settled after it, so that branches that
 //! run side by side cannot overspend together.
+mod share;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use tokio::time::Instant;
 
+pub(crate) use self::share::Share;
 use crate::{Price, Usage};
 
 /// Limits of one question or one build; what is not set is not limited.
@@ -78,10 +82,6 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// The share of tokens, money and time that only the closing answer may use; of the calls it is
-/// exactly one.
-const RESERVE: f64 = 0.2;
-
 /// An amount of calls, tokens and millionths of a dollar: what is taken, or the most that may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Amount {
@@ -131,6 +131,9 @@ impl Taken {
     }
 }
 
+/// What new work may use, of which nothing is known.
+const OPEN: Share = Share::Open { closing: Duration::ZERO };
+
 impl Meter {
     pub fn new(budget: Budget) -> Self {
         let started = Instant::now();
@@ -167,15 +170,15 @@ impl Meter {
         self.budget
     }
 
-    /// Takes one call of the worst size it can have. `reserve` may use what is kept back.
+    /// Takes one call of the worst size it can have.
     pub(crate) async fn take(
         &self,
         most: Usage,
         price: Price,
-        reserve: bool,
+        share: Share,
     ) -> Result<Taken, Limit> {
-        let taken = self.take_here(most, price, reserve)?;
-        if let Err(limit) = self.take_shared(taken, reserve).await {
+        let taken = self.take_here(most, price, share)?;
+        if let Err(limit) = self.take_shared(taken, share).await {
             self.settle_here(taken, None);
             self.refused.get_or_init(|| limit);
             return Err(limit);
@@ -184,11 +187,11 @@ impl Meter {
     }
 
     /// Takes a call from the budgets of this program.
-    fn take_here(&self, most: Usage, price: Price, reserve: bool) -> Result<Taken, Limit> {
-        let taken = self.take_own(most, price, reserve).inspect_err(|limit| {
+    fn take_here(&self, most: Usage, price: Price, share: Share) -> Result<Taken, Limit> {
+        let taken = self.take_own(most, price, share).inspect_err(|limit| {
             self.refused.get_or_init(|| *limit);
         })?;
-        let whole = self.whole.as_ref().map(|whole| whole.take_here(most, price, reserve));
+        let whole = self.whole.as_ref().map(|whole| whole.take_here(most, price, share));
         if let Some(Err(limit)) = whole {
             self.settle_own(taken, None);
             return Err(limit);
@@ -197,14 +200,13 @@ impl Meter {
     }
 
     /// Takes a call from the budget that other programs spend too, if there is one.
-    async fn take_shared(&self, taken: Taken, reserve: bool) -> Result<(), Limit> {
+    async fn take_shared(&self, taken: Taken, share: Share) -> Result<(), Limit> {
         let Some((meter, shared)) = self.shared_budget() else { return Ok(()) };
-        let open = if reserve { 1.0 } else { 1.0 - RESERVE };
         let Budget { calls, tokens, usd, .. } = meter.budget;
         let most = Amount {
-            calls: calls.map_or(u64::MAX, |most| most.saturating_sub(u64::from(!reserve))),
-            tokens: tokens.map_or(u64::MAX, |most| share(most, open)),
-            micro_usd: usd.map_or(u64::MAX, |most| share(micro(most), open)),
+            calls: calls.map_or(u64::MAX, |most| share.calls(most)),
+            tokens: tokens.map_or(u64::MAX, |most| share.amount(most)),
+            micro_usd: usd.map_or(u64::MAX, |most| share.amount(micro(most))),
         };
         shared.take(taken.amount(), most).await
     }
@@ -216,20 +218,19 @@ impl Meter {
         }
     }
 
-    fn take_own(&self, most: Usage, price: Price, reserve: bool) -> Result<Taken, Limit> {
-        let open = if reserve { 1.0 } else { 1.0 - RESERVE };
-        if self.own_time_left(reserve).is_some_and(|left| left.is_zero()) {
+    fn take_own(&self, most: Usage, price: Price, share: Share) -> Result<Taken, Limit> {
+        if self.own_time_left(share).is_some_and(|left| left.is_zero()) {
             return Err(Limit::Seconds);
         }
-        let calls = self.budget.calls.map(|most| most.saturating_sub(u64::from(!reserve)));
+        let calls = self.budget.calls.map(|most| share.calls(most));
         take(&self.calls, 1, calls).ok_or(Limit::Calls)?;
         let taken = Taken { tokens: most.total(), micro_usd: micro(price.cost(most)) };
-        let tokens = self.budget.tokens.map(|most| share(most, open));
+        let tokens = self.budget.tokens.map(|most| share.amount(most));
         if take(&self.tokens, taken.tokens, tokens).is_none() {
             self.calls.fetch_sub(1, Ordering::AcqRel);
             return Err(Limit::Tokens);
         }
-        let usd = self.budget.usd.map(|most| share(micro(most), open));
+        let usd = self.budget.usd.map(|most| share.amount(micro(most)));
         if take(&self.micro_usd, taken.micro_usd, usd).is_none() {
             self.calls.fetch_sub(1, Ordering::AcqRel);
             self.tokens.fetch_sub(taken.tokens, Ordering::AcqRel);
@@ -274,22 +275,27 @@ impl Meter {
     }
 
     /// Time until the limit; `None` when there is none.
-    pub(crate) fn time_left(&self, reserve: bool) -> Option<Duration> {
-        let whole = self.whole.as_ref().and_then(|whole| whole.time_left(reserve));
-        self.own_time_left(reserve).into_iter().chain(whole).min()
+    pub(crate) fn time_left(&self, share: Share) -> Option<Duration> {
+        let whole = self.whole.as_ref().and_then(|whole| whole.time_left(share));
+        self.own_time_left(share).into_iter().chain(whole).min()
+    }
+
+    /// Whether the time for new work is over, here or in the total that this is a part of, for
+    /// work that only the time limits.
+    pub fn is_time_over(&self) -> bool {
+        self.time_left(OPEN).is_some_and(|left| left.is_zero())
     }
 
     /// The limit that ends this budget for new work: one for which a call was refused (what is
     /// kept back may still be there), or the time.
     pub fn spent(&self) -> Option<Limit> {
-        let late = || self.own_time_left(false).filter(Duration::is_zero).map(|_| Limit::Seconds);
+        let late = || self.own_time_left(OPEN).filter(Duration::is_zero).map(|_| Limit::Seconds);
         self.refused.get().copied().or_else(late)
     }
 
-    fn own_time_left(&self, reserve: bool) -> Option<Duration> {
-        let open = if reserve { 1.0 } else { 1.0 - RESERVE };
-        let limit = Duration::try_from_secs_f64(self.budget.seconds? * open).unwrap_or_default();
-        Some(limit.saturating_sub(self.started.elapsed()))
+    fn own_time_left(&self, share: Share) -> Option<Duration> {
+        let limit = Duration::try_from_secs_f64(self.budget.seconds?).unwrap_or_default();
+        Some(share.time(limit).saturating_sub(self.started.elapsed()))
     }
 
     pub fn calls(&self) -> u64 {
@@ -334,16 +340,6 @@ fn micro(usd: f64) -> u64 {
     (usd.max(0.0) * 1e6).ceil() as u64
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "a share of a budget is wanted to the nearest unit only"
-)]
-fn share(most: u64, open: f64) -> u64 {
-    (most as f64 * open) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -354,10 +350,23 @@ mod tests {
         let meter = Meter::new(budget);
         let most = Usage { prompt_tokens: 10, completion_tokens: 10 };
         let absurd = Usage { prompt_tokens: u64::MAX, completion_tokens: u64::MAX };
-        let taken = meter.take(most, Price::default(), true).await.unwrap();
+        let taken = meter.take(most, Price::default(), Share::Whole).await.unwrap();
         meter.settle(taken, Some((absurd, 0.0)));
         assert!(meter.tokens() > u64::MAX / 2, "{}", meter.tokens());
-        let refused = meter.take(most, Price::default(), true).await;
+        let refused = meter.take(most, Price::default(), Share::Whole).await;
         assert_eq!(refused.err(), Some(Limit::Tokens));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_is_over_also_where_another_limit_was_met_first() {
+        let budget = Budget { calls: Some(0), seconds: Some(10.0), ..Budget::default() };
+        let meter = Arc::new(Meter::new(budget));
+        let part = Meter::within(Budget::default(), Arc::clone(&meter));
+        let refused = meter.take(Usage::default(), Price::default(), OPEN).await;
+        assert_eq!(refused.err(), Some(Limit::Calls));
+        assert!(!meter.is_time_over() && !part.is_time_over());
+        tokio::time::advance(Duration::from_secs(9)).await;
+        assert_eq!(meter.spent(), Some(Limit::Calls));
+        assert!(meter.is_time_over() && part.is_time_over());
     }
 }

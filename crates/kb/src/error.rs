@@ -122,11 +122,6 @@ pub enum KbError {
     #[error("a pattern for file names is empty; `*.md` and `drafts/**` are patterns")]
     EmptyPattern,
     #[error(
-        "nothing was found in `{path}`, so nothing is removed; check the folder, or leave out \
-         `--prune`"
-    )]
-    NothingFound { path: PathBuf },
-    #[error(
         "what quotes documents that are gone cannot be deleted: {0}; they stay until it can be: \
          correct that and run the command again"
     )]

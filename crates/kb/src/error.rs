@@ -3,6 +3,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use halma_core::text::thousands;
 use halma_core::{BoxError, LlmError};
 
 use crate::SqlError;
@@ -178,8 +179,8 @@ pub enum KbError {
     )]
     SharedFormat { name: String, found: u32, known: u32 },
     #[error(
-        "{place} holds {documents} documents already; copy into a base that holds nothing, or delete \
-         it first"
+        "{place} holds {} documents already; copy into a base that holds nothing, or delete it first",
+        thousands(*.documents)
     )]
     NotEmpty { place: String, documents: u64 },
     #[error(

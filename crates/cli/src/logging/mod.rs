@@ -5,6 +5,7 @@ mod json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use halma_core::text::thousands;
 use halma_engine::LogFormat;
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
@@ -30,6 +31,7 @@ impl LibraryWarnings {
         let count = self.0.load(Ordering::Relaxed);
         let warnings = if count == 1 { "warning" } else { "warnings" };
         (count > 0).then(|| {
+            let count = thousands(count as u64);
             format!("{count} {warnings} of libraries that read files; HALMA_LOG=debug shows them")
         })
     }

@@ -5,7 +5,7 @@ use console::style;
 use halma_core::{Answer, AnswerStep, Event, PredictionInterval, ReplyStatus, Trace, round};
 use halma_engine::AskResult;
 
-use super::{duration, plural, shorten};
+use super::{duration, plural, shorten, thousands};
 
 /// The most characters of a quotation.
 const MAX_QUOTE_CHARS: usize = 160;
@@ -250,7 +250,7 @@ fn cost(result: &AskResult) -> String {
         plural(usage.llm_calls, "call", "calls"),
     ];
     if usage.cached_calls > 0 {
-        parts.push(format!("{} cached", usage.cached_calls));
+        parts.push(format!("{} cached", thousands(usage.cached_calls)));
     }
     let tokens = usage.prompt_tokens + usage.completion_tokens;
     if tokens > 0 {

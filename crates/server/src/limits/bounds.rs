@@ -1,5 +1,6 @@
 //! The one place where numbers, lists and texts from outside get their bounds, before anything is
 //! computed from them.
+use halma_core::text::thousands;
 use halma_core::{Filter, Mode};
 use halma_engine::{Engine, LONGEST_CORRECTION, LONGEST_NOTE};
 
@@ -154,10 +155,12 @@ pub(crate) fn embedded(texts: &[String]) -> Result<(), Problem> {
 }
 
 pub(super) fn too_many(what: &str, most: usize) -> Problem {
+    let most = thousands(most as u64);
     Problem::unfit(format!("`{what}` has more than {most} entries")).hint("send fewer")
 }
 
 pub(super) fn too_long(what: &str, most: usize) -> Problem {
+    let most = thousands(most as u64);
     Problem::unfit(format!("`{what}` is longer than {most} characters")).hint("shorten it")
 }
 

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::http::StatusCode;
+use halma_core::text::thousands;
 use halma_engine::Originals;
 use parking_lot::Mutex;
 
@@ -85,7 +86,7 @@ impl Quota {
         let files = self.files + u64::from(replaced.is_none());
         let bytes = self.bytes.saturating_sub(replaced.unwrap_or_default()) + bytes;
         if files > self.limits.files {
-            let most = self.limits.files;
+            let most = thousands(self.limits.files);
             return Err(full(&format!("{most} files"), "serve.max_workspace_files"));
         }
         self.limits.check_bytes(bytes)?;
@@ -102,7 +103,7 @@ impl QuotaLimits {
         if bytes <= self.bytes {
             return Ok(());
         }
-        Err(full(&format!("{} bytes of files", self.bytes), "serve.max_workspace_bytes"))
+        Err(full(&format!("{} bytes of files", thousands(self.bytes)), "serve.max_workspace_bytes"))
     }
 }
 

@@ -76,7 +76,7 @@ pub use parallel::cores;
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use read::may_hold_records;
 pub use report::{IndexReport, Refused};
-pub use search::{GraphSettings, SearchSettings};
+pub use search::{GraphSettings, NoVectors, SearchSettings};
 pub use settings::{
     Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, GivenThresholds, InputFormat,
     KbSettings, Thresholds,

@@ -66,10 +66,8 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
 fn counted(watcher: Watcher, calls: &Arc<Mutex<Trace>>) -> Watcher {
     let calls = Arc::clone(calls);
     Arc::new(move |event: &Event| {
-        if matches!(event, Event::ModelCalled { .. } | Event::ModelCallFailed { .. })
-            && let Ok(mut calls) = calls.lock()
-        {
-            calls.0.push(event.clone());
+        if matches!(event, Event::ModelCalled { .. } | Event::ModelCallFailed { .. }) {
+            calls.lock().0.push(event.clone());
         }
         watcher(event);
     })
@@ -77,7 +75,7 @@ fn counted(watcher: Watcher, calls: &Arc<Mutex<Trace>>) -> Watcher {
 
 /// What is said of a question that the user has stopped: the calls until then.
 fn interrupted(calls: &Mutex<Trace>) -> Interrupted {
-    let usage = calls.lock().map(|calls| calls.usage()).unwrap_or_default();
+    let usage = calls.lock().usage();
     if usage.llm_calls == 0 {
         return Interrupted("Interrupted.".into());
     }

@@ -70,7 +70,7 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
 pub(crate) fn index() -> Progress {
     let shown: Mutex<Option<(Phase, ProgressBar)>> = Mutex::new(None);
     Arc::new(move |step: PhaseProgress| {
-        let Ok(mut shown) = shown.lock() else { return };
+        let mut shown = shown.lock();
         let (done, total) = (step.done as u64, step.total as u64);
         if shown.as_ref().is_none_or(|(stage, _)| *stage != step.stage) {
             if let Some((_, old)) = shown.take() {

@@ -11,7 +11,7 @@ use crate::view::progress;
 pub(in crate::commands) fn bars() -> Progress {
     let current: Mutex<Option<(String, ProgressBar)>> = Mutex::new(None);
     Arc::new(move |tick: &Tick| {
-        let Ok(mut current) = current.lock() else { return };
+        let mut current = current.lock();
         if current.as_ref().is_none_or(|(label, _)| *label != tick.label) {
             *current = Some((tick.label.clone(), progress::bar(&tick.label, tick.total as u64)));
         }

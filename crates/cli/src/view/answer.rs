@@ -169,7 +169,7 @@ fn hops(trace: &Trace, out: &mut String) {
             }
             Event::SourceFailed { source, query, reason, .. } => {
                 let (query, reason) = (shorten(query, 60), shorten(reason, 120));
-                let message = format!("! {source} failed for {query}: {reason}");
+                let message = format!("warning: {source} failed for {query}: {reason}");
                 let _ = writeln!(out, "  {}", style(message).yellow());
             }
             Event::SqlExecuted { sql, rows, .. } => {
@@ -190,14 +190,15 @@ fn hops(trace: &Trace, out: &mut String) {
                 let _ = writeln!(out, "  · {}", shorten(note, 120));
             }
             Event::ModelCalled { prompt, status: ReplyStatus::Malformed(why), .. } => {
-                let message = format!("! the reply to {prompt} is malformed: {}", shorten(why, 90));
+                let why = shorten(why, 90);
+                let message = format!("warning: the reply to {prompt} is malformed: {why}");
                 let _ = writeln!(out, "  {}", style(message).yellow());
             }
             Event::BudgetExhausted { limit, .. } => {
                 let _ = writeln!(
                     out,
                     "  {}",
-                    style(format!("! the limit of {limit} is reached")).yellow()
+                    style(format!("warning: the limit of {limit} is reached")).yellow()
                 );
             }
             Event::ModelCalled { .. }

@@ -9,7 +9,7 @@ pub(crate) mod table;
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use console::style;
+use console::{StyledObject, style};
 pub(crate) use halma_core::text::thousands;
 
 /// Prints a result. The error is a closed pipe, which ends the program quietly. What a document or a
@@ -53,7 +53,17 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 }
 
 pub(crate) fn warn(text: &str) {
-    print_to_stderr(&format!("{} {text}", style("warning:").for_stderr().yellow().bold()));
+    print_to_stderr(&format!("{} {text}", warning_label()));
+}
+
+/// What every warning on standard error begins with.
+pub(crate) fn warning_label() -> StyledObject<&'static str> {
+    style("warning:").for_stderr().yellow().bold()
+}
+
+/// What every error on standard error begins with.
+pub(crate) fn error_label() -> StyledObject<&'static str> {
+    style("error:").for_stderr().red().bold()
 }
 
 pub(crate) fn note(text: &str) {

@@ -101,7 +101,7 @@ fn a_model_endpoint_runs_kar3_and_its_replies_are_cached() {
                 r#"{"thinking": "", "sub_questions": []}"#
             }
             "kar3/propose" => r#"{"thinking": "", "sub_questions": ["Where was she born?"]}"#,
-            "kar3/select" => r#"{"thinking": "", "question_idx": 1}"#,
+            "kar3/select" => r#"{"thinking": "", "candidate": 1}"#,
             _ => r#"{"answer": "Velby", "rationale": "Tarrant was born there."}"#,
         }
         .to_owned()

@@ -30,7 +30,6 @@ pub(super) fn unfinished(stats: &Stats) -> String {
 
 #[cfg(test)]
 mod tests {
-    use halma_core::text::thousands;
     use halma_kb::{Base, BaseOptions};
 
     use super::*;

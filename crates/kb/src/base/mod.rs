@@ -4,6 +4,8 @@ mod copy;
 mod lexical;
 #[cfg(test)]
 mod restricted_tests;
+#[cfg(test)]
+pub(crate) mod sample_base;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -20,10 +22,10 @@ use tokio::sync::Semaphore;
 pub use self::copy::Copied;
 use self::lexical::caught_up;
 pub use self::shared::SharedBase;
+use crate::base_part::KeptPart;
 use crate::error::run_blocking;
 use crate::feedback::FeedbackIndex;
 use crate::held::Held;
-use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
 use crate::lock::{WriterLock, is_held_here};
 use crate::maintain::is_half_restored;

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::profile::RunPlan;
 use crate::KbError;
+use crate::base_part::{BasePart, KeptPart};
 use crate::cost::Cost;
 use crate::extract::forecasters;
-use crate::kept::{BasePart, KeptPart};
 use crate::stages::{Atomize, BuildContext, Forecaster, SourceDocument, Tally};
 use crate::store::{DocumentRecord, Row, StoreReader};
 

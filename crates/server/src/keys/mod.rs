@@ -5,7 +5,6 @@ mod live;
 mod storage;
 
 pub use file::{KeyFile, KeysError};
-pub(crate) use key::hex;
 pub use key::{Key, NewKey, Scope};
 pub(crate) use live::Keys;
 pub(crate) use storage::KEY_ENTRIES;

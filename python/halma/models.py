@@ -226,7 +226,7 @@ class ColumnLine(BaseModel):
     )
     kind: str
     """
-    `integer`, `number`, `date` (as `2023-01-31`), `truth` (1 or 0) or `text`.
+    `integer`, `number`, `date` (as `2023-01-31`), `boolean` (1 or 0) or `text`.
     """
     name: str
     unit: str | None = None

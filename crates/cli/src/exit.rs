@@ -44,8 +44,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(INTERRUPTED);
     }
     let hint = hint(error);
-    let label = style("error:").for_stderr().red().bold();
-    view::print_to_stderr(&format!("{label} {}", message(error)));
+    view::print_to_stderr(&format!("{} {}", view::error_label(), message(error)));
     if let Some(hint) = hint {
         view::print_to_stderr(&format!(" {} {hint}", style("hint:").for_stderr().cyan().bold()));
     }

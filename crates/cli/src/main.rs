@@ -100,6 +100,7 @@ fn log_style(args: &Args) -> LogStyle {
     });
     LogStyle {
         format: format.unwrap_or_default(),
+        serves,
         time: serves && std::env::var_os("JOURNAL_STREAM").is_none(),
         filter: if serves {
             "error,halma=warn,halma::commands::serve=info,halma_server=info"

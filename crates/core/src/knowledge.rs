@@ -177,11 +177,37 @@ pub struct TableSchema {
     pub columns: Vec<ColumnSchema>,
 }
 
+/// What all values of a column are, empty ones aside. Bases store the number of the variant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnKind {
+    #[default]
+    Text,
+    Integer,
+    Number,
+    /// Stored as `2023-01-31`.
+    Date,
+    /// Yes or no; 1 or 0 in SQL. Configurations and bases may still call it `truth`.
+    #[serde(alias = "truth")]
+    Boolean,
+}
+
+impl ColumnKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Date => "date",
+            Self::Boolean => "boolean",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ColumnSchema {
     pub name: String,
-    /// `integer`, `number`, `date` (as `2023-01-31`), `truth` (1 or 0) or `text`.
-    pub kind: String,
+    pub kind: ColumnKind,
     /// What its numbers count: `%`, `USD`, `mg`; empty where nothing says so.
     pub unit: String,
 }

@@ -30,7 +30,7 @@ pub use date_bound::{DateBound, NotADate};
 pub use error::{BoxError, ConfigError, Error, Result, plain_message};
 pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
 pub use knowledge::{
-    Catalog, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow,
+    Catalog, ColumnKind, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow,
     TableSchema, TagMatch,
 };
 pub use llm::{

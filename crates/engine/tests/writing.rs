@@ -250,5 +250,5 @@ async fn an_answer_of_many_sentences_is_cut() {
     let (answer, trace) = ask(&engine, AskRequest::default()).await;
     assert_eq!(answer.text.chars().count(), 20_001);
     assert!(answer.full.unwrap().text.chars().count() < 40_000);
-    assert!(trace.outline().contains("only the first 20000 characters"), "{}", trace.outline());
+    assert!(trace.outline().contains("only the first 20,000 characters"), "{}", trace.outline());
 }

@@ -3,6 +3,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use halma_core::text::thousands;
 use halma_core::{BoxError, LlmError};
 
 use crate::SqlError;
@@ -122,11 +123,6 @@ pub enum KbError {
     #[error("a pattern for file names is empty; `*.md` and `drafts/**` are patterns")]
     EmptyPattern,
     #[error(
-        "nothing was found in `{path}`, so nothing is removed; check the folder, or leave out \
-         `--prune`"
-    )]
-    NothingFound { path: PathBuf },
-    #[error(
         "what quotes documents that are gone cannot be deleted: {0}; they stay until it can be: \
          correct that and run the command again"
     )]
@@ -183,8 +179,8 @@ pub enum KbError {
     )]
     SharedFormat { name: String, found: u32, known: u32 },
     #[error(
-        "{place} holds {documents} documents already; copy into a base that holds nothing, or delete \
-         it first"
+        "{place} holds {} documents already; copy into a base that holds nothing, or delete it first",
+        thousands(*.documents)
     )]
     NotEmpty { place: String, documents: u64 },
     #[error(

@@ -10,6 +10,7 @@ extern crate self as halma_kb;
 
 mod atom;
 mod base;
+mod base_part;
 mod build;
 mod cost;
 mod cut;
@@ -21,7 +22,6 @@ mod feedback;
 mod graph;
 mod held;
 mod inspect;
-mod kept;
 mod lexical;
 mod lock;
 mod lock_file;
@@ -32,8 +32,6 @@ mod parallel;
 mod progress;
 mod read;
 mod report;
-#[cfg(test)]
-mod sample;
 mod search;
 mod settings;
 mod stages;
@@ -47,14 +45,15 @@ mod workers;
 use halma_core::PromptSet;
 
 pub use base::{Base, Copied, SharedBase};
+pub use base_part::{BasePart, KeptPart};
 pub use build::{
-    Changed, EmbeddedBy, Estimate, IndexOptions, Migration, RebuildCost, StageEstimate, Watch,
-    estimate, index,
+    Calibration, Changed, DenseTrust, EmbeddedBy, Estimate, IndexOptions, Migration, RebuildCost,
+    StageEstimate, Watch, estimate, index,
 };
 pub use delete::{Deleted, FileRecord};
 pub use error::{KbError, UnknownNames};
 pub use extract::{
-    Extracted, LeftOut, Merge, MergeRule, MergeSide, TableOf, TableTarget, TargetColumn, ValueType,
+    Extracted, LeftOut, Merge, MergeRule, MergeSide, TableOf, TableTarget, TargetColumn,
 };
 pub use feedback::{
     CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback, FeedbackCandidate,
@@ -66,7 +65,6 @@ pub use inspect::{
     ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent,
     TimelineQuery, Unit, VectorStats, Verified,
 };
-pub use kept::{BasePart, Calibration, DenseTrust, KeptPart};
 pub use lock_file::{BUILD_LOCK, SERVER_LOCK};
 pub use maintain::{
     BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
@@ -76,7 +74,7 @@ pub use parallel::cores;
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use read::may_hold_records;
 pub use report::{IndexReport, Refused};
-pub use search::{GraphSettings, SearchSettings};
+pub use search::{GraphSettings, NoVectors, SearchSettings};
 pub use settings::{
     Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, GivenThresholds, InputFormat,
     KbSettings, Thresholds,

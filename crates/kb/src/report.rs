@@ -6,7 +6,7 @@ use halma_parse::Refusal;
 use serde::Serialize;
 
 use crate::Extracted;
-use crate::kept::KeptPart;
+use crate::base_part::KeptPart;
 
 /// What one run of `index` did.
 #[derive(Debug, Clone, Default, Serialize)]

@@ -12,7 +12,7 @@ use extractor::{Works, others};
 use halma_core::{Edge, Embedder, Knowledge, Layer, MinScore, Mode, Query};
 use halma_kb::{
     Atoms, Base, BaseOptions, BasePart, BuildContext, Chunks, GraphSettings, IndexOptions,
-    SearchSettings, VectorLayers, estimate,
+    NoVectors, SearchSettings, VectorLayers, estimate,
 };
 
 /// Facts, a table, a figure, headed sections, summaries, tags and communities.
@@ -296,4 +296,29 @@ async fn what_did_not_change_in_a_document_is_not_embedded_again() {
     assert_eq!((report.documents_replaced, report.embedded), (1, 3), "{report:?}");
     assert_eq!(search(&base, "Hyrimoz", Layer::Row, Mode::Dense).await.len(), 3);
     verify(&base);
+}
+
+#[tokio::test]
+async fn it_is_said_why_a_layer_has_no_vectors_to_compare() {
+    let mut bench = Bench::new();
+    bench.settings.atoms = Atoms::None;
+    bench.write("a.txt", "Otters swim.");
+    let why = |base: &Base, layer| base.why_no_vectors(layer).unwrap();
+    let base = bench.open(None);
+    assert_eq!(why(&base, Layer::Chunk), None, "there is nothing to search");
+    bench.index(&base).await;
+    assert_eq!(why(&base, Layer::Chunk), Some(NoVectors::NoEmbedder));
+    drop(base);
+
+    let base = bench.open(Some(Words::new()));
+    let missing = why(&base, Layer::Chunk).unwrap();
+    assert_eq!(missing.to_string(), "the base has no chunk vectors of `toy-words`");
+    assert!(missing.hint().contains("`halma index`"));
+    bench.index(&base).await;
+    assert_eq!((why(&base, Layer::Chunk), why(&base, Layer::Atom)), (None, None));
+    drop(base);
+
+    let base = bench.open(Some(Words::named("another")));
+    let other = NoVectors::OtherEmbedder { model: "toy-words".into() };
+    assert_eq!(why(&base, Layer::Chunk), Some(other));
 }

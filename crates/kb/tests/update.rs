@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use common::{Bench, Words, search};
 use halma_core::{Budget, Layer, Mode};
-use halma_kb::{BuildContext, Forget, InputFormat, KbError};
+use halma_kb::{BuildContext, Forget, InputFormat};
 
 async fn finds(base: &halma_kb::Base, word: &str) -> bool {
     !search(base, word, Layer::Chunk, Mode::Bm25).await.is_empty()
@@ -57,17 +57,39 @@ async fn a_single_file_or_a_subfolder_prunes_nothing_outside_it() {
 }
 
 #[tokio::test]
-async fn an_empty_folder_removes_nothing() {
+async fn an_empty_folder_removes_nothing_and_is_reported() {
     let mut bench = Bench::new();
     bench.write("a.txt", "Otters.");
     let base = bench.open(None);
     bench.index(&base).await;
     bench.remove("a.txt");
     pruning(&mut bench);
-    let refused = bench.try_index(&base, Budget::default()).await;
-    let Err(error @ KbError::NothingFound { .. }) = refused else { panic!("{refused:?}") };
-    assert!(error.to_string().contains("nothing is removed"), "{error}");
-    assert!(finds(&base, "otters").await);
+    let report = bench.index(&base).await;
+    assert!(report.documents_removed.is_empty() && finds(&base, "otters").await);
+    let [refused] = report.refused.as_slice() else { panic!("{:?}", report.refused) };
+    assert_eq!(refused.file, bench.input());
+    assert!(refused.reason.contains("no document that came from it is removed"), "{refused:?}");
+    assert!(refused.hint.contains("halma kb delete"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn an_empty_folder_does_not_stop_the_others_from_being_indexed_and_pruned() {
+    let mut bench = Bench::new();
+    bench.write("full/a.txt", "Otters.").write("full/b.txt", "Beavers.");
+    bench.write("disk/c.txt", "Voles.");
+    let inputs = ["disk", "full", "never"].map(|name| bench.input().join(name));
+    std::fs::create_dir(&inputs[2]).unwrap();
+    let base = bench.open(None);
+    bench.index_paths(&base, &inputs).await;
+    bench.remove("full/b.txt").remove("disk/c.txt").write("full/d.txt", "Badgers.");
+    pruning(&mut bench);
+    let report = bench.index_paths(&base, &inputs).await;
+    assert_eq!(report.documents_removed, ["b.txt"]);
+    assert!(finds(&base, "badgers").await && finds(&base, "voles").await);
+    let refused: Vec<_> = report.refused.iter().map(|refused| &refused.file).collect();
+    assert_eq!(refused, [&inputs[0]], "nothing came from `never`");
+    let report = bench.index_paths(&base, &inputs[..1]).await;
+    assert_eq!((report.documents_removed.len(), report.refused.len()), (0, 1));
 }
 
 #[tokio::test]

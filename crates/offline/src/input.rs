@@ -1,7 +1,7 @@
 //! The variables that tasks read, as types.
 use std::collections::HashSet;
 
-use halma_core::{ChatRequest, LlmError, Question};
+use halma_core::{ChatRequest, ColumnKind, LlmError, Question};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -63,14 +63,14 @@ pub(crate) struct Table {
 pub(crate) struct Column {
     pub(crate) name: String,
     #[serde(default)]
-    pub(crate) kind: String,
+    pub(crate) kind: ColumnKind,
 }
 
 impl Table {
     /// Whether it looks like the same table from a second file, such as one in another format.
     pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
-        let heads = |table: &Self| -> Vec<(String, String)> {
-            table.columns.iter().map(|c| (c.name.clone(), c.kind.clone())).collect()
+        let heads = |table: &Self| -> Vec<(String, ColumnKind)> {
+            table.columns.iter().map(|c| (c.name.clone(), c.kind)).collect()
         };
         self.rows > 0 && self.rows == other.rows && heads(self) == heads(other)
     }
@@ -86,7 +86,7 @@ impl Table {
 impl Table {
     /// Whether a column of numbers holds years.
     pub(crate) fn holds_years(&self, column: &Column) -> bool {
-        if column.kind != "integer" {
+        if column.kind != ColumnKind::Integer {
             return false;
         }
         let name = column.name.to_lowercase();
@@ -104,6 +104,6 @@ impl Table {
 
 impl Column {
     pub(crate) fn is_number(&self) -> bool {
-        ["integer", "number"].contains(&self.kind.as_str())
+        matches!(self.kind, ColumnKind::Integer | ColumnKind::Number)
     }
 }

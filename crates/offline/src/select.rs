@@ -31,7 +31,7 @@ const NAMED_IN_QUESTION: f32 = 0.5;
 /// A candidate that covers nothing new and has no link is worth a hop only above this similarity.
 const MIN_SIMILARITY: f32 = 0.2;
 
-/// JSON of `thinking` and `question_idx`, 0 for none.
+/// JSON of `thinking` and `candidate`, 0 for none.
 pub(crate) fn reply(lexicon: &Lexicon, input: &SelectInput) -> String {
     let texts = || input.context.iter().chain(&input.candidates).map(whole);
     let all: Vec<String> = texts().collect();
@@ -69,7 +69,7 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &SelectInput) -> String {
         Some((index, _, why)) => (index, why),
         None => (0, "No candidate adds anything to the context.".to_owned()),
     };
-    json!({ "thinking": thinking, "question_idx": index }).to_string()
+    json!({ "thinking": thinking, "candidate": index }).to_string()
 }
 
 /// BM25 scores have no upper bound; they are divided by the best one.
@@ -119,7 +119,7 @@ mod tests {
         };
         let reply = reply(&Lexicon::new(), &input);
         let reply: serde_json::Value = serde_json::from_str(&reply).unwrap();
-        reply["question_idx"].as_u64().unwrap()
+        reply["candidate"].as_u64().unwrap()
     }
 
     const TIDE: (&str, &str, f32) = ("Low Tide", "Low Tide is a picture by Mara Quill.", 0.5);

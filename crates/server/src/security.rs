@@ -16,7 +16,6 @@ use tracing::Instrument as _;
 use tracing::field::Empty;
 
 use crate::app::{App, Shared};
-use crate::keys::hex;
 use crate::openai::error_body;
 use crate::problem::Problem;
 
@@ -67,7 +66,7 @@ fn request_id(headers: &HeaderMap) -> String {
     // Without random numbers the id is always the same, which only makes the log harder to read.
     let mut bytes = [0; 8];
     let _ = getrandom::fill(&mut bytes);
-    hex(&bytes)
+    hex::encode(bytes)
 }
 
 /// Refuses requests that a web page of another site makes the browser of its visitor send.

@@ -1,11 +1,11 @@
 //! Names in scripts that are written without spaces and without capitals.
 use std::ops::Range;
 
-/// Han, kana and hangul.
+/// Han, kana and hangul: written without spaces, or in words too long to match.
 pub fn is_cjk(c: char) -> bool {
     !c.is_ascii()
         && matches!(c,
-        '\u{1100}'..='\u{11ff}' | '\u{3005}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
+        '\u{1100}'..='\u{11ff}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
         | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{323af}')
 }
@@ -108,6 +108,16 @@ mod tests {
 
     fn found(text: &str) -> Vec<&str> {
         cjk_names(text).into_iter().map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn marks_that_stand_for_characters_are_characters() {
+        for c in ['王', '々', '〆', '〇', 'の', 'ガ', '한', '\u{20000}'] {
+            assert!(is_cjk(c), "{c}");
+        }
+        for c in ['a', 'é', 'ж', '、', '《', '1'] {
+            assert!(!is_cjk(c), "{c}");
+        }
     }
 
     #[test]

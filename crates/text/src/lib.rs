@@ -20,6 +20,7 @@ pub use dates::MONTHS;
 pub use endings::{capitalize, stem, strip_ending};
 pub use language::{language_of_words, letters};
 pub use names::{Name, NameKind, loose_parts, name_runs, names, normalise_name, quotes};
+pub use numbers::thousands;
 pub use sentences::{content_words, is_stop_word, sentences, words};
 pub use values::{Value, value_at};
 pub use words::{Shape, Word, Words, split_words};

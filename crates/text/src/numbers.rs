@@ -1,4 +1,5 @@
-//! Number words of English: `seven`, `twenty-one`, `two hundred and five`.
+//! Number words of English (`seven`, `twenty-one`, `two hundred and five`), and numbers as people
+//! read them.
 use std::fmt::Write as _;
 
 /// The names of the numbers from 0 to 20.
@@ -40,6 +41,19 @@ const SCALES: [(&str, u64); 4] = [
     ("million", 1_000_000),
     ("thousand", 1_000),
 ];
+
+/// A number as messages show it: `1234567` as `1,234,567`. Not for JSON, which programs read.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
 
 /// The number below a hundred that a single lower-case word names.
 pub fn cardinal(word: &str) -> Option<u64> {
@@ -145,6 +159,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_comma_separates_each_three_digits() {
+        let shown = [0, 999, 1000, 12_345, 1_234_567].map(thousands);
+        assert_eq!(shown, ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
 
     #[test]
     fn number_words_become_digits() {

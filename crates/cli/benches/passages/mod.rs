@@ -57,7 +57,7 @@ pub(crate) fn two_hops() -> impl Fn(&ChatCall) -> String + Send + Sync + 'static
             "kar3/propose" => {
                 r#"{"thinking": "t", "sub_questions": ["Where is it?", "Who made it?"]}"#
             }
-            "kar3/select" => r#"{"thinking": "t", "question_idx": 1}"#,
+            "kar3/select" => r#"{"thinking": "t", "candidate": 1}"#,
             "dec/decompose" | "dec/rewrite" | "unirag/sub_queries" => return planned(call, &asked),
             "dec/keywords" => r#"{"keywords": ["thing"]}"#,
             "unirag/gate" => {

@@ -1,10 +1,12 @@
 //! The log on standard error, as text or as JSON. Warnings are Halma's own; those of the libraries
 //! that parse files are counted and summarized in one line when the command ends.
 mod json;
+mod text;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use halma_core::text::thousands;
 use halma_engine::LogFormat;
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
@@ -13,6 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer};
 
 use self::json::JsonLines;
+use self::text::CommandLines;
 
 /// Everything of our own crates has a target that begins so.
 const OWN: &str = "halma";
@@ -30,6 +33,7 @@ impl LibraryWarnings {
         let count = self.0.load(Ordering::Relaxed);
         let warnings = if count == 1 { "warning" } else { "warnings" };
         (count > 0).then(|| {
+            let count = thousands(count as u64);
             format!("{count} {warnings} of libraries that read files; HALMA_LOG=debug shows them")
         })
     }
@@ -49,7 +53,10 @@ impl<S: Subscriber> Layer<S> for LibraryWarnings {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LogStyle {
     pub(crate) format: LogFormat,
-    /// Whether lines of text begin with the time; JSON always has it.
+    /// Whether a server writes it: its lines of text begin with the level, those of a command are
+    /// like its other messages.
+    pub(crate) serves: bool,
+    /// Whether lines of a server's text begin with the time; JSON always has it.
     pub(crate) time: bool,
     /// What is logged without the variable `HALMA_LOG`.
     pub(crate) filter: &'static str,
@@ -72,6 +79,9 @@ pub(crate) fn start(style: LogStyle) -> LibraryWarnings {
     let lines: Box<dyn Layer<_> + Send + Sync> = match style {
         LogStyle { format: LogFormat::Json, .. } => {
             JsonLines::to_stderr().with_filter(filter).boxed()
+        }
+        LogStyle { serves: false, .. } => {
+            lines.event_format(CommandLines::new()).with_filter(filter).boxed()
         }
         LogStyle { time: true, .. } => lines.with_target(false).with_filter(filter).boxed(),
         _ => lines.without_time().with_target(false).with_filter(filter).boxed(),

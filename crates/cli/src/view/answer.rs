@@ -5,7 +5,7 @@ use console::style;
 use halma_core::{Answer, AnswerStep, Event, PredictionInterval, ReplyStatus, Trace, round};
 use halma_engine::AskResult;
 
-use super::{duration, plural, shorten};
+use super::{duration, plural, shorten, thousands};
 
 /// The most characters of a quotation.
 const MAX_QUOTE_CHARS: usize = 160;
@@ -169,7 +169,7 @@ fn hops(trace: &Trace, out: &mut String) {
             }
             Event::SourceFailed { source, query, reason, .. } => {
                 let (query, reason) = (shorten(query, 60), shorten(reason, 120));
-                let message = format!("! {source} failed for {query}: {reason}");
+                let message = format!("warning: {source} failed for {query}: {reason}");
                 let _ = writeln!(out, "  {}", style(message).yellow());
             }
             Event::SqlExecuted { sql, rows, .. } => {
@@ -190,14 +190,15 @@ fn hops(trace: &Trace, out: &mut String) {
                 let _ = writeln!(out, "  · {}", shorten(note, 120));
             }
             Event::ModelCalled { prompt, status: ReplyStatus::Malformed(why), .. } => {
-                let message = format!("! the reply to {prompt} is malformed: {}", shorten(why, 90));
+                let why = shorten(why, 90);
+                let message = format!("warning: the reply to {prompt} is malformed: {why}");
                 let _ = writeln!(out, "  {}", style(message).yellow());
             }
             Event::BudgetExhausted { limit, .. } => {
                 let _ = writeln!(
                     out,
                     "  {}",
-                    style(format!("! the limit of {limit} is reached")).yellow()
+                    style(format!("warning: the limit of {limit} is reached")).yellow()
                 );
             }
             Event::ModelCalled { .. }
@@ -250,7 +251,7 @@ fn cost(result: &AskResult) -> String {
         plural(usage.llm_calls, "call", "calls"),
     ];
     if usage.cached_calls > 0 {
-        parts.push(format!("{} cached", usage.cached_calls));
+        parts.push(format!("{} cached", thousands(usage.cached_calls)));
     }
     let tokens = usage.prompt_tokens + usage.completion_tokens;
     if tokens > 0 {

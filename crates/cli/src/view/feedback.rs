@@ -50,7 +50,7 @@ pub(crate) fn full(feedback: &Feedback) -> String {
         let _ = write!(text, "\n  note: {}", shorten(&feedback.note, 200));
     }
     if feedback.candidates.is_empty() {
-        text.push_str("\n  Nothing of it can become knowledge.");
+        let _ = write!(text, "\n  Nothing of it can become knowledge: {}.", barrier(feedback));
     }
     for candidate in &feedback.candidates {
         self::candidate(candidate, &mut text);
@@ -63,6 +63,23 @@ pub(crate) fn full(feedback: &Feedback) -> String {
         );
     }
     text
+}
+
+/// Why it has no candidate.
+fn barrier(feedback: &Feedback) -> &'static str {
+    let is_corrected = !feedback.correction.is_empty();
+    match feedback.verdict {
+        Verdict::Wrong if !is_corrected => {
+            "the answer is wrong and no correction is given (`--correction` of `halma feedback add`)"
+        }
+        Verdict::Incomplete if !is_corrected => {
+            "the answer is incomplete, no correction is given (`--correction` of `halma feedback \
+             add`), and no step on the way to it rests on a passage"
+        }
+        _ if feedback.answer.is_empty() && !is_corrected => "the run has no answer",
+        _ if feedback.cited.is_empty() => "the answer cites no passage that it could rest on",
+        _ => "there is no question with an answer and a passage",
+    }
 }
 
 /// What it says the answer is.

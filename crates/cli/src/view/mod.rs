@@ -9,7 +9,8 @@ pub(crate) mod table;
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use console::style;
+use console::{StyledObject, style};
+pub(crate) use halma_core::text::thousands;
 
 /// Prints a result. The error is a closed pipe, which ends the program quietly. What a document or a
 /// model has written cannot control a terminal.
@@ -52,7 +53,17 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 }
 
 pub(crate) fn warn(text: &str) {
-    print_to_stderr(&format!("{} {text}", style("warning:").for_stderr().yellow().bold()));
+    print_to_stderr(&format!("{} {text}", warning_label()));
+}
+
+/// What every warning on standard error begins with.
+pub(crate) fn warning_label() -> StyledObject<&'static str> {
+    style("warning:").for_stderr().yellow().bold()
+}
+
+/// What every error on standard error begins with.
+pub(crate) fn error_label() -> StyledObject<&'static str> {
+    style("error:").for_stderr().red().bold()
 }
 
 pub(crate) fn note(text: &str) {
@@ -74,19 +85,6 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
     }
     let cut: String = line.chars().take(limit.saturating_sub(1)).collect();
     format!("{}…", cut.trim_end())
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
@@ -116,8 +114,7 @@ mod tests {
 
     #[test]
     fn numbers_and_times_read_well() {
-        assert_eq!(thousands(1_234_567), "1,234,567");
-        assert_eq!(thousands(123), "123");
+        assert_eq!(plural(1234, "row", "rows"), "1,234 rows");
         assert_eq!(duration(12.3), "12 ms");
         assert_eq!(duration(1234.0), "1.2 s");
         assert_eq!(duration(125_000.0), "2 min 5 s");

@@ -346,3 +346,21 @@ fn a_base_that_a_failed_index_has_made_is_removed_and_no_other_folder() {
     assert_eq!(program.run(&["index", "nothing", "--kb", "new"]).code, 1);
     program.run(&["kb", "verify", "--kb", "new"]).succeeds();
 }
+
+#[test]
+fn an_empty_folder_is_skipped_by_prune_and_the_rest_is_indexed() {
+    let program = Program::new();
+    program.write("full/a.txt", "Otters swim.");
+    program.write("disk/b.txt", "Voles dig.");
+    program.run(&["index", "full", "disk"]).succeeds();
+    std::fs::remove_file(program.path("disk/b.txt")).unwrap();
+    program.write("full/c.txt", "Badgers dig.");
+    let ran = program.run(&["index", "full", "disk", "--prune"]);
+    ran.succeeds();
+    assert!(ran.out.contains("skipped disk: there is no file in it"), "{}", ran.out);
+    assert!(ran.out.contains("1 new document"), "{}", ran.out);
+    assert_eq!(program.stats()["documents"], 3);
+    let ran = program.run(&["index", "disk", "--prune"]);
+    assert_eq!(ran.code, 1, "nothing at all was indexed: {}", ran.err);
+    assert_eq!(program.stats()["documents"], 3);
+}

@@ -77,6 +77,22 @@ fn index_then_ask_then_search_offline() {
 }
 
 #[test]
+fn a_search_by_vectors_alone_is_refused_where_the_base_has_none_and_others_warn() {
+    let program = Program::new();
+    write_library(&program);
+    program.run(&["index", "library"]).succeeds();
+    let double = Double::start(Behaviour::default());
+    let base = program.path(".halma").display().to_string();
+    let equipped = Program::with_model(&double.url());
+    let search =
+        |mode: &[&str]| equipped.run(&[&["search", "lighthouse", "--kb", &base], mode].concat());
+    search(&["--mode", "dense"]).fails(2, &["`dense`", "no chunk vectors", "`halma index`"]);
+    let usual = search(&[]);
+    assert!(usual.out.contains("Orrin Light"), "{}", usual.out);
+    assert!(usual.err.starts_with("warning: the base has no chunk vectors"), "{}", usual.err);
+}
+
+#[test]
 fn a_model_endpoint_runs_kar3_and_its_replies_are_cached() {
     let double = Double::start(Behaviour::replying(|call| {
         match call.prompt.as_str() {
@@ -85,7 +101,7 @@ fn a_model_endpoint_runs_kar3_and_its_replies_are_cached() {
                 r#"{"thinking": "", "sub_questions": []}"#
             }
             "kar3/propose" => r#"{"thinking": "", "sub_questions": ["Where was she born?"]}"#,
-            "kar3/select" => r#"{"thinking": "", "question_idx": 1}"#,
+            "kar3/select" => r#"{"thinking": "", "candidate": 1}"#,
             _ => r#"{"answer": "Velby", "rationale": "Tarrant was born there."}"#,
         }
         .to_owned()

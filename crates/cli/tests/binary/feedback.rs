@@ -43,6 +43,29 @@ fn an_answer_is_marked_accepted_used_and_undone() {
 }
 
 #[test]
+fn feedback_of_which_nothing_can_become_knowledge_says_why() {
+    let program = Program::new();
+    write_library(&program);
+    program.run(&["index", "library"]).succeeds();
+    let barrier = |verdict: &[&str]| {
+        let given = program.run(&[&["feedback", "add", "last", "--verdict"], verdict].concat());
+        given.succeeds();
+        let told = given.out.split_once("Nothing of it can become knowledge: ");
+        told.map(|(_, why)| why.lines().next().unwrap().to_owned())
+    };
+    program.run(&["ask", QUESTION]).succeeds();
+    let why = barrier(&["wrong"]).unwrap();
+    assert!(why.contains("no correction is given (`--correction`"), "{why}");
+    assert_eq!(barrier(&["wrong", "--correction", "1872"]), None);
+    assert_eq!(barrier(&["right"]), None);
+
+    program.run(&["ask", "Who was the first king of Atlantis?"]).succeeds();
+    assert_eq!(barrier(&["right"]).unwrap(), "the run has no answer.");
+    let why = barrier(&["wrong", "--correction", "Atlas"]).unwrap();
+    assert_eq!(why, "the answer cites no passage that it could rest on.");
+}
+
+#[test]
 fn a_level_is_estimated_and_an_existing_base_stays_as_it_was_made() {
     let program = Program::new();
     write_library(&program);

@@ -7,6 +7,7 @@ mod evaluation;
 mod feedback;
 mod future;
 mod knowledge_graph;
+mod messages;
 mod mischief;
 mod plan;
 mod presets;

@@ -9,7 +9,7 @@ fn reply(call: &ChatCall) -> String {
         "kb/atomize" => "Who designed the light?\nWhere was she born?",
         "kar3/propose" if call.last().contains("born in Velby") => r#"{"sub_questions": []}"#,
         "kar3/propose" => r#"{"sub_questions": ["Where was she born?"]}"#,
-        "kar3/select" => r#"{"question_idx": 1}"#,
+        "kar3/select" => r#"{"candidate": 1}"#,
         "answer/full" => r#"{"answer": "Maud Tarrant was born in Velby [1]."}"#,
         _ => r#"{"rationale": "Maud Tarrant was born there.", "answer": "Velby"}"#,
     }

@@ -27,7 +27,7 @@ fn reply(call: &ChatCall) -> String {
         "judge/pike" => return "yes".to_owned(),
         "judge/dec" => return "Correctness: yes".to_owned(),
         "kar3/propose" => json!({ "thinking": "t", "sub_questions": planned }),
-        "kar3/select" => json!({ "thinking": "t", "question_idx": 1 }),
+        "kar3/select" => json!({ "thinking": "t", "candidate": 1 }),
         "self_ask/follow_up" => json!({ "follow_up": planned.first() }),
         "ircot/thought" => json!({ "thought": "It was in 1950.", "concludes": !first }),
         "prob_tree/tree" => {

@@ -1,8 +1,11 @@
 //! `halma serve` as a process: started, called, stopped; and `halma mcp`.
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
 
+use halma_testkit::double::{Behaviour, Double, atomizer};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::program::{Program, write_library};
@@ -15,9 +18,16 @@ fn address(child: &mut Child) -> String {
 }
 
 fn get(address: &str, path: &str, headers: &str) -> String {
+    send(address, ("GET", path), headers, "")
+}
+
+fn send(address: &str, (method, path): (&str, &str), headers: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    let request =
-        format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}\r\n");
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-length: {length}\r\n{headers}\r\n{body}"
+    );
     stream.write_all(request.as_bytes()).unwrap();
     let mut response = String::new();
     stream.read_to_string(&mut response).unwrap();
@@ -93,9 +103,7 @@ fn an_address_that_cannot_be_used_leaves_no_base_behind() {
 
 /// The questions that a running server lists under Runs, newest first.
 fn runs(address: &str) -> Vec<String> {
-    let response = get(address, "/api/v1/traces", "");
-    let body = response.split_once("\r\n\r\n").unwrap().1;
-    let listed: Value = serde_json::from_str(body).unwrap_or_else(|e| panic!("{e}: {response}"));
+    let listed = body_of(&get(address, "/api/v1/traces", ""));
     let items = listed["items"].as_array().unwrap();
     items.iter().map(|item| item["question"].as_str().unwrap().to_owned()).collect()
 }
@@ -138,39 +146,142 @@ fn wrong_use_is_told_before_anything_is_served() {
     program.run(&["mcp", "--kb", "nothing"]).fails(2, &["halma index"]);
 }
 
+/// `halma mcp` as an agent has it.
+struct Agent {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Agent {
+    /// Starts the program and shakes hands with it.
+    fn start(program: &Program) -> Self {
+        let mut child = program.command(&["mcp"]).stdin(Stdio::piped()).spawn().unwrap();
+        let input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut agent = Self { child, input, output };
+        agent.say(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}}}));
+        assert_eq!(agent.hear()["result"]["serverInfo"]["name"], "halma");
+        agent.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        agent
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"))
+    }
+
+    /// Calls a tool, and returns its text and the steps that it reported.
+    fn call(&mut self, tool: &str, arguments: &Value) -> (String, usize) {
+        self.say(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": tool, "arguments": arguments, "_meta": {"progressToken": 7}}}));
+        let mut steps = 0;
+        loop {
+            let message = self.hear();
+            if message["id"] == 2 {
+                let text = message["result"]["content"][0]["text"].as_str();
+                return (text.unwrap_or_else(|| panic!("{message}")).to_owned(), steps);
+            }
+            assert_eq!(message["params"]["progressToken"], 7, "{message}");
+            steps += 1;
+        }
+    }
+
+    /// The agent goes away; the program ends with success.
+    fn end(mut self) {
+        drop(self.input);
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
 #[test]
 fn an_agent_that_starts_halma_asks_it() {
     let program = Program::new();
     write_library(&program);
     program.run(&["index", "library"]);
-    let mut child = program.command(&["mcp"]).stdin(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut say = |message: Value| writeln!(input, "{message}").unwrap();
-    let mut hear = || {
-        let mut line = String::new();
-        output.read_line(&mut line).unwrap();
-        serde_json::from_str::<Value>(&line).unwrap_or_else(|e| panic!("{e}: {line}"))
-    };
-    say(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"}}}));
-    assert_eq!(hear()["result"]["serverInfo"]["name"], "halma");
-    say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-    say(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-        "name": "ask", "arguments": {"question": "In which year was Orrin Light first lit?"},
-        "_meta": {"progressToken": 7}}}));
-    let mut steps = 0;
-    let answered = loop {
-        let message = hear();
-        if message["id"] == 2 {
-            break message;
-        }
-        assert_eq!(message["params"]["progressToken"], 7, "{message}");
-        steps += 1;
-    };
-    let text = answered["result"]["content"][0]["text"].as_str().unwrap();
+    let mut agent = Agent::start(&program);
+    let question = json!({"question": "In which year was Orrin Light first lit?"});
+    let (text, steps) = agent.call("ask", &question);
     assert!(steps > 0 && text.contains("1871") && text.contains("[1]"), "{text}");
-    drop(input);
-    assert!(child.wait().unwrap().success());
+    agent.end();
+}
+
+/// Uploads a file that waits for a build.
+fn upload(address: &str, name: &str, text: &str) {
+    let form = format!(
+        "--edge\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n\
+         {text}\r\n--edge--\r\n"
+    );
+    let content = "multipart/form-data; boundary=edge";
+    let uploaded = send(address, ("POST", "/api/v1/documents"), &type_of(content), &form);
+    assert!(uploaded.contains(&format!("\"upload\":\"{name}\"")), "{uploaded}");
+}
+
+fn type_of(content: &str) -> String {
+    format!("content-type: {content}\r\n")
+}
+
+fn post(address: &str, path: &str, body: &Value) -> Value {
+    body_of(&send(address, ("POST", path), &type_of("application/json"), &body.to_string()))
+}
+
+fn body_of(response: &str) -> Value {
+    let body = response.split_once("\r\n\r\n").unwrap().1;
+    serde_json::from_str(body).unwrap_or_else(|e| panic!("{e}: {response}"))
+}
+
+/// Waits until a build has ended, and returns its state.
+fn end_of(address: &str, build: &Value) -> Value {
+    let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
+    loop {
+        let state = body_of(&get(address, &path, ""))["state"].clone();
+        if state != "running" {
+            return state;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_agent_next_to_a_running_server_leaves_its_uploads_and_builds_alone() {
+    // The model answers once this is dropped.
+    let (release, held) = mpsc::channel::<()>();
+    let (held, atoms) = (Mutex::new(held), atomizer());
+    let double = Double::start(Behaviour::replying(move |call| {
+        let _ = held.lock().recv();
+        atoms(call)
+    }));
+    // Before the double, which waits for its replies.
+    let release = release;
+    let program = Program::with_model(&double.url());
+    let mut child = program.start(&["serve", "--port", "0"]);
+    let address = address(&mut child);
+    upload(&address, "one.md", "# Orrin Light\n\nOrrin Light was first lit in 1871.\n");
+    upload(&address, "two.md", "# Velby\n\nVelby is a harbour town.\n");
+    let build = post(&address, "/api/v1/builds", &json!({"uploads": ["one.md"]}));
+    while double.in_flight() == 0 {
+        std::thread::yield_now();
+    }
+
+    let mut agent = Agent::start(&program);
+    agent.call("list_documents", &json!({}));
+    agent.end();
+
+    let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
+    assert_eq!(body_of(&get(&address, &path, ""))["state"], "running");
+    drop(release);
+    assert_eq!(end_of(&address, &build), "done");
+    let second = post(&address, "/api/v1/builds", &json!({"uploads": ["two.md"]}));
+    assert_eq!(end_of(&address, &second), "done");
+    let documents = get(&address, "/api/v1/documents", "");
+    assert!(documents.contains("one.md") && documents.contains("two.md"), "{documents}");
+    assert_eq!(terminated(child), 0);
 }

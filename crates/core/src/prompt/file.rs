@@ -7,7 +7,7 @@
 //! variables: ["question", "atoms"]
 //! max_tokens: 512
 //! temperature: 0
-//! schema: {"thinking": "string", "question_idx": "integer"}
+//! schema: {"thinking": "string", "candidate": "integer"}
 //! ---
 //! ## user
 //! {% for atom in atoms %}{{ loop.index }}. {{ atom.text }}

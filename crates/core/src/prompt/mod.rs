@@ -132,6 +132,16 @@ const PARTS: &str = "part/";
 /// passages takes, and less than a second.
 const MOST_STEPS: u64 = 5_000_000;
 
+/// Where a prompt comes from.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    name: &'a str,
+    file: &'a str,
+    text: &'a str,
+    /// Whether it is a user's file in place of the shipped one.
+    overridden: bool,
+}
+
 /// All prompts of a running engine. Strict: an undefined variable is an error with its line.
 pub struct Prompts {
     environment: Environment<'static>,
@@ -151,7 +161,8 @@ impl Prompts {
         for file in files {
             let path = format!("prompts/{}.md", file.name);
             let (front, sections) = parse_file(file.name, &path, file.text, None)?;
-            prompts.insert(file.name, &path, file.text, front, sections, false)?;
+            let (name, text, overridden) = (file.name, file.text, false);
+            prompts.insert(Source { name, file: &path, text, overridden }, front, sections)?;
         }
         for file in demonstrations {
             let path = format!("prompts/{}.md", file.name);
@@ -190,7 +201,7 @@ impl Prompts {
                 ),
             });
         }
-        self.insert(name, file, text, front, sections, true)
+        self.insert(Source { name, file, text, overridden: true }, front, sections)
     }
 
     /// Gives a prompt the worked examples of the file next to it: pairs of what is asked and what
@@ -216,13 +227,11 @@ impl Prompts {
 
     fn insert(
         &mut self,
-        name: &str,
-        file: &str,
-        text: &str,
+        source: Source<'_>,
         front: Front,
         sections: Vec<Section>,
-        overridden: bool,
     ) -> Result<(), PromptError> {
+        let Source { name, file, text, overridden } = source;
         let fail = |line, reason| PromptError {
             prompt: name.to_owned(),
             file: file.to_owned(),

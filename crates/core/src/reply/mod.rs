@@ -197,37 +197,37 @@ mod tests {
 
     #[derive(Debug, Deserialize, PartialEq)]
     struct Choice {
-        question_idx: usize,
+        candidate: usize,
     }
 
     fn choice(text: &str) -> Result<usize, String> {
-        parse_json::<Choice>(text).map(|choice| choice.question_idx)
+        parse_json::<Choice>(text).map(|choice| choice.candidate)
     }
 
     #[test]
     fn what_models_really_send_is_read() {
         for text in [
-            r#"{"question_idx": 3}"#,
-            "```json\n{\"question_idx\": 3}\n```",
-            "Sure! Here it is:\n{\"thinking\": \"a {brace} and a \\\"quote\\\"\", \"question_idx\": 3} Bye.",
-            r#"{"output": {"question_idx": 3}}"#,
-            "{'thinking': 'it\\'s fine', 'question_idx': 3,}",
-            "{\"thinking\": \"two\nlines\", \"question_idx\": 3}",
-            "{thinking: None, question_idx: 3} // done",
-            "{“thinking”: “so”, “question_idx”: “3”}",
-            "[{\"question_idx\": 3}]",
-            "First I thought {\"question_idx\": 1} but then {\"question_idx\": 3} as in [1].",
+            r#"{"candidate": 3}"#,
+            "```json\n{\"candidate\": 3}\n```",
+            "Sure! Here it is:\n{\"thinking\": \"a {brace} and a \\\"quote\\\"\", \"candidate\": 3} Bye.",
+            r#"{"output": {"candidate": 3}}"#,
+            "{'thinking': 'it\\'s fine', 'candidate': 3,}",
+            "{\"thinking\": \"two\nlines\", \"candidate\": 3}",
+            "{thinking: None, candidate: 3} // done",
+            "{“thinking”: “so”, “candidate”: “3”}",
+            "[{\"candidate\": 3}]",
+            "First I thought {\"candidate\": 1} but then {\"candidate\": 3} as in [1].",
             r#"{"Question Idx": 3, "confidence": 1}"#,
             r#"{"QUESTION-IDX": "3."}"#,
             r#"{"questionIdx": "[3]"}"#,
-            r#"{"question_idx": ["three"]}"#,
-            r#"{"question_idx": 3.0}"#,
-            r#"{"question_idx": 3, "why": "it is"#,
+            r#"{"candidate": ["three"]}"#,
+            r#"{"candidate": 3.0}"#,
+            r#"{"candidate": 3, "why": "it is"#,
             "Thinking: it is the third\n**Question idx:** 3\n\nBye: now",
         ] {
             assert_eq!(choice(text), Ok(3), "{text}");
         }
-        assert_eq!(choice(r#"{"question_idx": null}"#), Ok(0));
+        assert_eq!(choice(r#"{"candidate": null}"#), Ok(0));
     }
 
     #[test]
@@ -235,17 +235,17 @@ mod tests {
         for text in [
             "",
             "none of these",
-            "{\"question_idx\": ",
-            r#"{"thinking": "so", "question_idx": 1"#,
-            r#"{"question_idx": "one or two"}"#,
-            r#"{"question_idx": -1}"#,
+            "{\"candidate\": ",
+            r#"{"thinking": "so", "candidate": 1"#,
+            r#"{"candidate": "one or two"}"#,
+            r#"{"candidate": -1}"#,
             "[]",
             "[3]",
             "The answer: 3",
         ] {
             assert!(choice(text).is_err(), "{text}");
         }
-        assert!(choice(r#"{"index": 1}"#).unwrap_err().contains("question_idx"));
+        assert!(choice(r#"{"index": 1}"#).unwrap_err().contains("candidate"));
     }
 
     #[derive(Debug, Default, Deserialize, Serialize, PartialEq)]

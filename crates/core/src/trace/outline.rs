@@ -1,6 +1,8 @@
 //! A trace as a person reads it; golden transcripts are made of it.
 use std::fmt::Write as _;
 
+use halma_text::thousands;
+
 use crate::{Event, ReplyStatus, Trace};
 
 impl Trace {
@@ -42,7 +44,9 @@ impl Event {
             Self::SourceFailed { source, query, reason, .. } => {
                 format!("{source} failed for “{query}”: {reason}")
             }
-            Self::SqlExecuted { sql, rows, .. } => format!("ran SQL “{sql}” → {rows} rows"),
+            Self::SqlExecuted { sql, rows, .. } => {
+                format!("ran SQL “{sql}” → {} rows", thousands(*rows as u64))
+            }
             Self::SeriesForecast { series, .. } => format!("forecast {}", series.describe()),
             Self::IdeasDeveloped { ideas, .. } => ideas.describe(),
             Self::Reranked { query, hits, .. } => {

@@ -317,7 +317,7 @@ mod tests {
             "{ relation = \"a\", head = \"b\", columns = [{ name = \"c\", type = \"day\" }] }";
         let error = load_text(&format!("[kb]\ntables_of = [{column}]\n")).err().unwrap();
         assert_eq!(error.key, "kb.tables_of", "{error}");
-        assert!(error.reason.contains("number, date or truth"), "{error}");
+        assert!(error.reason.contains("number, date or boolean"), "{error}");
     }
 
     #[test]

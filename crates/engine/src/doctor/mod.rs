@@ -6,6 +6,7 @@ mod unfinished;
 use std::path::Path;
 use std::sync::Arc;
 
+use halma_core::text::thousands;
 use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
 use halma_kb::{DenseTrust, KbError};
 use halma_kg::{KgKind, KgProfile};
@@ -152,6 +153,7 @@ fn beginning_read(config: &Config) -> String {
     if config.embedder.kind != EmbedderKind::Local || most <= read {
         return String::new();
     }
+    let (read, most) = (thousands(read as u64), thousands(most as u64));
     format!(
         "; a vector is of the first {MAX_TOKENS} tokens of a text (about {read} characters of \
          English), and chunks have up to {most} characters (`kb.chunk_chars`)"

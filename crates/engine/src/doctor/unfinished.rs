@@ -1,10 +1,12 @@
 //! What a build has left to do in a base.
+use halma_core::text::thousands;
 use halma_kb::{Migration, Stats};
 
 /// What is not as the configuration or the documents want it until the next build.
 pub(super) fn unfinished(stats: &Stats) -> String {
     let mut found = String::new();
     if let Some(Migration { from, to, done, total }) = &stats.migration {
+        let (done, total) = (thousands(*done), thousands(*total));
         found = format!(
             "; {done} of {total} texts have a vector of {to}, and searches use those of {from} until \
              all have: run `halma index` with that embedder configured"
@@ -12,11 +14,11 @@ pub(super) fn unfinished(stats: &Stats) -> String {
     }
     if stats.pending_units > 0 {
         let embed = stats.figures.units.get("embed");
-        let texts = embed.and_then(|counts| counts.get("pending")).unwrap_or(&0);
+        let texts = thousands(*embed.and_then(|counts| counts.get("pending")).unwrap_or(&0));
         found = format!(
             "{found}; units of work that are left: {}, of them texts without a vector: {texts}; run \
              `halma index` again, which resumes the build",
-            stats.pending_units
+            thousands(stats.pending_units)
         );
     }
     if stats.communities_stale {
@@ -38,9 +40,9 @@ mod tests {
         let base = Base::create_or_open(dir.path(), BaseOptions::default()).unwrap();
         let mut stats = base.inspector().stats().unwrap();
         assert_eq!(unfinished(&stats), "");
-        stats.pending_units = 5;
+        stats.pending_units = 5000;
         stats.figures.units.insert("embed", [("pending", 3)].into());
         let found = unfinished(&stats);
-        assert!(found.contains("left: 5, of them texts without a vector: 3; run"));
+        assert!(found.contains("left: 5,000, of them texts without a vector: 3; run"));
     }
 }

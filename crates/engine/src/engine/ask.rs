@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
+use halma_core::text::thousands;
 use halma_core::{
     Answer, AnswerKind, AnswerStyle, Budget, ConfigError, Cx, DateBound, Error, Meter, Outcome,
     Question, Strategy, Trace, Watcher,
@@ -179,7 +180,11 @@ impl Engine {
                 ("it is empty".to_owned(), "write what you want to know")
             }
             length if length > limit => (
-                format!("it is {length} characters long; the limit is {limit}"),
+                format!(
+                    "it is {} characters long; the limit is {}",
+                    thousands(length as u64),
+                    thousands(limit as u64)
+                ),
                 "index long texts with `halma index` and ask about them, or raise \
                  `ask.max_question_chars`",
             ),

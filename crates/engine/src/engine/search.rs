@@ -1,5 +1,6 @@
 //! Searching the base, and the external sources that are configured in addition to it.
 use halma_core::{ConfigError, Filter, Hit, Layer, MinScore, Mode, Query};
+use halma_kb::NoVectors;
 use halma_web::{WebSearch, web_searches};
 
 use super::Engine;
@@ -17,8 +18,13 @@ pub struct SearchQuery {
 }
 
 impl Engine {
-    /// Searches one layer of the base.
+    /// Searches one layer of the base. The error where `dense` is asked for and the layer has no
+    /// vectors says why: found by words, its hits would not be what was asked for. The other modes
+    /// do without.
     pub async fn search(&self, query: SearchQuery) -> Result<Vec<Hit>, EngineError> {
+        if query.mode == Mode::Dense {
+            self.check_vectors(query.layer)?;
+        }
         let query = Query {
             texts: vec![query.text],
             layer: query.layer,
@@ -31,6 +37,20 @@ impl Engine {
         let lists = self.setup.knowledge.search(&query).await;
         let lists = lists.map_err(halma_core::Error::Knowledge)?;
         Ok(lists.into_iter().flatten().collect())
+    }
+
+    fn check_vectors(&self, layer: Layer) -> Result<(), EngineError> {
+        let missing = match self.embedder() {
+            None => Some(NoVectors::NoEmbedder),
+            Some(_) => self.base.why_no_vectors(layer)?,
+        };
+        let Some(missing) = missing else { return Ok(()) };
+        Err(EngineError::Config(ConfigError {
+            file: "the search".into(),
+            key: Mode::Dense.name().into(),
+            reason: format!("it compares vectors, and {missing}"),
+            hint: format!("{}, or search by `bm25`, `hybrid` or `graph`", missing.hint()),
+        }))
     }
 
     /// Searches an external source by its name, such as `web`.

@@ -1,6 +1,7 @@
 //! Feedback through an engine: given for a stored run, listed, decided on.
 use chrono::Utc;
 use halma_core::ConfigError;
+use halma_core::text::thousands;
 use halma_kb::{Decision, Feedback, FeedbackDraft, FeedbackQuery, Verdict};
 
 use super::candidates::candidates;
@@ -116,7 +117,11 @@ fn check_length(what: &str, text: &str, most: usize) -> Result<(), ConfigError> 
     Err(ConfigError {
         file: "the feedback".into(),
         key: what.trim_start_matches("the ").into(),
-        reason: format!("{what} is {length} characters long; the limit is {most}"),
+        reason: format!(
+            "{what} is {} characters long; the limit is {}",
+            thousands(length as u64),
+            thousands(most as u64)
+        ),
         hint: "say it in fewer words".into(),
     })
 }

@@ -8,7 +8,7 @@ mod steps;
 mod streaming;
 
 use halma_core::text::support::{TitledText, compose, sentences_with_sources};
-use halma_core::text::words;
+use halma_core::text::{thousands, words};
 use halma_core::{
     Answer, AnswerKind, AnswerStyle, AnswerText, Cx, Error, FullAnswer, Prompt, Question,
     UnlessSpent as _,
@@ -95,7 +95,8 @@ fn shortened(mut answer: Answer, cx: &Cx) -> Answer {
     if let Some((end, _)) = answer.text.char_indices().nth(LONGEST_ANSWER) {
         answer.text.truncate(end);
         answer.text.push('…');
-        cx.note(format!("only the first {LONGEST_ANSWER} characters of the answer are shown"));
+        let most = thousands(LONGEST_ANSWER as u64);
+        cx.note(format!("only the first {most} characters of the answer are shown"));
     }
     answer
 }

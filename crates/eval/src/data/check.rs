@@ -1,7 +1,6 @@
 //! Looking at a downloaded file before it is used: which set it is, what can be used of it, and
 //! whether it is the published one.
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -147,11 +146,7 @@ fn hash(path: &Path) -> Result<(String, u64), DataError> {
         bytes += read as u64;
         hasher.update(&block[..read]);
     }
-    let mut hex = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    Ok((hex, bytes))
+    Ok((hex::encode(hasher.finalize()), bytes))
 }
 
 impl Checked {

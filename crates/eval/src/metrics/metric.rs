@@ -1,8 +1,8 @@
 //! How the answers of a data set are scored when no model judges them.
+use halma_core::text::is_cjk;
 use halma_core::{Answer, AnswerKind};
 use serde::{Deserialize, Serialize};
 
-use super::normalise::is_cjk;
 use super::{
     Profile, article_f1, law_option, number_in, option_accuracy, rouge_l, same_number, score,
     share, yes_no,

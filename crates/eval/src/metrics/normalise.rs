@@ -1,4 +1,5 @@
 //! Making answers comparable: what an evaluation script does to both sides before it compares.
+use halma_core::text::is_cjk;
 use halma_core::text::numbers::digits_for_words;
 use serde::{Deserialize, Serialize};
 
@@ -100,18 +101,6 @@ pub(super) fn words(text: &str) -> Vec<String> {
         words.push(word);
     }
     words
-}
-
-/// Whether a character is written without spaces around its words.
-pub(super) fn is_cjk(c: char) -> bool {
-    matches!(c,
-        '\u{3005}'..='\u{3007}'
-        | '\u{3040}'..='\u{30ff}'
-        | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{ac00}'..='\u{d7af}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}')
 }
 
 #[cfg(test)]

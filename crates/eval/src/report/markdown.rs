@@ -1,6 +1,8 @@
 //! The report as Markdown: tables for a pull request or a page of results.
 use std::fmt::Write as _;
 
+use halma_core::text::thousands;
+
 use super::assessed::ASSESSED;
 use super::model::{GroupValues, Report, Run};
 use super::notes::questions;
@@ -35,13 +37,22 @@ impl Report {
     pub(crate) fn headline(&self) -> String {
         let mut line = questions(self.n);
         if let Some(sample) = self.sample {
-            let _ = write!(line, ", a sample of {} (seed {})", sample.of, sample.seed);
+            let _ = write!(
+                line,
+                ", a sample of {} (seed {})",
+                thousands(sample.of as u64),
+                sample.seed
+            );
         }
         if !self.selected.is_empty() {
             let _ = write!(line, " ({})", self.selected.join(", "));
         }
         if !self.refused.is_empty() {
-            let _ = write!(line, "; {} records of the file were refused", self.refused.len());
+            let _ = write!(
+                line,
+                "; {} records of the file were refused",
+                thousands(self.refused.len() as u64)
+            );
         }
         if let Some(limit) = self.spent {
             let _ = write!(line, "; cut short: the budget is spent ({limit})");

@@ -2,6 +2,8 @@
 //! what else must be known.
 use std::fmt::Write as _;
 
+use halma_core::text::thousands;
+
 use super::assessed::ASSESSED;
 use super::model::{Report, Run};
 use super::outcome::ErrorCause;
@@ -40,7 +42,11 @@ impl Report {
             let _ = writeln!(out, "the budget of the whole evaluation is spent: {limit}");
         }
         if !self.refused.is_empty() {
-            let _ = writeln!(out, "{} records of the file were refused:", self.refused.len());
+            let _ = writeln!(
+                out,
+                "{} records of the file were refused:",
+                thousands(self.refused.len() as u64)
+            );
         }
         for refused in self.refused.iter().take(5) {
             let (record, line, reason) = (refused.record, refused.line, &refused.reason);

@@ -1,6 +1,7 @@
 //! What a collection came to.
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use halma_core::text::thousands;
 use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
@@ -95,16 +96,21 @@ impl CollectionSummary {
     pub fn lines(&self) -> Vec<String> {
         let share = |part: usize| 100.0 * ratio(part as u64, self.begun as u64);
         let mut lines = vec![
-            format!("{} of {} questions begun, {} rounds", self.begun, self.questions, self.rounds),
+            format!(
+                "{} of {} questions begun, {} rounds",
+                thousands(self.begun as u64),
+                thousands(self.questions as u64),
+                thousands(self.rounds as u64)
+            ),
             format!(
                 "solved without sampling: {} ({:.0} %; paper: {:.0} %)",
-                self.solved_without,
+                thousands(self.solved_without as u64),
                 share(self.solved_without),
                 100.0 * PAPER_WITHOUT
             ),
             format!(
                 "solved with sampling:    {} ({:.0} %; paper: {:.0} %)",
-                self.solved,
+                thousands(self.solved as u64),
                 share(self.solved),
                 100.0 * PAPER_WITH
             ),
@@ -113,23 +119,24 @@ impl CollectionSummary {
             let hops = number(self.hops) / number(self.solved);
             lines.push(format!("{hops:.1} hops in a right trajectory"));
         }
-        lines.push(format!("{} calls, {} tokens, ${:.4}", self.calls, self.tokens, self.usd));
+        let (calls, tokens) = (thousands(self.calls), thousands(self.tokens));
+        lines.push(format!("{calls} calls, {tokens} tokens, ${:.4}", self.usd));
         let UsageTotal { llm_calls, cached_calls, prompt_tokens, completion_tokens, usd } =
             self.discarded;
         if llm_calls + cached_calls > 0 {
             lines.push(format!(
                 "of which {} calls, {} tokens, ${usd:.4} for rounds that are not kept",
-                llm_calls + cached_calls,
-                prompt_tokens + completion_tokens
+                thousands(llm_calls + cached_calls),
+                thousands(prompt_tokens + completion_tokens)
             ));
         }
         for (reason, count) in &self.left_out {
-            lines.push(format!("left out: {reason}: {count}"));
+            lines.push(format!("left out: {reason}: {}", thousands(*count as u64)));
         }
         if self.earlier_rounds > 0 {
             lines.push(format!(
                 "and {} rounds of questions that are not in the file now, which are kept",
-                self.earlier_rounds
+                thousands(self.earlier_rounds as u64)
             ));
         }
         lines

@@ -4,13 +4,15 @@ mod copy;
 mod lexical;
 #[cfg(test)]
 mod restricted_tests;
+#[cfg(test)]
+pub(crate) mod sample_base;
 mod shared;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use halma_core::{Embedder, Filter, Layer};
@@ -20,10 +22,10 @@ use tokio::sync::Semaphore;
 pub use self::copy::Copied;
 use self::lexical::caught_up;
 pub use self::shared::SharedBase;
+use crate::base_part::KeptPart;
 use crate::error::run_blocking;
 use crate::feedback::FeedbackIndex;
 use crate::held::Held;
-use crate::kept::KeptPart;
 use crate::lexical::LexicalIndex;
 use crate::lock::{WriterLock, is_held_here};
 use crate::maintain::is_half_restored;
@@ -54,7 +56,7 @@ pub struct Base {
     pub(crate) query_vectors: Arc<QueryVectorCache>,
     pub(crate) tables: crate::tables::SqlTables,
     pub(crate) workers: Option<Arc<crate::workers::Workers>>,
-    warned: AtomicBool,
+    pub(crate) warned: AtomicBool,
     /// The base that this is a restricted view of.
     pub(crate) whole: Option<Arc<Self>>,
     /// Whether it is to be removed.
@@ -286,51 +288,6 @@ impl Base {
     /// Whether this is the name of the embedder that is configured.
     pub(crate) fn is_configured(&self, model: &str) -> bool {
         self.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
-    }
-
-    /// Warns once that only BM25 is searched although an embedder is open or was used, unless there is
-    /// nothing to search. That none is configured is the user's choice, and one that is missing is
-    /// reported by the program that opens the base. The layers other than chunks and atoms are searched by BM25
-    /// in every base.
-    pub(crate) fn warn_lexical_only(&self, layer: Layer) -> Result<(), KbError> {
-        if !matches!(layer, Layer::Chunk | Layer::Atom) {
-            return Ok(());
-        }
-        let held = self.store.read(|reader| reader.count(layer))?;
-        if held == 0 || self.warned.swap(true, Ordering::Relaxed) {
-            return Ok(());
-        }
-        let layer = layer.name();
-        let active =
-            self.store.read(|reader| Ok(reader.active_embedder()?.map(|(_, record)| record)))?;
-        if let Some(trust) = self.dense_trust()?.filter(|trust| !trust.are_compared()) {
-            tracing::warn!(
-                "the embedder does not understand the text of this base (of {} parts of passages \
-                 it finds {}, BM25 {}): only BM25 is searched; name an embedder for the language \
-                 of the text and run `halma index --rebuild embedder`",
-                trust.queries,
-                trust.dense,
-                trust.bm25
-            );
-        } else if let Some(record) = active.filter(|record| self.opened(&record.model).is_none()) {
-            tracing::warn!(
-                "the base's vectors are of `{}`, which is not open: only BM25 is searched until \
-                 `halma index --rebuild embedder` has embedded the base again",
-                record.model
-            );
-        } else if self.embedder.is_some() && self.is_being_built() {
-            tracing::warn!(
-                "the {layer} vectors are being made by a build that is running: only BM25 is \
-                 searched until they are there"
-            );
-        } else if let Some(embedder) = &self.embedder {
-            tracing::warn!(
-                "the base has no {layer} vectors of `{}`: only BM25 is searched; run `halma \
-                 index` again to embed it",
-                embedder.model()
-            );
-        }
-        Ok(())
     }
 }
 

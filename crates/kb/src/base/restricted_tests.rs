@@ -7,8 +7,9 @@ use halma_core::{
 };
 use tempfile::tempdir;
 
+use crate::base::sample_base;
 use crate::store::hash;
-use crate::{Base, ExportFormat, KbError, ListQuery, sample};
+use crate::{Base, ExportFormat, KbError, ListQuery};
 
 /// The mark in every text of the document `one`.
 const SECRET: &str = "classified";
@@ -26,7 +27,7 @@ fn only(team: &str) -> Filter {
 /// A base whose first document belongs to team b and its second to team a; in both layers of entities
 /// there is one that both name.
 fn tenants(dir: &std::path::Path) -> (Arc<Base>, Arc<Base>, Arc<Base>) {
-    let base = sample::base(dir, SECRET);
+    let base = sample_base::create(dir, SECRET);
     base.store.write(|writer| writer.set_meta("communities", &Some(7_u64))).unwrap();
     for (name, owner) in [("one", "b"), ("one again", "b"), ("two", "a"), ("two again", "a")] {
         base.set_metadata(name, &team(owner)).unwrap();

@@ -28,6 +28,7 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use halma_core::Layer;
 
+pub use calibrate::{Calibration, DenseTrust};
 pub(crate) use estimate::price_forecasts;
 pub use estimate::{Estimate, StageEstimate, estimate};
 use indexing::ChunkIndexing;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use halma_core::Metadata;
 
-use crate::kept::BasePart;
+use crate::base_part::BasePart;
 use crate::{InputFormat, KbError};
 
 /// What a run of `index` is asked for, besides its inputs.

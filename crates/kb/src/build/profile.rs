@@ -6,7 +6,7 @@ use std::sync::Arc;
 use halma_core::{Embedder, Layer};
 use serde::{Deserialize, Serialize};
 
-use crate::kept::{BasePart, KeptPart, MOST_CHUNKS_UNASKED};
+use crate::base_part::{BasePart, KeptPart, MOST_CHUNKS_UNASKED};
 use crate::stages::{ATOMIZE, BuildContext, prompt_hash};
 use crate::store::{Id, StoreReader, StoreWriter, Task, atoms_input, hash};
 use crate::{Atoms, Chunks, Entities, KbError, KbSettings, TableOf, VectorLayers};

@@ -3,10 +3,10 @@ use std::collections::HashSet;
 
 use super::ingest::Ingest;
 use super::options::Selection;
-use crate::read::Walked;
+use crate::read::{Root, Walked, refusal};
 use crate::stages::BuildContext;
 use crate::store::{DocumentRecord, FileKey, Row, Store};
-use crate::{KbError, Phase, PhaseProgress};
+use crate::{KbError, Phase, PhaseProgress, Refused};
 
 /// Names removed in one transaction.
 const BATCH: usize = 2000;
@@ -21,7 +21,8 @@ struct Lost {
 }
 
 /// Removes what came from below the given folders and is not there any more. What could not be
-/// looked at (a closed folder, a file that was refused or is left out by the patterns) is kept.
+/// looked at (a closed folder, a file that was refused or is left out by the patterns) is kept, and
+/// so is all that came from a folder without a file, which may be a disk that is not mounted.
 pub(super) fn prune(
     context: &BuildContext,
     ingest: &mut Ingest,
@@ -29,7 +30,8 @@ pub(super) fn prune(
     selection: &Selection,
 ) -> Result<(), KbError> {
     let store = context.store();
-    let lost = lost(store, ingest, walked, selection)?;
+    let Losses { lost, empty } = losses(store, ingest, walked, selection)?;
+    ingest.report.refused.extend(empty.iter().map(|root| refused_removal(root)));
     let total = lost.len();
     let mut done = 0;
     for batch in lost.chunks(BATCH) {
@@ -61,12 +63,28 @@ fn forget(context: &BuildContext, documents: &[String]) -> Result<(), KbError> {
     (context.forget)(documents).map_err(KbError::NotForgotten)
 }
 
-fn lost(
+/// Why nothing that came from an empty folder is removed.
+fn refused_removal(root: &Root) -> Refused {
+    let refusal = refusal(
+        "there is no file in it, so no document that came from it is removed",
+        "check that the folder is mounted; `halma kb delete 'PATTERN'` removes documents that are gone",
+    );
+    Refused::new(&root.path, None, refusal)
+}
+
+/// What the given folders have no more.
+struct Losses<'a> {
+    lost: Vec<Lost>,
+    /// Folders without a file from which documents came; these are kept.
+    empty: Vec<&'a Root>,
+}
+
+fn losses<'a>(
     store: &Store,
     ingest: &Ingest,
-    walked: &Walked,
+    walked: &'a Walked,
     selection: &Selection,
-) -> Result<Vec<Lost>, KbError> {
+) -> Result<Losses<'a>, KbError> {
     let refused: HashSet<&std::path::Path> =
         ingest.report.refused.iter().map(|refused| refused.file.as_path()).collect();
     let unread: HashSet<&str> = walked
@@ -82,8 +100,11 @@ fn lost(
             && !unread.contains(origin)
             && !walked.closed.iter().any(|closed| origin.starts_with(closed))
     };
+    let empty_root = |origin: &str| {
+        walked.roots.iter().find(|root| !root.found && origin.starts_with(&root.origin))
+    };
     store.read(|reader| {
-        let mut lost = vec![];
+        let (mut lost, mut empty) = (vec![], vec![]);
         for node in reader.nodes::<DocumentRecord>()? {
             let (row, record) = node?;
             // Paragraphs of data sets are met without being named.
@@ -91,16 +112,23 @@ fn lost(
             let (mut left, first) = (record.names.len(), lost.len());
             for (name, origin) in record.names.iter().zip(&record.origins) {
                 let last_of_met = met && left == 1;
-                if !ingest.resolver.has_given(name) && !last_of_met && gone(origin) {
-                    left -= 1;
-                    let (name, origin) = (name.clone(), origin.clone());
-                    lost.push(Lost { row, name, origin, goes: false });
+                if ingest.resolver.has_given(name) || last_of_met || !gone(origin) {
+                    continue;
                 }
+                if let Some(root) = empty_root(origin) {
+                    if !empty.contains(&root) {
+                        empty.push(root);
+                    }
+                    continue;
+                }
+                left -= 1;
+                let (name, origin) = (name.clone(), origin.clone());
+                lost.push(Lost { row, name, origin, goes: false });
             }
             if left == 0 {
                 lost[first..].iter_mut().for_each(|lost| lost.goes = true);
             }
         }
-        Ok(lost)
+        Ok(Losses { lost, empty })
     })
 }

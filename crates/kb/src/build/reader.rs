@@ -65,14 +65,9 @@ impl InputReader {
         })
     }
 
-    /// The files of the inputs. An empty folder is no reason to remove everything that was in it.
+    /// The files of the inputs.
     pub(super) fn walk(&self, inputs: &[PathBuf]) -> Result<Walked, KbError> {
-        let walked = walk(inputs, &self.base.dir, &self.selection)?;
-        let empty = walked.roots.iter().find(|root| !root.found);
-        match empty.filter(|_| self.options.prune) {
-            Some(root) => Err(KbError::NothingFound { path: root.path.clone() }),
-            None => Ok(walked),
-        }
+        walk(inputs, &self.base.dir, &self.selection)
     }
 
     /// Reads files in order; those that the base knows only if they have changed.

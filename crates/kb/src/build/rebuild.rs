@@ -1,14 +1,15 @@
 //! What it would cost to rebuild the parts of a base that a run leaves as they were made.
 use std::sync::Arc;
 
+use halma_core::text::thousands;
 use halma_core::{Layer, Usage};
 use serde::Serialize;
 
 use super::profile::RunPlan;
 use crate::KbError;
+use crate::base_part::{BasePart, KeptPart};
 use crate::cost::Cost;
 use crate::extract::forecasters;
-use crate::kept::{BasePart, KeptPart};
 use crate::stages::{Atomize, BuildContext, Forecaster, SourceDocument, Tally};
 use crate::store::{DocumentRecord, Row, StoreReader};
 
@@ -33,13 +34,14 @@ pub struct RebuildCost {
 
 impl std::fmt::Display for RebuildCost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tokens = self.prompt_tokens + self.completion_tokens;
+        let tokens = thousands(self.prompt_tokens + self.completion_tokens);
+        let (calls, texts) = (thousands(self.calls), thousands(self.texts));
         match (self.calls, self.texts) {
             (0, 0) => write!(f, "no calls"),
-            (0, texts) => write!(f, "{texts} texts to embed"),
-            (calls, texts) => {
+            (0, _) => write!(f, "{texts} texts to embed"),
+            (_, to_embed) => {
                 write!(f, "about {calls} calls, {tokens} tokens, ${:.2}", self.usd)?;
-                if texts > 0 { write!(f, ", {texts} texts to embed") } else { Ok(()) }
+                if to_embed > 0 { write!(f, ", {texts} texts to embed") } else { Ok(()) }
             }
         }
     }
@@ -149,4 +151,24 @@ pub(super) fn report_kept(context: &BuildContext, kept: &[KeptPart]) -> Result<(
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_a_cost_have_separators() {
+        let cost = RebuildCost {
+            calls: 100_001,
+            prompt_tokens: 37_000_000,
+            completion_tokens: 12_345,
+            usd: 9.25,
+            texts: 600_006,
+        };
+        let shown = "about 100,001 calls, 37,012,345 tokens, $9.25, 600,006 texts to embed";
+        assert_eq!(cost.to_string(), shown);
+        let cost = RebuildCost { texts: 1000, ..RebuildCost::default() };
+        assert_eq!(cost.to_string(), "1,000 texts to embed");
+    }
 }

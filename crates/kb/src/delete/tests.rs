@@ -6,8 +6,8 @@ use halma_core::Edge;
 use tempfile::tempdir;
 
 use super::*;
+use crate::base::sample_base::{self, ENTITIES, count_bytes};
 use crate::lexical::LexicalQuery;
-use crate::sample::{self, ENTITIES, count_bytes};
 use crate::store::{Access, EntityRecord, Store, TableRecord};
 use crate::{BaseOptions, ListQuery};
 
@@ -22,7 +22,7 @@ fn slots(dir: &Path) -> Vec<[u8; 16]> {
 #[test]
 fn a_document_takes_along_what_rests_on_it_and_nothing_else() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "zqmark");
+    let base = sample_base::create(dir.path(), "zqmark");
     let deleted = base.delete(&["one".into(), "one again".into()]).unwrap();
     assert_eq!(deleted.names, ["one", "one again"]);
     assert_eq!(deleted.kept, [""; 0]);
@@ -67,7 +67,7 @@ fn a_document_takes_along_what_rests_on_it_and_nothing_else() {
 #[test]
 fn no_file_holds_a_mark_before_or_after() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "zqmark");
+    let base = sample_base::create(dir.path(), "zqmark");
     let words = || {
         let found = |layer| {
             base.lexical_on_disk(layer)
@@ -98,7 +98,7 @@ fn no_file_holds_a_mark_before_or_after() {
 #[test]
 fn what_was_sealed_cannot_be_read_once_the_document_is_gone() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "zqmark");
+    let base = sample_base::create(dir.path(), "zqmark");
     let stored = base.store.every_sealed_value();
     let readable = |base: &Base| {
         let store = &base.store;
@@ -119,7 +119,7 @@ fn what_was_sealed_cannot_be_read_once_the_document_is_gone() {
 #[test]
 fn one_name_of_several_leaves_the_document() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "zqmark");
+    let base = sample_base::create(dir.path(), "zqmark");
     let deleted = base.delete(&["one".into()]).unwrap();
     assert_eq!((deleted.names, deleted.kept), (vec!["one".into()], vec!["one again".into()]));
     assert!(deleted.nodes.is_empty());
@@ -135,7 +135,7 @@ fn one_name_of_several_leaves_the_document() {
 #[test]
 fn an_unknown_name_deletes_nothing_and_is_told_with_its_like() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "zqmark");
+    let base = sample_base::create(dir.path(), "zqmark");
     let said = base.delete(&["two".into(), "one agian".into(), "x*".into()]).err().unwrap();
     let said = said.to_string();
     assert!(said.contains("`one agian` (did you mean `one again`"), "{said}");
@@ -146,7 +146,7 @@ fn an_unknown_name_deletes_nothing_and_is_told_with_its_like() {
 #[test]
 fn a_deletion_that_was_killed_is_finished_when_the_base_is_opened() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "zqmark");
+    let base = sample_base::create(dir.path(), "zqmark");
     // As if the process had died between the commit and what follows it.
     base.store.remove_and_die("one");
     drop(base);
@@ -168,15 +168,15 @@ fn a_deletion_that_was_killed_is_finished_when_the_base_is_opened() {
 #[test]
 fn a_store_that_is_full_says_so_and_stays_whole() {
     let dir = tempdir().unwrap();
-    drop(sample::base(dir.path(), "zqmark"));
+    drop(sample_base::create(dir.path(), "zqmark"));
     let store_dir = dir.path().join("store");
     let held = std::fs::metadata(store_dir.join("data.mdb")).unwrap().len();
     let size = usize::try_from(held).unwrap() + (1 << 22);
     let store = Store::open_for(&store_dir, Access::Small(size)).unwrap();
-    let mut marks = sample::Marks::new(&"long".repeat(500));
+    let mut marks = sample_base::Marks::new(&"long".repeat(500));
     let fill = std::panic::AssertUnwindSafe(|| {
         for i in 0..100 {
-            sample::add(&store, &format!("more {i}"), &mut marks);
+            sample_base::add_document(&store, &format!("more {i}"), &mut marks);
         }
     });
     let said = std::panic::catch_unwind(fill).unwrap_err();
@@ -192,16 +192,16 @@ fn a_store_that_is_full_says_so_and_stays_whole() {
 
 /// Documents of `sample` that need some MiB.
 fn fill(store: &Store, from: usize) {
-    let mut marks = sample::Marks::new(&"long".repeat(500));
+    let mut marks = sample_base::Marks::new(&"long".repeat(500));
     for i in from..from + 40 {
-        sample::add(store, &format!("more {i}"), &mut marks);
+        sample_base::add_document(store, &format!("more {i}"), &mut marks);
     }
 }
 
 #[test]
 fn a_store_grows_beyond_its_map_while_it_is_read() {
     let dir = tempdir().unwrap();
-    drop(sample::base(dir.path(), "zqmark"));
+    drop(sample_base::create(dir.path(), "zqmark"));
     let store_dir = dir.path().join("store");
     let held = std::fs::metadata(store_dir.join("data.mdb")).unwrap().len();
     let size = usize::try_from(held).unwrap().next_multiple_of(1 << 20) + (1 << 20);
@@ -229,7 +229,7 @@ fn a_store_grows_beyond_its_map_while_it_is_read() {
 #[test]
 fn a_store_opened_for_reading_is_read_and_not_written() {
     let dir = tempdir().unwrap();
-    drop(sample::base(dir.path(), "zqmark"));
+    drop(sample_base::create(dir.path(), "zqmark"));
     let store = Store::open_for(&dir.path().join("store"), Access::Read).unwrap();
     assert_eq!(store.read(|reader| reader.count(Layer::Document)).unwrap(), 2);
     let said = store.write(|_| Ok(())).unwrap_err().to_string();
@@ -239,7 +239,7 @@ fn a_store_opened_for_reading_is_read_and_not_written() {
 #[test]
 fn a_base_of_an_older_format_is_left_alone() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "zqmark");
+    let base = sample_base::create(dir.path(), "zqmark");
     base.store.pretend_format(1);
     drop(base);
     let said = Base::open(dir.path(), BaseOptions::default()).err().unwrap().to_string();

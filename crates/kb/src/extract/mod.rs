@@ -39,7 +39,7 @@ pub(crate) use learned_tags::{LearnedTerms, QUESTION_CLASS};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;
 pub(crate) use resolve::{PairVerdict, names};
-pub use table_target::{TableOf, TableTarget, TargetColumn, ValueType};
+pub use table_target::{TableOf, TableTarget, TargetColumn};
 pub(crate) use table_target::{iso, targets};
 pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags, collect_and_embed};
 pub(crate) use tag_joins::ChunkTag;

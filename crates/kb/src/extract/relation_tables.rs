@@ -2,7 +2,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use halma_core::{Edge, EmbedRole, Layer};
+use halma_core::{ColumnKind, Edge, EmbedRole, Layer};
 
 use super::joined_rows::{JoinedRow, entity_names, joined_rows};
 use super::table_target::{TableTarget, relations, targets};
@@ -13,8 +13,8 @@ use crate::search::least_cosine;
 use crate::search::matrix::cosine;
 use crate::stages::BuildContext;
 use crate::store::{
-    ChunkRecord, Column, ColumnKind, EntityRecord, FactRecord, Id, Link, Row, RowRecord,
-    StoreReader, StoreWriter, TableRecord, TextPlace, hash,
+    ChunkRecord, Column, EntityRecord, FactRecord, Id, Link, Row, RowRecord, StoreReader,
+    StoreWriter, TableRecord, TextPlace, hash,
 };
 use crate::tables::ColumnReading;
 use crate::{Entities, KbError};
@@ -233,7 +233,7 @@ fn targeted(target: &TableTarget, rows: Vec<JoinedRow>) -> Made {
         let at = columns.len();
         let values = rows.iter().map(|row| row.cells[at].as_str()).filter(|cell| !cell.is_empty());
         let mut kinds = values.map(|value| ColumnReading::of(&std::iter::once(value)).kind);
-        let kind = asked.kind.column_kind();
+        let kind = asked.kind;
         let fits = |held: ColumnKind| {
             held == kind || kind == ColumnKind::Number && held == ColumnKind::Integer
         };

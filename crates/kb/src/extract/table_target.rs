@@ -2,10 +2,11 @@
 //! that a model is asked for.
 use std::fmt;
 
+use halma_core::ColumnKind;
 use halma_core::text::dates::{DateOrder, Period, marked_dates, parse_day};
 use serde::{Deserialize, Serialize};
 
-use crate::store::{ColumnKind, Id, hash};
+use crate::store::{Id, hash};
 use crate::tables::{ColumnReading, Value};
 
 /// An entry of `tables_of`.
@@ -14,7 +15,7 @@ use crate::tables::{ColumnReading, Value};
     untagged,
     expecting = "expected a relation such as \"founder of\", or a table with `relation`, `head`, \
                  `tail` and `columns`, each of which has a `name` and a `type`: text, integer, \
-                 number, date or truth"
+                 number, date or boolean"
 )]
 pub enum TableOf {
     /// A relation, as `founder of`, whose facts become rows.
@@ -46,19 +47,7 @@ pub struct TargetColumn {
     pub name: String,
     /// What its values are.
     #[serde(default, rename = "type")]
-    pub kind: ValueType,
-}
-
-/// What the values of a column are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ValueType {
-    #[default]
-    Text,
-    Integer,
-    Number,
-    Date,
-    Truth,
+    pub kind: ColumnKind,
 }
 
 impl fmt::Display for TableOf {
@@ -134,7 +123,12 @@ impl TableTarget {
         let mut parts: Vec<&[u8]> =
             vec![self.relation.as_bytes(), self.head.as_bytes(), self.tail.as_bytes()];
         for column in &self.columns {
-            parts.extend([column.name.as_bytes(), column.kind.name().as_bytes()]);
+            // As the first bases spelled it: their rows are found by this id.
+            let kind = match column.kind {
+                ColumnKind::Boolean => "truth",
+                kind => kind.name(),
+            };
+            parts.extend([column.name.as_bytes(), kind.as_bytes()]);
         }
         hash(&parts)
     }
@@ -158,38 +152,24 @@ pub(crate) fn relations(tables: &[TableOf]) -> Vec<String> {
     tables.iter().filter_map(relation).collect()
 }
 
-impl ValueType {
-    pub(crate) fn name(self) -> &'static str {
-        self.column_kind().name()
-    }
-
-    pub(crate) fn column_kind(self) -> ColumnKind {
-        match self {
-            Self::Text => ColumnKind::Text,
-            Self::Integer => ColumnKind::Integer,
-            Self::Number => ColumnKind::Number,
-            Self::Date => ColumnKind::Date,
-            Self::Truth => ColumnKind::Truth,
-        }
-    }
-
+impl TargetColumn {
     /// A value as it is stored, so that SQL compares it: dates as `2023-01-31` or as much of it as
     /// is known, numbers as the machine writes them. `None` for what is none of this type.
-    pub(crate) fn normalise(self, value: &str) -> Option<String> {
+    pub(crate) fn normalise(&self, value: &str) -> Option<String> {
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-        match self {
-            Self::Text => (!value.is_empty()).then_some(value),
-            Self::Date => date(&value),
-            Self::Integer | Self::Number | Self::Truth => {
+        match self.kind {
+            ColumnKind::Text => (!value.is_empty()).then_some(value),
+            ColumnKind::Date => date(&value),
+            ColumnKind::Integer | ColumnKind::Number | ColumnKind::Boolean => {
                 let reading = ColumnReading::of(&std::iter::once(value.as_str()));
-                match (self, reading.read(&value)) {
-                    (Self::Truth, Value::Truth(truth)) => {
+                match (self.kind, reading.read(&value)) {
+                    (ColumnKind::Boolean, Value::Truth(truth)) => {
                         Some(if truth { "yes" } else { "no" }.to_owned())
                     }
-                    (Self::Integer | Self::Number, Value::Integer(number)) => {
+                    (ColumnKind::Integer | ColumnKind::Number, Value::Integer(number)) => {
                         Some(number.to_string())
                     }
-                    (Self::Number, Value::Number(number)) => Some(number.to_string()),
+                    (ColumnKind::Number, Value::Number(number)) => Some(number.to_string()),
                     _ => None,
                 }
             }
@@ -269,33 +249,47 @@ mod tests {
         }
         let wrong =
             serde_json::from_str::<TableOf>(&target("a", "b", r#"{"name": "c", "type": "day"}"#));
-        assert!(wrong.unwrap_err().to_string().contains("integer, number, date or truth"));
+        assert!(wrong.unwrap_err().to_string().contains("integer, number, date or boolean"));
+    }
+
+    #[test]
+    fn a_boolean_under_its_former_name_is_the_same_column_of_the_same_table() {
+        let read = |kind: &str| {
+            let column = format!(r#"{{"name": "sold", "type": "{kind}"}}"#);
+            let json = format!(r#"{{"relation": "a", "head": "b", "columns": [{column}]}}"#);
+            serde_json::from_str::<TableTarget>(&json).unwrap()
+        };
+        let (former, named) = (read("truth"), read("boolean"));
+        assert_eq!(former, named);
+        let parts: [&[u8]; 5] = [b"a", b"b", b"", b"sold", b"truth"];
+        assert_eq!(named.id(), hash(&parts), "rows of existing bases are found");
     }
 
     #[test]
     fn values_are_stored_so_that_they_compare() {
         for (kind, value, stored) in [
-            (ValueType::Date, "14 September 2017", Some("2017-09-14")),
-            (ValueType::Date, "2017-09", Some("2017-09")),
-            (ValueType::Date, "July 2019", Some("2019-07")),
-            (ValueType::Date, "in the summer", None),
-            (ValueType::Date, "1885", Some("1885")),
-            (ValueType::Date, "2017-9", Some("2017-09")),
-            (ValueType::Date, "20170914", Some("2017-09-14")),
-            (ValueType::Date, "20171314", None),
-            (ValueType::Date, "2012-02-31", None),
-            (ValueType::Date, "12017", None),
-            (ValueType::Date, "2017年9月", Some("2017-09")),
-            (ValueType::Integer, "1,200", Some("1200")),
-            (ValueType::Integer, "1.5", None),
-            (ValueType::Number, "1.5", Some("1.5")),
-            (ValueType::Number, "about five", None),
-            (ValueType::Truth, "Yes", Some("yes")),
-            (ValueType::Truth, "perhaps", None),
-            (ValueType::Text, " a  b ", Some("a b")),
-            (ValueType::Text, " ", None),
+            (ColumnKind::Date, "14 September 2017", Some("2017-09-14")),
+            (ColumnKind::Date, "2017-09", Some("2017-09")),
+            (ColumnKind::Date, "July 2019", Some("2019-07")),
+            (ColumnKind::Date, "in the summer", None),
+            (ColumnKind::Date, "1885", Some("1885")),
+            (ColumnKind::Date, "2017-9", Some("2017-09")),
+            (ColumnKind::Date, "20170914", Some("2017-09-14")),
+            (ColumnKind::Date, "20171314", None),
+            (ColumnKind::Date, "2012-02-31", None),
+            (ColumnKind::Date, "12017", None),
+            (ColumnKind::Date, "2017年9月", Some("2017-09")),
+            (ColumnKind::Integer, "1,200", Some("1200")),
+            (ColumnKind::Integer, "1.5", None),
+            (ColumnKind::Number, "1.5", Some("1.5")),
+            (ColumnKind::Number, "about five", None),
+            (ColumnKind::Boolean, "Yes", Some("yes")),
+            (ColumnKind::Boolean, "perhaps", None),
+            (ColumnKind::Text, " a  b ", Some("a b")),
+            (ColumnKind::Text, " ", None),
         ] {
-            assert_eq!(kind.normalise(value).as_deref(), stored, "{kind:?} {value}");
+            let column = TargetColumn { name: "c".into(), kind };
+            assert_eq!(column.normalise(value).as_deref(), stored, "{kind:?} {value}");
         }
     }
 }

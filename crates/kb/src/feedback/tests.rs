@@ -5,13 +5,14 @@ use halma_core::{Edge, Filter, Hit, Knowledge as _, Layer, MinScore, Mode, NodeI
 use halma_core::{FieldValue, Metadata, MetadataFilter};
 
 use super::*;
+use crate::base::sample_base;
 use crate::store::{Row, StoreReader};
-use crate::{Base, BaseOptions, ExportFormat, KbError, sample};
+use crate::{Base, BaseOptions, ExportFormat, KbError};
 
 const QUESTION: &str = "Where was the architect of the Varn lighthouse born?";
 
 fn base(dir: &tempfile::TempDir) -> Arc<Base> {
-    sample::base(dir.path(), "secret")
+    sample_base::create(dir.path(), "secret")
 }
 
 /// The chunks of both documents, those of `one` first.

@@ -1,10 +1,11 @@
 //! Dates in sentences and in cells of tables, in ISO order.
 use std::collections::BTreeSet;
 
+use halma_core::ColumnKind;
 use halma_core::text::dates::{DateOrder, Period, local_period, marked_dates, parse_day};
 
 use crate::extract::iso;
-use crate::store::{Column, ColumnKind};
+use crate::store::Column;
 use crate::tables::{ColumnReading, Value};
 
 /// Words in the names of columns whose numbers are years.

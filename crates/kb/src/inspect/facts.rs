@@ -78,12 +78,12 @@ impl Inspector<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::sample;
+    use crate::base::sample_base;
 
     #[test]
     fn facts_come_with_their_ends_unless_nothing_has_changed() {
         let dir = tempfile::tempdir().unwrap();
-        let base = sample::base(dir.path(), "mark");
+        let base = sample_base::create(dir.path(), "mark");
         let snapshot = base.inspector().facts(None).unwrap().unwrap();
         assert_eq!((snapshot.facts.len(), snapshot.entities.len()), (3, 3));
         let known = |id| snapshot.entities.iter().any(|entity| entity.id == id);

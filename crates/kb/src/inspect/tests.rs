@@ -5,7 +5,8 @@ use halma_core::{Layer, NodeId};
 use serde_json::Value;
 use tempfile::tempdir;
 
-use crate::{Base, Details, ExportFormat, KbError, ListQuery, sample};
+use crate::base::sample_base;
+use crate::{Base, Details, ExportFormat, KbError, ListQuery};
 
 fn exported(base: &Base, format: ExportFormat) -> String {
     let mut out = vec![];
@@ -20,7 +21,7 @@ fn all(layer: Layer) -> ListQuery {
 #[test]
 fn every_node_is_listed_and_shown_with_its_edges() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "mark");
+    let base = sample_base::create(dir.path(), "mark");
     let counts = base.inspector().stats().unwrap().figures;
     let mut out = 0;
     for layer in Layer::ALL {
@@ -39,7 +40,7 @@ fn every_node_is_listed_and_shown_with_its_edges() {
 #[test]
 fn details_say_what_a_node_is() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "mark");
+    let base = sample_base::create(dir.path(), "mark");
     let document = base
         .inspector()
         .show(&base.inspector().find_document("one again").unwrap().unwrap())
@@ -74,7 +75,7 @@ fn details_say_what_a_node_is() {
 #[test]
 fn pages_of_a_list_follow_each_other_and_patterns_choose_documents() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "mark");
+    let base = sample_base::create(dir.path(), "mark");
     for layer in Layer::ALL {
         let whole = base.inspector().list(&all(layer)).unwrap();
         let (mut pages, mut after) = (vec![], None);
@@ -103,9 +104,10 @@ fn pages_of_a_list_follow_each_other_and_patterns_choose_documents() {
 #[test]
 fn an_export_names_every_node_and_edge_once_and_is_the_same_for_the_same_content() {
     let dirs = [tempdir().unwrap(), tempdir().unwrap()];
-    let [one, other] = dirs.each_ref().map(|dir| sample::base(dir.path(), "mark"));
+    let [one, other] = dirs.each_ref().map(|dir| sample_base::create(dir.path(), "mark"));
     // Rows and keys differ, and what was there in between leaves no trace.
-    let extra = sample::add(&other.store, "three", &mut sample::Marks::new("extra"));
+    let extra =
+        sample_base::add_document(&other.store, "three", &mut sample_base::Marks::new("extra"));
     other.store.write(|writer| writer.remove_document(extra)).unwrap();
     let lines = exported(&one, ExportFormat::Jsonl);
     assert_eq!(lines, exported(&other, ExportFormat::Jsonl));
@@ -125,14 +127,14 @@ fn an_export_names_every_node_and_edge_once_and_is_the_same_for_the_same_content
     assert_eq!(nodes.len() as u64, stats.layers.values().sum::<u64>());
     assert_eq!(edges.len() as u64, stats.edges.values().sum::<u64>());
     let changed = tempdir().unwrap();
-    let changed = sample::base(changed.path(), "marl");
+    let changed = sample_base::create(changed.path(), "marl");
     assert_ne!(lines, exported(&changed, ExportFormat::Jsonl));
 }
 
 #[test]
 fn graphml_has_an_element_for_every_node_and_edge() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "<&\u{1}\">");
+    let base = sample_base::create(dir.path(), "<&\u{1}\">");
     let graph = exported(&base, ExportFormat::Graphml);
     let stats = base.inspector().stats().unwrap().figures;
     let count = |what: &str| graph.matches(what).count() as u64;

@@ -259,12 +259,12 @@ mod tests {
     use tempfile::tempdir;
 
     use super::*;
-    use crate::sample;
+    use crate::base::sample_base;
 
     #[test]
     fn passages_that_are_too_many_to_read_are_counted() {
         let dir = tempdir().unwrap();
-        let base = sample::base(dir.path(), "mark");
+        let base = sample_base::create(dir.path(), "mark");
         let query = TimelineQuery { entity: "shared".into(), limit: 10, ..Default::default() };
         let unread = |most| base.inspector().timeline_of(&query, most).unwrap().unread;
         assert_eq!((unread(0), unread(1), unread(2)), (2, 1, 0));

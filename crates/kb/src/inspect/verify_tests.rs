@@ -6,16 +6,17 @@ use tempfile::tempdir;
 
 use super::*;
 
+use crate::base::sample_base;
 use crate::store::{
     ChunkRecord, Damage, DocumentRecord, EmbedderRecord, FactRecord, Link, RowRecord,
 };
-use crate::{Base, BaseOptions, sample};
+use crate::{Base, BaseOptions};
 use halma_core::Edge;
 
 /// The problems of a sample that was damaged and opened again.
 fn found(damage: impl FnOnce(&Arc<Base>)) -> Vec<Problem> {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "mark");
+    let base = sample_base::create(dir.path(), "mark");
     damage(&base);
     drop(base);
     open(dir.path()).inspector().verify().unwrap().problems
@@ -32,7 +33,7 @@ fn count(problems: &[Problem], what: &str) -> usize {
 #[test]
 fn a_whole_base_has_no_problems() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "mark");
+    let base = sample_base::create(dir.path(), "mark");
     let verified = base.inspector().verify().unwrap();
     assert!(verified.is_sound(), "{:?}", verified.problems);
     let stats = base.inspector().stats().unwrap();
@@ -141,7 +142,7 @@ fn an_edge_to_nowhere_is_found() {
 #[test]
 fn a_word_index_that_lost_a_node_is_found_and_built_again() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "mark");
+    let base = sample_base::create(dir.path(), "mark");
     base.lexical_on_disk(Layer::Atom).unwrap().lose(0).unwrap();
     let problems = base.inspector().verify().unwrap().problems;
     assert_eq!(count(&problems, "the lexical index does not hold it"), 1, "{problems:?}");

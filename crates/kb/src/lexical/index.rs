@@ -19,7 +19,7 @@ use crate::parallel::cores;
 use crate::store::{Row, RowSet, Store};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
-const LEXICAL_VERSION: u32 = 2;
+const LEXICAL_VERSION: u32 = 3;
 
 pub(super) const TOKENIZER: &str = "halma";
 

@@ -17,7 +17,7 @@ use terms::TermTokenizer;
 
 use std::str::CharIndices;
 
-use halma_core::text::is_stop_word;
+use halma_core::text::{is_cjk, is_stop_word};
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream,
     Tokenizer,
@@ -145,14 +145,6 @@ fn push_lower(c: char, into: &mut String) {
 /// A combining accent: `e` + U+0301 is the same as `é`.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
-}
-
-/// Han, kana and hangul: written without spaces, or in words too long to match.
-fn is_cjk(c: char) -> bool {
-    matches!(c,
-        '\u{1100}'..='\u{11ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{323af}')
 }
 
 #[cfg(test)]

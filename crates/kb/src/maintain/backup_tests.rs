@@ -7,8 +7,9 @@ use tempfile::{TempDir, tempdir};
 
 use super::super::{BackupError, RestoreOptions, restore};
 use super::*;
+use crate::base::sample_base;
 use crate::store::Damage;
-use crate::{Base, BaseOptions, ExportFormat, sample};
+use crate::{Base, BaseOptions, ExportFormat};
 
 fn exported(base: &Base) -> Vec<u8> {
     let verified = base.inspector().verify().unwrap();
@@ -26,7 +27,7 @@ fn open(dir: &Path) -> Arc<Base> {
 fn made() -> (TempDir, [PathBuf; 3]) {
     let dir = tempdir().unwrap();
     let [base, to, again] = ["base", "backup", "again"].map(|name| dir.path().join(name));
-    drop(sample::base(&base, "zqmark"));
+    drop(sample_base::create(&base, "zqmark"));
     fs::create_dir(base.join("files")).unwrap();
     fs::write(base.join("files/one.md"), "uploaded").unwrap();
     (dir, [base, to, again])
@@ -75,7 +76,7 @@ fn uploads_and_workspaces_of_any_name_are_in_a_backup() {
     let (_dir, [base, to, again]) = made();
     let names = ["probe", "lock", "store"];
     for name in names {
-        drop(sample::base(&base.join("workspaces").join(name), name));
+        drop(sample_base::create(&base.join("workspaces").join(name), name));
     }
     fs::create_dir(base.join("workspaces/.removed-x-1")).unwrap();
     let uploads = base.join("files");
@@ -116,7 +117,7 @@ fn a_link_in_a_base_is_refused_before_anything_is_written() {
     backup(&base, &to).unwrap();
     let before = files(&to);
     let elsewhere = dir.path().join("elsewhere");
-    drop(sample::base(&elsewhere, "elsewhere"));
+    drop(sample_base::create(&elsewhere, "elsewhere"));
     fs::create_dir(base.join("workspaces")).unwrap();
     let link = base.join("workspaces/team");
     std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
@@ -195,12 +196,12 @@ fn a_backup_while_documents_come_and_go_is_of_one_moment() {
     let opened = open(&base);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let mut marks = sample::Marks::new("more");
+            let mut marks = sample_base::Marks::new("more");
             for number in 0.. {
                 if stop.load(Ordering::Relaxed) {
                     break;
                 }
-                sample::add(&opened.store, &format!("more {number}"), &mut marks);
+                sample_base::add_document(&opened.store, &format!("more {number}"), &mut marks);
                 if number > 0 {
                     opened.delete(&[format!("more {}", number - 1)]).unwrap();
                 }

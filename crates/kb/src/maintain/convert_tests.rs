@@ -5,8 +5,9 @@ use halma_core::Layer;
 use tempfile::tempdir;
 
 use super::*;
+use crate::base::sample_base;
 use crate::store::{Damage, Row};
-use crate::{BaseOptions, ExportFormat, FeedbackDraft, Verdict, sample};
+use crate::{BaseOptions, ExportFormat, FeedbackDraft, Verdict};
 
 /// All nodes and edges of a base that has no problems.
 fn exported(dir: &Path) -> Vec<u8> {
@@ -52,7 +53,7 @@ fn vectors(dir: &Path) -> Vec<(Layer, Row, Vec<f32>)> {
 fn a_base_of_a_former_format_is_refused_and_converted() {
     for (format, keep_f32) in [(5, false), (5, true), (6, false), (6, true)] {
         let dir = tempdir().unwrap();
-        drop(sample::base(dir.path(), "mark"));
+        drop(sample_base::create(dir.path(), "mark"));
         let (before, held) = (exported(dir.path()), vectors(dir.path()));
         assert!(!held.is_empty());
         downgrade(dir.path(), format);
@@ -73,7 +74,7 @@ fn a_base_of_a_former_format_is_refused_and_converted() {
 #[test]
 fn a_base_of_a_format_that_is_too_old_is_refused() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "mark");
+    let base = sample_base::create(dir.path(), "mark");
     base.store.pretend_format(4);
     drop(base);
     let converted = Base::convert(dir.path(), false, &|_| ()).unwrap_err().to_string();
@@ -86,7 +87,7 @@ fn a_base_of_a_format_that_is_too_old_is_refused() {
 #[test]
 fn a_conversion_that_was_cut_is_finished() {
     let dir = tempdir().unwrap();
-    drop(sample::base(dir.path(), "mark"));
+    drop(sample_base::create(dir.path(), "mark"));
     let before = exported(dir.path());
     let (store, new, old) = (store_dir(dir.path()), dir.path().join(NEW), dir.path().join(OLD));
     // Cut while the new store was being written.
@@ -120,7 +121,7 @@ fn a_conversion_that_was_cut_is_finished() {
 fn what_was_damaged_is_counted_and_left_out() {
     for format in [5, 6] {
         let dir = tempdir().unwrap();
-        drop(sample::base(dir.path(), "mark"));
+        drop(sample_base::create(dir.path(), "mark"));
         let store = Store::open(&store_dir(dir.path())).unwrap();
         store.clone().downgrade(format);
         store.damage(Damage::Text(0));
@@ -136,7 +137,7 @@ fn what_was_damaged_is_counted_and_left_out() {
 #[test]
 fn a_vector_that_was_damaged_is_made_again_by_the_next_build() {
     let dir = tempdir().unwrap();
-    drop(sample::base(dir.path(), "mark"));
+    drop(sample_base::create(dir.path(), "mark"));
     let (layer, row, _) = vectors(dir.path()).remove(0);
     let store = Store::open(&store_dir(dir.path())).unwrap();
     store.clone().downgrade(6);
@@ -151,7 +152,7 @@ fn a_vector_that_was_damaged_is_made_again_by_the_next_build() {
 #[test]
 fn feedback_on_answers_is_kept() {
     let dir = tempdir().unwrap();
-    let base = sample::base(dir.path(), "mark");
+    let base = sample_base::create(dir.path(), "mark");
     let draft = FeedbackDraft {
         run: "run1".into(),
         question: "Who said so?".into(),

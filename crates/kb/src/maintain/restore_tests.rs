@@ -3,9 +3,10 @@ use tempfile::{TempDir, tempdir};
 
 use super::super::backup;
 use super::*;
+use crate::base::sample_base;
 use crate::lock::WriterLock;
+use crate::lock_file;
 use crate::store::{FIRST_CONVERTED, FORMAT, Store};
-use crate::{lock_file, sample};
 
 const REPLACE: RestoreOptions = RestoreOptions { replace: true, unverified: false };
 
@@ -13,8 +14,8 @@ const REPLACE: RestoreOptions = RestoreOptions { replace: true, unverified: fals
 fn made() -> (TempDir, PathBuf, PathBuf) {
     let dir = tempdir().unwrap();
     let [base, to] = ["base", "backup"].map(|name| dir.path().join(name));
-    drop(sample::base(&base, "zqmark"));
-    drop(sample::base(&base.join("workspaces/team"), "team"));
+    drop(sample_base::create(&base, "zqmark"));
+    drop(sample_base::create(&base.join("workspaces/team"), "team"));
     backup(&base, &to).unwrap();
     (dir, base, to)
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use halma_core::Metadata;
 pub(crate) use halma_parse::Refusal;
 use halma_parse::{ParseOptions, Parsed, Parser};
-pub(crate) use walk::{InputFile, Walked, origin_of, walk};
+pub(crate) use walk::{InputFile, Root, Walked, origin_of, walk};
 
 use crate::report::Refused;
 use crate::{Base, InputFormat, KbError};

@@ -7,6 +7,7 @@ mod hybrid;
 mod job;
 mod lone_chunks;
 pub(crate) mod matrix;
+mod no_vectors;
 mod preload;
 pub(crate) mod query_vectors;
 mod ranker;
@@ -36,6 +37,7 @@ use crate::store::{StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
+pub use no_vectors::NoVectors;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub(crate) use settings::least_cosine;
 pub use settings::{GraphSettings, SearchSettings};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
-use crate::kept::Calibration;
+use crate::Calibration;
 use crate::{FeedbackSettings, GraphSettings, SearchSettings, TableOf, VectorLayers};
 
 pub use self::url::BaseUrl;

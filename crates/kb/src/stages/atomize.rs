@@ -2,6 +2,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use halma_core::text::thousands;
 use halma_core::{Cx, Layer, Prompt};
 use minijinja::{Value, context};
 use parking_lot::Mutex;
@@ -79,6 +80,7 @@ impl Atomize {
         let left_out = self.left_out.load(Ordering::Relaxed);
         if left_out > 0 {
             let most = self.context.settings.max_atoms;
+            let left_out = thousands(left_out as u64);
             tracing::warn!("{left_out} atoms were left out: at most {most} are kept of one chunk");
         }
         (self.atoms.load(Ordering::Relaxed), left_out)

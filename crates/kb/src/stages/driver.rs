@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures::{Stream, StreamExt};
+use halma_core::text::thousands;
 use halma_core::{Cx, Error, Layer, Limit, LlmError, Trace, UsageTotal};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
@@ -209,7 +210,8 @@ impl<S: Stage> Driver<S> {
         }
         if let Some(reason) = self.health.refusal() {
             let stage = S::PHASE.name();
-            tracing::warn!("{stage}: {reason}; {} units are left for another run", total());
+            let left = thousands(total() as u64);
+            tracing::warn!("{stage}: {reason}; {left} units are left for another run");
             report.pending += held.len();
             report.failure = Some(reason);
         } else {

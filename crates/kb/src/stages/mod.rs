@@ -41,8 +41,8 @@ pub(crate) use source::{
 };
 pub(crate) use summaries::{Summarize, summarize};
 
+use crate::base_part::BasePart;
 use crate::cost::Cost;
-use crate::kept::BasePart;
 use crate::store::{History, Id, Row, Store, StoreReader, StoreWriter, Task};
 use crate::{Base, KbError, KbSettings, Phase, Progress};
 

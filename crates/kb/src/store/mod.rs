@@ -60,9 +60,9 @@ pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState}
 pub(crate) use merges::UNDONE;
 pub(crate) use nodes::searched;
 pub(crate) use records::{
-    AcceptedAtom, AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,
-    EntityRecord, FactRecord, FigureRecord, LayerRecord, NodeRecord, Owner, RowRecord,
-    SectionRecord, SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
+    AcceptedAtom, AtomRecord, ChunkRecord, Column, CommunityRecord, DocumentRecord, EntityRecord,
+    FactRecord, FigureRecord, LayerRecord, NodeRecord, Owner, RowRecord, SectionRecord,
+    SummaryRecord, TableRecord, TagRecord, forward_id, summary_id, under_headings,
 };
 pub use records::{AcceptedDetails, ColumnDetails, Details};
 pub(crate) use replica::{

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Statement};
 use serde_json::Value;
 
 use super::SqlLimits;
-use super::catalogue::{Catalogue, LIST};
+use super::catalog::{LIST, TableCatalog};
 use super::error::SqlError;
 use super::hints::explained;
 use super::load::{self, Fetch, Origins};
@@ -45,7 +45,7 @@ const CLOCK_EVERY: i32 = 10_000;
 
 pub(super) struct Engine {
     connection: Connection,
-    pub(super) catalogue: Arc<Catalogue>,
+    pub(super) catalog: Arc<TableCatalog>,
     loaded: HashSet<usize>,
     listed: bool,
     origins: Arc<RwLock<Origins>>,
@@ -90,12 +90,12 @@ impl Gate {
 }
 
 impl Engine {
-    pub(super) fn new(catalogue: Arc<Catalogue>) -> Result<Self, SqlError> {
+    pub(super) fn new(catalog: Arc<TableCatalog>) -> Result<Self, SqlError> {
         let origins = Arc::default();
         let gate: Arc<Mutex<Gate>> = Arc::default();
         let connection = open(&gate, &origins).map_err(SqlError::load)?;
         let (loaded, listed) = (HashSet::new(), false);
-        Ok(Self { connection, catalogue, loaded, listed, origins, gate })
+        Ok(Self { connection, catalog, loaded, listed, origins, gate })
     }
 
     /// Puts in the tables that a query names, unless they are there; false when the base has
@@ -108,11 +108,11 @@ impl Engine {
         let query = Query::new(sql)?;
         self.limit_values(LARGEST_CELL).map_err(SqlError::load)?;
         if query.lists() && !self.listed {
-            load::list(&self.connection, &self.catalogue).map_err(SqlError::load)?;
+            load::list(&self.connection, &self.catalog).map_err(SqlError::load)?;
             self.listed = true;
         }
-        for at in query.tables(&self.catalogue) {
-            let table = &self.catalogue.tables[at];
+        for at in query.tables(&self.catalog) {
+            let table = &self.catalog.tables[at];
             if let Some(reason) = &table.refused {
                 let (table, reason) = (table.name.clone(), reason.clone());
                 return Err(SqlError::UnreadableTable { table, reason }.into());
@@ -121,7 +121,7 @@ impl Engine {
                 continue;
             }
             let mut origins = self.origins.write();
-            let table = (&*self.catalogue, at);
+            let table = (&*self.catalog, at);
             if !load::table(&self.connection, table, &mut origins, fetch)? {
                 return Ok(false);
             }
@@ -137,7 +137,7 @@ impl Engine {
     /// Runs one query that reads, over tables that have been loaded.
     pub(super) fn run(&self, sql: &str, limits: SqlLimits) -> Result<SqlResult, SqlError> {
         let query = Query::new(sql)?;
-        let written = query.in_own_names(&self.catalogue);
+        let written = query.in_own_names(&self.catalog);
         self.limit_values(LARGEST_VALUE).map_err(SqlError::load)?;
         {
             let mut gate = self.gate.lock();
@@ -148,7 +148,7 @@ impl Engine {
         let gate = std::mem::take(&mut *self.gate.lock());
         let failed = |error: rusqlite::Error| match gate.refused {
             Some(what) => SqlError::NotAllowed { what },
-            None => explained(&error, &query, &self.catalogue, limits),
+            None => explained(&error, &query, &self.catalog, limits),
         };
         done.map_err(failed)
     }
@@ -180,7 +180,7 @@ impl Engine {
 
     fn traced(&self, sql: &str, found: &FetchedRows, width: usize) -> Option<Vec<Vec<NodeId>>> {
         let query = Query::new(sql).ok()?;
-        let known = |name: &str| name == LIST || self.catalogue.find(name).is_some();
+        let known = |name: &str| name == LIST || self.catalog.find(name).is_some();
         let traced = traced(&query, width, known)?;
         let lists = query.lists();
         // What SQLite makes of the changed query is only believed where it gives the same values.
@@ -205,7 +205,7 @@ impl Engine {
 
     fn node(&self, row: i64, lists: bool) -> Option<NodeId> {
         if lists {
-            return Some(self.catalogue.tables.get(usize::try_from(row).ok()?)?.id.clone());
+            return Some(self.catalog.tables.get(usize::try_from(row).ok()?)?.id.clone());
         }
         let origins = self.origins.read();
         origins.id(Row::try_from(row).ok()?)
@@ -214,24 +214,24 @@ impl Engine {
     /// The tables that were read, those that others unite included.
     fn tables(&self, read: &[String]) -> Vec<NodeId> {
         let found: BTreeSet<NodeId> =
-            self.parts(read).map(|at| self.catalogue.tables[at].id.clone()).collect();
+            self.parts(read).map(|at| self.catalog.tables[at].id.clone()).collect();
         found.into_iter().collect()
     }
 
     fn documents(&self, read: &[String]) -> Vec<String> {
         let origins = self.origins.read();
-        let tables = self.parts(read).map(|at| &self.catalogue.tables[at]);
+        let tables = self.parts(read).map(|at| &self.catalog.tables[at]);
         let names = tables.flat_map(|table| origins.documents(table));
         let mut names: BTreeSet<String> = names.map(ToString::to_string).collect();
         if read.iter().any(|name| name == LIST) {
-            names.extend(self.catalogue.tables.iter().filter_map(|table| table.document.clone()));
+            names.extend(self.catalog.tables.iter().filter_map(|table| table.document.clone()));
         }
         names.into_iter().collect()
     }
 
     fn parts(&self, read: &[String]) -> impl Iterator<Item = usize> {
-        let found = read.iter().filter_map(|name| self.catalogue.find(name));
-        found.flat_map(|at| match &self.catalogue.tables[at].united[..] {
+        let found = read.iter().filter_map(|name| self.catalog.find(name));
+        found.flat_map(|at| match &self.catalog.tables[at].united[..] {
             [] => vec![at],
             united => united.to_vec(),
         })
@@ -324,10 +324,7 @@ fn json(value: ValueRef<'_>, truth: bool) -> Value {
         ValueRef::Real(number) => serde_json::Number::from_f64(number)
             .map_or_else(|| Value::String(number.to_string()), Value::Number),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
-        ValueRef::Blob(bytes) => {
-            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("x'{}'", hex.concat()).into()
-        }
+        ValueRef::Blob(bytes) => format!("x'{}'", hex::encode(bytes)).into(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why a query over tables is refused or ended: what is wrong, and what to write instead.
 use std::fmt;
 
+use halma_core::text::thousands;
 use halma_worker::WorkerError;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,11 @@ const LISTED: usize = 12;
 pub enum SqlError {
     #[error("the query is empty; write `SELECT … FROM …`; `SELECT * FROM tables` lists the tables")]
     Empty,
-    #[error("the query has {bytes} bytes, and at most {most} are read; write a shorter query")]
+    #[error(
+        "the query has {} bytes, and at most {} are read; write a shorter query",
+        thousands(*.bytes as u64),
+        thousands(*.most as u64)
+    )]
     TooLong { bytes: usize, most: usize },
     #[error("the query contains a NUL character; remove it")]
     Nul,

@@ -3,14 +3,14 @@ use halma_core::text::similarity::edit_distance;
 use rusqlite::{Error, ErrorCode};
 
 use super::SqlLimits;
-use super::catalogue::{Catalogue, LIST, LIST_COLUMNS};
+use super::catalog::{LIST, LIST_COLUMNS, TableCatalog};
 use super::error::{NearNames, SqlError};
 use super::query::Query;
 
 pub(super) fn explained(
     source: &Error,
     query: &Query<'_>,
-    catalogue: &Catalogue,
+    catalog: &TableCatalog,
     limits: SqlLimits,
 ) -> SqlError {
     match source.sqlite_error_code() {
@@ -36,25 +36,25 @@ pub(super) fn explained(
         Some(name.trim_matches(['"', ' ']).to_lowercase())
     };
     if let Some(name) = unknown("no such table: ") {
-        let near = nearest(catalogue.tables.iter().map(|table| table.name.as_str()), &name);
+        let near = nearest(catalog.tables.iter().map(|table| table.name.as_str()), &name);
         SqlError::UnknownTable { name, near }
     } else if let Some(name) = unknown("no such column: ") {
-        unknown_column(catalogue, query, name)
+        unknown_column(catalog, query, name)
     } else {
         SqlError::Invalid { reason: source.to_string() }
     }
 }
 
-fn unknown_column(catalogue: &Catalogue, query: &Query<'_>, name: String) -> SqlError {
+fn unknown_column(catalog: &TableCatalog, query: &Query<'_>, name: String) -> SqlError {
     if name == "_rowid_" || name.starts_with("_row") {
         return SqlError::HiddenColumn { name };
     }
     let columns = |table: usize| {
-        let table = &catalogue.tables[table];
+        let table = &catalog.tables[table];
         let fields = table.fields.iter().map(|field| field.name.as_str());
         (table.name.clone(), nearest(fields, &name))
     };
-    let mut columns: Vec<_> = query.tables(catalogue).into_iter().map(columns).collect();
+    let mut columns: Vec<_> = query.tables(catalog).into_iter().map(columns).collect();
     if query.lists() {
         columns.push((LIST.to_owned(), nearest(LIST_COLUMNS.into_iter(), &name)));
     }

@@ -3,19 +3,17 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use halma_core::Layer;
+use halma_core::{ColumnKind, Layer};
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params_from_iter};
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{Catalogue, Field, LIST, TableEntry};
+use super::catalog::{Field, LIST, TableCatalog, TableEntry};
 use super::error::SqlError;
 use super::query::quoted;
 use super::values::{ColumnReading, Value};
 use crate::KbError;
-use crate::store::{
-    ChunkRecord, ColumnKind, DocumentRecord, Id, Row, RowRecord, Store, node_id, parse_id,
-};
+use crate::store::{ChunkRecord, DocumentRecord, Id, Row, RowRecord, Store, node_id, parse_id};
 
 /// Where the rows that were loaded come from.
 #[derive(Debug, Default)]
@@ -55,7 +53,7 @@ impl Origins {
 }
 
 /// Makes the table that lists the others.
-pub(super) fn list(connection: &Connection, catalogue: &Catalogue) -> rusqlite::Result<()> {
+pub(super) fn list(connection: &Connection, catalog: &TableCatalog) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "CREATE TABLE {LIST}(name TEXT, caption TEXT, document TEXT, rows INTEGER, columns TEXT)"
     ))?;
@@ -63,7 +61,7 @@ pub(super) fn list(connection: &Connection, catalogue: &Catalogue) -> rusqlite::
         "INSERT INTO {LIST}(_rowid_, name, caption, document, rows, columns) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
     ))?;
-    for (number, table) in catalogue.tables.iter().enumerate() {
+    for (number, table) in catalog.tables.iter().enumerate() {
         let columns = match &table.refused {
             Some(reason) => format!("not in SQL: {reason}"),
             None => table.fields.iter().map(Field::to_string).collect::<Vec<_>>().join(", "),
@@ -88,14 +86,14 @@ pub(super) struct TableRows {
 }
 
 impl TableRows {
-    /// The rows of the table at this place of the catalogue; `None` when it has been replaced since
-    /// the catalogue was made.
+    /// The rows of the table at this place of the catalog; `None` when it has been replaced since
+    /// the catalog was made.
     pub(super) fn read(
         store: &Store,
-        catalogue: &Catalogue,
+        catalog: &TableCatalog,
         at: usize,
     ) -> Result<Option<Self>, KbError> {
-        let Some(table) = catalogue.tables.get(at) else { return Ok(None) };
+        let Some(table) = catalog.tables.get(at) else { return Ok(None) };
         let Some(rows) = rows(store, table)? else { return Ok(None) };
         let origin = origin(store, table, &rows)?;
         let cells = rows.into_iter().map(|(row, record)| (row, record.cells)).collect();
@@ -103,18 +101,18 @@ impl TableRows {
     }
 }
 
-/// Gives the rows of a stored table by its place in the catalogue.
+/// Gives the rows of a stored table by its place in the catalog.
 pub(super) type Fetch<'a, E> = dyn FnMut(usize) -> Result<Option<TableRows>, E> + 'a;
 
 /// Makes a table and puts in its rows, or those of the tables that it unites. False when one of
-/// them has been replaced since the catalogue was made.
+/// them has been replaced since the catalog was made.
 pub(super) fn table<E: From<SqlError>>(
     connection: &Connection,
-    (catalogue, at): (&Catalogue, usize),
+    (catalog, at): (&TableCatalog, usize),
     origins: &mut Origins,
     fetch: &mut Fetch<'_, E>,
 ) -> Result<bool, E> {
-    let table = &catalogue.tables[at];
+    let table = &catalog.tables[at];
     let columns: Vec<String> = table.fields.iter().map(column).collect();
     let columns = columns.join(", ");
     let create = format!("CREATE TABLE {}({columns})", quoted(&table.name));
@@ -123,7 +121,7 @@ pub(super) fn table<E: From<SqlError>>(
     for part in parts {
         let Some(TableRows { cells, origin }) = fetch(part)? else { return Ok(false) };
         fill(connection, table, &cells).map_err(SqlError::load)?;
-        if let Entry::Vacant(place) = origins.0.entry(catalogue.tables[part].rows.0) {
+        if let Entry::Vacant(place) = origins.0.entry(catalog.tables[part].rows.0) {
             place.insert(origin);
         }
     }
@@ -134,7 +132,7 @@ fn column(field: &Field) -> String {
     let kind = match field.kind {
         ColumnKind::Integer => "INTEGER",
         ColumnKind::Number => "REAL",
-        ColumnKind::Truth => "BOOLEAN",
+        ColumnKind::Boolean => "BOOLEAN",
         ColumnKind::Text | ColumnKind::Date => "TEXT",
     };
     format!("{} {kind}", quoted(&field.name))

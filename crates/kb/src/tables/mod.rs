@@ -1,6 +1,6 @@
 //! Tables of the base as an in-memory SQL database, read only, so that questions of how many and how
 //! much are computed over all rows instead of read off the best few.
-mod catalogue;
+mod catalog;
 mod engine;
 mod error;
 mod hints;
@@ -24,11 +24,11 @@ use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{Catalog, ColumnSchema, Layer, NodeId, SqlResult, TableSchema};
+use halma_core::{Catalog, ColumnKind, ColumnSchema, Layer, NodeId, SqlResult, TableSchema};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use self::catalogue::{Catalogue, Field};
+use self::catalog::{Field, TableCatalog};
 use self::engine::Engine;
 pub use self::error::{NearNames, SqlError};
 use self::load::TableRows;
@@ -36,7 +36,7 @@ pub(crate) use self::values::{ColumnReading, Value, kind_of};
 pub(crate) use self::worker::serve_sql;
 use self::worker::{SqlWorkers, run_in_worker};
 use crate::error::run_blocking;
-use crate::store::{Changed, ColumnKind, DocumentRecord, Store};
+use crate::store::{Changed, DocumentRecord, Store};
 use crate::workers::Workers;
 use crate::{Base, KbError};
 
@@ -84,8 +84,9 @@ pub struct ColumnLine {
     pub name: String,
     /// As the document has it.
     pub written: String,
-    /// `integer`, `number`, `date` (as `2023-01-31`), `truth` (1 or 0) or `text`.
-    pub kind: &'static str,
+    /// `integer`, `number`, `date` (as `2023-01-31`), `boolean` (1 or 0) or `text`.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub kind: ColumnKind,
     /// What its numbers count: `%`, `USD`, `mg`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -98,7 +99,7 @@ pub(crate) struct SqlTables {
     /// Distinguishes these tables from those of every other view of the base in this program: a
     /// worker that was sent rows of one view never serves another.
     view: u64,
-    catalogue: Arc<Mutex<Option<HeldCatalogue>>>,
+    catalog: Arc<Mutex<Option<HeldCatalog>>>,
     /// For queries in this process, which run one after the other.
     engine: Arc<Mutex<Option<Engine>>>,
     workers: Option<Arc<Workers>>,
@@ -106,8 +107,8 @@ pub(crate) struct SqlTables {
 
 /// The tables, and to where in the log of changes they are up to date.
 #[derive(Clone)]
-struct HeldCatalogue {
-    catalogue: Arc<Catalogue>,
+struct HeldCatalog {
+    catalog: Arc<TableCatalog>,
     position: u64,
 }
 
@@ -136,18 +137,18 @@ fn is_unchanged(store: &Store, position: u64) -> Result<bool, KbError> {
 impl SqlTables {
     pub(crate) fn new(workers: Option<Arc<Workers>>) -> Self {
         let view = RandomState::new().hash_one("tables");
-        Self { view, catalogue: Arc::default(), engine: Arc::default(), workers }
+        Self { view, catalog: Arc::default(), engine: Arc::default(), workers }
     }
 
     fn run(&self, store: &Store, sql: &str, limits: SqlLimits) -> Result<SqlResult, KbError> {
         loop {
-            let catalogue = self.catalogue(store)?;
+            let catalog = self.catalog(store)?;
             let done = match &self.workers {
                 Some(workers) => {
                     let workers = SqlWorkers { pool: &workers.sql, view: self.view };
-                    run_in_worker(&workers, store, &catalogue, (sql, limits))?
+                    run_in_worker(&workers, store, &catalog, (sql, limits))?
                 }
-                None => self.run_here(store, &catalogue, (sql, limits))?,
+                None => self.run_here(store, &catalog, (sql, limits))?,
             };
             if let Some(computed) = done {
                 return Ok(computed);
@@ -158,45 +159,45 @@ impl SqlTables {
     }
 
     /// What the base holds now.
-    fn catalogue(&self, store: &Store) -> Result<Arc<Catalogue>, KbError> {
-        let held = self.catalogue.lock().clone();
+    fn catalog(&self, store: &Store) -> Result<Arc<TableCatalog>, KbError> {
+        let held = self.catalog.lock().clone();
         let position = store.read(|reader| reader.change_position())?;
         if let Some(held) = held.clone().filter(|held| held.position == position) {
-            return Ok(held.catalogue);
+            return Ok(held.catalog);
         }
         let unchanged = match &held {
             Some(held) => is_unchanged(store, held.position)?,
             None => false,
         };
         // Without the lock: at worst it is read twice at the same time.
-        let catalogue = match held.filter(|_| unchanged) {
-            Some(held) => held.catalogue,
-            None => Arc::new(Catalogue::load(store)?),
+        let catalog = match held.filter(|_| unchanged) {
+            Some(held) => held.catalog,
+            None => Arc::new(TableCatalog::load(store)?),
         };
-        let mut held = self.catalogue.lock();
-        *held = Some(HeldCatalogue { catalogue: Arc::clone(&catalogue), position });
-        Ok(catalogue)
+        let mut held = self.catalog.lock();
+        *held = Some(HeldCatalog { catalog: Arc::clone(&catalog), position });
+        Ok(catalog)
     }
 
     fn forget(&self) {
-        *self.catalogue.lock() = None;
+        *self.catalog.lock() = None;
     }
 
     /// `None` when the base has changed meanwhile.
     fn run_here(
         &self,
         store: &Store,
-        catalogue: &Arc<Catalogue>,
+        catalog: &Arc<TableCatalog>,
         (sql, limits): (&str, SqlLimits),
     ) -> Result<Option<SqlResult>, KbError> {
         let mut cached = self.engine.lock();
         // The old one goes first: both may not fit.
-        let current = cached.take().filter(|engine| Arc::ptr_eq(&engine.catalogue, catalogue));
+        let current = cached.take().filter(|engine| Arc::ptr_eq(&engine.catalog, catalog));
         let mut engine = match current {
             Some(engine) => engine,
-            None => Engine::new(Arc::clone(catalogue))?,
+            None => Engine::new(Arc::clone(catalog))?,
         };
-        let loaded = engine.load::<KbError>(sql, &mut |at| TableRows::read(store, catalogue, at));
+        let loaded = engine.load::<KbError>(sql, &mut |at| TableRows::read(store, catalog, at));
         let partly_loaded = matches!(
             loaded,
             Ok(false) | Err(KbError::Sql(SqlError::Load { .. } | SqlError::OutOfMemory))
@@ -236,9 +237,9 @@ impl Base {
 
     /// The tables of the base under the names that they have in SQL.
     pub fn tables(&self) -> Result<Vec<TableLine>, KbError> {
-        let catalogue = self.tables.catalogue(&self.store)?;
-        let all = &catalogue.tables;
-        let line = |table: &catalogue::TableEntry| TableLine {
+        let catalog = self.tables.catalog(&self.store)?;
+        let all = &catalog.tables;
+        let line = |table: &catalog::TableEntry| TableLine {
             name: table.name.clone(),
             id: table.id.clone(),
             caption: table.caption.clone(),
@@ -274,14 +275,14 @@ impl Base {
 impl ColumnLine {
     fn schema(self) -> ColumnSchema {
         let Self { name, kind, unit, .. } = self;
-        ColumnSchema { name, kind: kind.to_owned(), unit: unit.unwrap_or_default() }
+        ColumnSchema { name, kind, unit: unit.unwrap_or_default() }
     }
 
     fn of(field: &Field) -> Self {
         Self {
             name: field.name.clone(),
             written: field.written.clone(),
-            kind: field.kind.name(),
+            kind: field.kind,
             unit: field.unit.clone(),
         }
     }
@@ -291,7 +292,7 @@ impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.name, self.kind.name())?;
         match (self.kind, &self.unit) {
-            (ColumnKind::Truth, _) => f.write_str(" (1 or 0)"),
+            (ColumnKind::Boolean, _) => f.write_str(" (1 or 0)"),
             (_, Some(unit)) => write!(f, " ({unit})"),
             _ => Ok(()),
         }

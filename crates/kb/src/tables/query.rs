@@ -1,5 +1,5 @@
 //! A query as written, and with the names that `SQLite` knows.
-use super::catalogue::{Catalogue, LIST};
+use super::catalog::{LIST, TableCatalog};
 use super::error::SqlError;
 use super::tokens::{Token, TokenKind, tokens};
 
@@ -138,8 +138,8 @@ impl<'a> Query<'a> {
     }
 
     /// The tables it names, each once.
-    pub(super) fn tables(&self, catalogue: &Catalogue) -> Vec<usize> {
-        let found = |at: usize| catalogue.find(&self.name(at)?);
+    pub(super) fn tables(&self, catalog: &TableCatalog) -> Vec<usize> {
+        let found = |at: usize| catalog.find(&self.name(at)?);
         let mut tables: Vec<usize> = self.table_places().into_iter().filter_map(found).collect();
         tables.sort_unstable();
         tables.dedup();
@@ -153,11 +153,11 @@ impl<'a> Query<'a> {
 
     /// The query in the names that `SQLite` knows: tables by their own names, columns as written
     /// by theirs, and what is read in addition to the columns by functions of the row.
-    pub(super) fn in_own_names(&self, catalogue: &Catalogue) -> String {
+    pub(super) fn in_own_names(&self, catalog: &TableCatalog) -> String {
         let places = self.table_places();
         let (_, given) = self.given();
-        let fields = self.tables(catalogue);
-        let fields = fields.iter().flat_map(|table| &catalogue.tables[*table].fields);
+        let fields = self.tables(catalog);
+        let fields = fields.iter().flat_map(|table| &catalog.tables[*table].fields);
         let fields: Vec<_> = fields.collect();
         let mut written = String::new();
         let mut copied = 0;
@@ -167,7 +167,7 @@ impl<'a> Query<'a> {
             let renamed = at > 0 && self.is(at - 1, "as");
             let hidden = HIDDEN.iter().find(|(hidden, _)| *hidden == name);
             let new = if places.contains(&at) {
-                self.table(at, &name, catalogue)
+                self.table(at, &name, catalog)
             } else if let (Some((hidden, function)), false) = (hidden, renamed) {
                 let qualifier = (at > 1 && self.is_mark(at - 1, '.')).then(|| at - 2);
                 if let Some(qualifier) = qualifier {
@@ -194,8 +194,8 @@ impl<'a> Query<'a> {
     }
 
     /// A table by its own name, still called what it was called.
-    fn table(&self, at: usize, name: &str, catalogue: &Catalogue) -> Option<String> {
-        let table = &catalogue.tables[catalogue.find(name)?];
+    fn table(&self, at: usize, name: &str, catalog: &TableCatalog) -> Option<String> {
+        let table = &catalog.tables[catalog.find(name)?];
         if table.name == name {
             return None;
         }

@@ -1,5 +1,5 @@
 //! Queries over tables of a real store.
-use halma_core::{Layer, NodeId, SqlResult};
+use halma_core::{ColumnKind, Layer, NodeId, SqlResult};
 use halma_parse::Parsed;
 use serde_json::{Value, json};
 
@@ -7,8 +7,7 @@ use super::SqlLimits;
 use crate::cut::cut_now;
 use crate::cut::testing::{delimited, markdown, settings};
 use crate::store::{
-    ChunkRecord, Column, ColumnKind, DocumentDraft, RowRecord, TableRecord, TextPlace, hash,
-    node_id,
+    ChunkRecord, Column, DocumentDraft, RowRecord, TableRecord, TextPlace, hash, node_id,
 };
 use crate::{Base, BaseOptions, Chunks, KbError};
 
@@ -122,11 +121,11 @@ fn a_table_has_names_and_typed_columns() {
     assert_eq!(
         columns,
         [
-            ("name", "text", None),
-            ("maker", "text", None),
-            ("first_approval", "date", None),
-            ("price_usd", "number", Some("$")),
-            ("sold", "truth", None)
+            ("name", ColumnKind::Text, None),
+            ("maker", ColumnKind::Text, None),
+            ("first_approval", ColumnKind::Date, None),
+            ("price_usd", ColumnKind::Number, Some("$")),
+            ("sold", ColumnKind::Boolean, None)
         ]
     );
     let found = library.sql("SELECT * FROM biosimilars WHERE sold AND price_usd IS NOT NULL;");
@@ -137,7 +136,7 @@ fn a_table_has_names_and_typed_columns() {
     let listed = library.sql("SELECT name, document, rows, columns FROM tables");
     assert_eq!(listed.rows[0].values[2], json!(3));
     let columns = listed.rows[0].values[3].as_str().unwrap();
-    assert!(columns.ends_with("price_usd number ($), sold truth (1 or 0)"), "{columns}");
+    assert!(columns.ends_with("price_usd number ($), sold boolean (1 or 0)"), "{columns}");
     assert_eq!(listed.rows[0].sources[..], std::slice::from_ref(&line.id)[..]);
 }
 

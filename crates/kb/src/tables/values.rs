@@ -1,7 +1,7 @@
 //! What the values of a column are: numbers with their separators and units, dates, yes and no.
 use halma_core::text::dates::{DateOrder, parse_day};
 
-use crate::store::ColumnKind;
+use halma_core::ColumnKind;
 
 /// How the cells of a column are read, so that all of them fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl ColumnReading {
             }
         }
         if values().all(|cell| truth(cell).is_some()) {
-            return Self { kind: ColumnKind::Truth, ..Self::default() };
+            return Self { kind: ColumnKind::Boolean, ..Self::default() };
         }
         let Some(order) = order_of(values()) else { return Self::default() };
         Self { kind: ColumnKind::Date, order, ..Self::default() }
@@ -77,7 +77,7 @@ impl ColumnReading {
         }
         let read = match self.kind {
             ColumnKind::Integer | ColumnKind::Number => self.number(cell),
-            ColumnKind::Truth => truth(cell).map(Value::Truth),
+            ColumnKind::Boolean => truth(cell).map(Value::Truth),
             ColumnKind::Date => parse_day(cell, self.order).map(Value::Date),
             ColumnKind::Text => None,
         };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::SqlLimits;
-use super::catalogue::Catalogue;
+use super::catalog::TableCatalog;
 use super::engine::Engine;
 use super::error::SqlError;
 use super::load::TableRows;
@@ -30,7 +30,7 @@ const LONGEST: Duration = Duration::from_hours(1);
 #[derive(Serialize, Deserialize)]
 enum Request {
     /// First of all, once: what the tables are called.
-    Catalogue(Catalogue),
+    TableCatalog(TableCatalog),
     Query {
         sql: String,
         limits: SqlLimits,
@@ -61,13 +61,13 @@ pub(super) struct SqlWorkers<'a> {
 pub(super) fn run_in_worker(
     workers: &SqlWorkers<'_>,
     store: &Store,
-    catalogue: &Arc<Catalogue>,
+    catalog: &Arc<TableCatalog>,
     (sql, limits): (&str, SqlLimits),
 ) -> Result<Option<SqlResult>, KbError> {
     let purpose = Purpose {
         owner: store.dir().display().to_string(),
         view: workers.view,
-        version: catalogue.generation,
+        version: catalog.generation,
     };
     let take = || workers.pool.take(&purpose).map_err(SqlError::from);
     let mut lease = take()?;
@@ -78,7 +78,7 @@ pub(super) fn run_in_worker(
         lease = take()?;
     }
     if lease.is_new() {
-        send(&lease, &Request::Catalogue(catalogue.as_ref().clone()))?;
+        send(&lease, &Request::TableCatalog(catalog.as_ref().clone()))?;
         send(&lease, &query())?;
     }
     let mut until = Instant::now() + FILLING;
@@ -92,7 +92,7 @@ pub(super) fn run_in_worker(
         })?;
         match postcard::from_bytes(&reply).map_err(unreadable)? {
             Reply::Fetch(at) => {
-                let rows = TableRows::read(store, catalogue, at)?;
+                let rows = TableRows::read(store, catalog, at)?;
                 let last = rows.is_none();
                 send(&lease, &Request::Rows(rows))?;
                 until = Instant::now() + FILLING;
@@ -130,7 +130,7 @@ pub(crate) fn serve_sql(requests: &Requests) {
     let mut engine: Option<Engine> = None;
     loop {
         match postcard::from_bytes(&requests.next()) {
-            Ok(Request::Catalogue(catalogue)) => engine = Engine::new(Arc::new(catalogue)).ok(),
+            Ok(Request::TableCatalog(catalog)) => engine = Engine::new(Arc::new(catalog)).ok(),
             Ok(Request::Query { sql, limits }) => {
                 let done = match &mut engine {
                     Some(engine) => run(engine, requests, &sql, limits),

@@ -220,10 +220,18 @@ impl Bench {
         budget: Budget,
     ) -> Result<IndexReport, KbError> {
         let options = IndexOptions { format, ..self.options.clone() };
+        halma_kb::index(self.context(base, budget), &[input.to_owned()], &options).await
+    }
+
+    /// Indexes several folders or files.
+    pub(crate) async fn index_paths(&self, base: &Arc<Base>, inputs: &[PathBuf]) -> IndexReport {
+        let context = self.context(base, Budget::default());
+        halma_kb::index(context, inputs, &self.options).await.unwrap()
+    }
+
+    fn context(&self, base: &Arc<Base>, budget: Budget) -> BuildContext {
         let meter = Arc::new(Meter::new(budget));
-        let context =
-            BuildContext { meter, ..BuildContext::new(base, &self.settings, &self.setup()) };
-        halma_kb::index(context, &[input.to_owned()], &options).await
+        BuildContext { meter, ..BuildContext::new(base, &self.settings, &self.setup()) }
     }
 
     pub(crate) fn setup(&self) -> Arc<Setup> {

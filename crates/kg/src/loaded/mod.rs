@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use halma_core::text::thousands;
 use halma_core::{BoxError, Facts};
 use serde::{Deserialize, Serialize};
 
@@ -65,8 +66,11 @@ impl KgFigures {
     /// In one line.
     fn describe(&self) -> String {
         let classes: Vec<&str> = self.classes.iter().map(|(name, _)| name.as_str()).collect();
-        let mut line =
-            format!("knowledge graph of {} facts about {} entities", self.facts, self.entities);
+        let mut line = format!(
+            "knowledge graph of {} facts about {} entities",
+            thousands(self.facts as u64),
+            thousands(self.entities as u64)
+        );
         if !classes.is_empty() {
             let _ = write!(line, " ({})", classes.join(", "));
         }

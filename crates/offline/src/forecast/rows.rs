@@ -1,7 +1,7 @@
 //! Task `forecast_sql`: a query for the dated rows of one table.
 use std::collections::HashSet;
 
-use halma_core::Question;
+use halma_core::{ColumnKind, Question};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -58,7 +58,7 @@ fn query(lexicon: &Lexicon, input: &RowsInput) -> Result<Query, String> {
     let date = date_column(table, &stems, lexicon)?;
     let mut filters = conditions(&asked)?.conditions;
     filters.insert(0, format!("{} IS NOT NULL", quote_name(&date.name)));
-    let label = table.columns.iter().find(|column| column.kind == "text");
+    let label = table.columns.iter().find(|column| column.kind == ColumnKind::Text);
     let thing =
         label.map_or(String::new(), |label| format!("{} AS thing, ", quote_name(&label.name)));
     let value = match input.plan.measure.as_str() {
@@ -81,7 +81,7 @@ fn query(lexicon: &Lexicon, input: &RowsInput) -> Result<Query, String> {
 
 /// A query for the dates that the table covers: those of a column that every row may have.
 fn window(table: &Table, date: &Column) -> String {
-    let days = table.columns.iter().find(|column| column.kind == "date");
+    let days = table.columns.iter().find(|column| column.kind == ColumnKind::Date);
     let column = quote_name(&days.unwrap_or(date).name);
     format!("SELECT MIN({column}), MAX({column}) FROM {}", quote_name(&table.name))
 }
@@ -99,8 +99,10 @@ fn date_column<'t>(
             .filter(|own| stems.iter().any(|stem| akin(stem, own)))
             .count()
     };
-    let dates =
-        table.columns.iter().filter(|column| column.kind == "date" || table.holds_years(column));
+    let dates = table
+        .columns
+        .iter()
+        .filter(|column| column.kind == ColumnKind::Date || table.holds_years(column));
     let mut scored: Vec<(usize, &Column)> = dates.map(|column| (shared(column), column)).collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     match scored.as_slice() {
@@ -132,7 +134,7 @@ mod tests {
                 { "name": "mill", "kind": "text" },
                 { "name": "town", "kind": "text" },
                 { "name": "opening date", "kind": "date" },
-                { "name": "electric", "kind": "truth" },
+                { "name": "electric", "kind": "boolean" },
                 { "name": "electric since", "kind": "integer" },
                 { "name": "wheels", "kind": "integer" }
             ],

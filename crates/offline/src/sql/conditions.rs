@@ -1,4 +1,5 @@
 //! Which rows a question means: values of the table that it names, and bounds of numbers.
+use halma_core::ColumnKind;
 use halma_core::text::{Words, quotes};
 
 use super::{TableQuestion, quote_name, quote_text};
@@ -32,7 +33,8 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
     let mut covered: Vec<String> = vec![table.name.replace('_', " "), table.caption.clone()];
     let is_covered =
         |covered: &[String], value: &str| covered.iter().any(|text| mentions(text, value));
-    let texts = || table.columns.iter().enumerate().filter(|(_, column)| column.kind == "text");
+    let texts =
+        || table.columns.iter().enumerate().filter(|(_, column)| column.kind == ColumnKind::Text);
     for (at, column) in texts() {
         let values = table.samples.iter().filter_map(|row| row.get(at)?.as_str());
         // `North Varn` is not `Varn`: the longest value that is named counts.
@@ -80,7 +82,8 @@ impl TableQuestion<'_> {
     fn add_truths(&self, rows: &mut Rows) {
         let denies = self.has(&["not", "never", "without"])
             || self.words.iter().any(|word| word.ends_with("n't") || word.ends_with("n’t"));
-        for column in self.table.columns.iter().filter(|column| column.kind == "truth") {
+        for column in self.table.columns.iter().filter(|column| column.kind == ColumnKind::Boolean)
+        {
             let stems = self.stems_of(column);
             if !stems.is_empty() && stems.iter().all(|stem| self.stems.contains(stem)) {
                 let wanted = u8::from(!denies);
@@ -114,7 +117,8 @@ impl TableQuestion<'_> {
         {
             return Ok((column, quote_name(&column.name)));
         }
-        let dates: Vec<&Column> = columns.iter().filter(|column| column.kind == "date").collect();
+        let dates: Vec<&Column> =
+            columns.iter().filter(|column| column.kind == ColumnKind::Date).collect();
         match dates.as_slice() {
             [date] if is_year => {
                 Ok((date, format!("CAST(SUBSTR({}, 1, 4) AS INTEGER)", quote_name(&date.name))))

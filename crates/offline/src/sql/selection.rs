@@ -1,4 +1,6 @@
 //! What a question asks of the rows: a count, a sum, the row at one end of an order, or a value.
+use halma_core::ColumnKind;
+
 use super::conditions::Rows;
 use super::{TableQuestion, quote_name};
 use crate::input::Column;
@@ -95,7 +97,7 @@ impl TableQuestion<'_> {
 
     /// The first column of texts, which names the rows.
     fn label(&self) -> Option<&Column> {
-        self.table.columns.iter().find(|column| column.kind == "text")
+        self.table.columns.iter().find(|column| column.kind == ColumnKind::Text)
     }
 
     /// The column of texts that is named right after one of the words: `which old town`.
@@ -103,14 +105,14 @@ impl TableQuestion<'_> {
         let at = self.words.iter().position(|word| words.contains(&word.as_str()))?;
         let next = self.words[at + 1..].iter().take(2);
         let stems: Vec<String> = next.map(|word| self.lexicon.stem(word)).collect();
-        let mut texts = self.table.columns.iter().filter(|column| column.kind == "text");
+        let mut texts = self.table.columns.iter().filter(|column| column.kind == ColumnKind::Text);
         texts.find(|column| stems.iter().any(|stem| self.stems_of(column).contains(stem)))
     }
 
     /// The only column of dates, for `oldest` and the like.
     fn only_date(&self) -> Option<&Column> {
         let timely = ["latest", "newest", "youngest", "earliest", "oldest", "first"];
-        let mut dates = self.table.columns.iter().filter(|column| column.kind == "date");
+        let mut dates = self.table.columns.iter().filter(|column| column.kind == ColumnKind::Date);
         dates.next().filter(|_| self.has(&timely) && dates.next().is_none())
     }
 

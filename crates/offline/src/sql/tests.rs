@@ -110,7 +110,7 @@ fn pumps() -> Value {
         "columns": [
             { "name": "pump", "kind": "text", "unit": "" },
             { "name": "year", "kind": "integer", "unit": "" },
-            { "name": "replaced", "kind": "truth", "unit": "" },
+            { "name": "replaced", "kind": "boolean", "unit": "" },
             { "name": "approved since", "kind": "integer", "unit": "" }
         ],
         "samples": [["P1", 2023, true, 2019], ["P2", 2023, false, 2021], ["P3", 2021, true, null]]

@@ -46,7 +46,7 @@ async fn each_task_is_answered_from_the_variables() {
 
     let offered = json!({ "question": asked, "context": [], "candidates": [hit] });
     let reply: Value = serde_json::from_str(&ask("select", offered).await.unwrap().text).unwrap();
-    assert_eq!(reply["question_idx"], 1);
+    assert_eq!(reply["candidate"], 1);
 
     let read = json!({ "question": asked, "context": [hit] });
     let reply = ask("read", read).await.unwrap();

@@ -73,7 +73,7 @@ fn keys(task: &str) -> &'static [&'static str] {
         "sql" => &["sql", "reason"],
         "sources" => &["sources"],
         "operate" | "conclude" => &["answer", "answers"],
-        "select" => &["question_idx"],
+        "select" => &["candidate"],
         _ => &[],
     }
 }

@@ -1,6 +1,4 @@
 //! An API key as it is stored: never its secret, only the hash of the secret.
-use std::fmt::Write as _;
-
 use chrono::{DateTime, Utc};
 use halma_core::MetadataFilter;
 use serde::{Deserialize, Serialize};
@@ -122,15 +120,6 @@ fn hash(secret: &str) -> blake3::Hash {
     blake3::Hash::from_bytes(blake3::derive_key(CONTEXT, secret.as_bytes()))
 }
 
-/// Two digits per byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut digits, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
-}
-
 /// The random parts of a new key.
 pub(super) struct GeneratedKey {
     pub(super) id: String,
@@ -144,7 +133,7 @@ pub(super) fn generate() -> Result<GeneratedKey, getrandom::Error> {
     let (mut id, mut secret) = ([0; 5], [0; 24]);
     getrandom::fill(&mut id)?;
     getrandom::fill(&mut secret)?;
-    let (id, secret) = (hex(&id), hex(&secret));
+    let (id, secret) = (hex::encode(id), hex::encode(secret));
     let text = format!("{PREFIX}_{id}_{secret}");
     Ok(GeneratedKey { id, text, hash: hash(&secret) })
 }

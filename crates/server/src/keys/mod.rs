@@ -6,6 +6,5 @@ mod storage;
 
 pub(crate) use accepted_keys::Keys;
 pub use file::{KeyFile, KeysError};
-pub(crate) use key::hex;
 pub use key::{Key, NewKey, Scope};
 pub(crate) use storage::KEY_ENTRIES;

@@ -1,7 +1,8 @@
 //! The one place where numbers, lists and texts from outside get their bounds, before anything is
 //! computed from them.
-use halma_core::{Filter, Mode};
-use halma_engine::{Engine, LONGEST_CORRECTION, LONGEST_NOTE};
+use halma_core::Filter;
+use halma_core::text::thousands;
+use halma_engine::{LONGEST_CORRECTION, LONGEST_NOTE};
 
 use super::settings::check_settings;
 use crate::asking::{AskRequest, Turn};
@@ -79,16 +80,6 @@ fn check_roles(history: &[Turn]) -> Result<(), Problem> {
     }
 }
 
-/// A search that compares vectors, where there is no embedder to make them: by words alone its hits
-/// would not be what was asked for.
-pub(crate) fn check_mode(engine: &Engine, mode: Mode) -> Result<(), Problem> {
-    if mode != Mode::Dense || engine.embedder().is_some() {
-        return Ok(());
-    }
-    Err(Problem::unfit("`dense` compares vectors, and this server has no embedder")
-        .hint("search by `bm25`, `hybrid` or `graph`, or configure an embedder under [embedder]"))
-}
-
 /// Each pattern is compared with the name of every document.
 pub(crate) fn check_filter(filter: &Filter) -> Result<(), Problem> {
     let lists = [&filter.documents, &filter.sections, &filter.formats, &filter.tags];
@@ -154,10 +145,12 @@ pub(crate) fn embedded(texts: &[String]) -> Result<(), Problem> {
 }
 
 pub(super) fn too_many(what: &str, most: usize) -> Problem {
+    let most = thousands(most as u64);
     Problem::unfit(format!("`{what}` has more than {most} entries")).hint("send fewer")
 }
 
 pub(super) fn too_long(what: &str, most: usize) -> Problem {
+    let most = thousands(most as u64);
     Problem::unfit(format!("`{what}` is longer than {most} characters")).hint("shorten it")
 }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
+use halma_core::text::thousands;
 use halma_engine::Originals;
 use parking_lot::Mutex;
 
@@ -122,7 +123,7 @@ impl Sum {
         let files = self.files + u64::from(replaced.is_none());
         let bytes = self.bytes.saturating_sub(replaced.unwrap_or_default()) + bytes;
         if files > limits.files {
-            let most = limits.files;
+            let most = thousands(limits.files);
             return Err(full(&format!("{most} files"), "serve.max_workspace_files"));
         }
         limits.check_bytes(bytes)?;
@@ -141,7 +142,7 @@ impl QuotaLimits {
         if bytes <= self.bytes {
             return Ok(());
         }
-        Err(full(&format!("{} bytes of files", self.bytes), "serve.max_workspace_bytes"))
+        Err(full(&format!("{} bytes of files", thousands(self.bytes)), "serve.max_workspace_bytes"))
     }
 }
 

@@ -174,7 +174,6 @@ async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutpu
     let engine = caller.workspace.engine();
     engine.check_text("query", &arguments.query)?;
     let mode = arguments.mode.unwrap_or_default();
-    bounds::check_mode(&engine, mode)?;
     let limit = limit_of(arguments.limit, (DEFAULT_HITS, MAX_HITS))?;
     if let Some(filter) = &arguments.filter {
         bounds::check_filter(filter)?;

@@ -43,7 +43,6 @@ pub(crate) async fn search(
     let engine = caller.workspace.engine();
     engine.check_text("text", &request.text)?;
     let mode = request.mode.unwrap_or_default();
-    bounds::check_mode(&engine, mode)?;
     let limit = pagination::limit(request.limit)?;
     if let Some(filter) = &request.filter {
         bounds::check_filter(filter)?;

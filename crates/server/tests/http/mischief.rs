@@ -18,7 +18,7 @@ fn reply(call: &ChatCall) -> String {
             json!({"thinking": "", "sub_questions": ["Where was Ada Tarrant born?"]})
         }
         "kar3/propose" => json!({"thinking": "", "sub_questions": ["Who designed Orrin Light?"]}),
-        "kar3/select" => json!({"thinking": "", "question_idx": 1}),
+        "kar3/select" => json!({"thinking": "", "candidate": 1}),
         "kar3/answer" => json!({"rationale": "Ada Tarrant was born in Velby.", "answer": "Velby"}),
         "closing/plain" => json!({"answer": "Velby"}),
         "answer/full" => json!({"answer": "Ada Tarrant was born in Velby [1]."}),

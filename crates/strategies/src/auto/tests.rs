@@ -19,7 +19,7 @@ const UNSUPPORTED: (&str, &str) =
     ("auto/support", r#"{"supported": false, "score": 0.1, "reason": "Of another tower."}"#);
 const BRIDGED: [(&str, &str); 4] = [
     ("kar3/propose", r#"{"sub_questions": ["Who was the architect of the Varn lighthouse?"]}"#),
-    ("kar3/select", r#"{"question_idx": 1}"#),
+    ("kar3/select", r#"{"candidate": 1}"#),
     ("kar3/propose", r#"{"sub_questions": []}"#),
     ("kar3/answer", THORN),
 ];

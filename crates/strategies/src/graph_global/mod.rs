@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::try_join_all;
+use halma_core::text::thousands;
 use halma_core::{
     Answer, Cx, Entry, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
     Strategy, UnlessFailed as _, UnlessSpent as _,
@@ -145,6 +146,7 @@ impl GraphGlobal {
             filter: Filter::default(),
         };
         let found: Vec<Hit> = cx.search(&query).await?.into_iter().flatten().collect();
+        let held = thousands(held as u64);
         cx.note(format!("{} of {held} communities are read", found.len()));
         Ok(found)
     }

@@ -21,7 +21,9 @@ const ATOMS: usize = 3;
 /// Candidates count from 1; 0 chooses none.
 #[derive(Deserialize)]
 struct Choice {
-    question_idx: usize,
+    /// Prompts of users may ask for it under its former name.
+    #[serde(alias = "question_idx")]
+    candidate: usize,
 }
 
 /// A chunk that may be read next.
@@ -203,9 +205,9 @@ async fn choose(
     cx: &Cx,
 ) -> Result<Chosen> {
     let prompt = if are_chunks(candidates) { &SELECT_CHUNK } else { &SELECT };
-    let offered = |choice: &Choice| match choice.question_idx {
+    let offered = |choice: &Choice| match choice.candidate {
         i if i <= candidates.len() => Ok(()),
-        i => Err(format!("`question_idx` is {i}, but 0 to {} are on offer", candidates.len())),
+        i => Err(format!("`candidate` is {i}, but 0 to {} are on offer", candidates.len())),
     };
     let variables = context! {
         question => Serde(question),
@@ -214,7 +216,7 @@ async fn choose(
     };
     let choice = cx.ask_checked(prompt, variables, offered).await;
     let choice = choice.unless_failed(cx, "the nearest candidate is read")?;
-    Ok(match choice.map(|choice| choice.question_idx) {
+    Ok(match choice.map(|choice| choice.candidate) {
         Some(0) => Chosen::None,
         Some(i) => Chosen::Candidate(i - 1),
         None => Chosen::Unreadable,

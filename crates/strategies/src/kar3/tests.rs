@@ -9,8 +9,8 @@ const WHO: &str =
     r#"{"thinking": "", "sub_questions": ["Who was the architect of the Varn lighthouse?"]}"#;
 const WHERE: &str = r#"{"thinking": "", "sub_questions": ["Where was Ilse Thorn born?"]}"#;
 const ENOUGH: &str = r#"{"thinking": "Both are known.", "sub_questions": []}"#;
-const FIRST: &str = r#"{"thinking": "", "question_idx": 1}"#;
-const NONE: &str = r#"{"thinking": "", "question_idx": 0}"#;
+const FIRST: &str = r#"{"thinking": "", "candidate": 1}"#;
+const NONE: &str = r#"{"thinking": "", "candidate": 0}"#;
 const NORWAY: &str = r#"{"rationale": "Ilse Thorn was born in Norway.", "answer": "Norway"}"#;
 const NOTHING: &str = r#"{"rationale": "The passages do not say.", "answer": ""}"#;
 
@@ -97,7 +97,7 @@ async fn a_malformed_reply_is_mended() {
     let model = Script::new([
         ("kar3/propose", "I would look up the architect first."),
         ("kar3/propose", WHO),
-        ("kar3/select", r#"{"thinking": "the ninth", "question_idx": 9}"#),
+        ("kar3/select", r#"{"thinking": "the ninth", "candidate": 9}"#),
         ("kar3/select", FIRST),
         ("kar3/propose", r#"{"thinking": "", "sub_questions": [" "]}"#),
         ("kar3/propose", ENOUGH),
@@ -110,8 +110,8 @@ async fn a_malformed_reply_is_mended() {
 async fn without_a_readable_choice_the_nearest_candidate_is_read() {
     let model = Script::new([
         ("kar3/propose", WHO),
-        ("kar3/select", r#"{"question_idx": 9}"#),
-        ("kar3/select", r#"{"question_idx": -1}"#),
+        ("kar3/select", r#"{"candidate": 9}"#),
+        ("kar3/select", r#"{"candidate": -1}"#),
         ("kar3/select", "none of them"),
         ("kar3/propose", ENOUGH),
         ("kar3/answer", NOTHING),

@@ -91,8 +91,8 @@ async fn an_empty_base_and_a_spent_budget_end_a_trained_run_too() {
     golden("kar3/trained_spent", &trained(), Run { budget, ..Run::new(model) }).await;
 }
 
-const FIRST: &str = r#"{"thinking": "", "question_idx": 1}"#;
-const NONE: &str = r#"{"thinking": "", "question_idx": 0}"#;
+const FIRST: &str = r#"{"thinking": "", "candidate": 1}"#;
+const NONE: &str = r#"{"thinking": "", "candidate": 0}"#;
 
 /// Of the second chunk only one of the proposal's four words is there: below δ, above δ'.
 fn reefs() -> Arc<Toy> {

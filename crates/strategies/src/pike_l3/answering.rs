@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use futures::future::try_join_all;
+use halma_core::text::thousands;
 use halma_core::{
     Answer, Citation, Cx, Hit, Mode, NodeId, Prompt, Question, Result, SeriesForecast,
     SeriesPrediction, UnlessFailed as _, round,
@@ -132,7 +133,8 @@ impl PikeL3 {
         let nodes = points.flat_map(|point| &point.rows).filter(|node| seen.insert(*node));
         let nodes: Vec<&NodeId> = nodes.collect();
         if nodes.len() > self.citations {
-            cx.note(format!("{} rows: citing the latest {}", nodes.len(), self.citations));
+            let rows = thousands(nodes.len() as u64);
+            cx.note(format!("{rows} rows: citing the latest {}", self.citations));
         }
         let hits = nodes.into_iter().take(self.citations).map(|node| cx.get(node));
         Ok(try_join_all(hits).await?.iter().map(Citation::from).collect())
@@ -244,7 +246,7 @@ fn computation(shown: &[Shown], caveats: &[String], collected: &Collected) -> St
         }
         let _ = write!(out, ". Series: {}.", shown.series);
     }
-    let _ = write!(out, " Computed from {} rows.", collected.rows.len());
+    let _ = write!(out, " Computed from {} rows.", thousands(collected.rows.len() as u64));
     if !caveats.is_empty() {
         let _ = write!(out, " {}.", caveats.join("; "));
     }

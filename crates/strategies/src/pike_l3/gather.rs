@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use futures::future::try_join_all;
 use halma_core::text::normalise_name;
+use halma_core::text::thousands;
 use halma_core::{
     Cx, Filter, Hit, Layer, MinScore, Mode, NodeId, Prompt, Query, Question, Result,
     UnlessFailed as _, UnlessSpent as _,
@@ -89,13 +90,17 @@ impl PikeL3 {
         let mut collected = Collected {
             rows: self.dated(question, plan, gathering.rows, cx).await?,
             window: None,
-            caveats: vec![format!("{found} rows collected from {read} passages")],
+            caveats: vec![format!(
+                "{} rows collected from {} passages",
+                thousands(found as u64),
+                thousands(read as u64)
+            )],
         };
         if unread > 0 {
             collected.caveats.push(format!("{unread} passages could not be read"));
         }
         if found > self.max_items {
-            let most = self.max_items;
+            let (most, found) = (thousands(self.max_items as u64), thousands(found as u64));
             collected.caveats.push(format!("only the first {most} of {found} rows are used"));
         }
         cx.note(collected.caveats.join("; "));

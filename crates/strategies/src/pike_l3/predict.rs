@@ -1,4 +1,5 @@
 //! Knowledge induction and the forecast (PIKE-RAG, Section 5.4), both computed.
+use halma_core::text::thousands;
 use halma_core::{
     Cx, MethodError, NodeId, PredictionInterval, Question, SeriesForecast, SeriesPoint,
     SeriesPrediction,
@@ -190,7 +191,7 @@ fn omitted(omitted: Omitted) -> impl Iterator<Item = String> {
         (detached, "dated far from all others"),
     ];
     let said = reasons.into_iter().filter(|(rows, _)| *rows > 0);
-    said.map(|(rows, why)| format!("{rows} rows {why} left out"))
+    said.map(|(rows, why)| format!("{} rows {why} left out", thousands(rows as u64)))
 }
 
 fn unit(plan: &Plan, typed: &Typed) -> String {

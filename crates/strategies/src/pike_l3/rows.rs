@@ -2,6 +2,7 @@
 use std::collections::BTreeMap;
 
 use halma_core::text::dates::{DateOrder, Period as DatePeriod, normalise_stamp, parse_day};
+use halma_core::text::thousands;
 use halma_core::{NodeId, Question};
 use halma_forecast::{Granularity, Period, Row};
 use serde_json::Value;
@@ -131,7 +132,7 @@ impl Collected {
             if example.is_empty() { String::new() } else { format!(" (such as `{example}`)") };
         let mut left_out = |rows: usize, why: String| {
             if rows > 0 {
-                caveats.push(format!("{rows} rows {why} left out"));
+                caveats.push(format!("{} rows {why} left out", thousands(rows as u64)));
             }
         };
         left_out(undated, format!("without a usable date{such}"));

@@ -1,5 +1,6 @@
 //! Knowledge structuring (PIKE-RAG, Section 5.4): dated rows, from a query over the tables or, where
 //! none has them, from passages.
+use halma_core::text::thousands;
 use halma_core::{
     Cx, Error, Prompt, Question, Result, SqlResult, UnlessFailed as _, UnlessSpent as _,
 };
@@ -162,7 +163,8 @@ fn collect(result: &SqlResult) -> Collected {
     });
     let mut caveats = vec![];
     if result.cut {
-        caveats.push(format!("only the first {} rows of the table are used", result.rows.len()));
+        let rows = thousands(result.rows.len() as u64);
+        caveats.push(format!("only the first {rows} rows of the table are used"));
     }
     Collected { rows: rows.collect(), window: None, caveats }
 }

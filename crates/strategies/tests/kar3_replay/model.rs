@@ -75,7 +75,7 @@ impl Recorded {
                 let asked = if proposal.to_decompose { &proposal.listed } else { &none };
                 Ok(json!({ "thinking": proposal.thinking, "sub_questions": asked }).to_string())
             }
-            "kar3/select" if self.hop().second_look() => Ok(json!({"question_idx": 0}).to_string()),
+            "kar3/select" if self.hop().second_look() => Ok(json!({"candidate": 0}).to_string()),
             "kar3/select" | "kar3/select_chunk" => {
                 let index = match self.hop().chosen() {
                     Some(chosen) => {
@@ -83,7 +83,7 @@ impl Recorded {
                     }
                     None => 0,
                 };
-                Ok(json!({ "question_idx": index }).to_string())
+                Ok(json!({ "candidate": index }).to_string())
             }
             "kar3/answer" => Ok(self.run.answer_metadata.response.clone()),
             other => Err(format!("the recording has no reply to `{other}`")),

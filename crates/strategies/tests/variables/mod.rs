@@ -1,5 +1,5 @@
 //! Values for the variables of all prompts.
-use halma_core::{Catalog, ColumnSchema, Hit, Layer, Question, Span, TableSchema};
+use halma_core::{Catalog, ColumnKind, ColumnSchema, Hit, Layer, Question, Span, TableSchema};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
@@ -111,7 +111,7 @@ fn table() -> TableSchema {
         rows: 40,
         columns: vec![ColumnSchema {
             name: "opened".into(),
-            kind: "integer".into(),
+            kind: ColumnKind::Integer,
             unit: "years".into(),
         }],
     }

@@ -19,7 +19,7 @@ impl Tables {
     ) {
         let column = |(name, kind): &(&str, &str)| ColumnSchema {
             name: (*name).to_owned(),
-            kind: (*kind).to_owned(),
+            kind: serde_json::from_value((*kind).into()).expect("a kind of columns"),
             unit: String::new(),
         };
         let table = TableSchema {

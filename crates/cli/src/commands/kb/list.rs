@@ -7,7 +7,7 @@ use halma_engine::{ListQuery, ListedNode};
 
 use crate::args::{Common, KbList};
 use crate::commands::setup::open_base;
-use crate::view::{self, plural, shorten, table::table};
+use crate::view::{self, plural, shorten, table::table, thousands};
 
 pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
     let engine = open_base(&args.kb, common)?;
@@ -52,7 +52,7 @@ fn about(line: &ListedNode) -> String {
     let (name, chunks) = (shorten(&line.document, 40), plural(chunks, "chunk", "chunks"));
     let mut text = format!("{name}, {}, {chunks}", about.format);
     for (state, count) in about.units.iter().filter(|(state, _)| **state != "done") {
-        let _ = write!(text, ", {count} {state}");
+        let _ = write!(text, ", {} {state}", thousands(*count));
     }
     text
 }

@@ -4,7 +4,7 @@ use halma_engine::{Shown, Unit};
 
 use crate::args::{Common, KbShow};
 use crate::commands::setup::open_base;
-use crate::view::{self, shorten, table::table};
+use crate::view::{self, shorten, table::table, thousands};
 
 pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
     let engine = open_base(&args.kb, common)?;
@@ -63,7 +63,8 @@ fn lines(shown: &Shown, max_edges: usize) -> String {
         ));
     }
     if shown.edges.len() > max_edges {
-        lines.push(format!("… and {} more (--edges)", shown.edges.len() - max_edges));
+        let more = thousands((shown.edges.len() - max_edges) as u64);
+        lines.push(format!("… and {more} more (--edges)"));
     }
     lines.join("\n")
 }

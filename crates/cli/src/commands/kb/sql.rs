@@ -28,8 +28,11 @@ pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
     let heads = table(&tables.iter().map(head).collect::<Vec<_>>());
     let mut lines = vec![];
     for (head, line) in heads.lines().zip(&tables) {
-        let columns: Vec<String> =
-            line.columns.iter().map(|column| format!("{} {}", column.name, column.kind)).collect();
+        let columns: Vec<String> = line
+            .columns
+            .iter()
+            .map(|column| format!("{} {}", column.name, column.kind.name()))
+            .collect();
         lines.push(head.to_owned());
         lines.push(wrapped(&columns, terminal_width()));
     }

@@ -24,8 +24,11 @@ pub(super) fn write_questions(
     let kb = kb.map(Path::to_owned).or_else(|| configured(&config));
     let kb = kb.unwrap_or_else(|| USUAL.into());
     let questions = JudgedQuestions::read(&open(config, &kb)?)?;
-    let left_out: Vec<String> =
-        questions.left_out.iter().map(|(why, count)| format!("{count} {why}")).collect();
+    let left_out: Vec<String> = questions
+        .left_out
+        .iter()
+        .map(|(why, count)| format!("{} {why}", view::thousands(*count as u64)))
+        .collect();
     let left_out = left_out.join(", ");
     if questions.lines.is_empty() {
         let why = if left_out.is_empty() { "there is none".to_owned() } else { left_out };

@@ -37,7 +37,11 @@ pub(super) async fn run(args: TrainKeywords, common: &Common) -> anyhow::Result<
     if let Some(Stopped::Failing { reason, .. }) = &summary.stopped {
         anyhow::bail!("no question succeeds: {reason}");
     }
-    let done = format!("{} of {} questions run", summary.done, summary.questions);
+    let done = format!(
+        "{} of {} questions run",
+        view::thousands(summary.done as u64),
+        view::thousands(summary.questions as u64)
+    );
     if summary.stopped.is_some() {
         // Labels of a part would be replaced by those of all, which the same command makes.
         if how.json {
@@ -73,12 +77,12 @@ fn lines(statistics: &KeywordStatistics) -> String {
         "{labels} for {} searched for ({} to train on, {} held out); {:.0} % of the passages that \
          they bring are gold",
         view::plural(statistics.sub_questions as u64, "sub-question", "sub-questions"),
-        statistics.train,
-        statistics.held_out,
+        view::thousands(statistics.train as u64),
+        view::thousands(statistics.held_out as u64),
         100.0 * statistics.precision,
     )];
     for (why, n) in &statistics.left_out {
-        lines.push(format!("left out: {why}: {n}"));
+        lines.push(format!("left out: {why}: {}", view::thousands(*n as u64)));
     }
     lines.join("\n")
 }

@@ -38,15 +38,18 @@ fn lines(statistics: &PairStatistics, shared_names: SharedNamesArg) -> String {
     let mut lines = vec![format!(
         "{} to train on, {} held out, from {} of {}",
         count(statistics.train, "pair", "pairs"),
-        statistics.held_out,
+        view::thousands(statistics.held_out as u64),
         count(statistics.trajectories, "trajectory", "trajectories"),
         count(statistics.questions, "question", "questions"),
     )];
-    let replies: Vec<String> =
-        statistics.replies.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+    let replies: Vec<String> = statistics
+        .replies
+        .iter()
+        .map(|(kind, n)| format!("{} {kind}", view::thousands(*n as u64)))
+        .collect();
     lines.push(format!("replies: {}", replies.join(", ")));
     for (why, n) in &statistics.left_out {
-        lines.push(format!("left out: {why}: {n}"));
+        lines.push(format!("left out: {why}: {}", view::thousands(*n as u64)));
     }
     if !statistics.leaked_questions.is_empty() {
         let leaked = count(statistics.leaked_questions.len(), "question is", "questions are");

@@ -1,6 +1,5 @@
 //! The ledger of calls of a shared base, sealed with keys that are in the shared folder of keys and
 //! not in the database: each call with those of the documents that it quotes.
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -120,27 +119,17 @@ impl Ledger {
         let json = serde_json::to_vec(&error).expect("texts and numbers can be written");
         let mut sealed = vec![];
         seal(&self.key(about), &json, &mut sealed);
-        sealed.iter().fold(String::new(), |mut text, byte| {
-            // A string takes everything.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex::encode(sealed)
     }
 
     /// What [`Ledger::seal_error`] wrote. Other texts are of the ledger itself.
     pub(super) fn open_error(&self, about: &[i32], text: &str) -> LlmError {
-        let Some(sealed) = from_hex(text) else { return LlmError::transient(text) };
+        let Ok(sealed) = hex::decode(text) else { return LlmError::transient(text) };
         let read =
             || serde_json::from_slice::<Failed>(&unseal(&self.key(about), &sealed).ok()?).ok();
         let unknown = || LlmError::transient("the call failed, and the reason cannot be read");
         read().map_or_else(unknown, LlmError::from)
     }
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let (pairs, odd) = text.as_bytes().as_chunks::<2>();
-    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
-    odd.is_empty().then(|| pairs.iter().map(byte).collect())?
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
 //! Who is there: workers that do calls, and builds that ask.
-use std::fmt::Write as _;
-
 use halma_pg::{Calls, PgError};
 
 /// Names of programs that only ask begin with this.
@@ -14,14 +12,10 @@ pub(super) fn machine() -> String {
 
 /// A name that no other program has, and no other part of this one.
 fn named(what: &str) -> String {
-    let mut name = format!("{what}process {} on {} ", std::process::id(), machine());
     let mut digits = [0; 4];
     // Without random digits, process and machine are enough nearly everywhere.
     let _ = getrandom::fill(&mut digits);
-    for digit in digits {
-        let _ = write!(name, "{digit:02x}");
-    }
-    name
+    format!("{what}process {} on {} {}", std::process::id(), machine(), hex::encode(digits))
 }
 
 /// The name of a worker of this program.

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use halma_core::text::sentences;
 use halma_core::{EmbedRole, Layer, Vector};
 
+use super::DenseTrust;
 use super::{GROWN, LEAST_CHUNKS, PASSAGES, QUESTIONS, spread};
 use crate::embedding::embed_texts;
 use crate::error::run_blocking;
 use crate::held::index_rows;
-use crate::kept::DenseTrust;
 use crate::lexical::LexicalQuery;
 use crate::search::matrix::cosine;
 use crate::stages::BuildContext;

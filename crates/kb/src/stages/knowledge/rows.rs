@@ -137,9 +137,10 @@ impl AskStage for Rows {
                 let Some(at) = column(target, name) else {
                     return Some(format!("table {} has no column `{name}`", row.table));
                 };
-                let kind = target.columns[at].kind;
-                if !value.trim().is_empty() && kind.normalise(value).is_none() {
-                    return Some(format!("`{value}` in `{name}` is not of type {}", kind.name()));
+                let asked = &target.columns[at];
+                if !value.trim().is_empty() && asked.normalise(value).is_none() {
+                    let kind = asked.kind.name();
+                    return Some(format!("`{value}` in `{name}` is not of type {kind}"));
                 }
             }
         }
@@ -157,7 +158,7 @@ impl AskStage for Rows {
             let mut cells = vec![String::new(); target.columns.len()];
             for ColumnValue { column: name, value } in values {
                 if let Some(at) = column(target, &name) {
-                    cells[at] = target.columns[at].kind.normalise(&value).unwrap_or_default();
+                    cells[at] = target.columns[at].normalise(&value).unwrap_or_default();
                 }
             }
             let tail = if target.tail.is_empty() { String::new() } else { tail.trim().to_owned() };

@@ -7,9 +7,9 @@ use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::Deserialize;
 
+use crate::base_part::{BasePart, MOST_CHUNKS_UNASKED};
 use crate::extract::names::form;
 use crate::extract::{CLASSES_KEY, ChunkTag, TagClass, TagVocabulary, Tags};
-use crate::kept::{BasePart, MOST_CHUNKS_UNASKED};
 use crate::stages::{
     AskStage, BuildContext, Corpus, Forecaster, LedgerUnit, Passage, SourceDocument, StageError,
     StageForecast, Tally,

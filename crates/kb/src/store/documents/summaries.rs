@@ -81,7 +81,9 @@ pub(crate) fn table_summary(heading: Option<&str>, draft: &TableDraft) -> String
 mod tests {
     use super::*;
     use crate::cut::RowDraft;
-    use crate::store::{Column, ColumnKind, TextPlace};
+    use halma_core::ColumnKind;
+
+    use crate::store::{Column, TextPlace};
 
     #[test]
     fn a_table_is_summed_up_by_its_columns_and_some_of_their_values() {

@@ -30,9 +30,8 @@ pub(crate) use chunk::under_headings;
 pub use details::{AcceptedDetails, ColumnDetails, Details};
 pub(crate) use summary::{forward_id, summary_id};
 pub(crate) use types::{
-    AcceptedAtom, AtomRecord, ChunkRecord, Column, ColumnKind, CommunityRecord, DocumentRecord,
-    EntityRecord, FactRecord, FigureRecord, RowRecord, SectionRecord, SummaryRecord, TableRecord,
-    TagRecord,
+    AcceptedAtom, AtomRecord, ChunkRecord, Column, CommunityRecord, DocumentRecord, EntityRecord,
+    FactRecord, FigureRecord, RowRecord, SectionRecord, SummaryRecord, TableRecord, TagRecord,
 };
 
 /// With what a node is deleted.

@@ -3,21 +3,9 @@ use halma_core::{Edge, Hit, Layer};
 
 use super::details::{ColumnDetails, Details};
 use super::hit::{self, joined};
-use super::types::{ColumnKind, TableRecord};
+use super::types::TableRecord;
 use super::{LayerRecord, NodeRecord, Owner};
 use crate::store::{At, Id, Link, Row, StoreReader};
-
-impl ColumnKind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::Date => "date",
-            Self::Truth => "truth",
-        }
-    }
-}
 
 impl LayerRecord for TableRecord {
     const LAYER: Layer = Layer::Table;

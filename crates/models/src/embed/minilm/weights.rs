@@ -245,7 +245,7 @@ pub(super) fn open_weights(folder: &Path) -> Result<(BertConfig, Vec<u8>), Weigh
 
 fn make_graph(folder: &Path, data: &mut dyn Write) -> Result<Vec<u8>, WeightsError> {
     let (config, weights) = open_weights(folder)?;
-    let weights_sum = hex(&Sha256::digest(&weights));
+    let weights_sum = hex::encode(Sha256::digest(&weights));
     let source = WeightSource {
         config: &config,
         weights: &weights,
@@ -253,14 +253,6 @@ fn make_graph(folder: &Path, data: &mut dyn Write) -> Result<Vec<u8>, WeightsErr
         data_file: GRAPH_DATA,
     };
     Ok(export(&source, data)?.encode_to_vec())
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        text
-    })
 }
 
 #[cfg(test)]
@@ -315,10 +307,5 @@ mod tests {
         let other = folder.path().join("other");
         let configured = locate_in(Some(&other), Ok(cache.clone()), Some(installed));
         assert!(matches!(configured, Err(WeightsError::Absent { path }) if path == other));
-    }
-
-    #[test]
-    fn bytes_are_written_as_two_digits() {
-        assert_eq!(hex(&[0, 10, 255]), "000aff");
     }
 }

@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 
 use halma_core::text::similarity::edit_distance;
-use halma_core::{Cx, Error, Result};
+use halma_core::{ColumnKind, Cx, Error, Result};
 use serde_json::Value;
 
 use super::offered::Offered;
@@ -23,7 +23,7 @@ pub(super) async fn similar_values(sql: &str, tables: &[Offered], cx: &Cx) -> Re
     }
     let names = |name: &str| sql.to_lowercase().contains(&name.to_lowercase());
     for table in tables.iter().map(|offered| &offered.table).filter(|table| names(&table.name)) {
-        let columns = table.columns.iter().filter(|column| column.kind == "text");
+        let columns = table.columns.iter().filter(|column| column.kind == ColumnKind::Text);
         for column in columns.filter(|column| names(&column.name)) {
             let values = values(&table.name, &column.name, cx).await?;
             if let Some(values) = most_similar(values, &texts) {

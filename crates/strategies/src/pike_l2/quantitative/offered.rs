@@ -1,7 +1,7 @@
 //! What a writer of queries is shown: the tables nearest to the question with samples of their rows.
 use std::collections::HashSet;
 
-use halma_core::{ColumnSchema, Cx, Error, Question, Result, TableSchema};
+use halma_core::{ColumnKind, ColumnSchema, Cx, Error, Question, Result, TableSchema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ fn naming(question: &Question, table: &TableSchema, most: usize) -> Option<Strin
         // Short texts stand in everything.
         format!("(length(\"{name}\") > 2 AND instr('{asked}', lower(\"{name}\")) > 0)")
     };
-    let texts = table.columns.iter().filter(|column| column.kind == "text");
+    let texts = table.columns.iter().filter(|column| column.kind == ColumnKind::Text);
     let any: Vec<String> = texts.map(stands).collect();
     let (name, any) = (&table.name, any.join(" OR "));
     (!any.is_empty()).then(|| format!("SELECT * FROM {name} WHERE {any} LIMIT {most}"))

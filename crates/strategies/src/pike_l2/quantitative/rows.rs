@@ -1,5 +1,6 @@
 //! What a query gave: as text for a reader, and as citations.
 use futures::future::try_join_all;
+use halma_core::text::thousands;
 use halma_core::{Citation, Cx, Hit, Layer, NodeId, Result, Span, SqlResult};
 use serde_json::Value;
 
@@ -65,7 +66,8 @@ pub(super) async fn cited(computed: &SqlResult, most: usize, cx: &Cx) -> Result<
         }
     }
     if sources.len() > most {
-        cx.note(format!("the result is based on {} rows: citing the first {most}", sources.len()));
+        let rows = thousands(sources.len() as u64);
+        cx.note(format!("the result is based on {rows} rows: citing the first {most}"));
         sources.truncate(most);
     }
     let hits = try_join_all(sources.into_iter().map(|id| cx.get(id))).await?;

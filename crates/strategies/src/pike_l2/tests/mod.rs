@@ -12,7 +12,7 @@ use crate::golden::{Run, golden};
 const WHO: &str = r#"{"sub_questions": ["Who was the architect of the Varn lighthouse?"]}"#;
 const WHERE: &str = r#"{"sub_questions": ["Where was Ilse Thorn born?"]}"#;
 const ENOUGH: &str = r#"{"sub_questions": []}"#;
-const FIRST: &str = r#"{"question_idx": 1}"#;
+const FIRST: &str = r#"{"candidate": 1}"#;
 const NORWAY: &str = r#"{"rationale": "Ilse Thorn was born in Norway.", "answer": "Norway"}"#;
 const NOTHING: &str = r#"{"rationale": "Nothing was found.", "answer": ""}"#;
 
@@ -21,7 +21,7 @@ fn of(kind: Reasoning) -> PikeL2 {
 }
 
 /// Choose none of the atoms, or of the chunks, that are near the question.
-const NO_ATOM: (&str, &str) = ("kar3/select", r#"{"thinking": "", "question_idx": 0}"#);
+const NO_ATOM: (&str, &str) = ("kar3/select", r#"{"thinking": "", "candidate": 0}"#);
 const NO_CHUNK: (&str, &str) = ("kar3/select_chunk", NO_ATOM.1);
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use halma_core::{Budget, Mode};
 
 use super::super::turn::Hanging;
 use super::{Shared, await_equal, await_same_hits, hits, numbered, open_again};
-use crate::sample::count_bytes;
+use crate::base::sample_base::count_bytes;
 use crate::{Atoms, BuildContext, IndexOptions, KbError, Upstream, lock_file};
 
 #[tokio::test(flavor = "multi_thread")]

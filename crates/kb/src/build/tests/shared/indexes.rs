@@ -6,7 +6,7 @@ use halma_core::Mode;
 
 use super::{Shared, await_equal, await_same_hits, hits, numbered, open_again};
 use crate::Upstream;
-use crate::sample::count_bytes;
+use crate::base::sample_base::count_bytes;
 use crate::store::replica::Replication;
 use crate::store::{Store, Urgency};
 

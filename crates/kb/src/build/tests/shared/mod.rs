@@ -7,7 +7,7 @@ use halma_core::{Edge, Embedder, FieldValue, Knowledge as _, Layer, Metadata, Mo
 
 use super::common::{Bench, Words, query};
 use super::dump;
-use crate::sample::count_bytes;
+use crate::base::sample_base::count_bytes;
 use crate::store::replica::testing::MemoryUpstream;
 use crate::{Base, BaseOptions, KbError, SharedBase, Upstream};
 

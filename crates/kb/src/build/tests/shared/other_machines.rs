@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::super::common::Words;
 use super::{Shared, await_equal, held, hits, numbered, open_again};
 use crate::KbError;
-use crate::sample::count_bytes;
+use crate::base::sample_base::count_bytes;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_made_of_a_document_that_another_machine_removed_can_be_deleted() {

@@ -1,14 +1,14 @@
 //! Which tables the base holds, and what they are called in SQL.
 use std::collections::{HashMap, HashSet};
 
-use halma_core::{Layer, NodeId};
+use halma_core::{ColumnKind, Layer, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::names::{self, Called, common};
 use super::values::unit_of;
 use crate::KbError;
 use crate::store::{
-    ColumnKind, DocumentRecord, Row, RowRecord, Rows, Store, StoreReader, TableRecord, node_id,
+    DocumentRecord, Row, RowRecord, Rows, Store, StoreReader, TableRecord, node_id,
 };
 
 /// `SQLite` takes no table of more columns.
@@ -22,7 +22,7 @@ pub(super) const LIST: &str = "tables";
 pub(super) const LIST_COLUMNS: [&str; 5] = ["name", "caption", "document", "rows", "columns"];
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Catalogue {
+pub(super) struct TableCatalog {
     pub(super) generation: u64,
     pub(super) tables: Vec<TableEntry>,
     by_name: HashMap<String, usize>,
@@ -72,7 +72,7 @@ struct Stored {
     fields: Vec<Field>,
 }
 
-impl Catalogue {
+impl TableCatalog {
     /// Reads what tables there are.
     pub(super) fn load(store: &Store) -> Result<Self, KbError> {
         let (generation, mut stored) = store.read(|reader| {
@@ -94,9 +94,9 @@ impl Catalogue {
         })?;
         // The order of rows in the store is that of indexing.
         stored.sort_by(|a, b| (&a.document, a.record.id).cmp(&(&b.document, b.record.id)));
-        let mut catalogue = Self { generation, ..Self::default() };
-        catalogue.name(stored);
-        Ok(catalogue)
+        let mut catalog = Self { generation, ..Self::default() };
+        catalog.name(stored);
+        Ok(catalog)
     }
 
     fn name(&mut self, stored: Vec<Stored>) {

@@ -2,15 +2,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_core::{Edge, Layer};
+use halma_core::{ColumnKind, Edge, Layer};
 use halma_parse::Parsed;
 
 use crate::atom::AtomDraft;
 use crate::cut::{ChunkDraft, Outline, SectionDraft};
 use crate::store::{
-    At, Column, ColumnKind, CommunityRecord, DocumentDraft, DocumentRecord, EntityRecord,
-    FactRecord, FigureRecord, Link, Row, RowRecord, Store, StoreWriter, SummaryRecord, TableRecord,
-    TagRecord, TextPlace, atoms_input, hash,
+    At, Column, CommunityRecord, DocumentDraft, DocumentRecord, EntityRecord, FactRecord,
+    FigureRecord, Link, Row, RowRecord, Store, StoreWriter, SummaryRecord, TableRecord, TagRecord,
+    TextPlace, atoms_input, hash,
 };
 use crate::{Atoms, Base, BaseOptions};
 
@@ -18,11 +18,11 @@ use crate::{Atoms, Base, BaseOptions};
 pub(crate) const ENTITIES: [&str; 3] = ["Alone", "Shared", "Other"];
 
 /// A base of two documents, `one` and `two`; every text of the first holds `mark` and a number.
-pub(crate) fn base(dir: &Path, mark: &str) -> Arc<Base> {
+pub(crate) fn create(dir: &Path, mark: &str) -> Arc<Base> {
     let base = Base::create_or_open(dir, BaseOptions::default()).unwrap();
     let mut marks = Marks::new(mark);
-    let one = add(&base.store, "one", &mut marks);
-    let two = add(&base.store, "two", &mut Marks::new("other"));
+    let one = add_document(&base.store, "one", &mut marks);
+    let two = add_document(&base.store, "two", &mut Marks::new("other"));
     share(&base.store, &mut marks, one, two);
     drop(base);
     // The lexical index is brought up to date.
@@ -52,7 +52,7 @@ fn place(text: &str, range: std::ops::Range<usize>) -> TextPlace {
 }
 
 /// A document with two chunks, an atom of each, a table, a figure, a summary and vectors.
-pub(crate) fn add(store: &Store, name: &str, marks: &mut Marks) -> Row {
+pub(crate) fn add_document(store: &Store, name: &str, marks: &mut Marks) -> Row {
     let text = format!("é {} first.\n{} second.\n", marks.next(), marks.next());
     let middle = text.find('\n').unwrap() + 1;
     let chunk = |range| {

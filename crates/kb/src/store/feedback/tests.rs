@@ -2,9 +2,10 @@
 use halma_core::NodeId;
 
 use super::Id;
+use crate::Base;
+use crate::base::sample_base;
 use crate::feedback::{FeedbackDraft, Verdict};
 use crate::store::{Access, Store};
-use crate::{Base, sample};
 
 #[test]
 fn a_store_without_the_databases_is_read_and_gets_them_when_it_is_written_to() {
@@ -44,7 +45,7 @@ fn ids(base: &Base) -> Vec<Id> {
 #[test]
 fn giving_feedback_reads_only_what_is_about_the_same_run_or_question() {
     let dir = tempfile::tempdir().unwrap();
-    let base = sample::base(dir.path(), "secret");
+    let base = sample_base::create(dir.path(), "secret");
     give(&base, ("run1", "Where?", "ann"), Verdict::Right);
     let other = ids(&base)[0];
     base.store
@@ -65,7 +66,7 @@ fn giving_feedback_reads_only_what_is_about_the_same_run_or_question() {
 #[test]
 fn feedback_of_a_former_version_is_found_and_entered_with_the_next_one() {
     let dir = tempfile::tempdir().unwrap();
-    let base = sample::base(dir.path(), "secret");
+    let base = sample_base::create(dir.path(), "secret");
     give(&base, ("run1", "Where?", "ann"), Verdict::Right);
     give(&base, ("run2", "When?", "ann"), Verdict::Right);
     let near = |base: &Base| base.store.read(|reader| reader.knows_near_feedback()).unwrap();

@@ -197,37 +197,37 @@ mod tests {
 
     #[derive(Debug, Deserialize, PartialEq)]
     struct Choice {
-        candidate: usize,
+        candidate_number: usize,
     }
 
     fn choice(text: &str) -> Result<usize, String> {
-        parse_json::<Choice>(text).map(|choice| choice.candidate)
+        parse_json::<Choice>(text).map(|choice| choice.candidate_number)
     }
 
     #[test]
     fn what_models_really_send_is_read() {
         for text in [
-            r#"{"candidate": 3}"#,
-            "```json\n{\"candidate\": 3}\n```",
-            "Sure! Here it is:\n{\"thinking\": \"a {brace} and a \\\"quote\\\"\", \"candidate\": 3} Bye.",
-            r#"{"output": {"candidate": 3}}"#,
-            "{'thinking': 'it\\'s fine', 'candidate': 3,}",
-            "{\"thinking\": \"two\nlines\", \"candidate\": 3}",
-            "{thinking: None, candidate: 3} // done",
-            "{“thinking”: “so”, “candidate”: “3”}",
-            "[{\"candidate\": 3}]",
-            "First I thought {\"candidate\": 1} but then {\"candidate\": 3} as in [1].",
-            r#"{"Question Idx": 3, "confidence": 1}"#,
-            r#"{"QUESTION-IDX": "3."}"#,
-            r#"{"questionIdx": "[3]"}"#,
-            r#"{"candidate": ["three"]}"#,
-            r#"{"candidate": 3.0}"#,
-            r#"{"candidate": 3, "why": "it is"#,
-            "Thinking: it is the third\n**Question idx:** 3\n\nBye: now",
+            r#"{"candidate_number": 3}"#,
+            "```json\n{\"candidate_number\": 3}\n```",
+            "Sure! Here it is:\n{\"thinking\": \"a {brace} and a \\\"quote\\\"\", \"candidate_number\": 3} Bye.",
+            r#"{"output": {"candidate_number": 3}}"#,
+            "{'thinking': 'it\\'s fine', 'candidate_number': 3,}",
+            "{\"thinking\": \"two\nlines\", \"candidate_number\": 3}",
+            "{thinking: None, candidate_number: 3} // done",
+            "{“thinking”: “so”, “candidate_number”: “3”}",
+            "[{\"candidate_number\": 3}]",
+            "First I thought {\"candidate_number\": 1} but then {\"candidate_number\": 3} as in [1].",
+            r#"{"Candidate Number": 3, "confidence": 1}"#,
+            r#"{"CANDIDATE-NUMBER": "3."}"#,
+            r#"{"candidateNumber": "[3]"}"#,
+            r#"{"candidate_number": ["three"]}"#,
+            r#"{"candidate_number": 3.0}"#,
+            r#"{"candidate_number": 3, "why": "it is"#,
+            "Thinking: it is the third\n**Candidate number:** 3\n\nBye: now",
         ] {
             assert_eq!(choice(text), Ok(3), "{text}");
         }
-        assert_eq!(choice(r#"{"candidate": null}"#), Ok(0));
+        assert_eq!(choice(r#"{"candidate_number": null}"#), Ok(0));
     }
 
     #[test]
@@ -235,17 +235,17 @@ mod tests {
         for text in [
             "",
             "none of these",
-            "{\"candidate\": ",
-            r#"{"thinking": "so", "candidate": 1"#,
-            r#"{"candidate": "one or two"}"#,
-            r#"{"candidate": -1}"#,
+            "{\"candidate_number\": ",
+            r#"{"thinking": "so", "candidate_number": 1"#,
+            r#"{"candidate_number": "one or two"}"#,
+            r#"{"candidate_number": -1}"#,
             "[]",
             "[3]",
             "The answer: 3",
         ] {
             assert!(choice(text).is_err(), "{text}");
         }
-        assert!(choice(r#"{"index": 1}"#).unwrap_err().contains("candidate"));
+        assert!(choice(r#"{"index": 1}"#).unwrap_err().contains("candidate_number"));
     }
 
     #[derive(Debug, Default, Deserialize, Serialize, PartialEq)]

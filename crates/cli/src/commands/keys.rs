@@ -115,8 +115,7 @@ fn list(keys: &[Key], as_json: bool) -> anyhow::Result<()> {
         let documents = key.documents.as_ref().map(serde_json::to_string).transpose()?;
         let documents = documents.unwrap_or_default();
         let usd = key.budget_per_day_usd.map(|usd| format!("${usd}"));
-        let calls =
-            key.calls_per_day.map(|calls| format!("{} calls", view::thousands(calls.into())));
+        let calls = key.calls_per_day.map(|calls| format!("{} calls", view::thousands(calls)));
         let most: Vec<String> = usd.into_iter().chain(calls).collect();
         rows.push(vec![
             key.id.clone(),

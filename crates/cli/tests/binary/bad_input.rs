@@ -191,7 +191,7 @@ fn odd_questions() {
     program.run(&["ask", "  "]).fails(2, &["`question`: it is empty", "hint:"]);
     program.run(&["search", " "]).fails(2, &["`query`: it is empty", "hint:"]);
     let long = "why ".repeat(262_144);
-    program.run_with_stdin(&["ask", "-"], long.as_bytes()).fails(2, &["1,048,575", "20000"]);
+    program.run_with_stdin(&["ask", "-"], long.as_bytes()).fails(2, &["1,048,575", "20,000"]);
     let chinese = program.run(&["ask", "灯塔是谁设计的？", "--json"]).json();
     assert_eq!(chinese["abstained"], true);
 }

@@ -62,7 +62,7 @@ test-ui: ## the web UI in a browser and third-party clients, against the built b
 
 # With the binary of the tests.
 train-smoke: ## from questions to a served proposer, on the demo with a tiny model (Python 3; minutes, 6 GB in target/)
-	cargo build --profile test -p halma-cli -p halma-testkit
+	cargo test --workspace $(TESTS) --no-run
 	@train/smoke.sh $(HALMA)
 
 heads: ## train the heads of the offline model again: DATA=FOLDER [MINUTES for each training] (uv; minutes on a GPU, hours on a core; it resumes)

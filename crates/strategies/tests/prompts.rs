@@ -161,8 +161,8 @@ fn the_date_of_a_question_is_once_in_every_prompt_with_passages() {
     let reads = |info: &&PromptInfo| info.variables.iter().any(|name| name == "context");
     for info in ours(&prompts).iter().filter(reads) {
         let rendered = prompts.render(&info.name, &given).unwrap();
-        let dates = |message: &Message| message.text.matches("28 May 1931").count();
-        assert_eq!(rendered.messages.iter().map(dates).sum::<usize>(), 1, "{}", info.name);
+        let stands = |message: &Message| message.text.matches("28 May 1931").count();
+        assert_eq!(rendered.messages.iter().map(stands).sum::<usize>(), 1, "{}", info.name);
     }
 }
 

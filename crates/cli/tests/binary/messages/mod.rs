@@ -53,14 +53,14 @@ fn the_differences_of_prompts_are_printed_file_by_file() {
     let path = program.path("mine/naive/answer.md");
     let built_in = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("{built_in}Answer in one word.\n")).unwrap();
-    let changed = diff();
-    changed.succeeds();
-    let lines: Vec<&str> = changed.out.lines().collect();
+    let edited = diff();
+    edited.succeeds();
+    let lines: Vec<&str> = edited.out.lines().collect();
     assert_eq!(lines[0], "--- built-in/naive/answer.md");
-    assert!(lines[1].starts_with("+++ ") && lines[1].ends_with("answer.md"), "{}", changed.out);
+    assert!(lines[1].starts_with("+++ ") && lines[1].ends_with("answer.md"), "{}", edited.out);
     let is_change = |line: &&&str| line.starts_with(['+', '-']);
-    let changes: Vec<&&str> = lines[2..].iter().filter(is_change).collect();
-    assert_eq!(changes, [&"+Answer in one word."], "{}", changed.out);
+    let shown: Vec<&&str> = lines[2..].iter().filter(is_change).collect();
+    assert_eq!(shown, [&"+Answer in one word."], "{}", edited.out);
 
     // The mistake is shown before the error that it is.
     std::fs::write(&path, format!("{built_in}{{{{ nonsense }}}}\n")).unwrap();

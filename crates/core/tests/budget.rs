@@ -119,7 +119,7 @@ async fn a_failed_call_gives_back_what_it_took() {
 struct Slow(Vec<u64>, AtomicUsize);
 
 impl Slow {
-    fn new(seconds: &[u64]) -> Arc<dyn Llm> {
+    fn taking(seconds: &[u64]) -> Arc<dyn Llm> {
         Arc::new(Self(seconds.to_vec(), AtomicUsize::new(0)))
     }
 }
@@ -160,7 +160,7 @@ async fn ask_and_close(cx: &Cx) -> (usize, Result<String, Error>) {
 #[tokio::test(start_paused = true)]
 async fn the_time_limit_cuts_off_a_slow_call() {
     let began = tokio::time::Instant::now();
-    let (cx, meter) = cx(Slow::new(&[3_600]), HUNDRED_SECONDS, None);
+    let (cx, meter) = cx(Slow::taking(&[3_600]), HUNDRED_SECONDS, None);
     let cut = cx.ask(&PROMPT, question("Is it?")).await.unwrap_err();
     assert!(matches!(cut, Error::Spent(Limit::Seconds)), "{cut}");
     assert_eq!(seconds_since(began), 80, "a fifth is kept back");
@@ -171,7 +171,7 @@ async fn the_time_limit_cuts_off_a_slow_call() {
 
 #[tokio::test(start_paused = true)]
 async fn the_closing_answer_may_use_the_time_that_is_kept_back() {
-    let (cx, _) = cx(Slow::new(&[90, 15]), HUNDRED_SECONDS, None);
+    let (cx, _) = cx(Slow::taking(&[90, 15]), HUNDRED_SECONDS, None);
     let (answered, closing) = ask_and_close(&cx).await;
     assert_eq!((answered, closing.unwrap().as_str()), (0, "yes"));
 }
@@ -179,7 +179,7 @@ async fn the_closing_answer_may_use_the_time_that_is_kept_back() {
 #[tokio::test(start_paused = true)]
 async fn the_time_of_the_longest_call_is_kept_back_for_the_closing_answer() {
     for (seconds, answered) in [(vec![30], 2), (vec![45], 1), (vec![2, 30, 2, 30], 3)] {
-        let (cx, _) = cx(Slow::new(&seconds), HUNDRED_SECONDS, None);
+        let (cx, _) = cx(Slow::taking(&seconds), HUNDRED_SECONDS, None);
         let closed = ask_and_close(&cx).await;
         assert_eq!((closed.0, closed.1.unwrap().as_str()), (answered, "yes"), "{seconds:?}");
     }
@@ -188,7 +188,7 @@ async fn the_time_of_the_longest_call_is_kept_back_for_the_closing_answer() {
 #[tokio::test(start_paused = true)]
 async fn no_more_than_half_of_the_time_is_kept_back() {
     let began = tokio::time::Instant::now();
-    let (cx, _) = cx(Slow::new(&[45, 1, 1, 3_600]), HUNDRED_SECONDS, None);
+    let (cx, _) = cx(Slow::taking(&[45, 1, 1, 3_600]), HUNDRED_SECONDS, None);
     for _ in 0..3 {
         cx.ask(&PROMPT, question("Is it?")).await.unwrap();
     }
@@ -199,7 +199,7 @@ async fn no_more_than_half_of_the_time_is_kept_back() {
 #[tokio::test(start_paused = true)]
 async fn a_call_in_flight_leaves_the_time_that_another_one_turns_out_to_take() {
     let began = tokio::time::Instant::now();
-    let (cx, _) = cx(Slow::new(&[40, 3_600, 40]), HUNDRED_SECONDS, None);
+    let (cx, _) = cx(Slow::taking(&[40, 3_600, 40]), HUNDRED_SECONDS, None);
     let (first, second) =
         tokio::join!(cx.ask(&PROMPT, question("Is it?")), cx.ask(&PROMPT, question("Is it?")));
     assert!(first.is_ok() && second.is_err());
@@ -212,7 +212,7 @@ async fn a_question_keeps_the_time_of_its_closing_answer_back_from_that_of_an_ev
     let whole = Arc::new(Meter::new(HUNDRED_SECONDS));
     let within = Meter::within(Budget::default(), Arc::clone(&whole));
     let prompts = Arc::new(Prompts::shipped(&[FILES]).unwrap());
-    let setup = Setup::new(Models::new(Slow::new(&[30])), Toy::empty(), prompts);
+    let setup = Setup::new(Models::new(Slow::taking(&[30])), Toy::empty(), prompts);
     let cx = Cx::new(Arc::new(setup), Arc::new(within), None);
     let (answered, closing) = ask_and_close(&cx).await;
     assert_eq!((answered, closing.unwrap().as_str()), (2, "yes"));

@@ -1517,6 +1517,13 @@ class BuildReport(BaseModel):
         '__pydantic_extra__': Dict[str, Any],
     }
     refused: list[RefusedFile]
+    """
+    In a list of builds the first ones of each.
+    """
+    refused_files: Annotated[int, Field(ge=0)]
+    """
+    How many were refused. Reports on disk may be without it.
+    """
 
 
 class BuildStatus(BaseModel):

@@ -212,3 +212,34 @@ async fn a_refusal_is_paid_for_asked_once_and_not_kept() {
         if reason.contains("refuses: no")));
     assert_eq!((meter.calls(), meter.tokens(), *model.discarded.lock()), (1, 55, 1));
 }
+
+/// Nothing but thoughts at first. A reply is kept until it is discarded, as by a cache.
+#[derive(Default)]
+struct Forgetful(Mutex<Vec<&'static str>>);
+
+#[async_trait]
+impl Llm for Forgetful {
+    fn model(&self) -> &'static str {
+        "forgetful"
+    }
+
+    async fn chat(&self, _: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let mut past = self.0.lock();
+        let cached = past.last() == Some(&"replied");
+        let text = if past.contains(&"discarded") { FITS } else { "<think>Well.</think>" };
+        past.push("replied");
+        Ok(ChatReply { text: text.to_owned(), cached, ..ChatReply::default() })
+    }
+
+    fn discard(&self, _: &ChatRequest) {
+        self.0.lock().push("discarded");
+    }
+}
+
+#[tokio::test]
+async fn a_first_reply_without_text_is_discarded_before_the_same_is_asked_for_again() {
+    let model = Arc::new(Forgetful::default());
+    let (cx, _) = cx(Arc::clone(&model) as Arc<dyn Llm>, Budget::default(), None);
+    assert_eq!(cx.ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
+    assert_eq!(*model.0.lock(), ["replied", "discarded", "replied"]);
+}

@@ -112,6 +112,11 @@ impl Cx {
                 }
                 return Err(refusal.unwrap_or_else(|| prompt_call.unreadable(reason, read)));
             }
+            if attempt.is_stumble(&read) {
+                // As it was, since samplers do stumble; from a cache the same would come again.
+                llm.discard(&request);
+                continue;
+            }
             self.ask_differently(&mut request, &attempt, (read.text, reason))?;
         }
     }
@@ -135,9 +140,8 @@ impl Cx {
         }
     }
 
-    /// Changes a request whose reply was malformed. One without text is asked for once more as it
-    /// was, since samplers do stumble, with more tokens where it thought until they were used up;
-    /// otherwise the model is told what is wrong.
+    /// Changes a request whose reply was malformed: it has more tokens where the model thought until
+    /// they were used up; otherwise the model is told what is wrong.
     fn ask_differently(
         &self,
         request: &mut ChatRequest,
@@ -146,10 +150,6 @@ impl Cx {
     ) -> Result<()> {
         if text.is_empty() && attempt.reply.stopped == Some(Stopped::Length) {
             request.max_tokens = request.max_tokens.saturating_mul(MORE_THOUGHT);
-            return Ok(());
-        }
-        // A cached reply would be the same.
-        if text.is_empty() && attempt.number == 1 && !attempt.reply.cached {
             return Ok(());
         }
         // Servers refuse messages without text.

@@ -26,6 +26,15 @@ pub(super) struct Attempt {
     pub(super) elapsed_ms: f64,
 }
 
+impl Attempt {
+    /// Whether the first reply has no text, for no reason that is known: the same request may well
+    /// get one.
+    pub(super) fn is_stumble(&self, read: &ReadReply) -> bool {
+        let Self { number, reply, .. } = self;
+        *number == 1 && read.text.is_empty() && !reply.cached && reply.stopped.is_none()
+    }
+}
+
 impl PromptCall {
     pub(super) fn new(prompt: &str, rendered: &Rendered, llm: &dyn Llm) -> Self {
         let (hash, role) = (Arc::clone(&rendered.hash), rendered.role.clone());

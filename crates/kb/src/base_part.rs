@@ -10,7 +10,7 @@ pub(crate) const MOST_CHUNKS_UNASKED: u64 = 200;
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BasePart {
-    /// `kb.atoms`, and the prompt that makes them.
+    /// `kb.atoms` and `kb.max_atoms`, and the prompt that makes them.
     Atoms,
     /// `kb.chunks` and the sizes that belong to it; of the documents that the run reads.
     Chunks,

@@ -115,6 +115,24 @@ async fn a_chunk_whose_rebuilding_fails_keeps_its_atoms() {
 }
 
 #[tokio::test]
+async fn how_many_atoms_a_chunk_has_stays_until_they_are_rebuilt() {
+    let mut bench = Bench::new();
+    library(&bench);
+    let base = bench.open(None);
+    bench.index(&base).await;
+    bench.settings.max_atoms = 1;
+    let report = add_a_note(&bench, &base).await;
+    assert_eq!((report.atoms, report.kept[0].part), (2, BasePart::Atoms));
+    assert_eq!(report.kept[0].configured, "sentences, at most 1 of a chunk");
+    bench.options.rebuild = vec![BasePart::Atoms];
+    let report = bench.index(&base).await;
+    assert_eq!((report.kept.len(), base.inspector().stats().unwrap().atoms), (0, 31));
+    // What a killed run left is done without the flag, and nothing twice.
+    bench.options.rebuild.clear();
+    assert_eq!(bench.index(&base).await.atoms, 0);
+}
+
+#[tokio::test]
 async fn cutting_and_entities_stay_as_well() {
     let mut bench = Bench::new();
     library(&bench);

@@ -39,7 +39,8 @@ impl Engine {
         Ok(lists.into_iter().flatten().collect())
     }
 
-    fn check_vectors(&self, layer: Layer) -> Result<(), EngineError> {
+    /// Refuses `dense` where the layer has no vectors, and says why.
+    pub fn check_vectors(&self, layer: Layer) -> Result<(), EngineError> {
         let missing = match self.embedder() {
             None => Some(NoVectors::NoEmbedder),
             Some(_) => self.base.why_no_vectors(layer)?,

@@ -48,6 +48,10 @@ pub(crate) struct BuildProfile {
     summaries: bool,
     communities: bool,
     /// `None` in a record of an earlier version.
+    #[serde(default)]
+    max_atoms: Option<usize>,
+    /// `None` in a record of an earlier version.
+    #[serde(default)]
     tables_of: Option<Vec<TableOf>>,
     #[serde(default = "VectorLayers::of_former_bases")]
     vectors: VectorLayers,
@@ -58,6 +62,8 @@ pub(crate) struct BuildProfile {
     made_by: BTreeMap<String, String>,
     /// The model that the prompts of rebuilt parts went to, where it was another one.
     rebuilt_by: BTreeMap<String, String>,
+    /// The most atoms of a chunk that atoms were rebuilt with, where it was another number.
+    rebuilt_max_atoms: Option<usize>,
 }
 
 impl Default for BuildProfile {
@@ -80,11 +86,13 @@ impl BuildProfile {
             tags: settings.tags,
             summaries: settings.summaries,
             communities: settings.communities,
+            max_atoms: Some(settings.max_atoms),
             tables_of: Some(settings.tables_of.clone()),
             vectors: settings.vectors,
             prompts,
             made_by: BTreeMap::new(),
             rebuilt_by: BTreeMap::new(),
+            rebuilt_max_atoms: None,
         }
     }
 
@@ -123,7 +131,15 @@ impl BuildProfile {
     fn describe(&self, part: BasePart) -> String {
         let json = |value: serde_json::Value| value.as_str().unwrap_or("").to_owned();
         match part {
-            BasePart::Atoms => json(serde_json::json!(self.atoms)),
+            BasePart::Atoms => {
+                let kind = json(serde_json::json!(self.atoms));
+                match self.max_atoms {
+                    Some(most) if most != KbSettings::default().max_atoms => {
+                        format!("{kind}, at most {most} of a chunk")
+                    }
+                    _ => kind,
+                }
+            }
             BasePart::Entities => json(serde_json::json!(self.entities)),
             BasePart::Tags => self.tags.to_string(),
             BasePart::Summaries => self.summaries.to_string(),
@@ -159,7 +175,10 @@ impl BuildProfile {
     /// Takes one part, its prompts included, from another profile.
     fn take(&mut self, part: BasePart, from: &Self) {
         match part {
-            BasePart::Atoms => self.atoms = from.atoms,
+            BasePart::Atoms => {
+                self.atoms = from.atoms;
+                self.max_atoms = from.max_atoms;
+            }
             BasePart::Entities => self.entities = from.entities,
             BasePart::Tags => self.tags = from.tags,
             BasePart::Summaries => self.summaries = from.summaries,
@@ -186,6 +205,9 @@ impl BuildProfile {
     /// A part is made as the configuration says from now on: again, if its settings, the wording of
     /// its prompts or their model has changed.
     fn rebuild(&mut self, part: BasePart, configured: &Self) {
+        if part == BasePart::Atoms && self.max_atoms != configured.max_atoms {
+            self.rebuilt_max_atoms = configured.max_atoms;
+        }
         self.take(part, configured);
         for prompt in part.prompts() {
             let last = self.rebuilt_by.get(*prompt).or_else(|| self.made_by.get(*prompt));
@@ -227,6 +249,7 @@ impl BuildProfile {
             tags: self.tags,
             summaries: self.summaries,
             communities: self.communities,
+            max_atoms: self.max_atoms.unwrap_or(configured.max_atoms),
             tables_of: self.tables_of.clone().unwrap_or_else(|| configured.tables_of.clone()),
             vectors: self.vectors,
             ..configured.clone()
@@ -242,7 +265,8 @@ impl BuildProfile {
                 kept.push(KeptPart { part, made_with, configured: now });
             } else if let Some(prompt) = part.prompts().iter().find(|prompt| {
                 let (held, now) = (self.prompts.get(**prompt), configured.prompts.get(**prompt));
-                let is_asked = !UNASKED.contains(&made_with.as_str());
+                let kind = made_with.split(", ").next().unwrap_or_default();
+                let is_asked = !UNASKED.contains(&kind);
                 is_asked && held.is_some() && held != now
             }) {
                 let made_with = format!("an earlier wording of the prompt `{prompt}`");
@@ -271,6 +295,7 @@ impl RunPlan {
             if profile.tables_of.is_none() {
                 profile.tables_of.clone_from(&configured.tables_of);
             }
+            profile.max_atoms = profile.max_atoms.or(configured.max_atoms);
             let loses_entities = rebuild.contains(&BasePart::Entities)
                 && profile.entities == Entities::Model
                 && configured.entities != Entities::Model;
@@ -312,6 +337,7 @@ impl RunPlan {
             context.embedder.clone_from(&self.embedder);
         }
         context.prompts.clone_from(&self.prompts);
+        context.rebuilt_max_atoms = self.profile.rebuilt_max_atoms;
     }
 
     /// Records what the base is made with from now on.

@@ -12,7 +12,7 @@ use super::surroundings::{Surroundings, table_summaries};
 use super::{Backlog, BuildContext, EmbedQueue, Pace, SourceDocument, Stage, StageError};
 use crate::atom::{AtomDraft, AtomSource};
 use crate::cost::Cost;
-use crate::store::{ChunkRecord, Id, Row, StoreReader, StoreWriter, atoms_input, atoms_key};
+use crate::store::{ChunkRecord, Id, Row, StoreReader, StoreWriter, atoms_input, atoms_key, hash};
 use crate::{Atoms, Phase};
 
 /// The prompt that makes atoms.
@@ -55,11 +55,17 @@ pub(crate) struct Atomize {
     left_out: AtomicUsize,
 }
 
-/// What the atoms of a run are noted as made with: their kind, or the prompt that makes them.
+/// What the atoms of a run are noted as made with: their kind, or the prompt that makes them, and how
+/// many of a chunk are kept where that was changed.
 pub(crate) fn atomized_with(context: &BuildContext) -> Id {
-    match context.settings.atoms {
+    let input = match context.settings.atoms {
         Atoms::Questions => context.prompt_input(ATOMIZE),
-        kind @ (Atoms::Sentences | Atoms::None) => atoms_input(kind),
+        Atoms::Sentences => atoms_input(Atoms::Sentences),
+        Atoms::None => return atoms_input(Atoms::None),
+    };
+    match context.rebuilt_max_atoms {
+        Some(most) => hash(&[&input.to_be_bytes(), &most.to_be_bytes()]),
+        None => input,
     }
 }
 

@@ -60,6 +60,9 @@ pub struct BuildContext {
     /// What units are asked with whose results are kept, by prompt; of other prompts that is the
     /// wording in use.
     pub prompts: BTreeMap<String, u64>,
+    /// The most atoms of a chunk that atoms were rebuilt with, where it was another number than the
+    /// base was made with.
+    pub rebuilt_max_atoms: Option<usize>,
     /// Parts of the base that the run is asked to rebuild.
     pub rebuild: Vec<BasePart>,
     /// The budget of the build.
@@ -79,6 +82,7 @@ impl BuildContext {
             base: Arc::clone(base),
             embedder: base.embedder.clone(),
             prompts: BTreeMap::new(),
+            rebuilt_max_atoms: None,
             rebuild: vec![],
             settings: settings.clone(),
             setup: Arc::clone(setup),
@@ -100,6 +104,7 @@ impl BuildContext {
             settings: self.settings.clone(),
             embedder: self.embedder.clone(),
             prompts: self.prompts.clone(),
+            rebuilt_max_atoms: self.rebuilt_max_atoms,
             rebuild: self.rebuild.clone(),
             setup: Arc::clone(&self.setup),
             meter: Arc::clone(&self.meter),

@@ -1,7 +1,7 @@
 //! What searches find for the questions alone, before any strategy.
 use std::sync::Arc;
 
-use halma_core::{ConfigError, Mode};
+use halma_core::{ConfigError, Layer, Mode};
 use halma_engine::Engine;
 use halma_eval::{DataSet, recall};
 use serde_json::json;
@@ -20,6 +20,10 @@ pub(super) async fn run(
     data: &DataSet,
     (modes, json): (&[Mode], bool),
 ) -> anyhow::Result<()> {
+    if modes.contains(&Mode::Dense) {
+        // The build may have left the base without vectors that can be compared.
+        engine.check_vectors(Layer::Chunk)?;
+    }
     let mut found = vec![];
     for mode in modes.iter().copied() {
         found.push((mode, recall(data, &engine.chunk_search(mode)).await));

@@ -17,7 +17,7 @@ pub(super) fn run(args: &KbCache, common: &Common) -> anyhow::Result<()> {
             "Removed {} from {}: {} are free.",
             plural(former.replies, "cached reply", "cached replies"),
             args.kb.shown(&config)?,
-            megabytes(former.bytes_on_disk),
+            size(former.bytes_on_disk),
         ));
     }
     let cache = CacheUse::read(&kb)?;
@@ -30,11 +30,11 @@ pub(super) fn run(args: &KbCache, common: &Common) -> anyhow::Result<()> {
 fn lines(cache: &CacheUse, limit: u64) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let replies = plural(cache.replies, "reply", "replies");
-    let used = megabytes(cache.bytes_in_use);
+    let used = size(cache.bytes_in_use);
     table(&[
-        row("models", format!("{replies}, {used} of at most {}", megabytes(limit))),
-        row("  on disk", megabytes(cache.bytes_on_disk)),
-        row("  keys", megabytes(cache.key_bytes)),
+        row("models", format!("{replies}, {used} of at most {}", size(limit))),
+        row("  on disk", size(cache.bytes_on_disk)),
+        row("  keys", size(cache.key_bytes)),
         row("web", daily(&cache.web)),
         row("kg", daily(&cache.kg)),
     ])
@@ -47,12 +47,17 @@ fn daily(figures: &DailyFigures) -> String {
         (Some(day), _) => format!(", {day}"),
         (None, _) => String::new(),
     };
-    format!("{replies}, {}{days}", megabytes(figures.bytes))
+    format!("{replies}, {}{days}", size(figures.bytes))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "only shown")]
-fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
+fn size(bytes: u64) -> String {
+    let megabytes = bytes as f64 / 1e6;
+    if megabytes < 1e3 {
+        format!("{megabytes:.1} MB")
+    } else {
+        format!("{:.1} GB", megabytes / 1e3)
+    }
 }
 
 #[cfg(test)]
@@ -77,7 +82,7 @@ mod tests {
         };
         let shown = lines(&cache, 20_000_000_000);
         for part in [
-            "1,234 replies, 2.0 MB of at most 20000.0 MB",
+            "1,234 replies, 2.0 MB of at most 20.0 GB",
             "5.0 MB",
             "2 replies, 1.5 MB, 2026-01-01 to 2026-01-03",
             "0 replies, 0.0 MB",

@@ -33,7 +33,7 @@ use crate::parallel::cores;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::Store;
 use crate::{
-    BaseOptions, FeedbackSettings, Former, GivenThresholds, GraphSettings, KbError, SearchSettings,
+    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, SearchSettings, GivenThresholds,
 };
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
@@ -249,10 +249,7 @@ impl Base {
     /// Questions that were accepted or marked wrong, loaded by the first search.
     pub(crate) async fn feedback_index(&self) -> Result<Arc<FeedbackIndex>, KbError> {
         let (store, held) = (self.store.clone(), Arc::clone(&self.held));
-        let load = move || {
-            let generation = held.refresh(&store)?;
-            held.feedback(&store, generation)
-        };
+        let load = move || held.refresh(&store)?.feedback();
         run_blocking("loading feedback", load).await
     }
 

@@ -76,8 +76,8 @@ pub use read::may_hold_records;
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, NoVectors, SearchSettings};
 pub use settings::{
-    Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, GivenThresholds, InputFormat,
-    KbSettings, Thresholds,
+    Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, InputFormat, KbSettings,
+    ThresholdSources, Thresholds,
 };
 pub use stages::{BuildContext, Forget};
 pub use store::{AcceptedDetails, ColumnDetails, Details};

@@ -61,9 +61,8 @@ pub use feedback::{
 };
 pub use halma_worker::{Confinement, confinement};
 pub use inspect::{
-    EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
-    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent,
-    TimelineQuery, Unit, VectorStats, Verified,
+    EdgeEnd, ExportFormat, Figures, Inspector, ListQuery, ListedDocument, ListedNode, Problem,
+    Shown, Sizes, Stats, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verified,
 };
 pub use lock_file::{BUILD_LOCK, SERVER_LOCK};
 pub use maintain::{

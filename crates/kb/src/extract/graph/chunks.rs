@@ -15,8 +15,15 @@ struct SightedEntity<'a> {
     key: Cow<'a, str>,
 }
 
-/// The entities of the sightings of a chunk as they were resolved, and the rows of all entities.
-type Assigned<'a> = (&'a [Option<usize>], &'a Resolved, &'a [Row]);
+/// What the sightings of a chunk were resolved to.
+#[derive(Clone, Copy)]
+pub(super) struct Assigned<'a> {
+    /// The place of each sighting among the entities; `None` for one that stays what it is.
+    pub(super) entities: &'a [Option<usize>],
+    pub(super) resolved: &'a Resolved,
+    /// The rows of all entities.
+    pub(super) rows: &'a [Row],
+}
 
 /// Writes the mentions and facts of a chunk unless they are there already. Entities that it
 /// mentioned before are put into `left`.
@@ -52,7 +59,7 @@ pub(super) fn put_chunk(
     let mut row = first;
     for fact in &facts {
         writer.put_node(row, fact)?;
-        writer.weigh_edge(relates(fact), 1.0)?;
+        writer.weigh_edge(fact.relates(1.0))?;
         row += 1;
     }
     let entities = sighted.iter().map(|entity| entity.row).collect();
@@ -62,9 +69,10 @@ pub(super) fn put_chunk(
 
 /// Whether the sightings that were resolved are what they were. Known only where others were not: a
 /// chunk that has changed is resolved as a whole.
-fn is_as_before(read: &ExtractedChunk, (entities, _, rows): Assigned<'_>) -> bool {
+fn is_as_before(read: &ExtractedChunk, assigned: Assigned<'_>) -> bool {
     let Some(outside) = &read.outside else { return false };
-    let now = entities.iter().map(|entity| entity.map(|entity| rows[entity]));
+    let rows = assigned.rows;
+    let now = assigned.entities.iter().map(|entity| entity.map(|entity| rows[entity]));
     now.zip(&outside.entities).all(|(now, before)| now.is_none_or(|now| now == *before))
 }
 
@@ -72,8 +80,9 @@ fn is_as_before(read: &ExtractedChunk, (entities, _, rows): Assigned<'_>) -> boo
 fn sighted<'a>(
     writer: &StoreWriter<'_>,
     read: &ExtractedChunk,
-    (entities, resolved, rows): Assigned<'a>,
+    assigned: Assigned<'a>,
 ) -> heed::Result<Vec<SightedEntity<'a>>> {
+    let Assigned { entities, resolved, rows } = assigned;
     let mut sighted = vec![];
     for (number, entity) in (0_u32..).zip(entities) {
         sighted.push(if let Some(entity) = entity {
@@ -106,10 +115,6 @@ fn facts(read: &ExtractedChunk, sighted: &[SightedEntity<'_>]) -> Vec<FactRecord
     facts
 }
 
-fn relates(fact: &FactRecord) -> ((Layer, Row), Edge, (Layer, Row)) {
-    ((Layer::Entity, fact.head), Edge::Relates, (Layer::Entity, fact.tail))
-}
-
 /// What a chunk's part of the graph is made of. The rows of entities are in it because the same
 /// entities may stand in others when they went and came back.
 fn print(read: &ExtractedChunk, sighted: &[SightedEntity<'_>]) -> Id {
@@ -139,7 +144,7 @@ fn take_back(
     let made = writer.result_of::<Made>(key)?.map(|(_, made)| made);
     for row in made.iter().flat_map(|made| made.facts.0..made.facts.1) {
         let Some(fact) = writer.node::<FactRecord>(row)? else { continue };
-        writer.weigh_edge(relates(&fact), -1.0)?;
+        writer.weigh_edge(fact.relates(-1.0))?;
         writer.remove_node::<FactRecord>(row)?;
     }
     writer.forget_unit(key)?;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use halma_core::{Edge, Layer};
 use serde::{Deserialize, Serialize};
 
-use self::chunks::put_chunk;
+use self::chunks::{Assigned, put_chunk};
 pub(crate) use self::made::Made;
 use super::extracted_chunk::ExtractedChunk;
 use super::extraction::LeftOut;
@@ -97,7 +97,8 @@ pub(super) fn write_chunks(
         changed |= store.write(|writer| {
             let (mut changed, mut left) = (false, BTreeSet::new());
             for (read, entities) in batch.iter().zip(places) {
-                changed |= put_chunk(writer, read, (entities, resolved, rows), &mut left)?;
+                let assigned = Assigned { entities, resolved, rows };
+                changed |= put_chunk(writer, read, assigned, &mut left)?;
             }
             // Within the same write: were it the last that is done, nothing would find them again.
             remove_unmentioned(writer, left.difference(&wanted))?;

@@ -186,6 +186,38 @@ pub(crate) fn resolve_locals(locals: Vec<Local>, known: &ResolutionEvidence) -> 
     Resolved { locals, entities, merges, questions }
 }
 
+impl Local {
+    fn new(name: &str, kind: EntityKind, document: Id) -> Self {
+        Self {
+            name: Name::new(name),
+            kind,
+            described: Described::default(),
+            print: 0,
+            document,
+            shown: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+            descriptions: BTreeSet::new(),
+            aliases: BTreeSet::new(),
+            sightings: vec![],
+        }
+    }
+
+    /// Adds what a chunk says of it.
+    fn add(&mut self, mention: &EntityMention, kind: EntityKind) {
+        if self.kind == EntityKind::Unknown {
+            self.kind = kind;
+        }
+        *self.shown.entry(mention.name.clone()).or_default() += mention.times;
+        if !mention.kind.is_empty() {
+            *self.kinds.entry(mention.kind.clone()).or_default() += 1;
+        }
+        if !mention.description.is_empty() {
+            self.descriptions.insert(mention.description.clone());
+        }
+        self.aliases.extend(mention.aliases.iter().map(|alias| form(alias)));
+    }
+}
+
 /// One local for each name of a document; two where the types tell them apart.
 pub(crate) fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
     let mut grouped: BTreeMap<(Id, String), Vec<Local>> = BTreeMap::new();
@@ -198,32 +230,11 @@ pub(crate) fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
             let held = grouped.entry((read.document_id, form(&sighting.name))).or_default();
             let fitting = held.iter().position(|local| local.kind.fits(kind));
             let place = fitting.unwrap_or_else(|| {
-                held.push(Local {
-                    name: Name::new(&sighting.name),
-                    kind,
-                    described: Described::default(),
-                    print: 0,
-                    document: read.document_id,
-                    shown: BTreeMap::new(),
-                    kinds: BTreeMap::new(),
-                    descriptions: BTreeSet::new(),
-                    aliases: BTreeSet::new(),
-                    sightings: vec![],
-                });
+                held.push(Local::new(&sighting.name, kind, read.document_id));
                 held.len() - 1
             });
             let local = &mut held[place];
-            if local.kind == EntityKind::Unknown {
-                local.kind = kind;
-            }
-            *local.shown.entry(sighting.name.clone()).or_default() += sighting.times;
-            if !sighting.kind.is_empty() {
-                *local.kinds.entry(sighting.kind.clone()).or_default() += 1;
-            }
-            if !sighting.description.is_empty() {
-                local.descriptions.insert(sighting.description.clone());
-            }
-            local.aliases.extend(sighting.aliases.iter().map(|alias| form(alias)));
+            local.add(sighting, kind);
             local.sightings.push((at, number));
         }
     }

@@ -108,15 +108,15 @@ pub(super) fn write_chunks(
     Ok(changed)
 }
 
-/// The place among the entities of every sighting of every chunk; `None` for one that stays what it
+/// The place among the entities of every mention of every chunk; `None` for one that stays what it
 /// is.
 fn assign(reads: &[ExtractedChunk], resolved: &Resolved) -> Vec<Vec<Option<usize>>> {
     let mut assigned: Vec<Vec<Option<usize>>> =
-        reads.iter().map(|read| vec![None; read.extract.sightings.len()]).collect();
+        reads.iter().map(|read| vec![None; read.extract.mentions.len()]).collect();
     for (entity, profile) in resolved.entities.iter().enumerate() {
         for local in &profile.locals {
-            for (read, sighting) in &resolved.locals[*local].sightings {
-                assigned[*read][*sighting as usize] = Some(entity);
+            for (read, mention) in &resolved.locals[*local].mentions {
+                assigned[*read][*mention as usize] = Some(entity);
             }
         }
     }

@@ -42,8 +42,8 @@ pub(crate) struct Local {
     pub(crate) descriptions: BTreeSet<String>,
     /// Forms that the text itself gives in brackets.
     aliases: BTreeSet<String>,
-    /// Places in what was read: chunk, sighting.
-    pub(crate) sightings: Vec<(usize, u32)>,
+    /// Places in what was read: chunk, mention.
+    pub(crate) mentions: Vec<(usize, u32)>,
 }
 
 impl Local {
@@ -198,7 +198,7 @@ impl Local {
             kinds: BTreeMap::new(),
             descriptions: BTreeSet::new(),
             aliases: BTreeSet::new(),
-            sightings: vec![],
+            mentions: vec![],
         }
     }
 
@@ -222,20 +222,20 @@ impl Local {
 pub(crate) fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
     let mut grouped: BTreeMap<(Id, String), Vec<Local>> = BTreeMap::new();
     for (at, read) in reads.iter().enumerate() {
-        for (number, sighting) in (0_u32..).zip(&read.extract.sightings) {
+        for (number, mention) in (0_u32..).zip(&read.extract.mentions) {
             if !read.resolves(number) {
                 continue;
             }
-            let kind = EntityKind::parse(&sighting.kind);
-            let held = grouped.entry((read.document_id, form(&sighting.name))).or_default();
+            let kind = EntityKind::parse(&mention.kind);
+            let held = grouped.entry((read.document_id, form(&mention.name))).or_default();
             let fitting = held.iter().position(|local| local.kind.fits(kind));
             let place = fitting.unwrap_or_else(|| {
-                held.push(Local::new(&sighting.name, kind, read.document_id));
+                held.push(Local::new(&mention.name, kind, read.document_id));
                 held.len() - 1
             });
             let local = &mut held[place];
-            local.add(sighting, kind);
-            local.sightings.push((at, number));
+            local.add(mention, kind);
+            local.mentions.push((at, number));
         }
     }
     let mut locals: Vec<Local> = grouped.into_values().flatten().collect();
@@ -292,19 +292,19 @@ fn profile(locals: &[Local], mut group: Vec<usize>) -> Profile {
     said.profile(group)
 }
 
-/// What these sightings alone say of an entity.
-pub(crate) fn profile_of(sightings: &[EntityMention]) -> Profile {
+/// What these mentions alone say of an entity.
+pub(crate) fn profile_of(mentions: &[EntityMention]) -> Profile {
     let mut said = Statements::default();
-    for sighting in sightings {
-        *said.shown.entry(&sighting.name).or_default() += sighting.times;
-        if !sighting.kind.is_empty() {
-            *said.kinds.entry(&sighting.kind).or_default() += 1;
+    for mention in mentions {
+        *said.shown.entry(&mention.name).or_default() += mention.times;
+        if !mention.kind.is_empty() {
+            *said.kinds.entry(&mention.kind).or_default() += 1;
         }
-        if !sighting.description.is_empty() {
-            said.descriptions.insert(&sighting.description);
+        if !mention.description.is_empty() {
+            said.descriptions.insert(&mention.description);
         }
-        said.forms.insert(form(&sighting.name));
-        said.forms.extend(sighting.aliases.iter().map(|alias| form(alias)));
+        said.forms.insert(form(&mention.name));
+        said.forms.extend(mention.aliases.iter().map(|alias| form(alias)));
     }
     said.profile(vec![])
 }

@@ -158,7 +158,7 @@ impl<'a> Mirror<'a> {
         if file.is_dir() && kind.is_environment(from) {
             (self.environment)(from, to)?;
             // Vectors are written before the records that list them, so that all that are listed in
-            // the records copied above are there. Those of documents that were deleted since are not.
+            // the records copied above are there. Those of documents deleted since are not.
             let (vectors, target) = (from.join("vectors"), to.join("vectors"));
             if vectors.is_dir() {
                 self.folder(FolderKind::Inner, &vectors, &target)?;

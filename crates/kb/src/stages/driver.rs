@@ -181,7 +181,7 @@ impl<S: Stage> Driver<S> {
     }
 
     fn report_progress(&self, done: usize, total: usize) {
-        (self.context().progress)(PhaseProgress { stage: S::PHASE, done, total });
+        (self.context().progress)(PhaseProgress { phase: S::PHASE, done, total });
     }
 
     /// Writes results as they come: what has come while the last ones were written is written next.

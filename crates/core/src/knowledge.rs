@@ -90,6 +90,14 @@ pub struct Query {
     pub filter: Filter,
 }
 
+impl Query {
+    /// A search of everything in a layer, with no least cosine.
+    pub fn new(texts: Vec<String>, layer: Layer, mode: Mode, limit: usize) -> Self {
+        let (min_score, exclude, filter) = (MinScore::Any, vec![], Filter::default());
+        Self { texts, layer, mode, limit, min_score, exclude, filter }
+    }
+}
+
 /// What a hit must belong to. An empty list asks for nothing; several values of one list are
 /// alternatives; all lists must be met.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -79,21 +79,13 @@ impl Knowledge for DocumentSubset {
 
 #[cfg(test)]
 mod tests {
-    use halma_core::{Filter, Layer, MinScore, Mode};
+    use halma_core::{Layer, Mode};
     use halma_testkit::Toy;
 
     use super::*;
 
     fn query(text: &str) -> Query {
-        Query {
-            texts: vec![text.into()],
-            layer: Layer::Chunk,
-            mode: Mode::Dense,
-            limit: 9,
-            min_score: MinScore::Any,
-            exclude: vec![],
-            filter: Filter::default(),
-        }
+        Query::new(vec![text.into()], Layer::Chunk, Mode::Dense, 9)
     }
 
     #[tokio::test]

@@ -90,7 +90,7 @@ async fn what_quotes_a_file_that_is_gone_is_deleted_though_the_build_never_ends(
     std::fs::remove_file(gone).unwrap();
     let (send, mut removed) = tokio::sync::watch::channel(false);
     let progress = Arc::new(move |step: PhaseProgress| {
-        if step.stage == Phase::PRUNE {
+        if step.phase == Phase::PRUNE {
             let _ = send.send(true);
         }
     });

@@ -6,7 +6,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{Built, Random, build};
-use halma_core::{Filter, Knowledge, Layer, MinScore, Mode, Query};
+use halma_core::{Knowledge, Layer, Mode, Query};
 use halma_kb::{Atoms, ExportFormat, ListQuery};
 use tokio::runtime::Runtime;
 
@@ -58,15 +58,7 @@ fn looking(built: &Built) {
 }
 
 fn query(text: &str, mode: Mode) -> Query {
-    Query {
-        texts: vec![text.to_owned()],
-        layer: Layer::Chunk,
-        mode,
-        limit: 10,
-        min_score: MinScore::Any,
-        exclude: vec![],
-        filter: Filter::default(),
-    }
+    Query::new(vec![text.to_owned()], Layer::Chunk, mode, 10)
 }
 
 fn searching(runtime: &Runtime, built: &Built) {

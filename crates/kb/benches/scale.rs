@@ -16,9 +16,7 @@ use std::time::{Duration, Instant};
 
 use common::table::{Figure, table};
 use common::{Quick, Random, WordVectors, named_passages};
-use halma_core::{
-    Embedder, Filter, Knowledge, Layer, MinScore, Mode, Models, Prompts, Query, Setup,
-};
+use halma_core::{Embedder, Knowledge, Layer, Mode, Models, Prompts, Query, Setup};
 use halma_kb::{Atoms, Base, BaseOptions, BuildContext, IndexOptions, KbSettings, PROMPTS};
 use halma_testkit::Toy;
 use tokio::runtime::Runtime;
@@ -33,15 +31,7 @@ const SEARCHES: [(&str, Layer, Mode); 5] = [
 ];
 
 fn query(text: &str, layer: Layer, mode: Mode) -> Query {
-    Query {
-        texts: vec![text.to_owned()],
-        layer,
-        mode,
-        limit: 10,
-        min_score: MinScore::Any,
-        exclude: vec![],
-        filter: Filter::default(),
-    }
+    Query::new(vec![text.to_owned()], layer, mode, 10)
 }
 
 fn open(dir: &Path) -> Arc<Base> {

@@ -9,20 +9,12 @@ use std::time::{Duration, Instant};
 
 use common::{Random, build, build_of, named_passages, passages, vector};
 use criterion::{Criterion, criterion_group, criterion_main};
-use halma_core::{Filter, Knowledge, Layer, MinScore, Mode, Query, Vector};
+use halma_core::{Knowledge, Layer, Mode, Query, Vector};
 use halma_kb::Atoms;
 use tokio::runtime::Runtime;
 
 fn query(text: &str, mode: Mode) -> Query {
-    Query {
-        texts: vec![text.to_owned()],
-        layer: Layer::Chunk,
-        mode,
-        limit: 10,
-        min_score: MinScore::Any,
-        exclude: vec![],
-        filter: Filter::default(),
-    }
+    Query::new(vec![text.to_owned()], Layer::Chunk, mode, 10)
 }
 
 fn bm25(c: &mut Criterion) {

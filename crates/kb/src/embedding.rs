@@ -17,13 +17,14 @@ pub(crate) async fn embed_once(
     texts: &[&str],
     role: EmbedRole,
 ) -> Result<Vec<Vector>, KbError> {
-    embed_once_about(embedder, (texts, role), &[]).await
+    embed_once_about(embedder, texts, role, &[]).await
 }
 
 /// [`embed_once`] of texts of these documents, if they are known.
 pub(crate) async fn embed_once_about(
     embedder: &dyn Embedder,
-    (texts, role): (&[&str], EmbedRole),
+    texts: &[&str],
+    role: EmbedRole,
     about: &[String],
 ) -> Result<Vec<Vector>, KbError> {
     let model = || embedder.model().to_owned();

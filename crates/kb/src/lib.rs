@@ -61,9 +61,8 @@ pub use feedback::{
 };
 pub use halma_worker::{Confinement, confinement};
 pub use inspect::{
-    EdgeEnd, EntityLine, ExportFormat, FactLine, FactSnapshot, Figures, Inspector, ListQuery,
-    ListedDocument, ListedNode, Problem, Shown, Sizes, Stats, Timeline, TimelineEvent,
-    TimelineQuery, Unit, VectorStats, Verified,
+    EdgeEnd, ExportFormat, Figures, Inspector, ListQuery, ListedDocument, ListedNode, Problem,
+    Shown, Sizes, Stats, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verified,
 };
 pub use lock_file::{BUILD_LOCK, SERVER_LOCK};
 pub use maintain::{
@@ -76,8 +75,8 @@ pub use read::may_hold_records;
 pub use report::{IndexReport, Refused};
 pub use search::{GraphSettings, NoVectors, SearchSettings};
 pub use settings::{
-    Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, GivenThresholds, InputFormat,
-    KbSettings, Thresholds,
+    Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, InputFormat, KbSettings,
+    ThresholdSources, Thresholds,
 };
 pub use stages::{BuildContext, Forget};
 pub use store::{AcceptedDetails, ColumnDetails, Details};

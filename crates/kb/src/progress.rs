@@ -6,10 +6,10 @@ use serde::Serialize;
 /// Called after each step of the build; must return at once.
 pub type Progress = Arc<dyn Fn(PhaseProgress) + Send + Sync>;
 
-/// How far a stage is.
+/// How far a phase is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PhaseProgress {
-    pub stage: Phase,
+    pub phase: Phase,
     pub done: usize,
     pub total: usize,
 }

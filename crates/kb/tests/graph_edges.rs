@@ -10,8 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::text::{NameKind, names, sentences};
 use halma_core::{
-    ChatReply, ChatRequest, Filter, Knowledge, Layer, Llm, LlmError, MinScore, Mode, Models,
-    Prompts, Query, Setup,
+    ChatReply, ChatRequest, Knowledge, Layer, Llm, LlmError, Mode, Models, Prompts, Query, Setup,
 };
 use halma_kb::{
     Atoms, Base, BaseOptions, BuildContext, Entities, GraphSettings, IndexOptions, InputFormat,
@@ -104,15 +103,7 @@ async fn recall(base: &Base, questions: &[TrainQuestion]) -> (f32, f32) {
     let (mut sum, mut all) = (0.0, 0);
     let number = |count: usize| f32::from(u16::try_from(count).unwrap());
     for question in questions {
-        let query = Query {
-            texts: vec![question.text.clone()],
-            layer: Layer::Chunk,
-            mode: Mode::Graph,
-            limit: 5,
-            min_score: MinScore::Any,
-            exclude: vec![],
-            filter: Filter::default(),
-        };
+        let query = Query::new(vec![question.text.clone()], Layer::Chunk, Mode::Graph, 5);
         let hits = base.search(&query).await.unwrap().remove(0);
         let found = question.gold.iter().filter(|(title, text)| {
             hits.iter().any(|hit| {

@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    ChatReply, ChatRequest, Filter, Knowledge, Layer, Llm, LlmError, MinScore, Mode, Models,
-    Prompts, Query, Setup,
+    ChatReply, ChatRequest, Knowledge, Layer, Llm, LlmError, Mode, Models, Prompts, Query, Setup,
 };
 use halma_kb::{
     Atoms, Base, BaseOptions, BuildContext, GraphSettings, IndexOptions, KbSettings, PROMPTS,
@@ -136,15 +135,7 @@ async fn share(base: &Base, mode: Mode, questions: &[LayQuestion]) -> f32 {
     let count = f32::from(u16::try_from(questions.len()).unwrap());
     let mut sum = 0.0;
     for LayQuestion { question, documents } in questions {
-        let query = Query {
-            texts: vec![question.clone()],
-            layer: Layer::Chunk,
-            mode,
-            limit: 5,
-            min_score: MinScore::Any,
-            exclude: vec![],
-            filter: Filter::default(),
-        };
+        let query = Query::new(vec![question.clone()], Layer::Chunk, mode, 5);
         let hits = base.search(&query).await.unwrap().remove(0);
         let found = documents.iter().filter(|name| hits.iter().any(|hit| hit.document == **name));
         let number = |count: usize| f32::from(u16::try_from(count).unwrap());

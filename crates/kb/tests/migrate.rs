@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use common::{Bench, Words, hashed, query};
 use halma_core::{Embedder, Knowledge, Layer, MinScore, Mode};
-use halma_kb::{Base, BaseOptions, BasePart, EmbeddedBy, Former, GivenThresholds, Migration};
+use halma_kb::{Base, BaseOptions, BasePart, EmbeddedBy, Former, Migration, ThresholdSources};
 
 fn thirty(bench: &Bench) {
     for i in 0..30 {
@@ -27,7 +27,7 @@ fn rebuilding() -> Bench {
 fn open(bench: &Bench, words: &Arc<Words>, former: Option<&Arc<Words>>) -> Arc<Base> {
     let former = former.map(|words| Former {
         embedder: Arc::clone(words) as Arc<dyn Embedder>,
-        thresholds: GivenThresholds::default(),
+        thresholds: ThresholdSources::default(),
     });
     let options = BaseOptions {
         embedder: Some(Arc::clone(words) as Arc<dyn Embedder>),

@@ -10,8 +10,8 @@ use common::{Bench, Short, Words, search};
 use extractor::Works;
 use halma_core::{Budget, Embedder, Layer, Mode};
 use halma_kb::{
-    Atoms, Base, BaseOptions, BasePart, BuildContext, Chunks, Entities, Former, GivenThresholds,
-    IndexOptions, Thresholds, estimate,
+    Atoms, Base, BaseOptions, BasePart, BuildContext, Chunks, Entities, Former, IndexOptions,
+    ThresholdSources, Thresholds, estimate,
 };
 
 fn library(bench: &Bench) {
@@ -163,7 +163,7 @@ async fn vectors_stay_those_of_the_embedder_that_the_base_was_made_with() {
     let former: Arc<dyn Embedder> = Arc::clone(&first) as Arc<dyn Embedder>;
     let options = BaseOptions {
         embedder: Some(Arc::clone(&second) as Arc<dyn Embedder>),
-        former: Some(Former { embedder: former, thresholds: GivenThresholds::default() }),
+        former: Some(Former { embedder: former, thresholds: ThresholdSources::default() }),
         ..BaseOptions::default()
     };
     let base = Base::create_or_open(&bench.base_dir(), options).unwrap();
@@ -224,7 +224,7 @@ async fn thresholds_of_an_unknown_embedder_are_measured_in_the_base() {
     assert!(hits[0].text.contains("number7 ") && hits.len() < 40, "{}", hits.len());
     drop(base);
     // Those of the configuration hold, then what is usual for the embedder.
-    let opened = |thresholds: GivenThresholds| {
+    let opened = |thresholds: ThresholdSources| {
         let embedder: Option<Arc<dyn Embedder>> = Some(Words::new());
         let options = BaseOptions { embedder, thresholds, ..BaseOptions::default() };
         let base = Base::create_or_open(&bench.base_dir(), options).unwrap();
@@ -232,12 +232,12 @@ async fn thresholds_of_an_unknown_embedder_are_measured_in_the_base() {
     };
     let low = Thresholds { chunk: Some(0.01), atom: Some(0.01) };
     let high = Thresholds { chunk: Some(0.98), atom: Some(0.99) };
-    assert_eq!(opened(GivenThresholds { configured: low, usual: high }), low);
-    let usual = |usual: Thresholds| GivenThresholds { usual, ..GivenThresholds::default() };
+    assert_eq!(opened(ThresholdSources { configured: low, usual: high }), low);
+    let usual = |usual: Thresholds| ThresholdSources { usual, ..ThresholdSources::default() };
     assert_eq!(opened(usual(high)), high);
     assert_eq!(opened(usual(low)), low);
     let chunk = Thresholds { atom: None, ..low };
-    let mixed = GivenThresholds { configured: chunk, usual: high };
+    let mixed = ThresholdSources { configured: chunk, usual: high };
     assert_eq!(opened(mixed), Thresholds { chunk: low.chunk, atom: high.atom });
 }
 

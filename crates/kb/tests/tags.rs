@@ -11,7 +11,7 @@ use common::{Words, query, search};
 use extractor::Works;
 use halma_core::{Budget, Edge, Embedder, Filter, Knowledge, Layer, Meter, Mode, Query};
 use halma_kb::{
-    Base, BaseOptions, BuildContext, Former, GivenThresholds, TagLearning, TagSample,
+    Base, BaseOptions, BuildContext, Former, TagLearning, TagSample, ThresholdSources,
     estimate_learning, learn_tags,
 };
 use serde_json::json;
@@ -180,7 +180,7 @@ async fn learning_goes_by_what_the_base_was_made_with() {
     let second = Words::named("second");
     let options = BaseOptions {
         embedder: Some(Arc::clone(&second) as Arc<dyn Embedder>),
-        former: Some(Former { embedder: first, thresholds: GivenThresholds::default() }),
+        former: Some(Former { embedder: first, thresholds: ThresholdSources::default() }),
         ..BaseOptions::default()
     };
     let base = Base::create_or_open(&works.bench.base_dir(), options).unwrap();

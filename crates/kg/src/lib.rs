@@ -20,7 +20,7 @@ mod synonyms;
 mod tests;
 mod words;
 
-pub use base::{KbEntity, KbFact, KbGraph, KbGraphLoader, kb_facts};
+pub use base::{GraphLoader, kb_facts};
 pub use endpoint::KgAccess;
 pub use loaded::{KgError, KgFigures, KgFormat, KgGraph, KgGraphs, KgLoad, KgLoaded};
 pub use settings::{KgKind, KgProfile, KgSettings};

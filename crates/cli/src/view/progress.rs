@@ -66,17 +66,17 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
     (line, watcher)
 }
 
-/// The stages of an index run, one bar at a time.
+/// The phases of an index run, one bar at a time.
 pub(crate) fn index() -> Progress {
     let shown: Mutex<Option<(Phase, ProgressBar)>> = Mutex::new(None);
     Arc::new(move |step: PhaseProgress| {
         let mut shown = shown.lock();
         let (done, total) = (step.done as u64, step.total as u64);
-        if shown.as_ref().is_none_or(|(stage, _)| *stage != step.stage) {
+        if shown.as_ref().is_none_or(|(phase, _)| *phase != step.phase) {
             if let Some((_, old)) = shown.take() {
                 old.finish_and_clear();
             }
-            *shown = Some((step.stage, bar(step.stage.name(), total)));
+            *shown = Some((step.phase, bar(step.phase.name(), total)));
         }
         if let Some((_, bar)) = shown.as_ref() {
             bar.set_length(total);

@@ -87,37 +87,35 @@ impl Cx {
                 attempt => Attempt { number: number + 1, ..attempt? },
             };
             number = attempt.number;
-            let read = ReadReply::new(&attempt.reply);
-            let parsed = match &read.problem {
-                Some(problem) => Err(problem.clone()),
-                None => (prompt.parse)(&read.text).and_then(|value| check(&value).map(|()| value)),
-            };
+            let parsed = attempt
+                .read
+                .parse(|text| (prompt.parse)(text).and_then(|value| check(&value).map(|()| value)));
             let status = match &parsed {
                 Ok(_) => ReplyStatus::Valid,
                 Err(reason) => ReplyStatus::Malformed(reason.clone()),
             };
-            self.push(prompt_call.event(self.span, &attempt, (&request, &read, status)));
+            self.push(prompt_call.event(self.span, &request, &attempt, status));
             let reason = match parsed {
-                Ok(value) if logprobs => return prompt_call.scored(value, &read, attempt.reply),
+                Ok(value) if logprobs => return prompt_call.scored(value, attempt),
                 Ok(value) => return Ok(Scored { value, tokens: vec![] }),
                 Err(reason) => reason,
             };
             let had_more = unusable.first().is_some_and(|one| one.max_tokens < request.max_tokens);
-            let refusal = prompt_call.refusal(&read, &attempt.reply, had_more);
+            let refusal = prompt_call.refusal(&attempt, had_more);
             unusable.push(request.clone());
             if refusal.is_some() || attempt.number > RE_ASKS || !self.run.meter.take_repair() {
                 // Asked for the same another time, the model may do better.
                 for request in &unusable {
                     llm.discard(request);
                 }
-                return Err(refusal.unwrap_or_else(|| prompt_call.unreadable(reason, read)));
+                return Err(refusal.unwrap_or_else(|| prompt_call.unreadable(reason, attempt)));
             }
-            if attempt.is_stumble(&read) {
+            if attempt.is_stumble() {
                 // As it was, since samplers do stumble; from a cache the same would come again.
                 llm.discard(&request);
                 continue;
             }
-            self.ask_differently(&mut request, &attempt, (read.text, reason))?;
+            self.ask_differently(&mut request, attempt, &reason)?;
         }
     }
 
@@ -145,9 +143,10 @@ impl Cx {
     fn ask_differently(
         &self,
         request: &mut ChatRequest,
-        attempt: &Attempt,
-        (text, reason): (String, String),
+        attempt: Attempt,
+        reason: &str,
     ) -> Result<()> {
+        let text = attempt.read.text;
         if text.is_empty() && attempt.reply.stopped == Some(Stopped::Length) {
             request.max_tokens = request.max_tokens.saturating_mul(MORE_THOUGHT);
             return Ok(());
@@ -213,7 +212,8 @@ impl Cx {
                 }
                 let usd = if reply.cached { 0.0 } else { price.cost(reply.usage) };
                 meter.settle(taken, (!reply.cached).then_some((reply.usage, usd)));
-                Ok(Attempt { number: 1, reply, usd, elapsed_ms: ms(began) })
+                let read = ReadReply::new(&reply);
+                Ok(Attempt { number: 1, reply, read, usd, elapsed_ms: ms(began) })
             }
             Err(source) => {
                 meter.settle(taken, None);

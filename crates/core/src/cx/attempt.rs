@@ -22,6 +22,8 @@ pub(super) struct Attempt {
     /// Counted from 1.
     pub(super) number: u32,
     pub(super) reply: ChatReply,
+    /// The reply as it is read.
+    pub(super) read: ReadReply,
     pub(super) usd: f64,
     pub(super) elapsed_ms: f64,
 }
@@ -29,8 +31,8 @@ pub(super) struct Attempt {
 impl Attempt {
     /// Whether the first reply has no text, for no reason that is known: the same request may well
     /// get one.
-    pub(super) fn is_stumble(&self, read: &ReadReply) -> bool {
-        let Self { number, reply, .. } = self;
+    pub(super) fn is_stumble(&self) -> bool {
+        let Self { number, reply, read, .. } = self;
         *number == 1 && read.text.is_empty() && !reply.cached && reply.stopped.is_none()
     }
 }
@@ -45,8 +47,9 @@ impl PromptCall {
     pub(super) fn event(
         &self,
         span: u32,
+        request: &ChatRequest,
         attempt: &Attempt,
-        (request, read, status): (&ChatRequest, &ReadReply, ReplyStatus),
+        status: ReplyStatus,
     ) -> Event {
         Event::ModelCalled {
             span,
@@ -56,8 +59,8 @@ impl PromptCall {
             model: self.model.clone(),
             attempt: attempt.number,
             messages: request.messages.clone(),
-            thoughts: read.thoughts.clone(),
-            reply: read.text.clone(),
+            thoughts: attempt.read.thoughts.clone(),
+            reply: attempt.read.text.clone(),
             status,
             usage: attempt.reply.usage,
             cached: attempt.reply.cached,
@@ -66,13 +69,8 @@ impl PromptCall {
         }
     }
 
-    pub(super) fn scored<R>(
-        &self,
-        value: R,
-        read: &ReadReply,
-        reply: ChatReply,
-    ) -> Result<Scored<R>> {
-        let tokens = after(reply.logprobs.unwrap_or_default(), read.start);
+    pub(super) fn scored<R>(&self, value: R, attempt: Attempt) -> Result<Scored<R>> {
+        let tokens = after(attempt.reply.logprobs.unwrap_or_default(), attempt.read.start);
         if tokens.is_empty() {
             return Err(Error::MissingRequirement(format!(
                 "`{}` needs log-probabilities, and model `{}` gives none",
@@ -84,21 +82,16 @@ impl PromptCall {
 
     /// The error for a reply without text, where the server says why and asking again will not help:
     /// more tokens are given once.
-    pub(super) fn refusal(
-        &self,
-        read: &ReadReply,
-        reply: &ChatReply,
-        had_more: bool,
-    ) -> Option<Error> {
-        let stopped = reply.stopped.as_ref().filter(|_| read.text.is_empty())?;
+    pub(super) fn refusal(&self, attempt: &Attempt, had_more: bool) -> Option<Error> {
+        let stopped = attempt.reply.stopped.as_ref().filter(|_| attempt.read.text.is_empty())?;
         (*stopped != Stopped::Length || had_more).then(|| {
             let source = LlmError::refused(format!("the model {stopped}"));
             Error::Llm { model: self.model.clone(), source }
         })
     }
 
-    pub(super) fn unreadable(&self, reason: String, read: ReadReply) -> Error {
-        Error::BadReply { prompt: self.prompt.to_string(), reason, raw: read.text }
+    pub(super) fn unreadable(&self, reason: String, attempt: Attempt) -> Error {
+        Error::BadReply { prompt: self.prompt.to_string(), reason, raw: attempt.read.text }
     }
 }
 
@@ -117,6 +110,17 @@ pub(super) struct ReadReply {
 const BEGINNING: usize = 2_000;
 
 impl ReadReply {
+    /// The value of the text, if it can be what was asked for; otherwise what is wrong with it.
+    pub(super) fn parse<R>(
+        &self,
+        parse: impl Fn(&str) -> std::result::Result<R, String>,
+    ) -> std::result::Result<R, String> {
+        match &self.problem {
+            Some(problem) => Err(problem.clone()),
+            None => parse(&self.text),
+        }
+    }
+
     pub(super) fn new(reply: &ChatReply) -> Self {
         let Split { thoughts, reply: text, start } = if reply.is_too_long() {
             Split { thoughts: String::new(), reply: reply.text.clone(), start: 0 }

@@ -142,6 +142,13 @@ struct Source<'a> {
     overridden: bool,
 }
 
+impl Source<'_> {
+    fn error(&self, line: Option<usize>, reason: String) -> PromptError {
+        let (prompt, file) = (self.name.to_owned(), self.file.to_owned());
+        PromptError { prompt, file, line, reason }
+    }
+}
+
 /// All prompts of a running engine. Strict: an undefined variable is an error with its line.
 pub struct Prompts {
     environment: Environment<'static>,
@@ -177,31 +184,20 @@ impl Prompts {
         if name.ends_with(DEMONSTRATIONS) {
             return self.demonstrate(name, file, text);
         }
+        let source = Source { name, file, text, overridden: true };
         let Some(shipped) = self.templates.get(name) else {
-            return Err(PromptError {
-                prompt: name.into(),
-                file: file.into(),
-                line: None,
-                reason: format!("there is no prompt of this name{}", self.nearest(name)),
-            });
+            let reason = format!("there is no prompt of this name{}", self.nearest(name));
+            return Err(source.error(None, reason));
         };
         let (front, sections) = parse_file(name, file, text, Some(&shipped.front))?;
         let roles: BTreeSet<&str> =
             self.templates.values().map(|template| template.front.role.as_str()).collect();
         if !roles.contains(front.role.as_str()) {
-            let roles: Vec<&str> = roles.into_iter().collect();
-            return Err(PromptError {
-                prompt: name.into(),
-                file: file.into(),
-                line: None,
-                reason: format!(
-                    "`{}` is not a role; the roles are {}",
-                    front.role,
-                    roles.join(", ")
-                ),
-            });
+            let roles = roles.into_iter().collect::<Vec<_>>().join(", ");
+            let reason = format!("`{}` is not a role; the roles are {roles}", front.role);
+            return Err(source.error(None, reason));
         }
-        self.insert(Source { name, file, text, overridden: true }, front, sections)
+        self.insert(source, front, sections)
     }
 
     /// Gives a prompt the worked examples of the file next to it: pairs of what is asked and what
@@ -232,44 +228,19 @@ impl Prompts {
         sections: Vec<Section>,
     ) -> Result<(), PromptError> {
         let Source { name, file, text, overridden } = source;
-        let fail = |line, reason| PromptError {
-            prompt: name.to_owned(),
-            file: file.to_owned(),
-            line,
-            reason,
-        };
-        let mut used: Vec<String> = vec![];
+        let mut used: Vec<String> = front.images.clone();
         let mut compiled = vec![];
-        let mut parts = vec![];
+        let mut parts: Vec<String> = vec![];
         for (i, section) in sections.into_iter().enumerate() {
             let id = format!("{name}#{i}");
-            for (part, line) in includes(&section.source) {
-                let needed = self.needs(name, part, &front.variables);
-                used.extend(needed.map_err(|reason| fail(Some(line), reason))?);
-                parts.push(part.to_owned());
-            }
-            self.add(&id, &section.source).map_err(|e| fail(e.line(), e.to_string()))?;
-            if name.starts_with(PARTS) {
-                // Included by its name, without the lines that number its own.
-                self.add(name, section.source.trim()).map_err(|e| fail(e.line(), e.to_string()))?;
-            }
-            for variable in self.undeclared(&id) {
-                if !front.variables.contains(&variable) {
-                    let line = line_of(&section.source, &variable);
-                    let known = front.variables.join("`, `");
-                    return Err(fail(
-                        line,
-                        format!("there is no variable `{variable}` here (given: `{known}`)"),
-                    ));
-                }
-                used.push(variable);
-            }
+            used.extend(self.compile(&id, source, &section, &front.variables)?);
+            parts.extend(includes(&section.source).into_iter().map(|(part, _)| part.to_owned()));
             compiled.push((section.role, id));
         }
-        used.extend(front.images.iter().cloned());
         // A shipped prompt that ignores a variable is a mistake; a user's may leave words out.
         if let Some(unused) = front.variables.iter().find(|v| !overridden && !used.contains(v)) {
-            return Err(fail(Some(1), format!("variable `{unused}` is declared and not used")));
+            let reason = format!("variable `{unused}` is declared and not used");
+            return Err(source.error(Some(1), reason));
         }
         let hash = blake3::hash(text.as_bytes()).to_hex()[..16].into();
         let schema = front.schema.clone().map(Arc::new);
@@ -282,6 +253,38 @@ impl Prompts {
             Template { front, schema, sections, hash, parts, demonstrations, file, overridden };
         self.templates.insert(name.to_owned(), template);
         Ok(())
+    }
+
+    /// Compiles a section under an id, and returns the variables that it uses, all of which are to
+    /// be among those that it is given.
+    fn compile(
+        &mut self,
+        id: &str,
+        source: Source<'_>,
+        section: &Section,
+        given: &[String],
+    ) -> Result<Vec<String>, PromptError> {
+        let mut used = vec![];
+        for (part, line) in includes(&section.source) {
+            let needed = self.needs(source.name, part, given);
+            used.extend(needed.map_err(|reason| source.error(Some(line), reason))?);
+        }
+        let invalid = |e: minijinja::Error| source.error(e.line(), e.to_string());
+        self.add(id, &section.source).map_err(invalid)?;
+        if source.name.starts_with(PARTS) {
+            // Included by its name, without the lines that number its own.
+            self.add(source.name, section.source.trim()).map_err(invalid)?;
+        }
+        for variable in self.undeclared(id) {
+            if !given.contains(&variable) {
+                let line = line_of(&section.source, &variable);
+                let given = given.join("`, `");
+                let reason = format!("there is no variable `{variable}` here (given: `{given}`)");
+                return Err(source.error(line, reason));
+            }
+            used.push(variable);
+        }
+        Ok(used)
     }
 
     fn add(&mut self, id: &str, source: &str) -> Result<(), minijinja::Error> {

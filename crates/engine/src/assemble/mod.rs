@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::{ConfigError, Embedder, Llm, Models, PassageReader, Price, Reranker, Tagging};
-use halma_kb::{GivenThresholds, Thresholds};
+use halma_kb::{ThresholdSources, Thresholds};
 use halma_models::embed::minilm::{self, LocalOptions, MiniLm, WeightsError};
 use halma_models::{
     Cache, EmbedderUse, RerankerKind, RerankerSettings, TaggerKind, wrapped, wrapped_embedder,
@@ -269,7 +269,7 @@ pub fn fetch_weights() -> Result<std::path::PathBuf, ConfigError> {
 
 /// The cosine from which a hit counts as near, by embedder (measured values in
 /// `docs/concepts/scores.md`).
-pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> GivenThresholds {
+pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> ThresholdSources {
     let (chunk, atom) = match model {
         // The paper's 0.2 and 0.5 are relevance scores of this embedder's store; as cosines:
         Some(name) if name.contains("ada-002") => (Some(0.434), Some(0.646)),
@@ -278,5 +278,5 @@ pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> GivenT
         _ => (None, None),
     };
     let configured = Thresholds { chunk: config.chunk_threshold, atom: config.atom_threshold };
-    GivenThresholds { configured, usual: Thresholds { chunk, atom } }
+    ThresholdSources { configured, usual: Thresholds { chunk, atom } }
 }

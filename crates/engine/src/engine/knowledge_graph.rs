@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_core::{ConfigError, Facts, Knowledge};
-use halma_kb::{Base, FactSnapshot};
+use halma_kb::Base;
 use halma_kg::{
-    KbEntity, KbFact, KbGraph, KbGraphLoader, KgAccess, KgFacts, KgFigures, KgGraph, KgGraphs,
-    KgKind, KgLoad, KgLoaded, KgParts, KgSettings, kb_facts,
+    GraphLoader, KgAccess, KgFacts, KgFigures, KgGraph, KgGraphs, KgKind, KgLoad, KgLoaded,
+    KgParts, KgSettings, kb_facts,
 };
 use serde::Serialize;
 
@@ -80,28 +80,8 @@ pub(super) fn facts_of_documents(
     }
 }
 
-fn loader(base: Arc<Base>) -> KbGraphLoader {
-    Arc::new(move |known| {
-        let known = known.and_then(|version| version.parse().ok());
-        Ok(base.inspector().facts(known)?.map(kb_graph))
-    })
-}
-
-fn kb_graph(facts: FactSnapshot) -> KbGraph {
-    let FactSnapshot { generation, entities, facts } = facts;
-    let entity = |line: halma_kb::EntityLine| {
-        let halma_kb::EntityLine { id, name, aliases, kind, description } = line;
-        KbEntity { id, name, aliases, kind, description }
-    };
-    let fact = |line: halma_kb::FactLine| {
-        let halma_kb::FactLine { id, head, relation, tail } = line;
-        KbFact { id, head, relation, tail }
-    };
-    KbGraph {
-        version: generation.to_string(),
-        entities: entities.into_iter().map(entity).collect(),
-        facts: facts.into_iter().map(fact).collect(),
-    }
+fn loader(base: Arc<Base>) -> GraphLoader {
+    Arc::new(move |known| Ok(base.inspector().facts(known)?))
 }
 
 impl Engine {

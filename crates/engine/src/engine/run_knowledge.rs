@@ -71,7 +71,7 @@ impl Knowledge for RunKnowledge {
 
 #[cfg(test)]
 mod tests {
-    use halma_core::{Filter, Layer, MinScore, Mode};
+    use halma_core::{Layer, Mode};
     use halma_testkit::Toy;
 
     use super::*;
@@ -113,15 +113,7 @@ mod tests {
             ("c2", "Bob", "Bob wrote letters.", &[]),
         ]);
         let run = RunKnowledge::new(Arc::new(SearchOnly(Arc::clone(&base))));
-        let query = Query {
-            texts: vec!["Who wrote notes?".to_owned()],
-            layer: Layer::Chunk,
-            mode: Mode::Bm25,
-            limit: 1,
-            min_score: MinScore::Any,
-            exclude: vec![],
-            filter: Filter::default(),
-        };
+        let query = Query::new(vec!["Who wrote notes?".to_owned()], Layer::Chunk, Mode::Bm25, 1);
         let hit = run.search(&query).await.unwrap().remove(0).remove(0);
         let found = run.get(&hit.id).await.unwrap();
         let read = base.get(&hit.id).await.unwrap();

@@ -1,5 +1,5 @@
 //! Searching the base, and the external sources that are configured in addition to it.
-use halma_core::{ConfigError, Filter, Hit, Layer, MinScore, Mode, Query};
+use halma_core::{ConfigError, Filter, Hit, Layer, Mode, Query};
 use halma_kb::NoVectors;
 use halma_web::{WebSearch, web_searches};
 
@@ -26,13 +26,8 @@ impl Engine {
             self.check_vectors(query.layer)?;
         }
         let query = Query {
-            texts: vec![query.text],
-            layer: query.layer,
-            mode: query.mode,
-            limit: query.limit,
-            min_score: MinScore::Any,
-            exclude: vec![],
             filter: query.filter,
+            ..Query::new(vec![query.text], query.layer, query.mode, query.limit)
         };
         let lists = self.setup.knowledge.search(&query).await;
         let lists = lists.map_err(halma_core::Error::Knowledge)?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use halma_core::text::normalise_name;
 use halma_core::{
-    Cx, Error, Filter, Hit, Layer, Meter, MinScore, Mode, Prompt, Query, Question,
-    UnlessFailed as _, UnlessSpent as _, UsageTotal,
+    Cx, Error, Hit, Layer, Meter, Mode, Prompt, Query, Question, UnlessFailed as _,
+    UnlessSpent as _, UsageTotal,
 };
 use halma_kb::{CandidateState, Check, Decision, Feedback, FeedbackCandidate, KbError};
 use minijinja::context;
@@ -152,15 +152,8 @@ async fn facts_near(candidate: &FeedbackCandidate, cx: &Cx) -> Result<Vec<String
     if cx.catalog().await?.count(Layer::Fact) == 0 {
         return Ok(vec![]);
     }
-    let query = Query {
-        texts: vec![format!("{} {}", candidate.question, candidate.answer)],
-        layer: Layer::Fact,
-        mode: Mode::Hybrid,
-        limit: MOST_FACTS,
-        min_score: MinScore::Any,
-        exclude: vec![],
-        filter: Filter::default(),
-    };
+    let text = format!("{} {}", candidate.question, candidate.answer);
+    let query = Query::new(vec![text], Layer::Fact, Mode::Hybrid, MOST_FACTS);
     let found = cx.search(&query).await?;
     Ok(found.into_iter().flatten().map(|hit| hit.text).collect())
 }

@@ -21,7 +21,7 @@ async fn seconds(workers: usize) -> Option<f64> {
     let seen: Arc<Mutex<Vec<(&str, Instant)>>> = Arc::default();
     let noted = Arc::clone(&seen);
     let progress = Arc::new(move |step: PhaseProgress| {
-        noted.lock().push((step.stage.name(), Instant::now()));
+        noted.lock().push((step.phase.name(), Instant::now()));
     });
     let report = test.index_watched(&engine, false, progress).await.unwrap();
     assert_eq!((report.failed_units, report.pending_units), (0, 0), "{:?}", report.failure);

@@ -2,7 +2,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use halma_core::text::normalise_name;
-use halma_core::{Cx, Error, Filter, Hit, Layer, MinScore, Mode, Query, Result};
+use halma_core::{Cx, Error, Hit, Layer, Mode, Query, Result};
 
 use super::bridge::{Bridge, candidates, in_graph};
 use super::error::BlendError;
@@ -297,15 +297,7 @@ fn pairs<'s>(first: &'s Side, second: &'s Side) -> impl Iterator<Item = (&'s Clu
 
 /// The passages of the base that name the bridge.
 async fn passages(cx: &Cx, bridge: &Bridge) -> Result<Vec<Hit>> {
-    let query = Query {
-        texts: vec![bridge.name.clone()],
-        layer: Layer::Chunk,
-        mode: Mode::Hybrid,
-        limit: READ,
-        min_score: MinScore::Any,
-        exclude: vec![],
-        filter: Filter::default(),
-    };
+    let query = Query::new(vec![bridge.name.clone()], Layer::Chunk, Mode::Hybrid, READ);
     let found = cx.search(&query).await?.into_iter().flatten();
     Ok(found.filter(|hit| bridge.is_named_in(hit)).collect())
 }

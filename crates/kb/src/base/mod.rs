@@ -33,7 +33,7 @@ use crate::parallel::cores;
 use crate::search::query_vectors::QueryVectorCache;
 use crate::store::Store;
 use crate::{
-    BaseOptions, FeedbackSettings, Former, GivenThresholds, GraphSettings, KbError, SearchSettings,
+    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, SearchSettings, ThresholdSources,
 };
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
@@ -44,7 +44,7 @@ pub struct Base {
     /// How the embedder is opened, for the record.
     pub(crate) origin: String,
     pub(crate) former: Option<Former>,
-    pub(crate) thresholds: GivenThresholds,
+    pub(crate) thresholds: ThresholdSources,
     pub(crate) search: SearchSettings,
     pub(crate) graph: GraphSettings,
     pub(crate) feedback_settings: FeedbackSettings,
@@ -249,10 +249,7 @@ impl Base {
     /// Questions that were accepted or marked wrong, loaded by the first search.
     pub(crate) async fn feedback_index(&self) -> Result<Arc<FeedbackIndex>, KbError> {
         let (store, held) = (self.store.clone(), Arc::clone(&self.held));
-        let load = move || {
-            let generation = held.refresh(&store)?;
-            held.feedback(&store, generation)
-        };
+        let load = move || held.refresh(&store)?.feedback();
         run_blocking("loading feedback", load).await
     }
 
@@ -262,7 +259,7 @@ impl Base {
     }
 
     /// The open embedder of this name, with its thresholds.
-    pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, GivenThresholds)> {
+    pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, ThresholdSources)> {
         if let Some(embedder) = self.embedder.as_ref().filter(|e| e.model() == model) {
             return Some((embedder, self.thresholds));
         }

@@ -2,8 +2,7 @@
 use std::sync::Arc;
 
 use halma_core::{
-    Edge, FieldValue, Filter, Knowledge, Layer, Metadata, MetadataFilter, MinScore, Mode, NodeId,
-    Query,
+    Edge, FieldValue, Filter, Knowledge, Layer, Metadata, MetadataFilter, Mode, NodeId, Query,
 };
 use tempfile::tempdir;
 
@@ -37,15 +36,7 @@ fn tenants(dir: &std::path::Path) -> (Arc<Base>, Arc<Base>, Arc<Base>) {
 }
 
 fn query(text: &str, layer: Layer, mode: Mode) -> Query {
-    Query {
-        texts: vec![text.to_owned()],
-        layer,
-        mode,
-        limit: 100,
-        min_score: MinScore::Any,
-        exclude: vec![],
-        filter: Filter::default(),
-    }
+    Query::new(vec![text.to_owned()], layer, mode, 100)
 }
 
 /// Every id of a base.

@@ -85,7 +85,7 @@ pub(crate) fn add_document(store: &Store, name: &str, marks: &mut Marks) -> Row 
             writer.put_document(&draft)?;
             let row = writer.find(Layer::Document, id)?.unwrap();
             let mut record: DocumentRecord = writer.linked(row)?;
-            writer.add_name(row, (&format!("{name} again"), ""), false)?;
+            writer.add_name(row, &format!("{name} again"), "", false)?;
             record.names.push(format!("{name} again"));
             let (first, last) = (record.chunks.0, record.chunks.1 - 1);
             let chars = text.chars().count();

@@ -196,9 +196,10 @@ impl Ingest {
                 writer.remove_document(row)?;
                 let origins = record.origins.iter().map(String::as_str);
                 let others = record.names.iter().zip(origins.chain(std::iter::repeat("")));
-                for (at, other) in others.enumerate().filter(|(_, (other, _))| **other != name) {
-                    writer.add_name(new, (other.0, other.1), false)?;
-                    writer.set_metadata(new, other.0, &record.metadata_of(at))?;
+                let others = others.enumerate().filter(|(_, (other, _))| **other != name);
+                for (at, (other, origin)) in others {
+                    writer.add_name(new, other, origin, false)?;
+                    writer.set_metadata(new, other, &record.metadata_of(at))?;
                 }
                 self.report.documents_replaced += 1;
             }
@@ -241,7 +242,7 @@ impl Ingest {
             if let Some(old) = gives_up {
                 self.take_name(writer, old, &name)?;
             }
-            writer.add_name(row, (&name, origin), first)?;
+            writer.add_name(row, &name, origin, first)?;
             let names = &mut self.report.duplicate_names;
             if !first && names.len() < NAMED_DUPLICATES {
                 names.push(name);

@@ -163,7 +163,7 @@ impl Intake {
                 Input::Refused(refused) => self.refused.extend(refused),
                 Input::FileDone(bytes) => {
                     done += bytes;
-                    (self.context.progress)(PhaseProgress { stage: Phase::READ, done, total });
+                    (self.context.progress)(PhaseProgress { phase: Phase::READ, done, total });
                 }
             }
         }

@@ -258,7 +258,7 @@ async fn index_text(
 fn update_lexical(base: &Base, layer: Layer, progress: &Progress) -> Result<(), KbError> {
     let count = base.store.read(|reader| reader.count(layer))?;
     let total = usize::try_from(count).unwrap_or(usize::MAX);
-    let step = |done| progress(PhaseProgress { stage: Phase::STORE, done, total });
+    let step = |done| progress(PhaseProgress { phase: Phase::STORE, done, total });
     base.start_stale_indexes_over()?;
     base.lexical_on_disk(layer)?.catch_up(&base.store, &step)
 }

@@ -51,7 +51,7 @@ pub(super) fn prune(
         forget(context, &going)?;
         ingest.report.documents_removed.extend(going);
         done += batch.len();
-        (context.progress)(PhaseProgress { stage: Phase::PRUNE, done, total });
+        (context.progress)(PhaseProgress { phase: Phase::PRUNE, done, total });
     }
     Ok(())
 }

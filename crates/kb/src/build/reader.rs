@@ -8,7 +8,7 @@ use halma_core::{Layer, Metadata};
 use super::options::Selection;
 use crate::cut::CutSettings;
 use crate::metadata::read_metadata_file;
-use crate::read::{InputFile, Naming, ParsedDocument, Walked, read, walk};
+use crate::read::{FileReader, InputFile, Naming, ParsedDocument, Walked, walk};
 use crate::store::{DocumentRecord, FileKey, FileRecord, FileStamp, Id, Row, hash};
 use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
 
@@ -144,8 +144,8 @@ impl InputReader {
         };
         let mut last: Option<ParsedDocument> = None;
         let mut several = false;
-        let how = (&self.base.parser(), self.options.format);
-        let refused = read(file, bytes, how, &mut |draft| {
+        let reader = FileReader { parser: self.base.parser(), format: self.options.format };
+        let refused = reader.read(file, bytes, &mut |draft| {
             let Some(before) = last.replace(draft) else { return Ok(()) };
             several = true;
             sink(document(before, None))

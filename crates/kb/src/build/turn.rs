@@ -94,7 +94,7 @@ pub(crate) async fn wait(context: &BuildContext) -> Result<WriterLock, KbError> 
         tracing::warn!("another process writes to `{}`; waiting for it", dir.display());
     }
     if lock.is_none() || store.replication().is_some() {
-        (context.progress)(PhaseProgress { stage: Phase::WAIT, done: 0, total: 0 });
+        (context.progress)(PhaseProgress { phase: Phase::WAIT, done: 0, total: 0 });
     }
     run_blocking("waiting for the lock", move || {
         let lock = lock.map_or_else(|| WriterLock::take(&dir), Ok)?;

@@ -197,7 +197,8 @@ pub(crate) async fn cut(
     }
     let plan = CutPlan::new(parsed, title, settings);
     let limit = settings.chunk_chars;
-    let mut cutter = model::Cutter::new(&parsed.text, title, limit, with.cx);
+    let source = model::CutText { text: &parsed.text, title, limit };
+    let mut cutter = model::Cutter::new(source, with.cx);
     let mut pieces = vec![];
     for segment in plan.segments() {
         match segment {
@@ -244,8 +245,8 @@ pub(crate) fn expected_cut(parsed: &Parsed, title: &str, settings: &CutSettings)
             }
             Segment::Flow(range) => {
                 let shown = plan.model_pieces(&range);
-                let cutter = model::Expected { text: &parsed.text, title, limit };
-                pieces.extend(cutter.chunks(&shown, &mut expected.requests));
+                let source = model::CutText { text: &parsed.text, title, limit };
+                pieces.extend(source.expected_chunks(&shown, &mut expected.requests));
             }
         }
     }

@@ -46,11 +46,18 @@ struct Reply {
     forward: String,
 }
 
+/// A text to be cut.
+#[derive(Clone, Copy)]
+pub(super) struct CutText<'a> {
+    pub(super) text: &'a str,
+    pub(super) title: &'a str,
+    /// The length of the largest chunk.
+    pub(super) limit: usize,
+}
+
 /// Cuts a document, piece by piece.
 pub(super) struct Cutter<'a> {
-    text: &'a str,
-    title: &'a str,
-    limit: usize,
+    source: CutText<'a>,
     /// What the text so far is about.
     forward: String,
     cx: &'a Cx,
@@ -58,8 +65,8 @@ pub(super) struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    pub(super) fn new(text: &'a str, title: &'a str, limit: usize, cx: &'a Cx) -> Self {
-        Self { text, title, limit, forward: String::new(), cx, fell_back: 0 }
+    pub(super) fn new(source: CutText<'a>, cx: &'a Cx) -> Self {
+        Self { source, forward: String::new(), cx, fell_back: 0 }
     }
 
     /// Joins pieces into chunks, each with its summary.
@@ -67,7 +74,7 @@ impl<'a> Cutter<'a> {
         let mut chunks = vec![];
         let mut from = 0;
         while from < pieces.len() {
-            let (most, shown) = window(self.text, &pieces[from..], self.limit);
+            let (most, shown) = self.source.window(&pieces[from..]);
             let forward = Some(self.forward.clone()).filter(|forward| !forward.is_empty());
             let (count, summary) = self.ask(&pieces[from..from + shown], most).await?;
             let own = pieces[from].start..pieces[from + count - 1].end;
@@ -84,7 +91,7 @@ impl<'a> Cutter<'a> {
         shown: &[Range<usize>],
         most: usize,
     ) -> Result<(usize, Option<String>), KbError> {
-        let variables = variables(self.text, self.title, (shown, most), &self.forward);
+        let variables = self.source.variables(shown, most, &self.forward);
         let check = |reply: &Reply| check(reply, most);
         match self.cx.ask_checked(&CUT_PROMPT, variables, check).await {
             Ok(reply) => {
@@ -95,7 +102,7 @@ impl<'a> Cutter<'a> {
                 self.fell_back += 1;
                 Ok((most, None))
             }
-            Err(source) => Err(KbError::Cut { title: self.title.to_owned(), source }),
+            Err(source) => Err(KbError::Cut { title: self.source.title.to_owned(), source }),
         }
     }
 }
@@ -116,50 +123,43 @@ fn check(reply: &Reply, most: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// How many pieces a chunk may have, at least one, and how many are shown.
-fn window(text: &str, pieces: &[Range<usize>], limit: usize) -> (usize, usize) {
-    let (mut most, mut shown, mut length) = (0, 0, 0);
-    for piece in pieces {
-        length += text[piece.clone()].chars().count();
-        if length <= limit || most == 0 {
-            most += 1;
-        } else if length > limit + limit / BEYOND {
-            break;
+impl CutText<'_> {
+    /// How many pieces a chunk may have, at least one, and how many are shown.
+    fn window(self, pieces: &[Range<usize>]) -> (usize, usize) {
+        let (mut most, mut shown, mut length) = (0, 0, 0);
+        for piece in pieces {
+            length += self.text[piece.clone()].chars().count();
+            if length <= self.limit || most == 0 {
+                most += 1;
+            } else if length > self.limit + self.limit / BEYOND {
+                break;
+            }
+            shown += 1;
         }
-        shown += 1;
+        (most, shown)
     }
-    (most, shown)
-}
 
-fn variables(
-    text: &str,
-    title: &str,
-    (shown, most): (&[Range<usize>], usize),
-    forward: &str,
-) -> Value {
-    let piece = |range: &Range<usize>| text[range.clone()].trim().to_owned();
-    let pieces: Vec<String> = shown.iter().map(piece).collect();
-    context! { title, forward, pieces, last => most }
-}
+    /// The variables of the prompt: the pieces that are shown, of which a chunk has at most `most`.
+    fn variables(self, shown: &[Range<usize>], most: usize, forward: &str) -> Value {
+        let piece = |range: &Range<usize>| self.text[range.clone()].trim().to_owned();
+        let pieces: Vec<String> = shown.iter().map(piece).collect();
+        context! { title => self.title, forward, pieces, last => most }
+    }
 
-/// Cuts as a model is expected to: every chunk has as many pieces as it may.
-pub(super) struct Expected<'a> {
-    pub(super) text: &'a str,
-    pub(super) title: &'a str,
-    pub(super) limit: usize,
-}
-
-impl Expected<'_> {
-    /// The chunks; the variables of the calls that it takes are added to `requests`.
-    pub(super) fn chunks(&self, pieces: &[Range<usize>], requests: &mut Vec<Value>) -> Vec<Piece> {
+    /// The chunks that a model is expected to make: every one has as many pieces as it may. The
+    /// variables of the calls that it takes are added to `requests`.
+    pub(super) fn expected_chunks(
+        self,
+        pieces: &[Range<usize>],
+        requests: &mut Vec<Value>,
+    ) -> Vec<Piece> {
         let (mut chunks, mut from) = (vec![], 0);
         while from < pieces.len() {
-            let (most, shown) = window(self.text, &pieces[from..], self.limit);
+            let (most, shown) = self.window(&pieces[from..]);
             // A summary of the usual length is carried along.
             let first = requests.is_empty();
             let forward = if first { String::new() } else { "x".repeat(EXPECTED_SUMMARY) };
-            let shown = (&pieces[from..from + shown], most);
-            requests.push(variables(self.text, self.title, shown, &forward));
+            requests.push(self.variables(&pieces[from..from + shown], most, &forward));
             chunks.push(Piece::plain(pieces[from].start..pieces[from + most - 1].end));
             from += most;
         }

@@ -93,7 +93,8 @@ impl<'a> CutPlan<'a> {
     pub(super) fn rows(&self, table: &Table, range: &Range<usize>) -> Vec<Piece> {
         let part = self.parts.partition_point(|part| part.range.start < range.end);
         let heading = self.parts.get(part.saturating_sub(1)).and_then(|part| part.path.last());
-        rows::pieces(self.parsed, table, range, (self.limit, heading.map(String::as_str)))
+        rows::TableRows::new(table, heading.map(String::as_str), self.limit)
+            .pieces(&self.parsed.text, range)
     }
 
     pub(super) fn model_pieces(&self, range: &Range<usize>) -> Vec<Range<usize>> {

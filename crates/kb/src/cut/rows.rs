@@ -2,32 +2,94 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use halma_parse::{Parsed, Table, TableRow};
+use halma_parse::{Table, TableRow};
 
 use super::pieces::{Piece, is_longer, split_long};
 
-/// The rows of a table that have a value, as chunks within `range`.
-pub(super) fn pieces(
-    parsed: &Parsed,
-    table: &Table,
-    range: &Range<usize>,
-    (limit, heading): (usize, Option<&str>),
-) -> Vec<Piece> {
-    // A sheet's name is its heading already.
-    let caption = table.caption.as_deref().map(str::trim);
-    let caption = caption.filter(|c| !c.is_empty() && heading.is_none_or(|h| !h.ends_with(c)));
-    let mut pieces = vec![];
-    let mut at = range.start;
-    for row in &table.rows {
-        let shown = place(&parsed.text, row, range, at);
-        for text in texts(table, row, (limit, caption)) {
-            let own = at..shown.end;
-            let plain = Piece::plain(own);
-            pieces.push(Piece { shown: shown.clone(), text: Some(text), ..plain });
-            at = shown.end.max(at);
-        }
+/// A table whose rows become chunks.
+pub(super) struct TableRows<'a> {
+    table: &'a Table,
+    /// What each chunk begins with; `None` where its heading says so already.
+    caption: Option<&'a str>,
+    /// The length of the largest chunk.
+    limit: usize,
+}
+
+impl<'a> TableRows<'a> {
+    pub(super) fn new(table: &'a Table, heading: Option<&str>, limit: usize) -> Self {
+        let caption = table.caption.as_deref().map(str::trim);
+        let caption = caption.filter(|c| !c.is_empty() && heading.is_none_or(|h| !h.ends_with(c)));
+        Self { table, caption, limit }
     }
-    pieces
+
+    /// The rows that have a value, as chunks within a range of the text.
+    pub(super) fn pieces(&self, text: &str, range: &Range<usize>) -> Vec<Piece> {
+        let mut pieces = vec![];
+        let mut at = range.start;
+        for row in &self.table.rows {
+            let shown = place(text, row, range, at);
+            for text in self.texts(row) {
+                let plain = Piece::plain(at..shown.end);
+                pieces.push(Piece { shown: shown.clone(), text: Some(text), ..plain });
+                at = shown.end.max(at);
+            }
+        }
+        pieces
+    }
+
+    /// `Name: value; …`, without the empty values; in several texts where one would be longer than
+    /// the limit.
+    fn texts(&self, row: &TableRow) -> Vec<String> {
+        let mut whole = String::new();
+        for part in values(self.table, row) {
+            part.write(&mut whole);
+        }
+        if whole.is_empty() {
+            return vec![];
+        }
+        let caption = self.caption.filter(|caption| caption.len() + whole.len() < self.limit);
+        if let Some(caption) = caption {
+            whole = format!("{caption}\n{whole}");
+        }
+        if is_longer(&whole, self.limit) { self.split(row) } else { vec![whole] }
+    }
+
+    /// The values of a row in several texts, each beginning with the first value where it is short.
+    fn split(&self, row: &TableRow) -> Vec<String> {
+        let mut parts = values(self.table, row).map(|value| {
+            let mut part = String::new();
+            value.write(&mut part);
+            part
+        });
+        let first = parts.next();
+        let lead = first.clone().filter(|lead| !is_longer(lead, self.limit / 4));
+        let mut texts = vec![];
+        let mut text = String::new();
+        for part in first.into_iter().chain(parts) {
+            if !text.is_empty() && text.len() + part.len() + 2 > self.limit {
+                texts.push(std::mem::take(&mut text));
+                text.extend(lead.clone());
+            }
+            if !text.is_empty() {
+                text.push_str("; ");
+            }
+            text.push_str(&part);
+            if is_longer(&text, self.limit) {
+                let mut pieces = vec![];
+                split_long(&text, 0..text.len(), self.limit, &mut pieces);
+                let pieces = pieces.into_iter().map(|piece| text[piece].trim().to_owned());
+                texts.extend(pieces.filter(|piece| !piece.is_empty()));
+                text.clear();
+            }
+        }
+        if !text.is_empty() && lead.as_ref() != Some(&text) {
+            texts.push(text);
+        }
+        // The same words of the same row are one chunk.
+        let mut seen = HashSet::new();
+        texts.retain(|text| seen.insert(text.clone()));
+        texts
+    }
 }
 
 /// Where a row stands, never outside its table or before the row above it.
@@ -35,58 +97,6 @@ fn place(text: &str, row: &TableRow, table: &Range<usize>, at: usize) -> Range<u
     let start = row.range.start.clamp(at, table.end);
     let end = row.range.end.clamp(start, table.end);
     if text.is_char_boundary(start) && text.is_char_boundary(end) { start..end } else { at..at }
-}
-
-/// `Name: value; …`, without the empty values; in several texts, each beginning with the first
-/// value, where one would be longer than the limit.
-fn texts(table: &Table, row: &TableRow, (limit, caption): (usize, Option<&str>)) -> Vec<String> {
-    let mut whole = String::new();
-    for part in values(table, row) {
-        part.write(&mut whole);
-    }
-    if whole.is_empty() {
-        return vec![];
-    }
-    if let Some(caption) = caption.filter(|caption| caption.len() + whole.len() < limit) {
-        whole.insert(0, '\n');
-        whole.insert_str(0, caption);
-    }
-    if !is_longer(&whole, limit) {
-        return vec![whole];
-    }
-    let mut parts = values(table, row).map(|value| {
-        let mut part = String::new();
-        value.write(&mut part);
-        part
-    });
-    let first = parts.next();
-    let lead = first.clone().filter(|lead| !is_longer(lead, limit / 4));
-    let mut texts = vec![];
-    let mut text = String::new();
-    for part in first.into_iter().chain(parts) {
-        if !text.is_empty() && text.len() + part.len() + 2 > limit {
-            texts.push(std::mem::take(&mut text));
-            text.extend(lead.clone());
-        }
-        if !text.is_empty() {
-            text.push_str("; ");
-        }
-        text.push_str(&part);
-        if is_longer(&text, limit) {
-            let mut pieces = vec![];
-            split_long(&text, 0..text.len(), limit, &mut pieces);
-            let pieces = pieces.into_iter().map(|piece| text[piece].trim().to_owned());
-            texts.extend(pieces.filter(|piece| !piece.is_empty()));
-            text.clear();
-        }
-    }
-    if !text.is_empty() && lead.as_ref() != Some(&text) {
-        texts.push(text);
-    }
-    // The same words of the same row are one chunk.
-    let mut seen = HashSet::new();
-    texts.retain(|text| seen.insert(text.clone()));
-    texts
 }
 
 /// A value with the name of its column, or its number where it has none.

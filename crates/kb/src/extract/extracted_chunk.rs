@@ -13,13 +13,13 @@ pub(crate) struct ExtractedChunk {
     pub(crate) chunk_id: Id,
     pub(crate) document_id: Id,
     pub(crate) extract: Extraction,
-    /// Where some of its sightings stay what they are.
-    pub(crate) outside: Option<OutsideSightings>,
+    /// Where some of its mentions stay what they are.
+    pub(crate) outside: Option<OutsideMentions>,
 }
 
-/// The sightings of a chunk of which only some are resolved.
+/// The mentions of a chunk of which only some are resolved.
 #[derive(Debug, Clone)]
-pub(crate) struct OutsideSightings {
+pub(crate) struct OutsideMentions {
     /// Whether each is resolved.
     pub(crate) resolved: Vec<bool>,
     /// The entity that each is now.
@@ -27,16 +27,16 @@ pub(crate) struct OutsideSightings {
 }
 
 impl ExtractedChunk {
-    /// Whether a sighting is resolved.
-    pub(crate) fn resolves(&self, sighting: u32) -> bool {
-        let of = |outside: &OutsideSightings| outside.resolved.get(sighting as usize).copied();
+    /// Whether a mention is resolved.
+    pub(crate) fn resolves(&self, mention: u32) -> bool {
+        let of = |outside: &OutsideMentions| outside.resolved.get(mention as usize).copied();
         self.outside.as_ref().is_none_or(|outside| of(outside).unwrap_or(true))
     }
 
-    /// The entity of a sighting that is not resolved.
-    pub(crate) fn entity_outside(&self, sighting: u32) -> Option<Row> {
-        let outside = self.outside.as_ref().filter(|_| !self.resolves(sighting))?;
-        outside.entities.get(sighting as usize).copied()
+    /// The entity of a mention that is not resolved.
+    pub(crate) fn entity_outside(&self, mention: u32) -> Option<Row> {
+        let outside = self.outside.as_ref().filter(|_| !self.resolves(mention))?;
+        outside.entities.get(mention as usize).copied()
     }
 }
 

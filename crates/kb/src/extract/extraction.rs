@@ -42,7 +42,7 @@ struct Triple {
 /// What is kept of a chunk: the reply, as far as the text supports it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Extraction {
-    pub(crate) sightings: Vec<EntityMention>,
+    pub(crate) mentions: Vec<EntityMention>,
     pub(crate) facts: Vec<StatedFact>,
     pub(crate) left_out: LeftOut,
 }
@@ -60,7 +60,7 @@ pub(crate) struct EntityMention {
     pub(crate) times: u32,
 }
 
-/// A fact between two of the chunk's sightings.
+/// A fact between two of the chunk's mentions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StatedFact {
     pub(crate) head: u32,
@@ -130,9 +130,9 @@ impl FactsReply {
         }
         let mut extract = acceptance.extract;
         for (short, long) in bracketed(whole) {
-            let of_long = extract.sightings.iter_mut().find(|s| form(&s.name) == long);
-            if let Some(sighting) = of_long.filter(|s| !s.aliases.contains(&short)) {
-                sighting.aliases.push(short);
+            let of_long = extract.mentions.iter_mut().find(|s| form(&s.name) == long);
+            if let Some(mention) = of_long.filter(|s| !s.aliases.contains(&short)) {
+                mention.aliases.push(short);
             }
         }
         extract
@@ -171,29 +171,29 @@ impl Acceptance<'_> {
         let description = cut(description.unwrap_or_default().trim());
         if let Some(at) = self.by_form.get(&named) {
             // The same name twice: what the second adds is kept.
-            let known = &mut self.extract.sightings[*at as usize];
+            let known = &mut self.extract.mentions[*at as usize];
             if known.description.is_empty() {
                 known.description = description;
             }
             return;
         }
-        if self.extract.sightings.len() >= MOST_ENTITIES {
+        if self.extract.mentions.len() >= MOST_ENTITIES {
             left_out.beyond_limit += 1;
             return;
         }
-        let sighting = EntityMention {
+        let mention = EntityMention {
             name: entity.name.split_whitespace().collect::<Vec<_>>().join(" "),
             kind: kind.trim().to_lowercase(),
             description,
             aliases: vec![],
             times: count(&named, self.text),
         };
-        self.put(named, sighting);
+        self.put(named, mention);
     }
 
-    fn put(&mut self, named: String, sighting: EntityMention) -> u32 {
-        let at = u32::try_from(self.extract.sightings.len()).unwrap_or(u32::MAX);
-        self.extract.sightings.push(sighting);
+    fn put(&mut self, named: String, mention: EntityMention) -> u32 {
+        let at = u32::try_from(self.extract.mentions.len()).unwrap_or(u32::MAX);
+        self.extract.mentions.push(mention);
         self.by_form.insert(named, at);
         at
     }
@@ -213,7 +213,7 @@ impl Acceptance<'_> {
             self.extract.left_out.unknown_ends += 1;
             return;
         }
-        let name = |at: u32| self.extract.sightings[at as usize].name.clone();
+        let name = |at: u32| self.extract.mentions[at as usize].name.clone();
         let said = cut(fact.sentence.unwrap_or_default().trim());
         let text = if said.is_empty() {
             format!("{} {relation} {}.", name(head), name(tail))
@@ -228,7 +228,7 @@ impl Acceptance<'_> {
         }
     }
 
-    /// The sighting of a fact's end. One that the model did not list is a plain entity if the text
+    /// The mention of a fact's end. One that the model did not list is a plain entity if the text
     /// has it.
     fn end(&mut self, name: &str) -> Option<u32> {
         let named = form(name);
@@ -237,7 +237,7 @@ impl Acceptance<'_> {
         }
         let plain = !named.is_empty()
             && named.len() <= LONGEST_NAME
-            && self.extract.sightings.len() < MOST_ENTITIES
+            && self.extract.mentions.len() < MOST_ENTITIES
             && occurs(&named, self.text);
         plain.then(|| {
             let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -304,7 +304,7 @@ fn cut(text: &str) -> String {
     text.chars().take(LONGEST_TEXT).collect()
 }
 
-/// Tells one sighting from another by what it says, wherever it stands.
+/// Tells one mention from another by what it says, wherever it stands.
 pub(crate) fn print_of(named: &str, kind: u8, descriptions: &BTreeSet<String>) -> Id {
     let mut parts: Vec<&[u8]> = vec![named.as_bytes()];
     let kind = [kind];

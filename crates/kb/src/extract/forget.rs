@@ -71,22 +71,22 @@ pub(crate) fn forget_quotes(
 fn describe_again(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> heed::Result<()> {
     for row in entities {
         let Some(record) = writer.node::<EntityRecord>(*row)? else { continue };
-        let mut sightings = vec![];
+        let mut mentions = vec![];
         let entity = (Layer::Entity, *row);
         for from in writer.first_edges_to(entity, Edge::Mentions, DESCRIBED_BY)? {
             let key = |task| UnitKey::of(task, from);
             let made = writer.result_of::<Made>(key(Task::Graph))?;
             let extract = writer.result_of::<Extraction>(key(Task::Facts))?;
             if let (Some((_, made)), Some((_, extract))) = (made, extract) {
-                let of = made.entities.into_iter().zip(extract.sightings);
-                sightings.extend(of.filter(|(entity, _)| entity == row).map(|(_, seen)| seen));
+                let of = made.entities.into_iter().zip(extract.mentions);
+                mentions.extend(of.filter(|(entity, _)| entity == row).map(|(_, seen)| seen));
             }
         }
         // Entities made of names alone hold nothing but their name.
-        if sightings.is_empty() {
+        if mentions.is_empty() {
             continue;
         }
-        let left = profile_of(&sightings);
+        let left = profile_of(&mentions);
         let record = EntityRecord {
             name: left.name,
             kind: left.kind,

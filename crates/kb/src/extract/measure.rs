@@ -60,7 +60,7 @@ fn reads(recorded: Recorded) -> (Vec<ExtractedChunk>, usize) {
 
 fn names(reads: &[ExtractedChunk]) -> usize {
     let names: BTreeSet<&str> =
-        reads.iter().flat_map(|r| &r.extract.sightings).map(|s| s.name.as_str()).collect();
+        reads.iter().flat_map(|r| &r.extract.mentions).map(|s| s.name.as_str()).collect();
     names.len()
 }
 
@@ -91,12 +91,12 @@ fn measure_recorded_facts() {
     let (reads, again) = reads(recorded);
     println!("{} passages in {:?}, {again} asked again", reads.len(), began.elapsed());
     let facts: usize = reads.iter().map(|read| read.extract.facts.len()).sum();
-    let sightings: usize = reads.iter().map(|read| read.extract.sightings.len()).sum();
+    let mentions: usize = reads.iter().map(|read| read.extract.mentions.len()).sum();
     let mut left_out = super::LeftOut::default();
     for read in &reads {
         left_out.add(read.extract.left_out);
     }
-    println!("{facts} of {triples} facts kept, {sightings} sightings, {left_out:?}");
+    println!("{facts} of {triples} facts kept, {mentions} mentions, {left_out:?}");
     let began = std::time::Instant::now();
     let Resolved { entities, merges, questions, locals } =
         resolve(&reads, &ResolutionEvidence::default());

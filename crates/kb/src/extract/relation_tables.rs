@@ -13,7 +13,7 @@ use crate::search::least_cosine;
 use crate::search::matrix::cosine;
 use crate::stages::BuildContext;
 use crate::store::{
-    ChunkRecord, Column, EntityRecord, FactRecord, Id, Link, Row, RowRecord, StoreReader,
+    ChunkRecord, Column, EntityRecord, FactRecord, Id, Link, Row, RowRecord, Rows, StoreReader,
     StoreWriter, TableRecord, TextPlace, hash,
 };
 use crate::tables::ColumnReading;
@@ -90,8 +90,8 @@ fn root(stem: &str) -> String {
     stem.to_owned()
 }
 
-/// The facts of one relation, as rows.
-struct Made {
+/// A table of one relation.
+struct RelationTable {
     relation: String,
     columns: Vec<Column>,
     rows: Vec<Line>,
@@ -104,6 +104,36 @@ struct Line {
     chunks: Vec<Row>,
     place: TextPlace,
     cells: Vec<String>,
+}
+
+impl RelationTable {
+    fn table_record(&self, id: Id, rows: Rows) -> TableRecord {
+        TableRecord {
+            id,
+            document: None,
+            section: None,
+            place: TextPlace::default(),
+            caption: Some(self.relation.clone()),
+            columns: self.columns.clone(),
+            rows,
+            page: None,
+            merged: vec![],
+            relation: Some(self.relation.clone()),
+        }
+    }
+
+    fn row_records(&self, id: Id, table: Row) -> Vec<RowRecord> {
+        let record = |(number, line): (u32, &Line)| RowRecord {
+            id: hash(&[&id.to_be_bytes(), &line.id.to_be_bytes()]),
+            table,
+            chunk: line.chunks[0],
+            also: line.chunks[1..].to_vec(),
+            number,
+            place: line.place,
+            cells: line.cells.clone(),
+        };
+        (1..).zip(&self.rows).map(record).collect()
+    }
 }
 
 /// Makes or renews the tables that the settings name, and removes those they name no more.
@@ -130,7 +160,7 @@ pub(super) async fn update_all(context: &Arc<BuildContext>) -> Result<usize, KbE
             let facts = if wanted.is_empty() { vec![] } else { reader.all_facts()? };
             let mut tables = vec![];
             for relation in &wanted {
-                tables.push(collect(reader, relation, (&facts, &near))?);
+                tables.push(collect(reader, relation, &facts, &near)?);
             }
             let names = if targets.is_empty() { HashMap::new() } else { entity_names(reader)? };
             for target in &targets {
@@ -185,8 +215,9 @@ async fn nearness(context: &BuildContext, wanted: &[String]) -> Result<Nearness,
 fn collect(
     reader: &StoreReader<'_>,
     name: &str,
-    (facts, near): (&[(Row, FactRecord)], &Nearness),
-) -> heed::Result<Made> {
+    facts: &[(Row, FactRecord)],
+    near: &Nearness,
+) -> heed::Result<RelationTable> {
     let wanted = Relation::new(name);
     let mut rows = vec![];
     let (mut heads, mut tails): (BTreeMap<String, usize>, BTreeMap<String, usize>) =
@@ -218,11 +249,11 @@ fn collect(
     };
     let mut columns: Vec<Column> = [first, second].into_iter().enumerate().map(read).collect();
     columns.push(column("evidence".to_owned()));
-    Ok(Made { relation: name.to_owned(), columns, rows })
+    Ok(RelationTable { relation: name.to_owned(), columns, rows })
 }
 
 /// A table that was asked for. Its columns are of the types that it names as far as all values fit.
-fn targeted(target: &TableTarget, rows: Vec<JoinedRow>) -> Made {
+fn targeted(target: &TableTarget, rows: Vec<JoinedRow>) -> RelationTable {
     let mut columns = vec![column(target.head.clone())];
     if !target.tail.is_empty() {
         let same = target.tail == target.head;
@@ -244,7 +275,7 @@ fn targeted(target: &TableTarget, rows: Vec<JoinedRow>) -> Made {
     columns.push(column("evidence".to_owned()));
     let line = |JoinedRow { id, chunks, place, cells }| Line { id, chunks, place, cells };
     let rows = rows.into_iter().map(line).collect();
-    Made { relation: target.relation.clone(), columns, rows }
+    RelationTable { relation: target.relation.clone(), columns, rows }
 }
 
 fn column(name: String) -> Column {
@@ -257,7 +288,7 @@ fn most(counts: &BTreeMap<String, usize>) -> Option<String> {
     best.map(|(word, _)| word.clone()).filter(|word| !word.is_empty())
 }
 
-fn write(writer: &mut StoreWriter<'_>, tables: &[Made]) -> heed::Result<()> {
+fn write(writer: &mut StoreWriter<'_>, tables: &[RelationTable]) -> heed::Result<()> {
     let mut kept = vec![];
     for made in tables.iter().filter(|made| !made.rows.is_empty()) {
         put(writer, made)?;
@@ -283,41 +314,20 @@ fn table_id(relation: &str) -> Id {
 }
 
 /// Puts in a table unless it is there as it should be.
-fn put(writer: &mut StoreWriter<'_>, made: &Made) -> heed::Result<()> {
+fn put(writer: &mut StoreWriter<'_>, made: &RelationTable) -> heed::Result<()> {
     let id = table_id(&made.relation);
     let held = writer.find(Layer::Table, id)?;
     let table = match held {
         Some(row) => row,
         None => writer.take_rows(Layer::Table, 1)?,
     };
-    let record = |rows| TableRecord {
-        id,
-        document: None,
-        section: None,
-        place: TextPlace::default(),
-        caption: Some(made.relation.clone()),
-        columns: made.columns.clone(),
-        rows,
-        page: None,
-        merged: vec![],
-        relation: Some(made.relation.clone()),
-    };
-    let line = |(number, line): (u32, &Line)| RowRecord {
-        id: hash(&[&id.to_be_bytes(), &line.id.to_be_bytes()]),
-        table,
-        chunk: line.chunks[0],
-        also: line.chunks[1..].to_vec(),
-        number,
-        place: line.place,
-        cells: line.cells.clone(),
-    };
-    let rows: Vec<RowRecord> = (1_u32..).zip(&made.rows).map(line).collect();
+    let rows = made.row_records(id, table);
     if let Some(known) = writer.node::<TableRecord>(table)? {
         let mut held = vec![];
         for row in known.rows.0..known.rows.1 {
             held.extend(writer.node::<RowRecord>(row)?);
         }
-        if held == rows && known == record(known.rows) {
+        if held == rows && known == made.table_record(id, known.rows) {
             return Ok(());
         }
         remove_rows(writer, &known)?;
@@ -332,7 +342,7 @@ fn put(writer: &mut StoreWriter<'_>, made: &Made) -> heed::Result<()> {
         }
         row += 1;
     }
-    writer.put_node(table, &record((first, row)))
+    writer.put_node(table, &made.table_record(id, (first, row)))
 }
 
 fn remove_rows(writer: &mut StoreWriter<'_>, table: &TableRecord) -> heed::Result<()> {

@@ -33,9 +33,10 @@ impl Base {
                 if candidate.state == CandidateState::Accepted {
                     continue;
                 }
-                let atom = atom(writer, (key, at + 1), candidate, decision)?;
+                let id = accepted_id(key, at + 1, &candidate.question);
+                let atom = atom(writer, id, candidate, acceptance(key, candidate, decision))?;
                 let row = writer.put_accepted(key, &atom)?;
-                decided(record, at, CandidateState::Accepted, decision);
+                decide(record, at, CandidateState::Accepted, decision);
                 record.candidates[at].atom = Some(row);
                 atoms.push((Layer::Atom, row));
             }
@@ -108,7 +109,7 @@ impl Base {
                 } else if state == CandidateState::Undone {
                     continue;
                 }
-                decided(record, at, state, decision);
+                decide(record, at, state, decision);
             }
             record.dismissed |= state == CandidateState::Rejected && decision.candidates.is_empty();
             Ok(())
@@ -139,8 +140,13 @@ impl Base {
                 let Some(mut record) = writer.feedback(key)? else {
                     return Ok(Err(KbError::NoFeedback { id: id.to_owned() }));
                 };
-                if let Some(refused) = refused(writer, (id, key), &record, decision)? {
-                    return Ok(Err(refused));
+                if let Some(missing) = missing_candidate(id, &record, decision) {
+                    return Ok(Err(missing));
+                }
+                if !decision.despite
+                    && let Some(contradicted) = contradicted(writer, id, key, &record)?
+                {
+                    return Ok(Err(contradicted));
                 }
                 let done = change(writer, &mut record)?;
                 writer.put_feedback(key, &record)?;
@@ -191,22 +197,21 @@ impl Base {
     }
 }
 
-/// Why a decision is not possible.
-fn refused(
-    reader: &StoreReader<'_>,
-    (id, key): (&str, Id),
-    record: &FeedbackRecord,
-    decision: &Decision,
-) -> heed::Result<Option<KbError>> {
+/// The error for a decision about a candidate that is not there.
+fn missing_candidate(id: &str, record: &FeedbackRecord, decision: &Decision) -> Option<KbError> {
     let count = record.candidates.len();
-    if let Some(number) = decision.candidates.iter().find(|n| **n == 0 || **n > count) {
-        let (id, number) = (id.to_owned(), *number);
-        return Ok(Some(KbError::NoCandidate { id, number, count }));
-    }
-    if decision.despite {
-        return Ok(None);
-    }
-    let others = contradicting(reader.feedback_near(record)?.iter(), (key, record));
+    let number = decision.candidates.iter().find(|n| **n == 0 || **n > count)?;
+    Some(KbError::NoCandidate { id: id.to_owned(), number: *number, count })
+}
+
+/// The error for a decision while other feedback says otherwise.
+fn contradicted(
+    reader: &StoreReader<'_>,
+    id: &str,
+    key: Id,
+    record: &FeedbackRecord,
+) -> heed::Result<Option<KbError>> {
+    let others = contradicting(reader.feedback_near(record)?.iter(), key, record);
     let others: Vec<String> = others.into_iter().map(feedback_id).collect();
     let id = id.to_owned();
     Ok((!others.is_empty()).then(|| KbError::Contradicted { id, others: others.join("`, `") }))
@@ -223,7 +228,7 @@ fn chosen(record: &FeedbackRecord, decision: &Decision) -> Vec<usize> {
     chosen
 }
 
-fn decided(record: &mut FeedbackRecord, at: usize, state: CandidateState, decision: &Decision) {
+fn decide(record: &mut FeedbackRecord, at: usize, state: CandidateState, decision: &Decision) {
     let candidate = &mut record.candidates[at];
     candidate.state = state;
     candidate.by.clone_from(&decision.by);
@@ -233,24 +238,28 @@ fn decided(record: &mut FeedbackRecord, at: usize, state: CandidateState, decisi
     }
 }
 
-fn atom(
-    reader: &StoreReader<'_>,
-    (feedback, number): (Id, usize),
-    candidate: &CandidateRecord,
-    decision: &Decision,
-) -> heed::Result<AtomRecord> {
-    let (chunk, also) = (candidate.chunks[0], candidate.chunks[1..].to_vec());
-    let held: ChunkRecord = reader.linked(chunk)?;
-    let (start, end) = held.place.chars;
-    let accepted = AcceptedAtom {
+/// What an atom says of the candidate that it was.
+fn acceptance(feedback: Id, candidate: &CandidateRecord, decision: &Decision) -> AcceptedAtom {
+    AcceptedAtom {
         feedback,
         kind: candidate.kind,
         answer: candidate.answer.clone(),
-        also,
+        also: candidate.chunks[1..].to_vec(),
         by: decision.by.clone(),
         at: decision.at,
-    };
-    let id = accepted_id(feedback, number, &candidate.question);
+    }
+}
+
+/// The atom of the first chunk that a candidate rests on.
+fn atom(
+    reader: &StoreReader<'_>,
+    id: Id,
+    candidate: &CandidateRecord,
+    accepted: AcceptedAtom,
+) -> heed::Result<AtomRecord> {
+    let chunk = candidate.chunks[0];
+    let held: ChunkRecord = reader.linked(chunk)?;
+    let (start, end) = held.place.chars;
     let (text, accepted) = (candidate.question.clone(), Some(accepted));
     Ok(AtomRecord { id, chunk, start, end, text, accepted })
 }

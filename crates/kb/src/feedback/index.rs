@@ -34,7 +34,7 @@ struct IndexedRecord {
 }
 
 impl IndexedRecord {
-    fn new((id, stamp): (Id, Id), record: &FeedbackRecord) -> Self {
+    fn new(id: Id, stamp: Id, record: &FeedbackRecord) -> Self {
         let lowers = record.verdict == Verdict::Wrong && !record.dismissed;
         let wrong = (lowers && !record.cited.is_empty())
             .then(|| Arc::new(KnownQuestion::new(id, &record.question, &record.cited)));
@@ -91,7 +91,7 @@ impl FeedbackIndex {
             let record = match held.filter(|held| held.stamp == stamp) {
                 Some(held) => held.clone(),
                 None => match reader.feedback(id)? {
-                    Some(record) => IndexedRecord::new((id, stamp), &record),
+                    Some(record) => IndexedRecord::new(id, stamp, &record),
                     None => continue,
                 },
             };

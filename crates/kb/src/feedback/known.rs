@@ -2,12 +2,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use halma_core::text::{normalise_name, words};
-use halma_core::{Filter, Hit, Layer, MinScore, Mode, NodeId, Query};
+use halma_core::{Filter, Hit, Layer, Mode, NodeId, Query};
 
 use super::feedback_id;
 use super::index::terms_of;
 use crate::search::least_cosine;
-use crate::store::{AtomRecord, Row, parse_id};
+use crate::store::{AtomRecord, Row, StoreReader, node_id, parse_id};
 use crate::{Base, FeedbackSettings, KbError};
 
 /// Accepted questions that are compared by their vectors.
@@ -31,6 +31,27 @@ pub struct KnownAnswer {
     pub similarity: f32,
     /// The chunks that it rests on.
     pub passages: Vec<Hit>,
+}
+
+impl KnownAnswer {
+    /// The answer of an accepted atom, with the same question.
+    fn read(reader: &StoreReader<'_>, atom: AtomRecord) -> heed::Result<Option<Self>> {
+        let chunks = atom.chunks_below();
+        let Some(accepted) = atom.accepted else { return Ok(None) };
+        let mut passages = vec![];
+        for chunk in chunks {
+            passages.extend(reader.hit((Layer::Chunk, chunk))?);
+        }
+        Ok(Some(Self {
+            feedback: feedback_id(accepted.feedback),
+            atom: node_id(Layer::Atom, atom.id),
+            question: atom.text,
+            answer: accepted.answer.trim().to_owned(),
+            is_same: true,
+            similarity: 1.0,
+            passages,
+        }))
+    }
 }
 
 impl Base {
@@ -70,23 +91,10 @@ impl Base {
             let mut known = vec![];
             for (row, (similarity, is_same)) in similar {
                 let Some(atom) = reader.node::<AtomRecord>(row)? else { continue };
-                let Some(accepted) = &atom.accepted else { continue };
-                if !is_same && marks(question) != marks(&atom.text) {
-                    continue;
+                if is_same || marks(question) == marks(&atom.text) {
+                    let answer = KnownAnswer::read(reader, atom)?;
+                    known.extend(answer.map(|a| KnownAnswer { is_same, similarity, ..a }));
                 }
-                let mut passages = vec![];
-                for chunk in atom.chunks_below() {
-                    passages.extend(reader.hit((Layer::Chunk, chunk))?);
-                }
-                known.push(KnownAnswer {
-                    feedback: feedback_id(accepted.feedback),
-                    atom: crate::store::node_id(Layer::Atom, atom.id),
-                    question: atom.text.clone(),
-                    answer: accepted.answer.trim().to_owned(),
-                    is_same,
-                    similarity,
-                    passages,
-                });
             }
             known.sort_by(|a, b| {
                 b.similarity.total_cmp(&a.similarity).then_with(|| a.atom.cmp(&b.atom))
@@ -98,13 +106,8 @@ impl Base {
     /// Accepted atoms by the cosine of their question, where they have vectors.
     async fn nearest_accepted(&self, question: &str) -> Result<Vec<(Row, f32)>, KbError> {
         let query = Query {
-            texts: vec![question.to_owned()],
-            layer: Layer::Atom,
-            mode: Mode::Hybrid,
-            limit: NEAREST,
-            min_score: MinScore::Any,
-            exclude: vec![],
             filter: Filter { feedback: Some(true), ..Filter::default() },
+            ..Query::new(vec![question.to_owned()], Layer::Atom, Mode::Hybrid, NEAREST)
         };
         let hits = self.find_plain(&query).await?.into_iter().flatten();
         self.store.read(|reader| {

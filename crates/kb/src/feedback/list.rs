@@ -112,14 +112,15 @@ impl AllFeedback {
 
     fn contradicting(&self, id: Id, record: &FeedbackRecord) -> Vec<Id> {
         let near = Self::keys(record).into_iter().filter_map(|key| self.near.get(&key)).flatten();
-        contradicting(near.map(|at| &self.records[*at]), (id, record))
+        contradicting(near.map(|at| &self.records[*at]), id, record)
     }
 }
 
 /// The ids of those that say otherwise than one.
 pub(super) fn contradicting<'a>(
     near: impl Iterator<Item = &'a (Id, FeedbackRecord)>,
-    (id, record): (Id, &FeedbackRecord),
+    id: Id,
+    record: &FeedbackRecord,
 ) -> Vec<Id> {
     let mut found: Vec<Id> = near
         .filter(|(other, _)| *other != id)
@@ -145,8 +146,8 @@ impl Base {
         let found = self.store.read(|reader| {
             let Some(record) = reader.feedback(key)? else { return Ok(None) };
             let near = reader.feedback_near(&record)?;
-            let contradicts = contradicting(near.iter(), (key, &record));
-            shown(reader, (key, &record), contradicts).map(Some)
+            let contradicts = contradicting(near.iter(), key, &record);
+            shown(reader, key, &record, contradicts).map(Some)
         })?;
         found.ok_or_else(missing)
     }
@@ -172,7 +173,7 @@ impl Base {
                     continue;
                 }
                 let contradicts = all.contradicting(*id, record);
-                let feedback = shown(reader, (*id, record), contradicts)?;
+                let feedback = shown(reader, *id, record, contradicts)?;
                 if query.contradicted.is_none_or(|is| is != feedback.contradicts.is_empty()) {
                     listed.push(feedback);
                 }
@@ -184,7 +185,8 @@ impl Base {
 
 fn shown(
     reader: &StoreReader<'_>,
-    (id, record): (Id, &FeedbackRecord),
+    id: Id,
+    record: &FeedbackRecord,
     contradicts: Vec<Id>,
 ) -> heed::Result<Feedback> {
     let mut documents = vec![];

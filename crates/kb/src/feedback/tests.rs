@@ -1,7 +1,7 @@
 //! Giving, accepting, finding and taking back, on a base with something in every layer.
 use std::sync::Arc;
 
-use halma_core::{Edge, Filter, Hit, Knowledge as _, Layer, MinScore, Mode, NodeId, Query};
+use halma_core::{Edge, Filter, Hit, Knowledge as _, Layer, Mode, NodeId, Query};
 use halma_core::{FieldValue, Metadata, MetadataFilter};
 
 use super::*;
@@ -56,13 +56,8 @@ async fn accepted(base: &Arc<Base>, sources: &[NodeId]) -> Feedback {
 
 async fn find(base: &Base, layer: Layer, text: &str, feedback: Option<bool>) -> Vec<Hit> {
     let query = Query {
-        texts: vec![text.into()],
-        layer,
-        mode: Mode::Bm25,
-        limit: 5,
-        min_score: MinScore::Any,
-        exclude: vec![],
         filter: Filter { feedback, ..Filter::default() },
+        ..Query::new(vec![text.into()], layer, Mode::Bm25, 5)
     };
     base.search(&query).await.unwrap().remove(0)
 }

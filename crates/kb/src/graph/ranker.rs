@@ -57,7 +57,7 @@ impl Ranker for GraphRanker {
             }
             let vector = vector.as_deref();
             let index = search.index(Layer::Chunk)?;
-            let FoundByWords { lexical, shares } = by_words(search, text, vector)?;
+            let LexicalMatches { lexical, shares } = lexical_matches(search, text, vector)?;
             let query = GraphQuery {
                 search,
                 text,
@@ -77,18 +77,18 @@ impl Ranker for GraphRanker {
 }
 
 /// What BM25 finds for a text.
-struct FoundByWords {
+struct LexicalMatches {
     /// The admitted chunks, best first.
     lexical: Vec<(Row, f32)>,
     /// Atoms and chunks as a share of the best, of each layer without vectors.
     shares: HashMap<At, f32>,
 }
 
-fn by_words(
+fn lexical_matches(
     search: &Search<'_>,
     text: &str,
     vector: Option<&QueryVector>,
-) -> Result<FoundByWords, KbError> {
+) -> Result<LexicalMatches, KbError> {
     let mut shares = HashMap::new();
     let has_vectors = |layer| vector.is_some() && search.matrices.contains_key(&layer);
     let best = |layer| search.index(layer)?.search(&search.lexical_query(text), SHARES_DEPTH, None);
@@ -104,11 +104,11 @@ fn by_words(
         add(Layer::Chunk, &found);
         if search.admitted(Layer::Chunk).is_everything() {
             found.truncate(LEXICAL_DEPTH);
-            return Ok(FoundByWords { lexical: found, shares });
+            return Ok(LexicalMatches { lexical: found, shares });
         }
     }
     let lexical = search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?;
-    Ok(FoundByWords { lexical, shares })
+    Ok(LexicalMatches { lexical, shares })
 }
 
 /// Where these chunks are in the walk, in the order of their rows.

@@ -26,6 +26,14 @@ pub(super) struct FirstStage<'a> {
     pub(super) summaries: RowMap<f32>,
 }
 
+impl FirstStage<'_> {
+    /// Where a cosine lies between the least and the greatest of any chunk, from 0 to 1.
+    fn in_range(&self, cosine: f32) -> f32 {
+        let (least, greatest) = self.range;
+        if greatest > least { (cosine - least) / (greatest - least) } else { 0.0 }
+    }
+}
+
 /// A chunk with its score and what that is made of.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkScore {
@@ -38,7 +46,9 @@ pub(super) struct ChunkScore {
 pub(super) const PARTS: [&str; 10] =
     ["dense", "bm25", "entities", "titles", "tags", "links", "next", "covers", "led_to", SUMMARIES];
 
-/// The first of them that needs no similarity to the question, but for `covers`.
+/// Their places in [`PARTS`].
+const DENSE: usize = 0;
+const BM25: usize = 1;
 const ENTITIES: usize = 2;
 const TITLES: usize = 3;
 const TAGS: usize = 4;
@@ -46,6 +56,7 @@ pub(super) const LINKS: usize = 5;
 pub(super) const NEXT: usize = 6;
 pub(super) const COVERS: usize = 7;
 pub(super) const LED_TO: usize = 8;
+const FROM_SUMMARIES: usize = 9;
 
 impl ChunkScore {
     /// Whether a name, a tag or another chunk leads there.
@@ -82,8 +93,7 @@ impl GraphContext<'_> {
         let active = self.propagate(self.named(first.question, &best)?, &first.similarity)?;
         let mut sums = self.sums(&active, &best);
         self.add_tags(first.tags, &mut sums)?;
-        let most_lexical = first.lexical.first().map_or(0.0, |(_, score)| *score);
-        let by_lexical: RowMap<f32> = first.lexical.iter().copied().collect();
+        let bm25 = shares_of_best(first.lexical);
         let mut rows: Vec<Row> = best;
         rows.extend(sums.keys());
         rows.extend(first.summaries.keys());
@@ -94,23 +104,14 @@ impl GraphContext<'_> {
         let mut scored = Vec::with_capacity(rows.len());
         for (at, row) in rows.into_iter().enumerate() {
             let near = near.as_ref().and_then(|near| near[at]);
-            let spread = first.range.1 - first.range.0;
-            let near = near.filter(|_| spread > 0.0).map(|near| (near - first.range.0) / spread);
-            let bm25 = by_lexical.get(&row).copied().unwrap_or(0.0);
-            let bm25 = if most_lexical > 0.0 { bm25 / most_lexical } else { 0.0 };
             let Sums { names, titles, tags } = sums.get(&row).copied().unwrap_or_default();
-            let parts = [
-                self.settings.dense * near.unwrap_or(0.0),
-                self.settings.bm25 * bm25,
-                self.settings.entities * names.ln_1p(),
-                self.settings.titles * titles,
-                self.settings.tags * tags,
-                0.0,
-                0.0,
-                0.0,
-                0.0,
-                first.summaries.get(&row).copied().unwrap_or(0.0),
-            ];
+            let mut parts = [0.0; PARTS.len()];
+            parts[DENSE] = self.settings.dense * near.map_or(0.0, |near| first.in_range(near));
+            parts[BM25] = self.settings.bm25 * bm25.get(&row).copied().unwrap_or(0.0);
+            parts[ENTITIES] = self.settings.entities * names.ln_1p();
+            parts[TITLES] = self.settings.titles * titles;
+            parts[TAGS] = self.settings.tags * tags;
+            parts[FROM_SUMMARIES] = first.summaries.get(&row).copied().unwrap_or(0.0);
             scored.push(ChunkScore { row, score: parts.iter().sum(), parts });
         }
         best_first(&mut scored, most.max(SOURCES));
@@ -226,6 +227,12 @@ impl GraphContext<'_> {
         }
         Ok(through)
     }
+}
+
+/// The scores of a list, best first, as shares of the best.
+fn shares_of_best(list: &[(Row, f32)]) -> RowMap<f32> {
+    let most = list.first().map_or(0.0, |(_, score)| *score);
+    list.iter().filter(|_| most > 0.0).map(|(row, score)| (*row, score / most)).collect()
 }
 
 /// Puts the best to the front, best first, ties by row; the others follow in no order.

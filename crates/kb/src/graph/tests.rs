@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use halma_core::text::{NameKind, content_words, names, sentences};
 use halma_core::{
     ChatReply, ChatRequest, Edge, EmbedRole, Embedder, Filter, Hit, Knowledge, Layer, Llm,
-    LlmError, MinScore, Mode, Models, Prompts, Query, Setup, Vector,
+    LlmError, Mode, Models, Prompts, Query, Setup, Vector,
 };
 use halma_testkit::Toy;
 
@@ -129,15 +129,7 @@ async fn indexed(base: &Arc<Base>, dir: &std::path::Path, file: &str, atoms: Ato
 const QUESTION: &str = "In which town did the painter of Low Tide grow up?";
 
 fn query(texts: &[&str], layer: Layer, mode: Mode) -> Query {
-    Query {
-        texts: texts.iter().map(|text| (*text).to_owned()).collect(),
-        layer,
-        mode,
-        limit: 3,
-        min_score: MinScore::Any,
-        exclude: vec![],
-        filter: Filter::default(),
-    }
+    Query::new(texts.iter().map(|text| (*text).to_owned()).collect(), layer, mode, 3)
 }
 
 fn titles(hits: &[Hit]) -> Vec<&str> {

@@ -3,8 +3,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use halma_core::{
-    Edge, FieldValue, Hit, Knowledge, Llm, Metadata, MetadataFilter, MinScore, Mode, Models,
-    NodeId, Prompts, Query, Setup,
+    Edge, FieldValue, Filter, Hit, Knowledge, Llm, Metadata, MetadataFilter, Mode, Models, NodeId,
+    Prompts, Query, Setup,
 };
 use halma_testkit::Toy;
 
@@ -43,21 +43,13 @@ async fn found(base: &Base) -> Vec<String> {
         Filter { documents: vec!["*2".into(), "*5".into()], ..Filter::default() },
         Filter { since: Some("2020-01-04".parse().unwrap()), ..Filter::default() },
     ];
+    let texts: Vec<String> =
+        vec!["Where was Mara Quill seen?".into(), "Who was in Carrow with Ines Barrow?".into()];
     for filter in filters {
         for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid, Mode::Graph] {
             for layer in [Layer::Chunk, Layer::Atom, Layer::Entity, Layer::Document] {
-                let query = Query {
-                    texts: vec![
-                        "Where was Mara Quill seen?".into(),
-                        "Who was in Carrow with Ines Barrow?".into(),
-                    ],
-                    layer,
-                    mode,
-                    limit: 30,
-                    min_score: MinScore::Any,
-                    exclude: vec![],
-                    filter: filter.clone(),
-                };
+                let query =
+                    Query { filter: filter.clone(), ..Query::new(texts.clone(), layer, mode, 30) };
                 let lists = base.search(&query).await.unwrap();
                 // Removed texts still count in the statistics of an index in memory.
                 let in_memory = matches!(layer, Layer::Entity | Layer::Document);

@@ -1,41 +1,11 @@
 //! The facts of a base with the entities between which they hold, to be queried as a graph.
 use std::collections::BTreeSet;
 
-use halma_core::{Layer, NodeId};
-use serde::Serialize;
+use halma_core::{ExtractedEntity, ExtractedFact, ExtractedGraph, Layer};
 
 use super::Inspector;
 use crate::KbError;
 use crate::store::{EntityRecord, FactRecord, Row, node_id};
-
-/// An entity that a fact is about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct EntityLine {
-    pub id: NodeId,
-    pub name: String,
-    /// Other names, normalised.
-    pub aliases: Vec<String>,
-    /// `person`, `place` …; empty where it is not known.
-    pub kind: String,
-    pub description: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FactLine {
-    pub id: NodeId,
-    pub head: NodeId,
-    pub relation: String,
-    pub tail: NodeId,
-}
-
-/// All facts of a base.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FactSnapshot {
-    /// Changes whenever the base does.
-    pub generation: u64,
-    pub entities: Vec<EntityLine>,
-    pub facts: Vec<FactLine>,
-}
 
 impl Inspector<'_> {
     /// How many facts were extracted from the documents.
@@ -45,7 +15,7 @@ impl Inspector<'_> {
 
     /// All facts and their entities, each by id; `None` when the base still is what it was at the
     /// generation `known`.
-    pub fn facts(&self, known: Option<u64>) -> Result<Option<FactSnapshot>, KbError> {
+    pub fn facts(&self, known: Option<u64>) -> Result<Option<ExtractedGraph>, KbError> {
         self.base.store.read(|reader| {
             let generation = reader.generation()?;
             if known == Some(generation) {
@@ -59,19 +29,24 @@ impl Inspector<'_> {
                 let record: EntityRecord = reader.linked(row)?;
                 let EntityRecord { id, name, aliases, kind, description, .. } = record;
                 let id = node_id(Layer::Entity, id);
-                entities.push((row, EntityLine { id, name, aliases, kind, description }));
+                entities.push((row, ExtractedEntity { id, name, aliases, kind, description }));
             }
             let named = |row: Row| {
                 let at = entities.binary_search_by_key(&row, |(row, _)| *row);
                 at.map(|at| entities[at].1.id.clone()).expect("its row was read above")
             };
-            let line = |(_, fact): (Row, FactRecord)| {
+            let fact = |(_, fact): (Row, FactRecord)| {
                 let (head, tail) = (named(fact.head), named(fact.tail));
-                FactLine { id: node_id(Layer::Fact, fact.id), head, relation: fact.relation, tail }
+                ExtractedFact {
+                    id: node_id(Layer::Fact, fact.id),
+                    head,
+                    relation: fact.relation,
+                    tail,
+                }
             };
-            let facts = records.into_iter().map(line).collect();
-            let entities = entities.into_iter().map(|(_, line)| line).collect();
-            Ok(Some(FactSnapshot { generation, entities, facts }))
+            let facts = records.into_iter().map(fact).collect();
+            let entities = entities.into_iter().map(|(_, entity)| entity).collect();
+            Ok(Some(ExtractedGraph { generation, entities, facts }))
         })
     }
 }
@@ -84,16 +59,16 @@ mod tests {
     fn facts_come_with_their_ends_unless_nothing_has_changed() {
         let dir = tempfile::tempdir().unwrap();
         let base = sample_base::create(dir.path(), "mark");
-        let snapshot = base.inspector().facts(None).unwrap().unwrap();
-        assert_eq!((snapshot.facts.len(), snapshot.entities.len()), (3, 3));
-        let known = |id| snapshot.entities.iter().any(|entity| entity.id == id);
+        let graph = base.inspector().facts(None).unwrap().unwrap();
+        assert_eq!((graph.facts.len(), graph.entities.len()), (3, 3));
+        let known = |id| graph.entities.iter().any(|entity| entity.id == id);
         assert!(
-            snapshot.facts.iter().all(|fact| known(fact.head.clone()) && known(fact.tail.clone()))
+            graph.facts.iter().all(|fact| known(fact.head.clone()) && known(fact.tail.clone()))
         );
-        assert!(snapshot.facts.windows(2).all(|pair| pair[0].id < pair[1].id));
-        assert_eq!(base.inspector().facts(Some(snapshot.generation)).unwrap(), None);
+        assert!(graph.facts.windows(2).all(|pair| pair[0].id < pair[1].id));
+        assert_eq!(base.inspector().facts(Some(graph.generation)).unwrap(), None);
         base.delete(&["one*".to_owned()]).unwrap();
-        let left = base.inspector().facts(Some(snapshot.generation)).unwrap().unwrap();
+        let left = base.inspector().facts(Some(graph.generation)).unwrap().unwrap();
         assert_eq!(left.facts.len(), 1);
     }
 }

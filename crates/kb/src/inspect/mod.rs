@@ -13,7 +13,6 @@ mod verify;
 
 pub use edges::EdgeEnd;
 pub use export::ExportFormat;
-pub use facts::{EntityLine, FactLine, FactSnapshot};
 pub use list::{ListQuery, ListedDocument, ListedNode};
 pub use show::{Shown, Unit};
 pub use stats::{Figures, Sizes, Stats, VectorStats};

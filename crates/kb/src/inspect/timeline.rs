@@ -12,7 +12,7 @@ use crate::KbError;
 use crate::graph::entities_named;
 use crate::search::filter::allowed;
 use crate::store::{
-    At, ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Row, RowRecord, RowSet, StoreReader,
+    ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Row, RowRecord, RowSet, StoreReader,
     TableRecord, node_id,
 };
 
@@ -109,8 +109,8 @@ struct Collector {
     names: BTreeSet<String>,
     /// All names of the entities, normalised.
     keys: Vec<String>,
-    /// Sentences that facts have told already.
-    told: BTreeSet<String>,
+    /// Those that are among the events already, normalised.
+    sentences: BTreeSet<String>,
     events: BTreeSet<TimelineEvent>,
 }
 
@@ -148,12 +148,12 @@ impl Collector {
     /// The facts of a chunk about an entity, then the sentences that name it.
     fn add_chunk(&mut self, reader: &StoreReader<'_>, row: Row, entity: Row) -> heed::Result<()> {
         let Some(chunk) = reader.node::<ChunkRecord>(row)? else { return Ok(()) };
-        for at in reader.listed_under((Layer::Chunk, row))? {
-            if at.0 == Layer::Fact
-                && let Some(fact) = reader.node::<FactRecord>(at.1)?
+        for (layer, listed) in reader.listed_under((Layer::Chunk, row))? {
+            if layer == Layer::Fact
+                && let Some(fact) = reader.node::<FactRecord>(listed)?
                 && [fact.head, fact.tail].contains(&entity)
             {
-                self.add(reader, (at, fact.id), (row, &fact.text))?;
+                self.add(reader, node_id(Layer::Fact, fact.id), row, &fact.text)?;
             }
         }
         let text = reader.chunk_text(&chunk)?;
@@ -164,27 +164,27 @@ impl Collector {
             let sentence = text[range].trim();
             let form = normalise_name(sentence);
             if is_titled || self.keys.iter().any(|key| count_name(key, &form) > 0) {
-                self.add(reader, ((Layer::Chunk, row), chunk.id), (row, sentence))?;
+                self.add(reader, node_id(Layer::Chunk, chunk.id), row, sentence)?;
             }
         }
         Ok(())
     }
 
-    /// What a sentence of a chunk dates.
+    /// The events that a sentence of a chunk dates; `node` is the fact or chunk that says it.
     fn add(
         &mut self,
         reader: &StoreReader<'_>,
-        (at, id): (At, u64),
-        (chunk, text): (Row, &str),
+        node: NodeId,
+        chunk: Row,
+        text: &str,
     ) -> heed::Result<()> {
-        let said = normalise_name(text);
         let dates = dates(text);
-        if dates.is_empty() || !self.told.insert(said) {
+        if dates.is_empty() || !self.sentences.insert(normalise_name(text)) {
             return Ok(());
         }
         let document = document_name(reader, chunk)?;
         for date in dates {
-            let (node, document) = (node_id(at.0, id), document.clone());
+            let (node, document) = (node.clone(), document.clone());
             self.events.insert(TimelineEvent { date, text: text.to_owned(), document, node });
         }
         Ok(())

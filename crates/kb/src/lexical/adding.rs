@@ -25,7 +25,8 @@ impl<'a> Adding<'a> {
     /// time; the caller holds the base's lock.
     pub(super) fn new(
         index: &'a LexicalIndex,
-        (uid, seen): (u64, Option<Row>),
+        uid: u64,
+        seen: Option<Row>,
         threads: usize,
     ) -> Result<Self, KbError> {
         let writer = open_writer(&index.index, threads).map_err(index.failed())?;
@@ -70,7 +71,7 @@ impl<'a> Adding<'a> {
             for (row, text, language) in texts {
                 let Some(text) = text else { continue };
                 let text = IndexedText { row, text, language };
-                let document = document((index.row, index.text), text, &languages);
+                let document = document(index.row, index.text, text, &languages);
                 self.writer.add_document(document).map_err(&fail)?;
             }
             progress(self.entered);

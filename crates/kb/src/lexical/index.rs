@@ -161,7 +161,7 @@ impl LexicalIndex {
         if seen == Some(next) && dead.is_empty() {
             return Ok(());
         }
-        let mut adding = Adding::new(self, (uid, seen), threads_for(next - seen.unwrap_or(0)))?;
+        let mut adding = Adding::new(self, uid, seen, threads_for(next - seen.unwrap_or(0)))?;
         adding.forget(&dead);
         adding.enter(store, next, progress)?;
         let mut writer = adding.end(next)?;
@@ -178,7 +178,7 @@ impl LexicalIndex {
     pub(crate) fn begin_adding(&self, store: &Store) -> Result<Adding<'_>, KbError> {
         let (uid, next) = store.read(|reader| Ok((reader.uid()?, reader.next_row(self.layer)?)))?;
         let seen = self.seen(uid)?.filter(|seen| *seen <= next);
-        Adding::new(self, (uid, seen), 1)
+        Adding::new(self, uid, seen, 1)
     }
 
     /// Forgets everything, so that [`LexicalIndex::catch_up`] enters all of the store again. The
@@ -335,9 +335,10 @@ impl LexicalIndex {
     }
 }
 
-/// What the index stores of a text.
+/// What the index stores of a text, in its fields for rows and for text.
 pub(super) fn document(
-    (row, text): (Field, Field),
+    row: Field,
+    text: Field,
     searched: IndexedText,
     languages: &Languages,
 ) -> TantivyDocument {

@@ -58,7 +58,7 @@ impl fmt::Debug for Languages {
 }
 
 impl LanguageTerms {
-    fn new((code, language): (&'static str, Language)) -> Self {
+    fn new(code: &'static str, language: Language) -> Self {
         // Endings are recognised by their accents, so words are stemmed before these are removed.
         let stem = TextAnalyzer::builder(RawTokenizer::default())
             .filter(Stemmer::new(language))
@@ -86,7 +86,7 @@ fn first_token(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
 impl Languages {
     pub(crate) fn new(codes: &[String]) -> Self {
         let known = STEMMED.iter().filter(|(code, _)| codes.iter().any(|other| other == code));
-        Self(known.map(|language| LanguageTerms::new(*language)).collect())
+        Self(known.map(|(code, language)| LanguageTerms::new(code, *language)).collect())
     }
 
     pub(crate) fn is_english(&self) -> bool {

@@ -31,7 +31,7 @@ impl LexicalIndex {
         let mut writer =
             index.writer_with_num_threads::<TantivyDocument>(1, WRITER_HEAP).map_err(fail)?;
         for searched in texts {
-            writer.add_document(document((row, text), searched, &languages)).map_err(fail)?;
+            writer.add_document(document(row, text, searched, &languages)).map_err(fail)?;
         }
         writer.commit().map_err(fail)?;
         writer.wait_merging_threads().map_err(fail)?;
@@ -50,7 +50,7 @@ impl LexicalIndex {
         for (row, searched) in texts {
             writer.delete_term(Term::from_field_u64(self.row, u64::from(row)));
             let Some(searched) = searched else { continue };
-            let document = document((self.row, self.text), searched, &languages);
+            let document = document(self.row, self.text, searched, &languages);
             writer.add_document(document).map_err(&fail)?;
         }
         writer.commit().map_err(&fail)?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::about::{ABOUT, AboutBackup};
 use super::archive;
 use super::error::BackupError;
-use super::tree::{self, FolderKind, MirrorCounts};
+use super::tree::{self, FolderKind, Mirror};
 use crate::base::store_dir;
 
 /// What a backup did.
@@ -110,7 +110,6 @@ fn write(of: &Path, to: &Path, name: &Path) -> Result<BackupReport, BackupError>
     let mut about = AboutBackup { of: source, time, complete: false };
     put(to, &about)?;
     let mut report = BackupReport::default();
-    let mut counts = MirrorCounts::default();
     let mut environment = |from: &Path, to: &Path| -> Result<(), BackupError> {
         let copied = copy_environment(from, to, key_file(from))?;
         report.environments += 1;
@@ -118,8 +117,9 @@ fn write(of: &Path, to: &Path, name: &Path) -> Result<BackupReport, BackupError>
         report.changed_values += copied.changed;
         Ok(())
     };
-    tree::mirror(FolderKind::Base, (of, to), &mut environment, &mut counts)?;
-    (report.files, report.changed_files) = (counts.files, counts.changed);
+    let mut mirror = Mirror::new(&mut environment);
+    mirror.folder(FolderKind::Base, of, to)?;
+    (report.files, report.changed_files) = (mirror.files, mirror.changed);
     about.complete = true;
     put(to, &about)?;
     Ok(report)

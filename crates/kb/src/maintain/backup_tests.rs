@@ -180,10 +180,8 @@ fn an_index_of_another_moment_is_built_again() {
     later.delete(&["one*".into()]).unwrap();
     drop(later);
     fs::remove_dir_all(to.join("bm25")).unwrap();
-    let folders = [&base, &to].map(|dir| dir.join("bm25"));
-    let counts = &mut MirrorCounts::default();
-    let between = (folders[0].as_path(), folders[1].as_path());
-    tree::mirror(FolderKind::Inner, between, &mut |_, _| Ok(()), counts).unwrap();
+    let [from, target] = [&base, &to].map(|dir| dir.join("bm25"));
+    Mirror::new(&mut |_, _| Ok(())).folder(FolderKind::Inner, &from, &target).unwrap();
     let report = restore(&to, &again, RestoreOptions::default()).unwrap();
     assert_eq!(report.rebuilt_indexes, 1);
     assert_eq!(exported(&open(&again)), before);
@@ -220,9 +218,8 @@ fn a_backup_while_documents_come_and_go_is_of_one_moment() {
 fn backup_open(base: &Base, to: &Path) {
     base.store.copy_to(&to.join("store"));
     let vectors = |dir: &Path| dir.join("store/vectors");
-    let counts = &mut MirrorCounts::default();
     let (from, target) = (vectors(&base.dir), vectors(to));
-    tree::mirror(FolderKind::Inner, (&from, &target), &mut |_, _| Ok(()), counts).unwrap();
+    Mirror::new(&mut |_, _| Ok(())).folder(FolderKind::Inner, &from, &target).unwrap();
     put(to, &AboutBackup { of: String::new(), time: 0, complete: true }).unwrap();
 }
 

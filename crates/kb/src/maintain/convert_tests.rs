@@ -40,7 +40,7 @@ fn vectors(dir: &Path) -> Vec<(Layer, Row, Vec<f32>)> {
         let mut all = vec![];
         for layer in Layer::ALL {
             let rows = reader.rows_with_vector(0, layer)?;
-            reader.each_vector_of((0, layer), &rows, &mut |row, vector| {
+            reader.each_vector_of(0, layer, &rows, &mut |row, vector| {
                 all.push((layer, row, vector.unwrap().to_vec()));
             })?;
         }

@@ -14,7 +14,7 @@ use super::archive;
 use super::backup::about;
 use super::error::BackupError;
 use super::place::{self, LockedPlace};
-use super::tree::{self, FolderKind, MirrorCounts};
+use super::tree::{self, FolderKind, Mirror};
 use crate::base::store_dir;
 use crate::store::LOST_VECTOR;
 use crate::{Base, BaseOptions, KbError};
@@ -172,8 +172,7 @@ fn take(source: &Path, part: &Path) -> Result<Option<RestoreReport>, BackupError
         }
         Ok(())
     };
-    let counts = &mut MirrorCounts::default();
-    tree::mirror(FolderKind::Base, (source, part), &mut environment, counts)?;
+    Mirror::new(&mut environment).folder(FolderKind::Base, source, part)?;
     let (of, complete) = (about.time, about.complete);
     Ok(Some(RestoreReport { of, complete, problems, ..RestoreReport::default() }))
 }

@@ -1,7 +1,7 @@
 //! Folders that are made equal to others, file by file.
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -10,10 +10,12 @@ use halma_seal::is_environment;
 use super::about::ABOUT;
 use super::error::BackupError;
 
-/// Files that a mirror has, and how many were written or removed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct MirrorCounts {
+/// Makes folders equal to others.
+pub(super) struct Mirror<'a> {
+    environment: &'a mut Environment<'a>,
+    /// Files that the copy has.
     pub(super) files: u64,
+    /// Files that were written or removed.
     pub(super) changed: u64,
 }
 
@@ -102,65 +104,83 @@ pub(super) fn refuse_links(dir: &Path, kind: FolderKind) -> Result<(), BackupErr
     Ok(())
 }
 
-/// Makes `to`, a folder of this kind, equal to `from`: what has the same length and time is taken to
-/// be the same, and what is no longer there is removed. Links are not followed and not copied.
-pub(super) fn mirror(
-    kind: FolderKind,
-    (from, to): (&Path, &Path),
-    environment: &mut Environment<'_>,
-    counts: &mut MirrorCounts,
-) -> Result<(), BackupError> {
-    fs::create_dir_all(to).map_err(BackupError::io(to, "create"))?;
-    let mut names: BTreeSet<OsString> = BTreeSet::new();
-    for entry in fs::read_dir(from).map_err(BackupError::io(from, "read"))? {
-        let entry = entry.map_err(BackupError::io(from, "read"))?;
-        let name = entry.file_name();
-        let text = name.to_string_lossy();
-        if kind.leaves_out(&text) {
-            continue;
+impl<'a> Mirror<'a> {
+    /// `environment` takes over a folder with an LMDB environment.
+    pub(super) fn new(environment: &'a mut Environment<'a>) -> Self {
+        Self { environment, files: 0, changed: 0 }
+    }
+
+    /// Makes `to`, a folder of this kind, equal to `from`: what has the same length and time is
+    /// taken to be the same, and what is no longer there is removed. Links are not followed and not
+    /// copied.
+    pub(super) fn folder(
+        &mut self,
+        kind: FolderKind,
+        from: &Path,
+        to: &Path,
+    ) -> Result<(), BackupError> {
+        fs::create_dir_all(to).map_err(BackupError::io(to, "create"))?;
+        let mut names: BTreeSet<OsString> = BTreeSet::new();
+        for entry in fs::read_dir(from).map_err(BackupError::io(from, "read"))? {
+            let entry = entry.map_err(BackupError::io(from, "read"))?;
+            let name = entry.file_name();
+            let text = name.to_string_lossy();
+            if kind.leaves_out(&text) {
+                continue;
+            }
+            // A file may go between being listed and being looked at.
+            let Ok(file) = entry.file_type() else { continue };
+            if self.entry(file, kind.inner(&text), &entry.path(), &to.join(&name))? {
+                names.insert(name);
+            }
         }
-        let (source, target) = (entry.path(), to.join(&name));
-        // A file may go between being listed and being looked at.
-        let Ok(file) = entry.file_type() else { continue };
-        let inner = kind.inner(&text);
-        if file.is_dir() && inner.is_environment(&source) {
-            environment(&source, &target)?;
+        for entry in fs::read_dir(to).map_err(BackupError::io(to, "read"))? {
+            let entry = entry.map_err(BackupError::io(to, "read"))?;
+            let name = entry.file_name();
+            let own = ["backup.lock", ABOUT].iter().any(|own| name == **own);
+            let own = own && kind == FolderKind::Base;
+            if !own && !names.contains(&name) {
+                remove(&entry.path())?;
+                self.changed += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over a file, or a folder, which would be of this kind; returns whether it did.
+    fn entry(
+        &mut self,
+        file: FileType,
+        kind: FolderKind,
+        from: &Path,
+        to: &Path,
+    ) -> Result<bool, BackupError> {
+        if file.is_dir() && kind.is_environment(from) {
+            (self.environment)(from, to)?;
             // Vectors are written before the records that list them, so that all that are listed in
-            // the records copied above are there. Those of documents that were deleted since are not.
-            let vectors = source.join("vectors");
+            // the records copied above are there. Those of documents deleted since are not.
+            let (vectors, target) = (from.join("vectors"), to.join("vectors"));
             if vectors.is_dir() {
-                let target = target.join("vectors");
-                mirror(FolderKind::Inner, (&vectors, &target), environment, counts)?;
+                self.folder(FolderKind::Inner, &vectors, &target)?;
             } else {
-                remove(&target.join("vectors"))?;
+                remove(&target)?;
             }
         } else if file.is_dir() {
-            mirror(inner, (&source, &target), environment, counts)?;
+            self.folder(kind, from, to)?;
         } else if file.is_file() {
-            match copy(&source, &target) {
+            match copy(from, to) {
                 Ok(changed) => {
-                    counts.files += 1;
-                    counts.changed += u64::from(changed);
+                    self.files += 1;
+                    self.changed += u64::from(changed);
                 }
-                Err(e) if e.kind() == ErrorKind::NotFound => continue,
-                Err(e) => return Err(BackupError::io(&source, "copy")(e)),
+                Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
+                Err(e) => return Err(BackupError::io(from, "copy")(e)),
             }
         } else {
-            continue;
+            return Ok(false);
         }
-        names.insert(name);
+        Ok(true)
     }
-    for entry in fs::read_dir(to).map_err(BackupError::io(to, "read"))? {
-        let entry = entry.map_err(BackupError::io(to, "read"))?;
-        let name = entry.file_name();
-        let own = ["backup.lock", ABOUT].iter().any(|own| name == **own);
-        let own = own && kind == FolderKind::Base;
-        if !own && !names.contains(&name) {
-            remove(&entry.path())?;
-            counts.changed += 1;
-        }
-    }
-    Ok(())
 }
 
 /// Copies a file unless it is there already; returns whether it was copied.

@@ -84,41 +84,50 @@ fn distinctive(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads one file, whose bytes are given, into `sink`; returns what of it was refused.
-pub(crate) fn read(
-    file: &InputFile,
-    bytes: Vec<u8>,
-    (parser, format): (&Parser, InputFormat),
-    sink: &mut Sink<'_>,
-) -> Result<Vec<Refused>, KbError> {
-    let refused = |line, refusal| Refused::new(&file.path, line, refusal);
-    let extension = extension(&file.name);
-    if format == InputFormat::Auto && !may_hold_records(&file.name) {
-        return match document(file, &bytes, parser) {
-            Ok(draft) => sink(draft).map(|()| vec![]),
-            Err(refusal) => Ok(vec![refused(None, refusal)]),
+/// Reads input files into documents.
+pub(crate) struct FileReader {
+    pub(crate) parser: Parser,
+    pub(crate) format: InputFormat,
+}
+
+impl FileReader {
+    /// Reads one file, whose bytes are given, into `sink`; returns what of it was refused.
+    pub(crate) fn read(
+        &self,
+        file: &InputFile,
+        bytes: Vec<u8>,
+        sink: &mut Sink<'_>,
+    ) -> Result<Vec<Refused>, KbError> {
+        let format = self.format;
+        let refused = |line, refusal| Refused::new(&file.path, line, refusal);
+        let extension = extension(&file.name);
+        if format == InputFormat::Auto && !may_hold_records(&file.name) {
+            return match document(file, &bytes, &self.parser) {
+                Ok(draft) => sink(draft).map(|()| vec![]),
+                Err(refusal) => Ok(vec![refused(None, refusal)]),
+            };
+        }
+        let text = match text_of(bytes) {
+            Ok(text) => text,
+            Err(refusal) => return Ok(vec![refused(None, refusal)]),
         };
-    }
-    let text = match text_of(bytes) {
-        Ok(text) => text,
-        Err(refusal) => return Ok(vec![refused(None, refusal)]),
-    };
-    let mut refusals = vec![];
-    match (format, extension.as_str()) {
-        (InputFormat::Auto, "json") => match records::json(&text, &file.name, sink)? {
-            records::Json::Records => {}
-            records::Json::Lines => {
+        let mut refusals = vec![];
+        match (format, extension.as_str()) {
+            (InputFormat::Auto, "json") => match records::json(&text, &file.name, sink)? {
+                records::Json::Records => {}
+                records::Json::Lines => {
+                    records::lines(&text, &file.name, format, sink, &mut refusals)?;
+                }
+                records::Json::Other => sink(of_file(file, halma_parse::plain(text)))?,
+                records::Json::Broken(refusal) => refusals.push((None, refusal)),
+            },
+            (InputFormat::Auto, _) => {
                 records::lines(&text, &file.name, format, sink, &mut refusals)?;
             }
-            records::Json::Other => sink(of_file(file, halma_parse::plain(text)))?,
-            records::Json::Broken(refusal) => refusals.push((None, refusal)),
-        },
-        (InputFormat::Auto, _) => {
-            records::lines(&text, &file.name, format, sink, &mut refusals)?;
+            _ => records::contexts(&text, &file.name, format, sink, &mut refusals)?,
         }
-        _ => records::contexts(&text, &file.name, format, sink, &mut refusals)?,
+        Ok(refusals.into_iter().map(|(line, refusal)| refused(line, refusal)).collect())
     }
-    Ok(refusals.into_iter().map(|(line, refusal)| refused(line, refusal)).collect())
 }
 
 /// Whether a file of this name may hold several documents.

@@ -20,7 +20,8 @@ fn read_path(format: InputFormat, path: &Path) -> (Vec<ParsedDocument>, Vec<Refu
         Ok(bytes) => bytes,
         Err(refusal) => return (drafts, vec![Refused::new(path, None, refusal)]),
     };
-    let refused = read(&file, bytes, (&Parser::default(), format), &mut |draft| {
+    let reader = FileReader { parser: Parser::default(), format };
+    let refused = reader.read(&file, bytes, &mut |draft| {
         drafts.push(draft);
         Ok(())
     });

@@ -37,11 +37,7 @@ pub(crate) fn allowed(
     filter: &Filter,
     layer: Layer,
 ) -> heed::Result<RowSet> {
-    let mut corpus = Corpus {
-        documents: RowSet::default(),
-        sections: RowSet::default(),
-        chunks: RowSet::default(),
-    };
+    let mut corpus = Corpus::default();
     let selection = Selection { filter, tagged: tagged(reader, &filter.tags)? };
     for node in reader.nodes::<DocumentRecord>()? {
         let (row, document) = node?;
@@ -73,18 +69,15 @@ pub(crate) fn allowed(
     }
 }
 
-/// Of a document: all its rows of a layer, and those that a filter lets in; `None` when it is gone.
+/// Of the document in this row: all its rows of a layer, and those that a filter lets in; `None` when it is gone.
 pub(crate) fn allowed_of_document(
     reader: &StoreReader<'_>,
     filter: &Filter,
-    (layer, row): At,
+    row: Row,
+    layer: Layer,
 ) -> heed::Result<Option<(Range<Row>, RowSet)>> {
     let Some(document) = reader.node::<DocumentRecord>(row)? else { return Ok(None) };
-    let mut corpus = Corpus {
-        documents: RowSet::default(),
-        sections: RowSet::default(),
-        chunks: RowSet::default(),
-    };
+    let mut corpus = Corpus::default();
     if is_document(filter, &document) {
         corpus.add(reader, row, &document, &Selection { filter, tagged: None })?;
     }
@@ -134,6 +127,7 @@ struct Selection<'a> {
 }
 
 /// The part of the corpus that a filter admits.
+#[derive(Default)]
 struct Corpus {
     documents: RowSet,
     sections: RowSet,

@@ -60,7 +60,7 @@ impl FilterRows {
     ) -> heed::Result<()> {
         for document in changes.of(Changed::Node, Layer::Document) {
             let layer = if self.layer == Layer::Atom { Layer::Chunk } else { self.layer };
-            let Some((all, selected)) = allowed_of_document(reader, filter, (layer, *document))?
+            let Some((all, selected)) = allowed_of_document(reader, filter, *document, layer)?
             else {
                 continue;
             };

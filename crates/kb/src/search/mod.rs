@@ -7,6 +7,7 @@ mod hybrid;
 mod job;
 mod lone_chunks;
 pub(crate) mod matrix;
+mod nearness;
 mod no_vectors;
 mod preload;
 pub(crate) mod query_vectors;
@@ -108,7 +109,7 @@ impl Space<'_> {
 }
 
 /// How cosines of the hits are computed and judged.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Judgement {
     /// The embedder's number.
     embedder: u8,
@@ -153,6 +154,19 @@ impl Base {
     /// The vectors of the texts are waited for here; everything else runs on a thread for blocking
     /// work, and ends early when this is dropped.
     async fn find_once(&self, query: &Query, expand: Expand) -> Result<Vec<Vec<Hit>>, KbError> {
+        let job = self.prepare(query, expand).await?;
+        let _guard = CancelGuard(Arc::clone(&job.cancelled));
+        let place = Arc::clone(&self.searching).acquire_owned().await;
+        run_blocking("searching", move || {
+            // Held until the work ends, also when no one waits for it any more.
+            let _place = place;
+            job.run()
+        })
+        .await
+    }
+
+    /// What the query needs of the base, with the vectors of its texts.
+    async fn prepare(&self, query: &Query, expand: Expand) -> Result<SearchJob, KbError> {
         let ranker = ranker_for(query);
         let compares = ranker.vectors() != VectorUse::Unused;
         let mut layers = ranker.layers(query.layer);
@@ -163,7 +177,8 @@ impl Base {
             store: self.store.clone(),
             held: Arc::clone(&self.held),
             query: query.clone(),
-            settings: (self.search, self.graph),
+            settings: self.search,
+            graph: self.graph,
             layers: layers.clone(),
             vectors: vec![None; query.texts.len()],
             dense_weight: 1.0,
@@ -202,14 +217,7 @@ impl Base {
         if compares && !job.compared.contains_key(&query.layer) {
             self.warn_lexical_only(query.layer)?;
         }
-        let _guard = CancelGuard(Arc::clone(&job.cancelled));
-        let place = Arc::clone(&self.searching).acquire_owned().await;
-        run_blocking("searching", move || {
-            // Held until the work ends, also when no one waits for it any more.
-            let _place = place;
-            job.run()
-        })
-        .await
+        Ok(job)
     }
 
     fn summaries(&self) -> Result<u64, KbError> {

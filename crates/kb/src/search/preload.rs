@@ -9,11 +9,11 @@ impl Base {
     /// a million chunks, on all cores; a search that begins meanwhile waits for it instead of
     /// loading the same. Nothing is embedded and no model is called.
     pub fn preload(&self) -> Result<(), KbError> {
-        let generation = self.held.refresh(&self.store)?;
-        self.held.graph(&self.store, generation)?;
+        let held = self.held.refresh(&self.store)?;
+        held.graph()?;
         for layer in [Layer::Chunk, Layer::Atom] {
             if let Some(space) = self.space(layer)? {
-                self.held.matrix(&self.store, (space.number, layer), generation)?;
+                held.matrix(space.number, layer)?;
             }
         }
         Ok(())

@@ -7,8 +7,8 @@ use super::filter::Admitted;
 use super::matrix::{NearRequest, QueryVector};
 use super::{Search, SearchSettings, Space, least_cosine};
 use crate::error::run_blocking;
-use crate::held::Held;
-use crate::store::{Store, TagRecord, node_id};
+use crate::held::Snapshot;
+use crate::store::{TagRecord, node_id};
 use crate::tags::{Expansion, NamedTag, expansion, moved};
 use crate::{Base, KbError};
 
@@ -17,9 +17,7 @@ const NEAR_TAGS: usize = 4;
 
 /// Where tags are read.
 pub(super) struct TagSource<'a> {
-    pub(super) store: &'a Store,
-    pub(super) held: &'a Held,
-    pub(super) generation: u64,
+    pub(super) held: Snapshot<'a>,
     /// Of their vectors; `None` where they have none.
     pub(super) embedder: Option<u8>,
 }
@@ -36,15 +34,14 @@ pub(super) fn expand_by_tags(
     let texts = search.query.texts.iter().map(String::as_str);
     let texts: Vec<(&str, Option<Arc<QueryVector>>)> = texts.zip(search.vectors.clone()).collect();
     let mut expansions = source.expansions(&texts, search.settings.tag_score)?;
-    let active = |store: &Store| {
-        store.read(|reader| Ok(reader.active_embedder()?.map(|(number, _)| number)))
-    };
-    let number = active(source.store)?;
+    let store = search.store;
+    let active = store.read(|reader| reader.active_embedder())?;
+    let number = active.map(|(number, _)| number);
     for (expansion, vector) in expansions.iter_mut().zip(&mut search.vectors) {
         expansion.terms.iter_mut().for_each(|(_, weight)| *weight *= by);
         expansion.terms.retain(|(_, weight)| *weight > 0.0);
         let Some((vector, number)) = vector.as_mut().zip(number) else { continue };
-        let tags = source.store.read(|reader| {
+        let tags = store.read(|reader| {
             let mut tags = vec![];
             for tag in &expansion.tags {
                 let held = reader.vector(number, Layer::Tag, tag.row)?;
@@ -66,13 +63,14 @@ impl TagSource<'_> {
         texts: &[(&str, Option<Arc<QueryVector>>)],
         score: f32,
     ) -> Result<Vec<Expansion>, KbError> {
-        let Self { store, held, generation, embedder } = *self;
+        let Self { held, embedder } = *self;
+        let store = held.store;
         if store.read(|reader| reader.count(Layer::Tag))? == 0 {
             return Ok(vec![]);
         }
-        let index = held.tags(store, generation)?;
+        let index = held.tags()?;
         let matrix = match embedder {
-            Some(embedder) => Some(held.matrix(store, (embedder, Layer::Tag), generation)?),
+            Some(embedder) => Some(held.matrix(embedder, Layer::Tag)?),
             None => None,
         };
         let chance = match embedder {
@@ -80,7 +78,7 @@ impl TagSource<'_> {
             None => 0.0,
         };
         let score = least_cosine(score, SearchSettings::default().tag_score, chance);
-        let allowed = held.allowed(store, (&Filter::default(), Layer::Tag), generation)?;
+        let allowed = held.allowed(&Filter::default(), Layer::Tag)?;
         let admitted = Admitted { allowed, ..Admitted::default() };
         let near = |vector: &Option<Arc<QueryVector>>| {
             let (Some(matrix), Some(vector)) = (&matrix, vector) else { return vec![] };
@@ -109,8 +107,7 @@ impl Base {
         }
         let (store, held, text) = (self.store.clone(), Arc::clone(&self.held), text.to_owned());
         run_blocking("finding tags", move || {
-            let generation = held.refresh(&store)?;
-            let source = TagSource { store: &store, held: &held, generation, embedder };
+            let source = TagSource { held: held.refresh(&store)?, embedder };
             let vector = vector.map(|vector| Arc::new(QueryVector::new(&vector)));
             let expansions = source.expansions(&[(&text, vector)], near)?;
             store.read(|reader| {

@@ -144,9 +144,9 @@ pub struct Thresholds {
     pub atom: Option<f32>,
 }
 
-/// Thresholds before anything is measured.
+/// Where thresholds come from besides what is measured in the base.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct GivenThresholds {
+pub struct ThresholdSources {
     /// Those of the configuration, which hold whatever is measured.
     pub configured: Thresholds,
     /// Those that were measured for the embedder with questions. What chance gives in a base says
@@ -154,7 +154,7 @@ pub struct GivenThresholds {
     pub usual: Thresholds,
 }
 
-impl GivenThresholds {
+impl ThresholdSources {
     /// Those in use, with what was measured in the base.
     pub(crate) fn or(self, measured: Option<Calibration>) -> Thresholds {
         let (configured, usual) = (self.configured, self.usual);
@@ -176,7 +176,7 @@ pub struct BaseOptions {
     /// The embedder that the base's vectors are of, where that is another one: searches use it
     /// until every text has a vector of the new one.
     pub former: Option<Former>,
-    pub thresholds: GivenThresholds,
+    pub thresholds: ThresholdSources,
     /// Settings of searching.
     pub search: SearchSettings,
     /// The weights of graph search.
@@ -192,7 +192,7 @@ pub struct BaseOptions {
 #[derive(Clone)]
 pub struct Former {
     pub embedder: Arc<dyn Embedder>,
-    pub thresholds: GivenThresholds,
+    pub thresholds: ThresholdSources,
 }
 
 /// How an input file is read.

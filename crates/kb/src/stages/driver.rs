@@ -5,14 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures::{Stream, StreamExt};
 use halma_core::text::thousands;
-use halma_core::{Cx, Error, Layer, Limit, LlmError, Trace, UsageTotal};
+use halma_core::{Cx, Error, Layer, Limit, LlmError, UsageTotal};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
 use super::scan::note_scanned;
 use super::{BuildContext, SourceDocument, Stage, StageError};
-use crate::cost::Cost;
 use crate::error::run_blocking;
 use crate::store::{History, Row, StoreReader};
 use crate::{KbError, PhaseProgress};
@@ -182,7 +181,7 @@ impl<S: Stage> Driver<S> {
     }
 
     fn report_progress(&self, done: usize, total: usize) {
-        (self.context().progress)(PhaseProgress { stage: S::PHASE, done, total });
+        (self.context().progress)(PhaseProgress { phase: S::PHASE, done, total });
     }
 
     /// Writes results as they come: what has come while the last ones were written is written next.
@@ -289,8 +288,8 @@ async fn run_one<S: Stage>(
     let cx = Cx::new(Arc::clone(&context.setup), Arc::clone(&context.meter), None);
     let result = stage.run(&cx, &unit).await;
     let trace = cx.trace();
-    if let Ok(Some(output)) = &result {
-        remember(stage, &trace, (&unit, output), &mut history);
+    if let (Ok(Some(output)), Some(prompt)) = (&result, stage.prompt()) {
+        history.add_unit(prompt, &trace, &stage.forecast(&unit), stage.texts(output));
     }
     let outcome = match result {
         Ok(Some(output)) => {
@@ -313,19 +312,6 @@ async fn run_one<S: Stage>(
         }
     };
     Ok(Finished { unit, outcome, usage: trace.usage(), history })
-}
-
-/// Notes what the unit was expected to cost and what it did.
-fn remember<S: Stage>(
-    stage: &S,
-    trace: &Trace,
-    (unit, output): (&S::Unit, &S::Output),
-    history: &mut History,
-) {
-    if let Some(prompt) = stage.prompt() {
-        let expected: Cost = stage.forecast(unit);
-        history.add_unit(prompt, trace, &expected, stage.texts(output));
-    }
 }
 
 /// What the units of a stage know of each other.

@@ -220,8 +220,8 @@ impl super::Stage for Embed {
             let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
             let about = self.documents_of(&batch).map_err(StageError::Base)?;
             self.busy.lock().begin();
-            let passages = (texts.as_slice(), EmbedRole::Passage);
-            let vectors = embed_once_about(self.embedder.as_ref(), passages, &about).await;
+            let embedder = self.embedder.as_ref();
+            let vectors = embed_once_about(embedder, &texts, EmbedRole::Passage, &about).await;
             self.busy.lock().end();
             if let Err(KbError::Embed { source: LlmError::TooLong { .. }, .. }) = vectors
                 && batch.len() > 1

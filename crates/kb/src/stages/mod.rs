@@ -140,7 +140,7 @@ pub(crate) fn remember_units<S: Stage>(
     let Some(prompt) = stage.prompt() else { return Ok(()) };
     let mut history = History::default();
     let model = stage.context().model_of(prompt).model().to_owned();
-    history.add_units((prompt, &model), expected, actual as u64);
+    history.add_units(prompt, &model, expected, actual as u64);
     writer.add_history(&history)
 }
 

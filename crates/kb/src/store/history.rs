@@ -120,7 +120,7 @@ impl History {
     }
 
     /// Adds the number of units of a stage that only an earlier stage could tell.
-    pub(crate) fn add_units(&mut self, (prompt, model): (&str, &str), expected: u64, actual: u64) {
+    pub(crate) fn add_units(&mut self, prompt: &str, model: &str, expected: u64, actual: u64) {
         let units = Compared { expected, actual };
         let past = Past { units, ..Past::default() };
         self.0.entry(key(prompt, model)).or_default().add(&past);

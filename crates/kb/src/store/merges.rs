@@ -53,15 +53,13 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
-    /// Adds to the weight of an edge, which is taken out when nothing is left of it.
-    pub(crate) fn weigh_edge(
-        &mut self,
-        (from, edge, to): (At, Edge, At),
-        by: f32,
-    ) -> heed::Result<()> {
+    /// Adds the weight of `added` to that of the edge between the same nodes, which is taken out
+    /// when nothing is left of it.
+    pub(crate) fn weigh_edge(&mut self, added: Link) -> heed::Result<()> {
+        let Link { from, edge, to, .. } = added;
         let held = self.store.db.edges.get(self, &edge_key(from, edge, to))?;
         let held = held.and_then(|weight| Some(f32::from_le_bytes(weight.try_into().ok()?)));
-        let weight = held.unwrap_or_default() + by;
+        let weight = held.unwrap_or_default() + added.weight;
         let link = Link { from, edge, to, weight };
         // Weights are sums of whole numbers: less than a half is nothing.
         if weight < 0.5 { self.remove_edge(&link) } else { self.put_edge(link) }
@@ -85,6 +83,6 @@ impl StoreWriter<'_> {
 
     pub(super) fn seal_merge(&mut self, id: Id, merge: &[u8]) -> heed::Result<()> {
         let slot = self.slot_of(shared_owner(id))?;
-        self.put_sealed((self.store.db.merges, &id.to_be_bytes()), slot, merge)
+        self.put_sealed(self.store.db.merges, &id.to_be_bytes(), slot, merge)
     }
 }

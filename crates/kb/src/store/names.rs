@@ -8,6 +8,18 @@ use super::schema::{encode, row_of};
 use super::{ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader, StoreWriter};
 use crate::walk::ChunkNames;
 
+/// The last rows whose changes count.
+#[derive(Clone, Copy)]
+struct LastRows {
+    chunk: Row,
+    document: Row,
+    section: Row,
+}
+
+impl LastRows {
+    const ALL: Self = Self { chunk: Row::MAX, document: Row::MAX, section: Row::MAX };
+}
+
 impl StoreReader<'_> {
     /// `None` where it is to be made. What is stored names what is there in the whole base; for a
     /// restricted reader only the entities that it sees are left.
@@ -75,25 +87,21 @@ impl StoreReader<'_> {
     /// Chunks of which graph search needs something else after these changes, ascending: those
     /// that changed, and those under documents and sections that did.
     pub(crate) fn chunks_touched_by(&self, changes: &Changes) -> heed::Result<Vec<Row>> {
-        self.touched_up_to(changes, (Row::MAX, Row::MAX, Row::MAX))
+        self.touched_up_to(changes, LastRows::ALL)
     }
 
-    /// [`StoreReader::chunks_touched_by`], up to these rows of chunks, documents and sections.
-    fn touched_up_to(
-        &self,
-        changes: &Changes,
-        (chunk, document, section): (Row, Row, Row),
-    ) -> heed::Result<Vec<Row>> {
+    /// [`StoreReader::chunks_touched_by`] of the changes to rows up to these.
+    fn touched_up_to(&self, changes: &Changes, last: LastRows) -> heed::Result<Vec<Row>> {
         let mut rows: Vec<Row> = vec![];
         for changed in [Changed::Node, Changed::Mentions] {
             let of =
                 |layer, last| changes.of(changed, layer).iter().filter(move |row| **row <= last);
-            rows.extend(of(Layer::Chunk, chunk));
-            for row in of(Layer::Document, document) {
+            rows.extend(of(Layer::Chunk, last.chunk));
+            for row in of(Layer::Document, last.document) {
                 let record = self.node::<DocumentRecord>(*row)?;
                 rows.extend(record.map_or(0..0, |record| record.chunks.0..record.chunks.1));
             }
-            for row in of(Layer::Section, section) {
+            for row in of(Layer::Section, last.section) {
                 let record = self.node::<SectionRecord>(*row)?;
                 rows.extend(record.map_or(0..0, |record| record.chunks.0..record.chunks.1));
             }
@@ -124,8 +132,8 @@ impl StoreWriter<'_> {
         for (chunk, [names, terms]) in std::mem::take(&mut self.made_names) {
             let Some(slot) = self.slot_of_node((Layer::Chunk, chunk))? else { continue };
             let key = chunk.to_be_bytes();
-            self.put_sealed((self.store.db.chunk_names, &key), slot, &names)?;
-            self.put_sealed((self.store.db.chunk_terms, &key), slot, &terms)?;
+            self.put_sealed(self.store.db.chunk_names, &key, slot, &names)?;
+            self.put_sealed(self.store.db.chunk_terms, &key, slot, &terms)?;
         }
         Ok(())
     }
@@ -136,8 +144,10 @@ impl StoreWriter<'_> {
         // Rows are handed out in sequence, so nothing is made yet of what came after the last.
         let last = row_of(last);
         let up_to = match self.any_node::<ChunkRecord>(last)? {
-            Some(chunk) => (last, chunk.document, chunk.section),
-            None => (Row::MAX, Row::MAX, Row::MAX),
+            Some(ChunkRecord { document, section, .. }) => {
+                LastRows { chunk: last, document, section }
+            }
+            None => LastRows::ALL,
         };
         for row in self.touched_up_to(changes, up_to)? {
             let key = row.to_be_bytes();

@@ -171,7 +171,7 @@ impl StoreWriter<'_> {
         }
         let slot = self.own(row, node)?;
         let record = encode(node)?;
-        self.put_sealed((self.store.layer(N::LAYER), &row.to_be_bytes()), slot, &record)?;
+        self.put_sealed(self.store.layer(N::LAYER), &row.to_be_bytes(), slot, &record)?;
         self.store.db.ids.put(self.txn(), &id_key(N::LAYER, node.id()), &row.to_be_bytes())
     }
 

@@ -33,8 +33,8 @@ use self::engine::Engine;
 pub use self::error::{NearNames, SqlError};
 use self::load::TableRows;
 pub(crate) use self::values::{ColumnReading, Value, kind_of};
+use self::worker::SqlWorkers;
 pub(crate) use self::worker::serve_sql;
-use self::worker::{SqlWorkers, run_in_worker};
 use crate::error::run_blocking;
 use crate::store::{Changed, DocumentRecord, Store};
 use crate::workers::Workers;
@@ -146,9 +146,9 @@ impl SqlTables {
             let done = match &self.workers {
                 Some(workers) => {
                     let workers = SqlWorkers { pool: &workers.sql, view: self.view };
-                    run_in_worker(&workers, store, &catalog, (sql, limits))?
+                    workers.run(store, &catalog, sql, limits)?
                 }
-                None => self.run_here(store, &catalog, (sql, limits))?,
+                None => self.run_here(store, &catalog, sql, limits)?,
             };
             if let Some(computed) = done {
                 return Ok(computed);
@@ -188,7 +188,8 @@ impl SqlTables {
         &self,
         store: &Store,
         catalog: &Arc<TableCatalog>,
-        (sql, limits): (&str, SqlLimits),
+        sql: &str,
+        limits: SqlLimits,
     ) -> Result<Option<SqlResult>, KbError> {
         let mut cached = self.engine.lock();
         // The old one goes first: both may not fit.

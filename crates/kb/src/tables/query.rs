@@ -173,7 +173,7 @@ impl<'a> Query<'a> {
                 if let Some(qualifier) = qualifier {
                     from = self.tokens[qualifier].range.start;
                 }
-                Some(self.hidden((qualifier.unwrap_or(at), at), hidden, function))
+                Some(self.hidden(qualifier.unwrap_or(at), at, hidden, function))
             } else if self.tokens[at].kind == TokenKind::Quoted
                 && !renamed
                 && !given.contains(&name)
@@ -208,9 +208,9 @@ impl<'a> Query<'a> {
         Some(format!("{}{call}", quoted(&table.name)))
     }
 
-    /// What is read in addition to the columns, under its own name where it is an item of a list of its
-    /// own.
-    fn hidden(&self, (first, last): (usize, usize), hidden: &str, function: &str) -> String {
+    /// What is read in addition to the columns, in the place of the tokens from `first` to `last`;
+    /// under its own name where it is an item of a list of its own.
+    fn hidden(&self, first: usize, last: usize, hidden: &str, function: &str) -> String {
         let qualifier = if first == last {
             String::new()
         } else {

@@ -57,61 +57,74 @@ pub(super) struct SqlWorkers<'a> {
     pub(super) view: u64,
 }
 
-/// Runs a query in a worker of this view; `None` when the base has changed meanwhile.
-pub(super) fn run_in_worker(
-    workers: &SqlWorkers<'_>,
-    store: &Store,
-    catalog: &Arc<TableCatalog>,
-    (sql, limits): (&str, SqlLimits),
-) -> Result<Option<SqlResult>, KbError> {
-    let purpose = Purpose {
-        owner: store.dir().display().to_string(),
-        view: workers.view,
-        version: catalog.generation,
-    };
-    let take = || workers.pool.take(&purpose).map_err(SqlError::from);
-    let mut lease = take()?;
-    let query = || Request::Query { sql: sql.to_owned(), limits };
-    if !lease.is_new() && send(&lease, &query()).is_err() {
-        // It has ended since the last query.
-        drop(lease);
-        lease = take()?;
-    }
-    if lease.is_new() {
-        send(&lease, &Request::TableCatalog(catalog.as_ref().clone()))?;
-        send(&lease, &query())?;
-    }
-    let mut until = Instant::now() + FILLING;
-    let mut running = false;
-    loop {
-        let reply = lease.receive(until).map_err(|error| match error {
-            WorkerError::Late if running => {
-                SqlError::Timeout { seconds: limits.time.as_secs_f64() }
-            }
-            error => error.into(),
-        })?;
-        match postcard::from_bytes(&reply).map_err(unreadable)? {
-            Reply::Fetch(at) => {
-                let rows = TableRows::read(store, catalog, at)?;
-                let last = rows.is_none();
-                send(&lease, &Request::Rows(rows))?;
-                until = Instant::now() + FILLING;
-                if last {
-                    return Ok(None);
+impl SqlWorkers<'_> {
+    /// Runs a query in a worker of this view; `None` when the base has changed meanwhile.
+    pub(super) fn run(
+        &self,
+        store: &Store,
+        catalog: &Arc<TableCatalog>,
+        sql: &str,
+        limits: SqlLimits,
+    ) -> Result<Option<SqlResult>, KbError> {
+        let query = Request::Query { sql: sql.to_owned(), limits };
+        let lease = self.lease(store, catalog, &query)?;
+        let mut until = Instant::now() + FILLING;
+        let mut running = false;
+        loop {
+            let reply = lease.receive(until).map_err(|error| match error {
+                WorkerError::Late if running => {
+                    SqlError::Timeout { seconds: limits.time.as_secs_f64() }
                 }
-            }
-            Reply::Begun => {
-                running = true;
-                until = Instant::now() + limits.time.min(LONGEST) + GRACE;
-            }
-            Reply::Done(done) => {
-                let broken = matches!(done, Err(SqlError::Load { .. } | SqlError::OutOfMemory));
-                if !broken {
-                    lease.give_back();
+                error => error.into(),
+            })?;
+            match postcard::from_bytes(&reply).map_err(unreadable)? {
+                Reply::Fetch(at) => {
+                    let rows = TableRows::read(store, catalog, at)?;
+                    let is_gone = rows.is_none();
+                    send(&lease, &Request::Rows(rows))?;
+                    until = Instant::now() + FILLING;
+                    if is_gone {
+                        return Ok(None);
+                    }
                 }
-                return Ok(done?.map(SentResult::received));
+                Reply::Begun => {
+                    running = true;
+                    until = Instant::now() + limits.time.min(LONGEST) + GRACE;
+                }
+                Reply::Done(done) => {
+                    let broken = matches!(done, Err(SqlError::Load { .. } | SqlError::OutOfMemory));
+                    if !broken {
+                        lease.give_back();
+                    }
+                    return Ok(done?.map(SentResult::received));
+                }
             }
         }
+    }
+
+    /// A worker that knows the tables and has begun the query.
+    fn lease(
+        &self,
+        store: &Store,
+        catalog: &TableCatalog,
+        query: &Request,
+    ) -> Result<Lease, SqlError> {
+        let purpose = Purpose {
+            owner: store.dir().display().to_string(),
+            view: self.view,
+            version: catalog.generation,
+        };
+        let mut lease = self.pool.take(&purpose)?;
+        if !lease.is_new() && send(&lease, query).is_err() {
+            // It has ended since the last query.
+            drop(lease);
+            lease = self.pool.take(&purpose)?;
+        }
+        if lease.is_new() {
+            send(&lease, &Request::TableCatalog(catalog.clone()))?;
+            send(&lease, query)?;
+        }
+        Ok(lease)
     }
 }
 

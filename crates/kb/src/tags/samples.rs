@@ -1,7 +1,7 @@
 //! Sample questions, and the passages that answer them.
 use std::collections::BTreeSet;
 
-use halma_core::{Edge, Filter, Layer, MinScore, Mode, Query};
+use halma_core::{Edge, Filter, Layer, Mode, Query};
 use serde::{Deserialize, Serialize};
 
 use crate::extract::QUESTION_CLASS;
@@ -77,13 +77,8 @@ impl TagSample {
         let mut text = self.question.clone();
         self.answers().for_each(|answer| text = format!("{text} {answer}"));
         let query = Query {
-            texts: vec![text],
-            layer: Layer::Chunk,
-            mode: Mode::Bm25,
-            limit: CANDIDATES,
-            min_score: MinScore::Any,
-            exclude: vec![],
             filter: Filter { documents: self.documents.clone(), ..Filter::default() },
+            ..Query::new(vec![text], Layer::Chunk, Mode::Bm25, CANDIDATES)
         };
         let hits = base.find_plain(&query).await?.into_iter().flatten();
         let answers: Vec<Vec<String>> = self.answers().map(|answer| query_terms(answer)).collect();

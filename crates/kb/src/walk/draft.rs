@@ -1,9 +1,8 @@
 //! What graph search needs of a chunk whose names are just being found: it is made where the text is
 //! read, and completed where the rows of the entities are known.
-use super::record::{ChunkNames, Unit, chunk_terms};
+use super::record::{ChunkNames, Unit};
 use super::source::ChunkSource;
 use super::units::{NamedEntity, units};
-use crate::lexical::{Languages, TermHashes};
 use crate::store::{Row, StoreReader};
 
 /// A name that a chunk holds or stands under.
@@ -23,11 +22,12 @@ pub(crate) struct DraftNames {
 }
 
 impl DraftNames {
+    /// `terms` are those of the text as it is searched.
     pub(crate) fn new(
         reader: &StoreReader<'_>,
         source: &ChunkSource,
         names: Vec<DraftName>,
-        (terms, languages): (&mut TermHashes, &Languages),
+        terms: Vec<u32>,
     ) -> heed::Result<Self> {
         let entity = |(row, name): (Row, DraftName)| {
             let DraftName { key, is_title } = name;
@@ -35,8 +35,6 @@ impl DraftNames {
         };
         let entities: Vec<NamedEntity> = (0..).zip(names).map(entity).collect();
         let units = units(reader, source, &entities)?;
-        let text = source.searched_text();
-        let terms = chunk_terms(terms, languages, &text, source.language());
         let name = |NamedEntity { key, is_title, .. }| DraftName { key, is_title };
         Ok(Self { names: entities.into_iter().map(name).collect(), units, terms })
     }

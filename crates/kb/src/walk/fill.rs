@@ -34,7 +34,7 @@ pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
             made.iter().try_for_each(|(row, names, terms)| writer.put_names(*row, names, terms))
         })?;
         done += count;
-        progress(PhaseProgress { stage: Phase::LINK, done, total });
+        progress(PhaseProgress { phase: Phase::LINK, done, total });
         Ok(())
     })
 }

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use async_trait::async_trait;
 use halma_core::text::{content_words, sentences};
 use halma_core::{
-    Budget, ChatReply, ChatRequest, EmbedRole, Embedder, Filter, Hit, Knowledge, Layer, Llm,
-    LlmError, Meter, MinScore, Mode, Models, NodeId, Prompts, Query, Setup, Usage, Vector,
+    Budget, ChatReply, ChatRequest, EmbedRole, Embedder, Hit, Knowledge, Layer, Llm, LlmError,
+    Meter, Mode, Models, NodeId, Prompts, Query, Setup, Usage, Vector,
 };
 use halma_kb::{
     Atoms, Base, BaseOptions, BasePart, BuildContext, IndexOptions, IndexReport, InputFormat,
@@ -245,15 +245,7 @@ impl Bench {
 }
 
 pub(crate) fn query(text: &str, layer: Layer, mode: Mode) -> Query {
-    Query {
-        texts: vec![text.to_owned()],
-        layer,
-        mode,
-        limit: 10,
-        min_score: MinScore::Any,
-        exclude: vec![],
-        filter: Filter::default(),
-    }
+    Query::new(vec![text.to_owned()], layer, mode, 10)
 }
 
 pub(crate) async fn search(base: &Base, text: &str, layer: Layer, mode: Mode) -> Vec<Hit> {

@@ -2,7 +2,7 @@
 //! would look at every name.
 use std::collections::{BTreeMap, BTreeSet};
 
-use halma_core::{BoxError, EntityId};
+use halma_core::{BoxError, EntityId, ExtractedGraph};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::model::{
     GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, TermRef,
@@ -13,7 +13,6 @@ use sparesults::QuerySolution;
 use spargebra::Query;
 
 use super::index::Visited;
-use crate::base::KbGraph;
 use crate::graph::{Lookup, Near, Stated};
 use crate::loaded::{Files, KgError};
 use crate::names::{Names, Number};
@@ -135,7 +134,7 @@ impl InProcess {
     }
 
     /// The base's entities as one named graph, and each of its facts as another.
-    pub(crate) fn of_base(base: &KbGraph) -> Result<Self, BoxError> {
+    pub(crate) fn of_base(base: &ExtractedGraph) -> Result<Self, BoxError> {
         let mut graph = Self::empty(BASE_NODE)?;
         let mut quads = vec![];
         let mut state = |subject: &str, predicate: &str, object: Term, source: String| {

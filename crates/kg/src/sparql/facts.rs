@@ -44,7 +44,7 @@ impl SparqlGraph {
         let Some(predicate) = self.node(&property.id) else { return Ok(vec![]) };
         let lookup = Lookup { over: None, properties: &[predicate.as_str()] };
         let found = self.look_up(heads, lookup).await?;
-        let quantities = self.quantities(heads, (predicate.as_str(), property), &found).await?;
+        let quantities = self.quantities(heads, predicate.as_str(), property, &found).await?;
         let mut by_head: HashMap<String, Vec<Stated>> = HashMap::new();
         for stated in found {
             by_head.entry(stated.subject.clone()).or_default().push(stated);
@@ -111,7 +111,8 @@ impl SparqlGraph {
     async fn quantities(
         &self,
         heads: &[EntityId],
-        (predicate, property): (&str, &Property),
+        predicate: &str,
+        property: &Property,
         found: &[Stated],
     ) -> Result<Vec<Quantity>, BoxError> {
         let words = &self.vocabulary;

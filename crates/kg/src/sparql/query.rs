@@ -160,7 +160,8 @@ pub(crate) fn distinct(
 pub(crate) fn greatest(
     pattern: GraphPattern,
     names: &[&str],
-    (number, most): (&str, usize),
+    number: &str,
+    most: usize,
 ) -> GraphPattern {
     let expression = vec![OrderExpression::Desc(var(number).into())];
     distinct(GraphPattern::OrderBy { inner: Box::new(pattern), expression }, names, Some(most))

@@ -42,7 +42,7 @@ impl SparqlGraph {
                 let found = match self.vocabulary.fame.first() {
                     Some(fame) => {
                         let found = optional(found, triple(var("e"), own(fame), var("fame")));
-                        greatest(found, &["e", "fame"], ("fame", limit))
+                        greatest(found, &["e", "fame"], "fame", limit)
                     }
                     None => distinct(found, &["e"], Some(limit)),
                 };

@@ -63,21 +63,10 @@ impl SparqlGraph {
         property: &Arc<Property>,
     ) -> Result<Vec<Statement>, BoxError> {
         let Some((base, number)) = rdf::wikibase(&property.id) else { return Ok(vec![]) };
-        let path = |kind: &str| format!("{base}/prop/{kind}{number}");
-        let qualifying = format!("{base}/prop/qualifier/");
-        let (step, store) = (path(""), self.endpoint.in_process());
-        if store.is_some_and(|store| !store.has_predicate(&step)) {
+        let claims = self.look_up_claims(base, number, heads).await?;
+        if claims.is_empty() {
             return Ok(vec![]);
         }
-        let qualifiers: Vec<String> = match store {
-            Some(store) => store.predicates_beginning(&qualifying),
-            None => TIMES.iter().map(|number| format!("{qualifying}{number}")).collect(),
-        };
-        let own = [path("statement/"), path("statement/value/"), RANK.to_owned()];
-        let properties: Vec<&str> = own.iter().chain(&qualifiers).map(String::as_str).collect();
-        let lookup = Lookup { over: Some(&step), properties: &properties };
-        let found = self.look_up(heads, lookup).await?;
-        let claims = self.claims(&found, &qualifiers, &qualifying);
         let nodes: Vec<EntityId> =
             claims.values().filter_map(|(_, claim)| claim.node.clone()).collect();
         let values = self.exact_values(&nodes).await?;
@@ -109,6 +98,30 @@ impl SparqlGraph {
             }
         }
         Ok(facts)
+    }
+
+    /// The statements that a Wikibase has of these things with a property.
+    async fn look_up_claims(
+        &self,
+        base: &str,
+        number: &str,
+        heads: &[EntityId],
+    ) -> Result<BTreeMap<String, (String, Claim)>, BoxError> {
+        let path = |kind: &str| format!("{base}/prop/{kind}{number}");
+        let qualifying = format!("{base}/prop/qualifier/");
+        let (step, store) = (path(""), self.endpoint.in_process());
+        if store.is_some_and(|store| !store.has_predicate(&step)) {
+            return Ok(BTreeMap::new());
+        }
+        let qualifiers: Vec<String> = match store {
+            Some(store) => store.predicates_beginning(&qualifying),
+            None => TIMES.iter().map(|number| format!("{qualifying}{number}")).collect(),
+        };
+        let own = [path("statement/"), path("statement/value/"), RANK.to_owned()];
+        let properties: Vec<&str> = own.iter().chain(&qualifiers).map(String::as_str).collect();
+        let lookup = Lookup { over: Some(&step), properties: &properties };
+        let found = self.look_up(heads, lookup).await?;
+        Ok(self.claims(&found, &qualifiers, &qualifying))
     }
 
     /// Statements by their nodes, with the things that they are about.

@@ -1,30 +1,35 @@
 //! The base's own facts.
 use std::sync::Arc;
 
-use halma_core::{EntityId, Facts, Layer, NodeId};
+use halma_core::{EntityId, ExtractedEntity, ExtractedFact, ExtractedGraph, Facts, Layer, NodeId};
 use halma_testkit::Toy;
 use parking_lot::Mutex;
 
 use super::samples::reef;
-use crate::base::{KbEntity, KbFact, KbGraph, KbGraphLoader, kb_facts};
+use crate::base::{GraphLoader, kb_facts};
 use crate::combined::Combined;
 
 fn node(id: &str) -> NodeId {
     NodeId(id.to_owned())
 }
 
-fn entity(id: &str, name: &str, kind: &str, description: &str) -> KbEntity {
+fn entity(id: &str, name: &str, kind: &str, description: &str) -> ExtractedEntity {
     let (name, kind, description) = (name.to_owned(), kind.to_owned(), description.to_owned());
-    KbEntity { id: node(id), name, aliases: vec![], kind, description }
+    ExtractedEntity { id: node(id), name, aliases: vec![], kind, description }
 }
 
-fn fact(id: &str, head: &str, relation: &str, tail: &str) -> KbFact {
-    KbFact { id: node(id), head: node(head), relation: relation.to_owned(), tail: node(tail) }
+fn fact(id: &str, head: &str, relation: &str, tail: &str) -> ExtractedFact {
+    ExtractedFact {
+        id: node(id),
+        head: node(head),
+        relation: relation.to_owned(),
+        tail: node(tail),
+    }
 }
 
-fn graph(version: &str) -> KbGraph {
-    KbGraph {
-        version: version.to_owned(),
+fn graph(generation: u64) -> ExtractedGraph {
+    ExtractedGraph {
+        generation,
         entities: vec![
             entity("e1", "Far Light", "lighthouse", "tower on a reef"),
             entity("e2", "Anna Roe", "person", ""),
@@ -42,7 +47,7 @@ fn graph(version: &str) -> KbGraph {
 
 fn base() -> Arc<dyn Facts> {
     let toy = Toy::new(&[("reef", "Reefs", "The Far Light is kept by Anna.", &["Who keeps it?"])]);
-    let load: KbGraphLoader = Arc::new(|known| Ok((known != Some("1")).then(|| graph("1"))));
+    let load: GraphLoader = Arc::new(|known| Ok((known != Some(1)).then(|| graph(1))));
     kb_facts(toy, load)
 }
 
@@ -67,21 +72,21 @@ async fn what_documents_say_is_asked_as_a_graph_and_cited_by_their_chunks() {
 
 #[tokio::test]
 async fn facts_are_read_again_only_when_it_has_changed() {
-    let version = Arc::new(Mutex::new("1".to_owned()));
-    let (now, read) = (Arc::clone(&version), Arc::new(Mutex::new(0)));
+    let generation = Arc::new(Mutex::new(1));
+    let (now, read) = (Arc::clone(&generation), Arc::new(Mutex::new(0)));
     let counted = Arc::clone(&read);
-    let load: KbGraphLoader = Arc::new(move |known| {
-        let now = now.lock().clone();
-        let new = known != Some(now.as_str());
+    let load: GraphLoader = Arc::new(move |known| {
+        let now = *now.lock();
+        let new = known != Some(now);
         *counted.lock() += usize::from(new);
-        Ok(new.then(|| graph(&now)))
+        Ok(new.then(|| graph(now)))
     });
     let base = kb_facts(Toy::empty(), load);
     for _ in 0..3 {
         base.find("Far Light", None, 5).await.unwrap();
     }
     assert_eq!(*read.lock(), 1);
-    "2".clone_into(&mut version.lock());
+    *generation.lock() = 2;
     assert_eq!(base.find("Far Light", None, 5).await.unwrap().len(), 1);
     assert_eq!(*read.lock(), 2);
 }

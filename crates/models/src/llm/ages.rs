@@ -54,7 +54,8 @@ impl Ages {
     pub(super) fn add(
         &self,
         transaction: &mut RwTxn<'_>,
-        (slot, key): (Slot, &Key),
+        slot: Slot,
+        key: &Key,
         bytes: u64,
     ) -> Result<(), StoreError> {
         self.order.put(transaction, &slot.to_be_bytes(), key)?;

@@ -152,7 +152,7 @@ impl Sealed {
         }
         order.sort_unstable();
         for (slot, key) in &order {
-            self.ages.add(&mut transaction, (*slot, key), 0)?;
+            self.ages.add(&mut transaction, *slot, key, 0)?;
         }
         self.ages.set_size(&mut transaction, bytes)?;
         Ok(transaction.commit()?)
@@ -267,7 +267,7 @@ impl Sealed {
             self.about.put(transaction, &[name, key.as_slice()].concat(), &[])?;
         }
         seal(&cipher, &entry.reply, &mut value);
-        self.ages.add(transaction, (slot, key), bytes_on_disk(value.len(), about.len()))?;
+        self.ages.add(transaction, slot, key, bytes_on_disk(value.len(), about.len()))?;
         Ok(self.replies.put(transaction, key, &value)?)
     }
 

@@ -262,14 +262,14 @@ impl Build {
     /// Notes how far it is, for other servers and while it is paused.
     pub(crate) fn report_progress(&mut self) {
         self.reported = self.current().map(|now| ReportedProgress {
-            stage: now.step.stage.name().to_owned(),
+            stage: now.step.phase.name().to_owned(),
             done: now.step.done,
             total: now.step.total,
         });
     }
 
     pub(crate) fn update(&mut self, step: PhaseProgress) {
-        let known = self.progress.iter().position(|known| known.step.stage == step.stage);
+        let known = self.progress.iter().position(|known| known.step.phase == step.phase);
         let (started, done_before) = match known.map(|at| self.progress.remove(at)) {
             Some(known) => (known.started, known.done_before),
             None => (Instant::now(), step.done),
@@ -305,7 +305,7 @@ impl Build {
         };
         let stage = match (self.state, progress, reported) {
             (BuildState::Queued, _, _) => Phase::WAIT.name(),
-            (BuildState::Running, Some(progress), _) => progress.step.stage.name(),
+            (BuildState::Running, Some(progress), _) => progress.step.phase.name(),
             (BuildState::Running, None, Some(reported)) => reported.stage.as_str(),
             (BuildState::Running, None, None) => "starting",
             (state, _, _) => state.phase().name(),

@@ -113,7 +113,7 @@ fn the_stage_that_is_shown_is_not_complete_and_stays_while_the_build_is_paused()
     // Stages overlap, and one that is complete says so again.
     for (stage, done, total) in [(Phase::READ, 10, 10), (Phase::STORE, 3, 9), (Phase::READ, 12, 12)]
     {
-        builds.update(&build.id, PhaseProgress { stage, done, total });
+        builds.update(&build.id, PhaseProgress { phase: stage, done, total });
     }
     let shown = |builds: &Builds| {
         let status = builds.get(&build.id).unwrap().status();

@@ -1,7 +1,7 @@
 //! A leaf (Section 3.3.1): its sources are chosen, looked up in, and read by the operator; where
 //! that comes to nothing, its question is looked up as it stands (direct RAG).
 use futures::future::{OptionFuture, try_join, try_join_all};
-use halma_core::{Cx, Filter, Layer, MinScore, Prompt, Query, Question, Result, UnlessFailed as _};
+use halma_core::{Cx, Layer, MinScore, Prompt, Query, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 
@@ -158,13 +158,8 @@ impl Run<'_> {
             return Ok(Lists { source: name.to_owned(), lists });
         }
         let query = Query {
-            texts: queries.to_vec(),
-            layer: Layer::Chunk,
-            mode: self.settings.mode,
-            limit,
             min_score: MinScore::from_setting(self.settings.min_score),
-            exclude: vec![],
-            filter: Filter::default(),
+            ..Query::new(queries.to_vec(), Layer::Chunk, self.settings.mode, limit)
         };
         let mut lists = cx.search(&query).await?;
         for list in &mut lists {

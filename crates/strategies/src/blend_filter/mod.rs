@@ -21,7 +21,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::future::{join, try_join_all};
 use halma_core::{
-    Answer, Cx, Entry, Filter, Hit, Layer, MinScore, Prompt, Query, Question, Result, Strategy,
+    Answer, Cx, Entry, Hit, Layer, MinScore, Prompt, Query, Question, Result, Strategy,
     UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
@@ -152,13 +152,8 @@ impl BlendFilter {
 
     async fn near(&self, texts: Vec<String>, cx: &Cx) -> Result<Vec<Vec<Hit>>> {
         let query = Query {
-            texts,
-            layer: Layer::Chunk,
-            mode: self.mode,
-            limit: self.chunks,
             min_score: MinScore::from_setting(self.min_score),
-            exclude: vec![],
-            filter: Filter::default(),
+            ..Query::new(texts, Layer::Chunk, self.mode, self.chunks)
         };
         cx.search(&query).await
     }

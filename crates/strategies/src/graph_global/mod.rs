@@ -22,8 +22,8 @@ use async_trait::async_trait;
 use futures::future::try_join_all;
 use halma_core::text::thousands;
 use halma_core::{
-    Answer, Cx, Entry, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
-    Strategy, UnlessFailed as _, UnlessSpent as _,
+    Answer, Cx, Entry, Hit, Layer, Mode, Prompt, Query, Question, Result, Strategy,
+    UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -136,15 +136,8 @@ impl GraphGlobal {
             cx.note("the knowledge base has no communities");
             return Ok(vec![]);
         }
-        let query = Query {
-            texts: vec![question.text.clone()],
-            layer: Layer::Community,
-            mode: self.mode,
-            limit: self.communities,
-            min_score: MinScore::Any,
-            exclude: vec![],
-            filter: Filter::default(),
-        };
+        let query =
+            Query::new(vec![question.text.clone()], Layer::Community, self.mode, self.communities);
         let found: Vec<Hit> = cx.search(&query).await?.into_iter().flatten().collect();
         let held = thousands(held as u64);
         cx.note(format!("{} of {held} communities are read", found.len()));

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use futures::future::try_join_all;
 use halma_core::text::{count_name, names, normalise_name};
-use halma_core::{Cx, Edge, Error, Filter, Hit, Layer, MinScore, NodeId, Query, Question, Result};
+use halma_core::{Cx, Edge, Error, Hit, Layer, MinScore, NodeId, Query, Question, Result};
 
 use super::GraphLocal;
 use crate::shared::overlap::QueryWords;
@@ -40,13 +40,8 @@ impl GraphLocal {
         named.retain(|name| seen.insert(normalise_name(name)));
         let texts = named.into_iter().chain([question.text.clone()]);
         let query = Query {
-            texts: texts.collect(),
-            layer: Layer::Entity,
-            mode: self.mode,
-            limit: self.entities,
             min_score: MinScore::from_setting(self.min_score),
-            exclude: vec![],
-            filter: Filter::default(),
+            ..Query::new(texts.collect(), Layer::Entity, self.mode, self.entities)
         };
         let lists = cx.search(&query).await?;
         // Scores of different texts cannot be compared; being called what the question says can.
@@ -145,13 +140,8 @@ impl GraphLocal {
 
     async fn near(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let query = Query {
-            texts: vec![question.text.clone()],
-            layer: Layer::Fact,
-            mode: self.mode,
-            limit: self.facts,
             min_score: MinScore::from_setting(self.min_score),
-            exclude: vec![],
-            filter: Filter::default(),
+            ..Query::new(vec![question.text.clone()], Layer::Fact, self.mode, self.facts)
         };
         // One fact of each chunk: the others come with the chunk.
         Ok(unseen(cx.search(&query).await?, &[]))

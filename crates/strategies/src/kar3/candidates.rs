@@ -1,9 +1,7 @@
 //! The middle of a hop: what is near the proposals, and which of it is chosen.
 use std::collections::HashSet;
 
-use halma_core::{
-    Cx, Filter, Hit, Layer, MinScore, Prompt, Query, Question, Result, UnlessFailed as _,
-};
+use halma_core::{Cx, Hit, Layer, MinScore, Prompt, Query, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
@@ -108,13 +106,9 @@ impl Kar3 {
     pub(super) fn query(&self, texts: Vec<String>, layer: Layer, context: &[Hit]) -> Query {
         let k = if texts.len() == 1 { self.k.max(self.k_single) } else { self.k };
         Query {
-            limit: k,
-            texts,
-            layer,
-            mode: self.mode,
             min_score: MinScore::from_setting(self.min_score),
             exclude: context.iter().map(|chunk| chunk.id.clone()).collect(),
-            filter: Filter::default(),
+            ..Query::new(texts, layer, self.mode, k)
         }
     }
 

@@ -14,8 +14,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Cx, Entry, Error, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
-    Strategy,
+    Answer, Cx, Entry, Error, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result, Strategy,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -108,14 +107,11 @@ impl Naive {
         context: &[Hit],
         cx: &Cx,
     ) -> Result<Vec<Hit>> {
+        let limit = if layer == Layer::Atom { self.atoms } else { self.chunks };
         let query = Query {
-            texts: vec![question.text.clone()],
-            layer,
-            mode: self.mode,
-            limit: if layer == Layer::Atom { self.atoms } else { self.chunks },
             min_score: MinScore::from_setting(self.min_score),
             exclude: context.iter().map(|chunk| chunk.id.clone()).collect(),
-            filter: Filter::default(),
+            ..Query::new(vec![question.text.clone()], layer, self.mode, limit)
         };
         Ok(unseen(cx.search(&query).await?, context))
     }

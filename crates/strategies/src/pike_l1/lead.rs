@@ -41,13 +41,9 @@ impl PikeL1 {
         cx: &Cx,
     ) -> Result<Vec<Hit>> {
         let query = Query {
-            texts: vec![question.text.clone()],
-            layer,
-            mode: self.mode,
-            limit,
             min_score: MinScore::from_setting(self.min_score),
-            exclude: vec![],
             filter,
+            ..Query::new(vec![question.text.clone()], layer, self.mode, limit)
         };
         Ok(unseen(cx.search(&query).await?, &[]))
     }

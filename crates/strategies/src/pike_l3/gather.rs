@@ -6,8 +6,8 @@ use futures::future::try_join_all;
 use halma_core::text::normalise_name;
 use halma_core::text::thousands;
 use halma_core::{
-    Cx, Filter, Hit, Layer, MinScore, Mode, NodeId, Prompt, Query, Question, Result,
-    UnlessFailed as _, UnlessSpent as _,
+    Cx, Hit, Layer, MinScore, Mode, NodeId, Prompt, Query, Question, Result, UnlessFailed as _,
+    UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -125,13 +125,9 @@ impl PikeL3 {
         let mut lists = vec![];
         for layer in layers {
             let query = Query {
-                texts: texts.clone(),
-                layer,
-                mode: Mode::Graph,
-                limit: self.chunks,
                 min_score: MinScore::Usual,
                 exclude: read.to_vec(),
-                filter: Filter::default(),
+                ..Query::new(texts.clone(), layer, Mode::Graph, self.chunks)
             };
             lists.push(unseen(cx.search(&query).await?, &[]));
         }

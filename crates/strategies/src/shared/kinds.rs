@@ -1,7 +1,6 @@
 //! What kind of question it is, judged against what the base holds (PIKE-RAG, Section 3.2).
 use halma_core::{
-    Catalog, Cx, Error, Filter, Hit, Layer, LlmError, MinScore, Mode, Prompt, Query, Question,
-    Result,
+    Catalog, Cx, Error, Hit, Layer, LlmError, MinScore, Mode, Prompt, Query, Question, Result,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -85,13 +84,8 @@ pub(crate) async fn classify(question: &Question, cx: &Cx) -> Result<Option<Kind
 
 async fn nearest(question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
     let query = Query {
-        texts: vec![question.text.clone()],
-        layer: Layer::Chunk,
-        mode: Mode::Graph,
-        limit: NEAR,
         min_score: MinScore::Usual,
-        exclude: vec![],
-        filter: Filter::default(),
+        ..Query::new(vec![question.text.clone()], Layer::Chunk, Mode::Graph, NEAR)
     };
     Ok(cx.search(&query).await?.into_iter().flatten().collect())
 }

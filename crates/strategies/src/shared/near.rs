@@ -1,5 +1,5 @@
 //! One text, the chunks near it: the search that most baselines share.
-use halma_core::{Cx, Filter, Hit, Layer, MinScore, Mode, Query, Result};
+use halma_core::{Cx, Hit, Layer, MinScore, Mode, Query, Result};
 
 use crate::shared::steps::{chunks_of, unseen};
 
@@ -34,13 +34,9 @@ impl Near {
         cx: &Cx,
     ) -> Result<Vec<Hit>> {
         let query = Query {
-            texts: vec![text.to_owned()],
-            layer,
-            mode: self.mode,
-            limit,
             min_score: MinScore::from_setting(self.min_score),
             exclude: held.iter().chain(found).map(|chunk| chunk.id.clone()).collect(),
-            filter: Filter::default(),
+            ..Query::new(vec![text.to_owned()], layer, self.mode, limit)
         };
         Ok(unseen(cx.search(&query).await?, held))
     }

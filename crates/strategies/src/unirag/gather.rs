@@ -1,7 +1,7 @@
 //! Entity-grounded decomposition (Section 3.1) and relevance filtering (3.2.1).
 use halma_core::text::{NameKind, names, words};
 use halma_core::{
-    AnswerKind, Cx, Error, Filter, Hit, Layer, MinScore, Prompt, Query, Question, Result,
+    AnswerKind, Cx, Error, Hit, Layer, MinScore, Prompt, Query, Question, Result,
     UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
@@ -41,13 +41,9 @@ impl Unirag {
             texts.extend(sub_queries);
         }
         let search = Query {
-            texts,
-            layer: Layer::Chunk,
-            mode: self.mode,
-            limit: self.k,
             min_score: MinScore::from_setting(self.min_score),
             exclude: held.iter().map(|chunk| chunk.id.clone()).collect(),
-            filter: Filter::default(),
+            ..Query::new(texts, Layer::Chunk, self.mode, self.k)
         };
         let found = unseen(cx.search(&search).await?, held);
         if self.rerank { self.relevant(&query.text, found, cx).await } else { Ok(found) }

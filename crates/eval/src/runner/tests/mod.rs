@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Budget, Citation, Cx, Filter, Knowledge, Layer, Llm, LlmError, Meter, MinScore, Mode,
-    Models, Prompt, PromptFile, PromptSet, Prompts, Query, Question, Setup, Strategy,
+    Answer, Budget, Citation, Cx, Knowledge, Layer, Llm, LlmError, Meter, Mode, Models, Prompt,
+    PromptFile, PromptSet, Prompts, Query, Question, Setup, Strategy,
 };
 use halma_testkit::{Script, Toy};
 use parking_lot::Mutex;
@@ -50,9 +50,7 @@ impl Strategy for Clerk {
 }
 
 fn query(text: &str, limit: usize) -> Query {
-    let texts = vec![text.to_owned()];
-    let (layer, mode, min_score) = (Layer::Chunk, Mode::Hybrid, MinScore::Any);
-    Query { texts, layer, mode, limit, min_score, exclude: vec![], filter: Filter::default() }
+    Query::new(vec![text.to_owned()], Layer::Chunk, Mode::Hybrid, limit)
 }
 
 fn toy() -> Arc<Toy> {

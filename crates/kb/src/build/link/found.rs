@@ -6,7 +6,7 @@ use halma_core::text::{NameKind, count_name, is_stop_word, names, normalise_name
 
 use crate::lexical::{Languages, TermHashes};
 use crate::store::{At, Row, StoreReader};
-use crate::walk::{ChunkSource, DraftName, DraftNames};
+use crate::walk::{ChunkSource, DraftName, DraftNames, chunk_terms};
 
 /// Longer names are sentences in capitals, in bytes.
 const LONGEST: usize = 90;
@@ -43,8 +43,10 @@ impl ChunkLinks {
         let heading = source.heading().map(heading_names).unwrap_or_default();
         let named = named_in(&source.text, title.iter().chain(&heading));
         let draft = match for_draft {
-            Some(terms) => {
+            Some((hashes, languages)) => {
                 let drafts = draft_names(&named, title.keys().chain(heading.keys()));
+                let text = source.searched_text();
+                let terms = chunk_terms(hashes, languages, &text, source.language());
                 Some(DraftNames::new(reader, &source, drafts, terms)?)
             }
             None => None,

@@ -69,7 +69,7 @@ pub(super) fn link_new(
             last.map_or(Ok(()), |last| writer.set_linked_to(VERSION, last + 1))
         })?;
         done += count;
-        progress(PhaseProgress { stage: Phase::LINK, done, total: rows.len() });
+        progress(PhaseProgress { phase: Phase::LINK, done, total: rows.len() });
         Ok(())
     })
 }

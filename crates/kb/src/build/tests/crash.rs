@@ -227,7 +227,7 @@ async fn a_build_waits_for_one_in_another_process() {
     let progress = {
         let waits = Arc::clone(&waits);
         Arc::new(move |step: crate::PhaseProgress| {
-            if step.stage == Phase::WAIT {
+            if step.phase == Phase::WAIT {
                 *waits.lock() = true;
                 let _ = release.lock().take().unwrap().write_all(b"go on\n");
             }

@@ -23,11 +23,11 @@ impl NewNames {
             ..ChunkForms::default()
         };
         let mut new = Self { chunk, records: BTreeMap::new() };
-        for sighting in &extract.sightings {
-            let name = Name::new(&sighting.name);
+        for mention in &extract.mentions {
+            let name = Name::new(&mention.name);
             let key = name.key();
             new.chunk.names.push(key);
-            if EntityKind::parse(&sighting.kind) == EntityKind::Person {
+            if EntityKind::parse(&mention.kind) == EntityKind::Person {
                 new.chunk.people.push(key.form);
             }
             new.records.entry(key).or_insert_with(|| NameRecord {
@@ -35,7 +35,7 @@ impl NewNames {
                 last: name.last_word().map(form_id),
                 ..NameRecord::default()
             });
-            for alias in &sighting.aliases {
+            for alias in &mention.aliases {
                 new.declare(key.form, &form(alias));
             }
         }

@@ -9,7 +9,7 @@ use halma_core::Layer;
 
 use super::names::all_names;
 use super::{most_chunks, names_in_block};
-use crate::extract::extracted_chunk::{ChunkReading, ExtractedChunk, OutsideSightings, in_order};
+use crate::extract::extracted_chunk::{ChunkReading, ExtractedChunk, OutsideMentions, in_order};
 use crate::extract::graph::Made;
 use crate::extract::resolve::{Name, NameSimilarity};
 use crate::store::{ChunkForms, FormKey, Id, NameKey, NameRecord, Row, StoreReader, Task, UnitKey};
@@ -181,8 +181,8 @@ impl<'r, 't> Reaching<'r, 't> {
             return Ok(all_names(&names).any(|held| held == name).then_some(Spelling::Declared));
         };
         let extract = self.extract(witness)?;
-        let sighting = extract.as_ref().and_then(|read| read.extract.sightings.get(at));
-        Ok(sighting.map(|sighting| Spelling::Name(Name::new(&sighting.name))))
+        let mention = extract.as_ref().and_then(|read| read.extract.mentions.get(at));
+        Ok(mention.map(|mention| Spelling::Name(Name::new(&mention.name))))
     }
 
     fn extract(&mut self, chunk: Row) -> heed::Result<Option<Rc<ExtractedChunk>>> {
@@ -203,7 +203,7 @@ impl<'r, 't> Reaching<'r, 't> {
             let mut read = Rc::unwrap_or_clone(read);
             let names: Option<ChunkForms> = self.reader.form_entry(FormKey::Chunk(chunk))?;
             let names = names.map_or(vec![], |names| names.names);
-            if names.len() != read.extract.sightings.len() {
+            if names.len() != read.extract.mentions.len() {
                 return Ok(None);
             }
             let resolved: Vec<bool> =
@@ -214,7 +214,7 @@ impl<'r, 't> Reaching<'r, 't> {
                 let Some(entities) = made.filter(|made| made.len() == resolved.len()) else {
                     return Ok(None);
                 };
-                read.outside = Some(OutsideSightings { resolved, entities });
+                read.outside = Some(OutsideMentions { resolved, entities });
             }
             reads.push(read);
         }

@@ -9,14 +9,21 @@ use crate::extract::extracted_chunk::ExtractedChunk;
 use crate::extract::resolve::Resolved;
 use crate::store::{EntityRecord, FactRecord, Id, Link, Row, StoreWriter, Task, UnitKey, hash};
 
-/// What a sighting came to.
-struct SightedEntity<'a> {
+/// What a mention came to.
+struct MentionedEntity<'a> {
     row: Row,
     key: Cow<'a, str>,
 }
 
-/// The entities of the sightings of a chunk as they were resolved, and the rows of all entities.
-type Assigned<'a> = (&'a [Option<usize>], &'a Resolved, &'a [Row]);
+/// What the mentions of a chunk were resolved to.
+#[derive(Clone, Copy)]
+pub(super) struct Assigned<'a> {
+    /// The place of each mention among the entities; `None` for one that stays what it is.
+    pub(super) entities: &'a [Option<usize>],
+    pub(super) resolved: &'a Resolved,
+    /// The rows of all entities.
+    pub(super) rows: &'a [Row],
+}
 
 /// Writes the mentions and facts of a chunk unless they are there already. Entities that it
 /// mentioned before are put into `left`.
@@ -29,17 +36,17 @@ pub(super) fn put_chunk(
     if is_as_before(read, assigned) {
         return Ok(false);
     }
-    let sighted = sighted(writer, read, assigned)?;
-    let print = print(read, &sighted);
+    let mentioned = mentioned(writer, read, assigned)?;
+    let print = print(read, &mentioned);
     let key = UnitKey::of(Task::Graph, (Layer::Chunk, read.chunk));
     if writer.is_done(key, print)? {
         return Ok(false);
     }
     take_back(writer, read.chunk, left)?;
     let mut weights: BTreeMap<Row, f32> = BTreeMap::new();
-    for (sighting, entity) in read.extract.sightings.iter().zip(&sighted) {
+    for (mention, entity) in read.extract.mentions.iter().zip(&mentioned) {
         #[expect(clippy::cast_precision_loss, reason = "a passage is short")]
-        let times = sighting.times as f32;
+        let times = mention.times as f32;
         *weights.entry(entity.row).or_default() += times;
     }
     let chunk = (Layer::Chunk, read.chunk);
@@ -47,53 +54,55 @@ pub(super) fn put_chunk(
         let to = (Layer::Entity, entity);
         writer.put_edge(Link { from: chunk, edge: Edge::Mentions, to, weight })?;
     }
-    let facts = facts(read, &sighted);
+    let facts = facts(read, &mentioned);
     let first = writer.take_rows(Layer::Fact, facts.len())?;
     let mut row = first;
     for fact in &facts {
         writer.put_node(row, fact)?;
-        writer.weigh_edge(relates(fact), 1.0)?;
+        writer.weigh_edge(fact.relates(1.0))?;
         row += 1;
     }
-    let entities = sighted.iter().map(|entity| entity.row).collect();
+    let entities = mentioned.iter().map(|entity| entity.row).collect();
     writer.put_done(key, print, &Made { entities, facts: (first, row) })?;
     Ok(true)
 }
 
-/// Whether the sightings that were resolved are what they were. Known only where others were not: a
+/// Whether the mentions that were resolved are what they were. Known only where others were not: a
 /// chunk that has changed is resolved as a whole.
-fn is_as_before(read: &ExtractedChunk, (entities, _, rows): Assigned<'_>) -> bool {
+fn is_as_before(read: &ExtractedChunk, assigned: Assigned<'_>) -> bool {
     let Some(outside) = &read.outside else { return false };
-    let now = entities.iter().map(|entity| entity.map(|entity| rows[entity]));
+    let rows = assigned.rows;
+    let now = assigned.entities.iter().map(|entity| entity.map(|entity| rows[entity]));
     now.zip(&outside.entities).all(|(now, before)| now.is_none_or(|now| now == *before))
 }
 
-/// What each sighting of a chunk is, resolved now or before.
-fn sighted<'a>(
+/// What each mention of a chunk is, resolved now or before.
+fn mentioned<'a>(
     writer: &StoreWriter<'_>,
     read: &ExtractedChunk,
-    (entities, resolved, rows): Assigned<'a>,
-) -> heed::Result<Vec<SightedEntity<'a>>> {
-    let mut sighted = vec![];
+    assigned: Assigned<'a>,
+) -> heed::Result<Vec<MentionedEntity<'a>>> {
+    let Assigned { entities, resolved, rows } = assigned;
+    let mut mentioned = vec![];
     for (number, entity) in (0_u32..).zip(entities) {
-        sighted.push(if let Some(entity) = entity {
+        mentioned.push(if let Some(entity) = entity {
             let key = Cow::Borrowed(resolved.entities[*entity].key.as_str());
-            SightedEntity { row: rows[*entity], key }
+            MentionedEntity { row: rows[*entity], key }
         } else {
             let row = read.entity_outside(number).unwrap_or(Row::MAX);
             let record: EntityRecord = writer.linked(row)?;
-            SightedEntity { row, key: Cow::Owned(record.key) }
+            MentionedEntity { row, key: Cow::Owned(record.key) }
         });
     }
-    Ok(sighted)
+    Ok(mentioned)
 }
 
-/// The facts of a chunk between the entities that its sightings came to.
-fn facts(read: &ExtractedChunk, sighted: &[SightedEntity<'_>]) -> Vec<FactRecord> {
+/// The facts of a chunk between the entities that its mentions came to.
+fn facts(read: &ExtractedChunk, mentioned: &[MentionedEntity<'_>]) -> Vec<FactRecord> {
     let mut facts = vec![];
     let mut seen = HashSet::new();
     for stated in &read.extract.facts {
-        let [head, tail] = [stated.head, stated.tail].map(|end| &sighted[end as usize]);
+        let [head, tail] = [stated.head, stated.tail].map(|end| &mentioned[end as usize]);
         let parts = [head.key.as_bytes(), stated.relation.as_bytes(), tail.key.as_bytes()];
         let id = hash(&[&read.chunk_id.to_be_bytes(), parts[0], parts[1], parts[2]]);
         // Two names of one entity say nothing about each other.
@@ -106,18 +115,14 @@ fn facts(read: &ExtractedChunk, sighted: &[SightedEntity<'_>]) -> Vec<FactRecord
     facts
 }
 
-fn relates(fact: &FactRecord) -> ((Layer, Row), Edge, (Layer, Row)) {
-    ((Layer::Entity, fact.head), Edge::Relates, (Layer::Entity, fact.tail))
-}
-
 /// What a chunk's part of the graph is made of. The rows of entities are in it because the same
 /// entities may stand in others when they went and came back.
-fn print(read: &ExtractedChunk, sighted: &[SightedEntity<'_>]) -> Id {
+fn print(read: &ExtractedChunk, mentioned: &[MentionedEntity<'_>]) -> Id {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&read.chunk_id.to_be_bytes());
-    for (sighting, entity) in read.extract.sightings.iter().zip(sighted) {
+    for (mention, entity) in read.extract.mentions.iter().zip(mentioned) {
         hasher.update(&entity.key.len().to_be_bytes()).update(entity.key.as_bytes());
-        hasher.update(&entity.row.to_be_bytes()).update(&sighting.times.to_be_bytes());
+        hasher.update(&entity.row.to_be_bytes()).update(&mention.times.to_be_bytes());
     }
     for fact in &read.extract.facts {
         hasher.update(&fact.head.to_be_bytes()).update(&fact.tail.to_be_bytes());
@@ -139,7 +144,7 @@ fn take_back(
     let made = writer.result_of::<Made>(key)?.map(|(_, made)| made);
     for row in made.iter().flat_map(|made| made.facts.0..made.facts.1) {
         let Some(fact) = writer.node::<FactRecord>(row)? else { continue };
-        writer.weigh_edge(relates(&fact), -1.0)?;
+        writer.weigh_edge(fact.relates(-1.0))?;
         writer.remove_node::<FactRecord>(row)?;
     }
     writer.forget_unit(key)?;

@@ -6,7 +6,7 @@ use crate::store::{Row, Rows};
 /// What the facts of a chunk were made into.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Made {
-    /// The entity of each sighting.
+    /// The entity of each mention.
     pub(crate) entities: Vec<Row>,
     pub(crate) facts: Rows,
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use halma_core::{Edge, Layer};
 use serde::{Deserialize, Serialize};
 
-use self::chunks::put_chunk;
+use self::chunks::{Assigned, put_chunk};
 pub(crate) use self::made::Made;
 use super::extracted_chunk::ExtractedChunk;
 use super::extraction::LeftOut;
@@ -97,7 +97,8 @@ pub(super) fn write_chunks(
         changed |= store.write(|writer| {
             let (mut changed, mut left) = (false, BTreeSet::new());
             for (read, entities) in batch.iter().zip(places) {
-                changed |= put_chunk(writer, read, (entities, resolved, rows), &mut left)?;
+                let assigned = Assigned { entities, resolved, rows };
+                changed |= put_chunk(writer, read, assigned, &mut left)?;
             }
             // Within the same write: were it the last that is done, nothing would find them again.
             remove_unmentioned(writer, left.difference(&wanted))?;
@@ -107,15 +108,15 @@ pub(super) fn write_chunks(
     Ok(changed)
 }
 
-/// The place among the entities of every sighting of every chunk; `None` for one that stays what it
+/// The place among the entities of every mention of every chunk; `None` for one that stays what it
 /// is.
 fn assign(reads: &[ExtractedChunk], resolved: &Resolved) -> Vec<Vec<Option<usize>>> {
     let mut assigned: Vec<Vec<Option<usize>>> =
-        reads.iter().map(|read| vec![None; read.extract.sightings.len()]).collect();
+        reads.iter().map(|read| vec![None; read.extract.mentions.len()]).collect();
     for (entity, profile) in resolved.entities.iter().enumerate() {
         for local in &profile.locals {
-            for (read, sighting) in &resolved.locals[*local].sightings {
-                assigned[*read][*sighting as usize] = Some(entity);
+            for (read, mention) in &resolved.locals[*local].mentions {
+                assigned[*read][*mention as usize] = Some(entity);
             }
         }
     }

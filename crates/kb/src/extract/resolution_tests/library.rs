@@ -36,7 +36,7 @@ pub(super) fn mention(name: &str, kind: &str, description: &str) -> EntityMentio
 fn extraction(mentions: &[EntityMention]) -> Extraction {
     let fact = StatedFact { head: 0, relation: "knows".into(), tail: 1, text: "So it is.".into() };
     let facts = if mentions.len() > 1 { vec![fact] } else { vec![] };
-    let mut extract = Extraction { sightings: mentions.to_vec(), facts, ..Extraction::default() };
+    let mut extract = Extraction { mentions: mentions.to_vec(), facts, ..Extraction::default() };
     extract.left_out.invented = u32::try_from(mentions.len()).unwrap();
     extract
 }

@@ -42,8 +42,8 @@ pub(crate) struct Local {
     pub(crate) descriptions: BTreeSet<String>,
     /// Forms that the text itself gives in brackets.
     aliases: BTreeSet<String>,
-    /// Places in what was read: chunk, sighting.
-    pub(crate) sightings: Vec<(usize, u32)>,
+    /// Places in what was read: chunk, mention.
+    pub(crate) mentions: Vec<(usize, u32)>,
 }
 
 impl Local {
@@ -186,45 +186,56 @@ pub(crate) fn resolve_locals(locals: Vec<Local>, known: &ResolutionEvidence) -> 
     Resolved { locals, entities, merges, questions }
 }
 
+impl Local {
+    fn new(name: &str, kind: EntityKind, document: Id) -> Self {
+        Self {
+            name: Name::new(name),
+            kind,
+            described: Described::default(),
+            print: 0,
+            document,
+            shown: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+            descriptions: BTreeSet::new(),
+            aliases: BTreeSet::new(),
+            mentions: vec![],
+        }
+    }
+
+    /// Adds what a chunk says of it.
+    fn add(&mut self, mention: &EntityMention, kind: EntityKind) {
+        if self.kind == EntityKind::Unknown {
+            self.kind = kind;
+        }
+        *self.shown.entry(mention.name.clone()).or_default() += mention.times;
+        if !mention.kind.is_empty() {
+            *self.kinds.entry(mention.kind.clone()).or_default() += 1;
+        }
+        if !mention.description.is_empty() {
+            self.descriptions.insert(mention.description.clone());
+        }
+        self.aliases.extend(mention.aliases.iter().map(|alias| form(alias)));
+    }
+}
+
 /// One local for each name of a document; two where the types tell them apart.
 pub(crate) fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
     let mut grouped: BTreeMap<(Id, String), Vec<Local>> = BTreeMap::new();
     for (at, read) in reads.iter().enumerate() {
-        for (number, sighting) in (0_u32..).zip(&read.extract.sightings) {
+        for (number, mention) in (0_u32..).zip(&read.extract.mentions) {
             if !read.resolves(number) {
                 continue;
             }
-            let kind = EntityKind::parse(&sighting.kind);
-            let held = grouped.entry((read.document_id, form(&sighting.name))).or_default();
+            let kind = EntityKind::parse(&mention.kind);
+            let held = grouped.entry((read.document_id, form(&mention.name))).or_default();
             let fitting = held.iter().position(|local| local.kind.fits(kind));
             let place = fitting.unwrap_or_else(|| {
-                held.push(Local {
-                    name: Name::new(&sighting.name),
-                    kind,
-                    described: Described::default(),
-                    print: 0,
-                    document: read.document_id,
-                    shown: BTreeMap::new(),
-                    kinds: BTreeMap::new(),
-                    descriptions: BTreeSet::new(),
-                    aliases: BTreeSet::new(),
-                    sightings: vec![],
-                });
+                held.push(Local::new(&mention.name, kind, read.document_id));
                 held.len() - 1
             });
             let local = &mut held[place];
-            if local.kind == EntityKind::Unknown {
-                local.kind = kind;
-            }
-            *local.shown.entry(sighting.name.clone()).or_default() += sighting.times;
-            if !sighting.kind.is_empty() {
-                *local.kinds.entry(sighting.kind.clone()).or_default() += 1;
-            }
-            if !sighting.description.is_empty() {
-                local.descriptions.insert(sighting.description.clone());
-            }
-            local.aliases.extend(sighting.aliases.iter().map(|alias| form(alias)));
-            local.sightings.push((at, number));
+            local.add(mention, kind);
+            local.mentions.push((at, number));
         }
     }
     let mut locals: Vec<Local> = grouped.into_values().flatten().collect();
@@ -281,19 +292,19 @@ fn profile(locals: &[Local], mut group: Vec<usize>) -> Profile {
     said.profile(group)
 }
 
-/// What these sightings alone say of an entity.
-pub(crate) fn profile_of(sightings: &[EntityMention]) -> Profile {
+/// What these mentions alone say of an entity.
+pub(crate) fn profile_of(mentions: &[EntityMention]) -> Profile {
     let mut said = Statements::default();
-    for sighting in sightings {
-        *said.shown.entry(&sighting.name).or_default() += sighting.times;
-        if !sighting.kind.is_empty() {
-            *said.kinds.entry(&sighting.kind).or_default() += 1;
+    for mention in mentions {
+        *said.shown.entry(&mention.name).or_default() += mention.times;
+        if !mention.kind.is_empty() {
+            *said.kinds.entry(&mention.kind).or_default() += 1;
         }
-        if !sighting.description.is_empty() {
-            said.descriptions.insert(&sighting.description);
+        if !mention.description.is_empty() {
+            said.descriptions.insert(&mention.description);
         }
-        said.forms.insert(form(&sighting.name));
-        said.forms.extend(sighting.aliases.iter().map(|alias| form(alias)));
+        said.forms.insert(form(&mention.name));
+        said.forms.extend(mention.aliases.iter().map(|alias| form(alias)));
     }
     said.profile(vec![])
 }

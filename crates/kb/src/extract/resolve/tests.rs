@@ -2,15 +2,15 @@
 use super::*;
 use crate::extract::Extraction;
 
-fn sighting(name: &str, kind: &str, description: &str) -> EntityMention {
+fn mention(name: &str, kind: &str, description: &str) -> EntityMention {
     let (name, kind, description) = (name.into(), kind.into(), description.into());
     EntityMention { name, kind, description, aliases: vec![], times: 1 }
 }
 
 /// One chunk of a document with these names, types and descriptions.
 fn read(document: Id, named: &[(&str, &str, &str)]) -> ExtractedChunk {
-    let sightings = named.iter().map(|(n, k, d)| sighting(n, k, d)).collect();
-    let extract = Extraction { sightings, ..Extraction::default() };
+    let mentions = named.iter().map(|(n, k, d)| mention(n, k, d)).collect();
+    let extract = Extraction { mentions, ..Extraction::default() };
     let row = u32::try_from(document).unwrap();
     ExtractedChunk { chunk: row, chunk_id: document, document_id: document, extract, outside: None }
 }
@@ -48,7 +48,7 @@ fn three_spellings_of_one_thing_are_one_entity() {
 #[test]
 fn a_short_form_in_brackets_holds_in_other_documents_too() {
     let mut first = read(1, &[("World Health Organization", "organisation", ""), ("WHO", "", "")]);
-    first.extract.sightings[0].aliases.push("WHO".into());
+    first.extract.mentions[0].aliases.push("WHO".into());
     let reads = [first, read(2, &[("WHO", "organisation", "")])];
     let resolved = resolve(&reads, &ResolutionEvidence::default());
     assert_eq!(keys(&resolved), ["world health organization"]);

@@ -92,14 +92,10 @@ impl Matrix {
         let read = |(): &mut (), rows: &&[Row]| {
             let (mut segment, mut missing) = (CodeSegment::default(), vec![]);
             let lost = store.read(|reader| {
-                reader.each_vector_of(
-                    (embedder, layer),
-                    rows,
-                    &mut |row, vector| match vector {
-                        Some(vector) => segment.push(row, vector),
-                        None => missing.push(row),
-                    },
-                )?;
+                reader.each_vector_of(embedder, layer, rows, &mut |row, vector| match vector {
+                    Some(vector) => segment.push(row, vector),
+                    None => missing.push(row),
+                })?;
                 // Those that were removed since they were listed are not lost.
                 missing.iter().try_fold(0, |lost, row| {
                     Ok(lost + usize::from(reader.has_vector(embedder, (layer, *row))?))
@@ -173,12 +169,15 @@ impl Matrix {
         let Some(last) = rows.last() else { return Ok(()) };
         self.file = reader.vector_file(self.embedder, self.layer)?;
         for part in rows.chunks(STEP) {
-            reader.each_vector_of((self.embedder, self.layer), part, &mut |row, vector| {
-                match vector {
+            reader.each_vector_of(
+                self.embedder,
+                self.layer,
+                part,
+                &mut |row, vector| match vector {
                     Some(vector) => self.push(row, vector),
                     None => self.lost += 1,
-                }
-            })?;
+                },
+            )?;
         }
         self.reach(Some(*last))
     }

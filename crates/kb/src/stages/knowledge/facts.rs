@@ -84,7 +84,7 @@ impl AskStage for Facts {
     fn count_texts(&self, extraction: &Extraction) -> u64 {
         let VectorLayers { entity, fact, .. } = self.context.settings.vectors;
         let count = |held: usize, wanted: bool| if wanted { held as u64 } else { 0 };
-        count(extraction.sightings.len(), entity) + count(extraction.facts.len(), fact)
+        count(extraction.mentions.len(), entity) + count(extraction.facts.len(), fact)
     }
 
     fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {

@@ -60,8 +60,8 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Of a value of a database of a format.
-    pub(super) fn of((format, database): (u32, &str), entry: (&[u8], &[u8])) -> Self {
+    /// That of an entry (its key and value) of a database of a format.
+    pub(super) fn find(format: u32, database: &str, entry: (&[u8], &[u8])) -> Self {
         let tags = || {
             Entry::parse(entry)
                 .is_some_and(|unit| unit.key.task == Task::Tag && unit.state == UnitState::Done)

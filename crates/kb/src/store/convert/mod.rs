@@ -196,7 +196,7 @@ impl Copying<'_> {
             schema::layer_databases().map(|name| (name, 0)).chain(SEALED).collect();
         for (name, open) in sealed {
             self.database(name, |sealing, key, value| {
-                let form = Form::of((sealing.format, name), (key, value));
+                let form = Form::find(sealing.format, name, (key, value));
                 sealing.renew(value, open, form)
             })?;
         }

@@ -76,29 +76,22 @@ impl StoreWriter<'_> {
     /// Moves everything that was made of the chunks and sections of `old` to the same ones of `new`,
     /// which has just been put in. Returns how many chunks there were.
     pub(crate) fn carry(&mut self, old: Row, new: Row) -> heed::Result<usize> {
-        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
-        for (sameness, row) in self.samenesses(old)? {
-            left.entry(sameness).or_default().push_back(row);
-        }
-        let mut carried = 0;
-        for (sameness, to) in self.samenesses(new)? {
-            if let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) {
-                self.carry_chunk(from, to)?;
-                carried += 1;
-            }
+        let same = same_rows(self.samenesses(old)?, self.samenesses(new)?);
+        for (from, to) in &same {
+            self.carry_chunk(*from, *to)?;
         }
         self.carry_sections(old, new)?;
         self.carry_described(old, new)?;
         self.carry_feedback((Layer::Document, old), (Layer::Document, new))?;
-        Ok(carried)
+        Ok(same.len())
     }
 
     fn carry_chunk(&mut self, from: Row, to: Row) -> heed::Result<()> {
         let (old, new): (ChunkRecord, ChunkRecord) = (self.linked(from)?, self.linked(to)?);
         for atom in self.atoms_of(from)? {
-            self.carry_atom(atom, &old, (to, &new))?;
+            self.carry_atom(atom, old.place, to, &new)?;
         }
-        self.carry_facts(from, (to, &new))?;
+        self.carry_facts(from, to, new.id)?;
         self.carry_feedback((Layer::Chunk, from), (Layer::Chunk, to))?;
         // The old chunk lets go of its atoms, so that they are not removed with it.
         self.move_units((Layer::Chunk, from), (Layer::Chunk, to))?;
@@ -110,11 +103,12 @@ impl StoreWriter<'_> {
     fn carry_atom(
         &mut self,
         row: Row,
-        old: &ChunkRecord,
-        (chunk, new): (Row, &ChunkRecord),
+        old: TextPlace,
+        chunk: Row,
+        new: &ChunkRecord,
     ) -> heed::Result<()> {
         let Some(atom) = self.node::<AtomRecord>(row)? else { return Ok(()) };
-        let (start, end) = shifted((atom.start, atom.end), old.place, new.place);
+        let (start, end) = shifted((atom.start, atom.end), old, new.place);
         let id = hash(&[&new.id.to_be_bytes(), atom.text.as_bytes()]);
         let before = atom.id;
         self.renew(row, before, &AtomRecord { id, chunk, start, end, ..atom })?;
@@ -123,21 +117,21 @@ impl StoreWriter<'_> {
     }
 
     /// Facts that are linked to the chunk keep their rows, too.
-    fn carry_facts(&mut self, from: Row, to: (Row, &ChunkRecord)) -> heed::Result<()> {
+    fn carry_facts(&mut self, from: Row, to: Row, chunk_id: Id) -> heed::Result<()> {
         for (layer, row) in self.listed_under((Layer::Chunk, from))? {
             if layer == Layer::Fact {
-                self.carry_fact(row, to)?;
+                self.carry_fact(row, to, chunk_id)?;
             }
         }
         Ok(())
     }
 
-    fn carry_fact(&mut self, row: Row, (chunk, new): (Row, &ChunkRecord)) -> heed::Result<()> {
+    fn carry_fact(&mut self, row: Row, chunk: Row, chunk_id: Id) -> heed::Result<()> {
         let Some(fact) = self.node::<FactRecord>(row)? else { return Ok(()) };
         let head: EntityRecord = self.linked(fact.head)?;
         let tail: EntityRecord = self.linked(fact.tail)?;
         let parts = [head.key.as_bytes(), fact.relation.as_bytes(), tail.key.as_bytes()];
-        let id = hash(&[&new.id.to_be_bytes(), parts[0], parts[1], parts[2]]);
+        let id = hash(&[&chunk_id.to_be_bytes(), parts[0], parts[1], parts[2]]);
         let before = fact.id;
         self.renew(row, before, &FactRecord { id, chunk, ..fact })?;
         self.reseal_vector((Layer::Fact, row))
@@ -151,14 +145,8 @@ impl StoreWriter<'_> {
 
     /// Sections of the same name and text keep what was made of them, such as summaries.
     fn carry_sections(&mut self, old: Row, new: Row) -> heed::Result<()> {
-        let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
-        for (sameness, row) in self.section_samenesses(old)? {
-            left.entry(sameness).or_default().push_back(row);
-        }
-        for (sameness, to) in self.section_samenesses(new)? {
-            let Some(from) = left.get_mut(&sameness).and_then(VecDeque::pop_front) else {
-                continue;
-            };
+        let same = same_rows(self.section_samenesses(old)?, self.section_samenesses(new)?);
+        for (from, to) in same {
             let from = (Layer::Section, from);
             self.move_units(from, (Layer::Section, to))?;
             for link in self.edges_to(from, Some(Edge::DerivedFrom))? {
@@ -199,7 +187,7 @@ impl StoreWriter<'_> {
         self.put_node(row, node)
     }
 
-    fn carry_vectors(&mut self, (layer, from): (Layer, Row), to: Row) -> heed::Result<()> {
+    fn carry_vectors(&mut self, (layer, from): At, to: Row) -> heed::Result<()> {
         let target = match self.target_model()? {
             Some(model) => self.embedder(&model)?.map(|(number, _)| number),
             None => None,
@@ -225,6 +213,16 @@ impl StoreWriter<'_> {
         }
         Ok(())
     }
+}
+
+/// The rows of `old` with the rows of `new` that are the same, each row once, in the order of `new`.
+fn same_rows(old: Vec<(Id, Row)>, new: Vec<(Id, Row)>) -> Vec<(Row, Row)> {
+    let mut left: HashMap<Id, VecDeque<Row>> = HashMap::new();
+    for (sameness, row) in old {
+        left.entry(sameness).or_default().push_back(row);
+    }
+    let pair = |(sameness, to)| Some((left.get_mut(&sameness)?.pop_front()?, to));
+    new.into_iter().filter_map(pair).collect()
 }
 
 /// Where something of a chunk stands when the chunk stands elsewhere.

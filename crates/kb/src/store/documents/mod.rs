@@ -8,7 +8,7 @@ mod tables;
 use halma_core::{Layer, Metadata};
 use halma_parse::Parsed;
 
-use self::tables::Begins;
+use self::tables::{Begins, number};
 use crate::store::schema::row_of;
 use crate::store::{
     ChunkRecord, DocumentRecord, Id, Row, Rows, SectionRecord, StoreReader, StoreWriter, Task,
@@ -74,42 +74,12 @@ impl StoreWriter<'_> {
     pub(crate) fn put_document(&mut self, draft: &DocumentDraft<'_>) -> heed::Result<Put> {
         let sections = &draft.outline.sections;
         let chunk_count = sections.iter().map(|section| section.chunks.len()).sum();
-        let document = self.take_rows(Layer::Document, 1)?;
-        let first_section = self.take_rows(Layer::Section, sections.len())?;
-        let first_chunk = self.take_rows(Layer::Chunk, chunk_count)?;
-        let parent = draft.id.to_be_bytes();
-        let (mut section, mut chunk) = (first_section, first_chunk);
-        let without_atoms = self.wanted_atoms()? == Some(atoms_input(Atoms::None));
-        for drafted in sections {
-            let begin = chunk;
-            for piece in &drafted.chunks {
-                let text = piece.text.as_deref();
-                let shown =
-                    text.unwrap_or(&draft.parsed.text[piece.place.bytes.0..piece.place.bytes.1]);
-                let id = hash(&[&parent, &at(piece.place), shown.as_bytes()]);
-                let text = text.map(str::to_owned);
-                let place = piece.place;
-                let summary = piece.summary.clone();
-                let record = ChunkRecord { id, document, section, place, text, summary };
-                self.put_node(chunk, &record)?;
-                if without_atoms {
-                    let none: Rows = (0, 0);
-                    self.put_done(atoms_key(chunk), atoms_input(Atoms::None), &none)?;
-                } else {
-                    self.put_pending(atoms_key(chunk))?;
-                }
-                self.put_chunk_summaries(document, (chunk, id), piece)?;
-                chunk += 1;
-            }
-            let name = drafted.name.clone();
-            let id = hash(&[&parent, &at(drafted.place), name.as_deref().unwrap_or("").as_bytes()]);
-            let (place, indexed, chunks) = (drafted.place, drafted.indexed, (begin, chunk));
-            let level = drafted.level;
-            let record = SectionRecord { id, document, name, indexed, place, chunks, level };
-            self.put_node(section, &record)?;
-            section += 1;
-        }
-        let begins = Begins { document, section: first_section, chunk: first_chunk };
+        let begins = Begins {
+            document: self.take_rows(Layer::Document, 1)?,
+            section: self.take_rows(Layer::Section, sections.len())?,
+            chunk: self.take_rows(Layer::Chunk, chunk_count)?,
+        };
+        self.put_sections(draft, begins)?;
         let (tables, figures) = self.put_tables_and_figures(draft, begins)?;
         let places = Places::new(&draft.parsed.text);
         let chars = |byte: usize| places.of(&(byte..byte)).chars.0;
@@ -121,8 +91,8 @@ impl StoreWriter<'_> {
             title: draft.title.to_owned(),
             url: draft.parsed.url.clone(),
             date: draft.parsed.date.clone(),
-            sections: (first_section, section),
-            chunks: (first_chunk, chunk),
+            sections: (begins.section, begins.section + number(sections.len())),
+            chunks: (begins.chunk, begins.chunk + number(chunk_count)),
             tables,
             figures,
             cut_with: draft.cut_with,
@@ -136,12 +106,45 @@ impl StoreWriter<'_> {
             metadata: vec![String::new()],
         };
         self.note_language(record.language.as_ref())?;
-        self.put_node(document, &record)?;
-        let slot = self.slot_of((Layer::Document, document))?;
-        let key = document.to_be_bytes();
-        self.put_sealed((self.store.db.texts, &key), slot, draft.parsed.text.as_bytes())?;
-        self.store.db.names.put(self.txn(), &name_key(draft.name), &document.to_be_bytes())?;
-        Ok(Put { row: document, sections: sections.len(), chunks: chunk_count })
+        let row = begins.document;
+        self.put_node(row, &record)?;
+        let (slot, key) = (self.slot_of((Layer::Document, row))?, row.to_be_bytes());
+        self.put_sealed(self.store.db.texts, &key, slot, draft.parsed.text.as_bytes())?;
+        self.store.db.names.put(self.txn(), &name_key(draft.name), &key)?;
+        Ok(Put { row, sections: sections.len(), chunks: chunk_count })
+    }
+
+    /// Puts in the sections of a document and their chunks.
+    fn put_sections(&mut self, draft: &DocumentDraft<'_>, begins: Begins) -> heed::Result<()> {
+        let (parent, document) = (draft.id.to_be_bytes(), begins.document);
+        let without_atoms = self.wanted_atoms()? == Some(atoms_input(Atoms::None));
+        let mut chunk = begins.chunk;
+        for (section, drafted) in (begins.section..).zip(&draft.outline.sections) {
+            let begin = chunk;
+            for piece in &drafted.chunks {
+                let (place, text) = (piece.place, piece.text.clone());
+                let shown = text.as_deref();
+                let shown = shown.unwrap_or(&draft.parsed.text[place.bytes.0..place.bytes.1]);
+                let id = hash(&[&parent, &at(place), shown.as_bytes()]);
+                let summary = piece.summary.clone();
+                let record = ChunkRecord { id, document, section, place, text, summary };
+                self.put_node(chunk, &record)?;
+                if without_atoms {
+                    let none: Rows = (0, 0);
+                    self.put_done(atoms_key(chunk), atoms_input(Atoms::None), &none)?;
+                } else {
+                    self.put_pending(atoms_key(chunk))?;
+                }
+                self.put_chunk_summaries(document, chunk, id, piece)?;
+                chunk += 1;
+            }
+            let (name, place) = (drafted.name.clone(), drafted.place);
+            let id = hash(&[&parent, &at(place), name.as_deref().unwrap_or("").as_bytes()]);
+            let (indexed, level, chunks) = (drafted.indexed, drafted.level, (begin, chunk));
+            let record = SectionRecord { id, document, name, indexed, place, chunks, level };
+            self.put_node(section, &record)?;
+        }
+        Ok(())
     }
 
     /// Gives a document another name and the file it comes from; the name is the one shown when it
@@ -149,7 +152,8 @@ impl StoreWriter<'_> {
     pub(crate) fn add_name(
         &mut self,
         row: Row,
-        (name, origin): (&str, &str),
+        name: &str,
+        origin: &str,
         first: bool,
     ) -> heed::Result<()> {
         let mut record: DocumentRecord = self.linked(row)?;

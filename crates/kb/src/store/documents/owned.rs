@@ -188,10 +188,7 @@ impl StoreWriter<'_> {
         gone.count(layer);
         gone.touched.extend(ends);
         // Takes from the edge between the two entities what the fact gave it.
-        fact.map_or(Ok(()), |fact| {
-            let (head, tail) = ((Layer::Entity, fact.head), (Layer::Entity, fact.tail));
-            self.weigh_edge((head, Edge::Relates, tail), -1.0)
-        })
+        fact.map_or(Ok(()), |fact| self.weigh_edge(fact.relates(-1.0)))
     }
 
     fn remove_orphans(&mut self, gone: &mut Gone) -> heed::Result<()> {

@@ -17,39 +17,34 @@ impl StoreWriter<'_> {
     pub(in crate::store) fn put_chunk_summaries(
         &mut self,
         document: Row,
-        (chunk, id): (Row, Id),
+        chunk: Row,
+        id: Id,
         draft: &ChunkDraft,
     ) -> heed::Result<()> {
         let node = (Layer::Chunk, chunk);
-        if let Some(text) = &draft.summary {
-            self.put_summary(document, (node, summary_id(id)), text)?;
+        if let Some(text) = draft.summary.clone() {
+            self.put_summary(&SummaryRecord { id: summary_id(id), document, text }, node)?;
         }
-        if let Some(text) = &draft.forward {
-            self.put_summary(document, (node, forward_id(id)), text)?;
+        if let Some(text) = draft.forward.clone() {
+            self.put_summary(&SummaryRecord { id: forward_id(id), document, text }, node)?;
         }
         Ok(())
     }
 
-    /// Puts in a summary of a table that needs no model: its heading, its caption, and for each
-    /// column some of its values.
-    pub(in crate::store) fn put_table_summary(
+    /// Puts in a summary of a node.
+    pub(in crate::store) fn put_summary(
         &mut self,
-        document: Row,
-        (table, id): (Row, Id),
-        (heading, draft): (Option<&str>, &TableDraft),
+        summary: &SummaryRecord,
+        node: At,
     ) -> heed::Result<()> {
-        let text = table_summary(heading, draft);
-        self.put_summary(document, ((Layer::Table, table), summary_id(id)), &text)
-    }
-
-    fn put_summary(&mut self, document: Row, (node, id): (At, Id), text: &str) -> heed::Result<()> {
         let row = self.take_rows(Layer::Summary, 1)?;
-        self.put_node(row, &SummaryRecord { id, document, text: text.to_owned() })?;
+        self.put_node(row, summary)?;
         self.put_edge(Link::new((Layer::Summary, row), Edge::DerivedFrom, node))
     }
 }
 
-/// What a table is about, in words that no model has written: the same in every language.
+/// What a table is about, in words that no model has written: its heading, its caption, and for
+/// each column some of its values.
 pub(crate) fn table_summary(heading: Option<&str>, draft: &TableDraft) -> String {
     let mut lines: Vec<String> = vec![];
     for line in [heading, draft.caption.as_deref()].into_iter().flatten() {

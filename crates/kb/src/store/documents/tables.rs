@@ -1,9 +1,12 @@
 //! Tables with their rows, and figures: they come and go with their document.
 use halma_core::Layer;
 
-use super::{DocumentDraft, at};
+use super::{DocumentDraft, at, table_summary};
 use crate::cut::TableDraft;
-use crate::store::{FigureRecord, Id, Row, RowRecord, Rows, StoreWriter, TableRecord, hash};
+use crate::store::{
+    FigureRecord, Id, Row, RowRecord, Rows, StoreWriter, SummaryRecord, TableRecord, hash,
+    summary_id,
+};
 
 /// Where a document's own rows begin in their layers.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +16,8 @@ pub(in crate::store) struct Begins {
     pub(in crate::store) chunk: Row,
 }
 
-fn number(index: usize) -> Row {
+/// A place in a list as a number of rows.
+pub(super) fn number(index: usize) -> Row {
     Row::try_from(index).unwrap_or(Row::MAX)
 }
 
@@ -28,11 +32,12 @@ impl StoreWriter<'_> {
         let tables = self.take_rows(Layer::Table, outline.tables.len())?;
         for (i, table) in outline.tables.iter().enumerate() {
             let parts = [&draft.id.to_be_bytes(), &at(table.place)[..], &number(i).to_be_bytes()];
-            let at = (tables + number(i), hash(&parts));
-            self.put_table(at, table, begins)?;
+            let (row, id) = (tables + number(i), hash(&parts));
+            self.put_table(row, id, table, begins)?;
             let section = outline.sections.get(table.section);
-            let heading = section.and_then(|section| section.name.as_deref());
-            self.put_table_summary(begins.document, at, (heading, table))?;
+            let text = table_summary(section.and_then(|section| section.name.as_deref()), table);
+            let summary = SummaryRecord { id: summary_id(id), document: begins.document, text };
+            self.put_summary(&summary, (Layer::Table, row))?;
         }
         let figures = self.take_rows(Layer::Figure, outline.figures.len())?;
         for (i, figure) in outline.figures.iter().enumerate() {
@@ -57,7 +62,8 @@ impl StoreWriter<'_> {
 
     fn put_table(
         &mut self,
-        (table, id): (Row, Id),
+        table: Row,
+        id: Id,
         draft: &TableDraft,
         begins: Begins,
     ) -> heed::Result<()> {

@@ -155,7 +155,7 @@ impl StoreWriter<'_> {
         for at in quoted(record) {
             db.links.put(self.txn(), &link_key(at, id), &[])?;
         }
-        self.enter_near((id, record), knows_near)?;
+        self.enter_near(id, record, knows_near)?;
         Ok(id)
     }
 
@@ -164,7 +164,7 @@ impl StoreWriter<'_> {
     pub(crate) fn put_feedback(&mut self, id: Id, record: &FeedbackRecord) -> heed::Result<()> {
         let db = self.feedback_databases()?;
         let slot = self.feedback_slot(id)?;
-        self.put_sealed((db.records, &id.to_be_bytes()), slot, &encode(record)?)
+        self.put_sealed(db.records, &id.to_be_bytes(), slot, &encode(record)?)
     }
 
     /// The slot of a record, a new one where there is no record.

@@ -75,13 +75,14 @@ impl StoreWriter<'_> {
     /// Enters a record that was added; all of them where that was not done `before`.
     pub(super) fn enter_near(
         &mut self,
-        added: (Id, &FeedbackRecord),
+        id: Id,
+        record: &FeedbackRecord,
         before: bool,
     ) -> heed::Result<()> {
         let db = self.feedback_databases()?;
         let all = if before { vec![] } else { self.all_feedback()? };
         let all = all.iter().map(|(id, record)| (*id, record));
-        for (id, record) in all.chain([added]) {
+        for (id, record) in all.chain([(id, record)]) {
             for name in names(record) {
                 db.links.put(self.txn(), &near_key(name, id), &[])?;
             }

@@ -25,7 +25,7 @@ pub(crate) struct FormsState {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ChunkForms {
     pub(crate) document: Row,
-    /// Of each sighting.
+    /// Of each mention.
     pub(crate) names: Vec<NameKey>,
     /// Short forms in brackets: the name with them, and the form of the short one.
     pub(crate) aliases: Vec<(NameKey, Id)>,

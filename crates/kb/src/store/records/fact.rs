@@ -46,6 +46,14 @@ impl NodeRecord for FactRecord {
     }
 }
 
+impl FactRecord {
+    /// The edge between its entities, with what this fact adds to the weight.
+    pub(crate) fn relates(&self, weight: f32) -> Link {
+        let (from, to) = ((Layer::Entity, self.head), (Layer::Entity, self.tail));
+        Link { from, edge: Edge::Relates, to, weight }
+    }
+}
+
 impl StoreReader<'_> {
     /// All facts with their rows, in the order of their ids.
     pub(crate) fn all_facts(&self) -> heed::Result<Vec<(Row, FactRecord)>> {

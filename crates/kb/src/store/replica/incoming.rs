@@ -108,8 +108,8 @@ impl Store {
 }
 
 impl StoreWriter<'_> {
-    /// Removes everything that replicas share, and nothing that each has of its own. Returns the keys of the vectors, which are still in
-    /// their files.
+    /// Removes everything that replicas share, and nothing that each has of its own. Returns the
+    /// keys of the vectors, which are still in their files.
     fn take_out_all(&mut self) -> heed::Result<Vec<Vec<u8>>> {
         let db = &self.store.db;
         let mut vectors = vec![];

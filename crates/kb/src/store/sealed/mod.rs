@@ -216,7 +216,8 @@ impl StoreWriter<'_> {
     /// through this.
     pub(super) fn put_sealed(
         &mut self,
-        (db, key): (Table, &[u8]),
+        db: Table,
+        key: &[u8],
         slot: Slot,
         value: &[u8],
     ) -> heed::Result<()> {

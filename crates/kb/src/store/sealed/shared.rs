@@ -272,11 +272,8 @@ mod tests {
             .write(|writer| {
                 let slot = writer.slot_of(FORMER)?;
                 for id in [7, 1 << 61] {
-                    writer.put_sealed(
-                        (store.db.merges, &Id::to_be_bytes(id)),
-                        slot,
-                        b"\x05words",
-                    )?;
+                    let key = Id::to_be_bytes(id);
+                    writer.put_sealed(store.db.merges, &key, slot, b"\x05words")?;
                 }
                 writer.put_done(key, 1, &"words")?;
                 let mut value = vec![crate::store::UnitState::Done as u8];

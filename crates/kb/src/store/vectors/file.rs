@@ -125,7 +125,7 @@ impl VectorFile {
     /// Puts what [`VectorFile::stored`] gave of the same row of another file; `false` if that is
     /// not a slot of this one.
     pub(super) fn put_stored(&self, row: Row, slot: &[u8]) -> io::Result<bool> {
-        if self.precision.decode(slot, (row, self.dimensions)).is_none() {
+        if self.precision.decode(slot, row, self.dimensions).is_none() {
             return Ok(false);
         }
         write_all(&self.file, slot, self.place(row)).map(|()| true)
@@ -138,7 +138,7 @@ impl VectorFile {
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
         }
-        let is_whole = self.precision.decode(&slot, (row, self.dimensions)).is_some();
+        let is_whole = self.precision.decode(&slot, row, self.dimensions).is_some();
         Ok(is_whole.then_some(slot))
     }
 
@@ -168,7 +168,7 @@ impl VectorFile {
         match read_exact(&self.file, &mut slot, self.place(row)) {
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(e) => Err(e),
-            Ok(()) => Ok(self.precision.decode(&slot, (row, self.dimensions))),
+            Ok(()) => Ok(self.precision.decode(&slot, row, self.dimensions)),
         }
     }
 
@@ -194,7 +194,7 @@ impl VectorFile {
             for row in now {
                 let at = (row - first) as usize * size;
                 let slot = block.get(at..at + size);
-                let decode = |slot| self.precision.decode(slot, (*row, self.dimensions));
+                let decode = |slot| self.precision.decode(slot, *row, self.dimensions);
                 each(*row, slot.and_then(decode).as_deref());
             }
             rest = later;

@@ -108,7 +108,8 @@ impl StoreReader<'_> {
     /// vectors; with `None` for one that cannot be read.
     pub(crate) fn each_vector_of(
         &self,
-        (embedder, layer): (u8, Layer),
+        embedder: u8,
+        layer: Layer,
         rows: &[Row],
         each: &mut dyn FnMut(Row, Option<&[f32]>),
     ) -> heed::Result<()> {
@@ -125,7 +126,7 @@ impl StoreReader<'_> {
     pub(crate) fn lost_vectors(&self, embedder: u8, layer: Layer) -> heed::Result<Vec<Row>> {
         let rows = self.rows_with_vector(embedder, layer)?;
         let mut lost = vec![];
-        self.each_vector_of((embedder, layer), &rows, &mut |row, vector| {
+        self.each_vector_of(embedder, layer, &rows, &mut |row, vector| {
             lost.extend(vector.is_none().then_some(row));
         })?;
         Ok(lost)
@@ -296,7 +297,7 @@ impl StoreWriter<'_> {
     pub(crate) fn put_vector(
         &mut self,
         embedder: u8,
-        (layer, row): (Layer, Row),
+        (layer, row): At,
         vector: &[f32],
     ) -> heed::Result<()> {
         if !self.holds((layer, row))? {

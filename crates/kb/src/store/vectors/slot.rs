@@ -49,7 +49,7 @@ impl Precision {
     }
 
     /// `None` for a slot that is empty or damaged.
-    pub(super) fn decode(self, slot: &[u8], (row, dimensions): (Row, usize)) -> Option<Vector> {
+    pub(super) fn decode(self, slot: &[u8], row: Row, dimensions: usize) -> Option<Vector> {
         let (bytes, sum) = slot.split_last_chunk::<WORD>()?;
         if slot.len() != self.slot(dimensions) {
             return None;

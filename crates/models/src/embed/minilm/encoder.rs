@@ -86,7 +86,8 @@ impl Encoder {
     pub(super) fn run(
         &self,
         texts: &[&[u32]],
-        (length, pooling): (usize, Pooling),
+        length: usize,
+        pooling: Pooling,
         pool: &Arc<ThreadPool>,
     ) -> Result<Vec<Vector>, String> {
         let shape = [texts.len(), length];

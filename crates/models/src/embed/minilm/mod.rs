@@ -207,7 +207,7 @@ impl Inner {
         let embed = |run: &[usize], pool: &_| {
             let texts: Vec<&[u32]> = run.iter().map(|&index| ids[index].as_slice()).collect();
             let length = run.first().map_or(0, |&index| lengths[index]);
-            self.encoder.run(&texts, (length, self.how.pooling), pool)
+            self.encoder.run(&texts, length, self.how.pooling, pool)
         };
         self.pool.run_alike(&lengths, embed).map_err(refused)
     }

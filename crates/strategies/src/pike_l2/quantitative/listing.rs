@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use futures::future::try_join_all;
 use halma_core::text::normalise_name;
 use halma_core::{
-    Answer, Citation, Cx, Filter, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
+    Answer, Citation, Cx, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result,
     UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
@@ -112,13 +112,8 @@ impl Quantitative {
         texts.extend(plan.queries.iter().map(|query| query.trim().to_owned()));
         texts.retain(|text| !text.is_empty());
         let query = Query {
-            texts,
-            layer: Layer::Chunk,
-            mode: Mode::Graph,
-            limit: self.chunks,
             min_score: MinScore::Usual,
-            exclude: vec![],
-            filter: Filter::default(),
+            ..Query::new(texts, Layer::Chunk, Mode::Graph, self.chunks)
         };
         let found = cx.search(&query).await?;
         let full = found.iter().any(|list| list.len() >= self.chunks);

@@ -114,7 +114,8 @@ impl Dense {
         &self,
         products: &Products,
         input: &QuantizedRows,
-        (sums, output): (&mut Vec<i32>, &mut Vec<f32>),
+        sums: &mut Vec<i32>,
+        output: &mut Vec<f32>,
     ) {
         let (rows, outputs) = (input.scales.len(), self.outputs());
         if sums.len() < rows * outputs {

@@ -61,7 +61,7 @@ impl QuantizedEncoder {
         };
         let layers = 0..config.num_hidden_layers;
         let layers: Result<_, _> =
-            layers.map(|layer| Layer::new(config, weights, (layer, &products))).collect();
+            layers.map(|layer| Layer::new(config, weights, layer, &products)).collect();
         Ok(Self {
             positions: table("position", config.max_position_embeddings)?,
             types: table("token_type", config.type_vocab_size)?,
@@ -104,11 +104,11 @@ impl QuantizedEncoder {
         let mut context = vec![0.0; states.len()];
         for layer in &self.layers {
             buffers.rows.fill(products, &states, hidden);
-            layer.projection.apply(products, &buffers.rows, (&mut buffers.sums, &mut projected));
+            layer.projection.apply(products, &buffers.rows, &mut buffers.sums, &mut projected);
             attention.apply(&projected, &mut context);
             let block = BLOCK * hidden;
             for (states, context) in states.chunks_mut(block).zip(context.chunks(block)) {
-                layer.finish(products, (states, context), &mut buffers);
+                layer.finish(products, states, context, &mut buffers);
             }
         }
         states
@@ -119,7 +119,8 @@ impl Layer {
     fn new(
         config: &BertConfig,
         weights: &Checkpoint<'_>,
-        (layer, products): (usize, &Products),
+        layer: usize,
+        products: &Products,
     ) -> Result<Self, ExportError> {
         let (hidden, inner) = (config.hidden_size, config.intermediate_size);
         let name = |part: &str| format!("encoder.layer.{layer}.{part}");
@@ -153,21 +154,22 @@ impl Layer {
     fn finish(
         &self,
         products: &Products,
-        (states, context): (&mut [f32], &[f32]),
+        states: &mut [f32],
+        context: &[f32],
         buffers: &mut Buffers,
     ) {
         let Buffers { rows, sums, wide, narrow } = buffers;
         let hidden = self.narrow.outputs();
         rows.fill(products, context, hidden);
-        self.attended.apply(products, rows, (sums, narrow));
+        self.attended.apply(products, rows, sums, narrow);
         add(states, narrow);
         self.attended_norm.apply(states);
 
         rows.fill(products, states, hidden);
-        self.wide.apply(products, rows, (sums, wide));
+        self.wide.apply(products, rows, sums, wide);
         Gelu {}.map_mut(wide);
         rows.fill(products, wide, self.wide.outputs());
-        self.narrow.apply(products, rows, (sums, narrow));
+        self.narrow.apply(products, rows, sums, narrow);
         add(states, narrow);
         self.output_norm.apply(states);
     }

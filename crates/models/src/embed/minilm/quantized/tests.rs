@@ -28,7 +28,7 @@ fn products_of_bytes_are_those_of_floats_but_for_rounding() {
             let mut quantized = QuantizedRows::default();
             quantized.fill(&products, &input, inputs);
             let (mut sums, mut output) = (vec![], vec![]);
-            dense.apply(&products, &quantized, (&mut sums, &mut output));
+            dense.apply(&products, &quantized, &mut sums, &mut output);
             assert_eq!(output.len(), rows * outputs);
             for (at, found) in output.iter().enumerate() {
                 let (row, to) = (at / outputs, at % outputs);

@@ -1,0 +1,67 @@
+//! How near the rows of a list are to the text that it was made for.
+use std::sync::Arc;
+
+use halma_core::Vector;
+
+use super::lone_chunks;
+use super::matrix::{Matrix, Probe, QueryVector, cosine};
+use crate::store::{At, StoreReader};
+
+/// How near a node is to the text of a query.
+#[derive(Clone, Copy)]
+pub(super) struct Nearness {
+    /// The cosine with the vector of the text.
+    pub(super) own: f32,
+    /// The greater of it and that with the same vector moved towards those of its tags: what the
+    /// tags of the text lead to may be far from its own words.
+    pub(super) greatest: f32,
+}
+
+impl Nearness {
+    fn new(own: f32, moved: f32) -> Self {
+        Self { own, greatest: own.max(moved) }
+    }
+}
+
+/// The vectors of a text that rows are compared with.
+pub(super) struct TextVectors<'a> {
+    /// The text's own.
+    pub(super) own: &'a QueryVector,
+    /// Moved towards those of its tags.
+    pub(super) moved: &'a QueryVector,
+    /// Both over the rows of the layer that is searched, where that has vectors.
+    probes: Option<(Probe<'a>, Probe<'a>)>,
+}
+
+impl<'a> TextVectors<'a> {
+    pub(super) fn new(
+        own: &'a QueryVector,
+        moved: &'a QueryVector,
+        matrix: Option<&'a Arc<Matrix>>,
+    ) -> Self {
+        let probes = matrix.map(|matrix| (Probe::new(matrix, own), Probe::new(matrix, moved)));
+        Self { own, moved, probes }
+    }
+
+    /// How near a node of the layer that is searched is; `None` where it has no vector by this
+    /// embedder.
+    pub(super) fn nearness(
+        &self,
+        reader: &StoreReader<'_>,
+        embedder: u8,
+        at: At,
+    ) -> heed::Result<Option<Nearness>> {
+        if let Some((own, moved)) = &self.probes
+            && own.has(at.1)
+        {
+            let cosines = own.cosine(at.1).zip(moved.cosine(at.1));
+            return Ok(cosines.map(|(own, moved)| Nearness::new(own, moved)));
+        }
+        let node = lone_chunks::vector(reader, embedder, at)?;
+        let near = |node: Vector| {
+            let own = cosine(self.own.vector(), &node);
+            Nearness::new(own, cosine(self.moved.vector(), &node))
+        };
+        Ok(node.map(near))
+    }
+}

@@ -37,7 +37,7 @@ REPLACED = [
     (r"__aexit__", "__exit__"),
     (r"\baclose\b", "close"),
     (r"\baread\b", "read"),
-    (r"\baiter_lines\b", "iter_lines"),
+    (r"\baiter_text\b", "iter_text"),
     (r"async (def|for|with)", r"\1"),
     (r"await ", ""),
 ]

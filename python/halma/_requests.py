@@ -16,7 +16,7 @@ import httpx
 from pydantic import BaseModel, TypeAdapter
 
 from halma import models
-from halma.errors import error_for
+from halma.errors import AuthenticationError, error_for
 
 T = TypeVar("T")
 
@@ -38,7 +38,13 @@ def server_url(url: str | None) -> str:
 
 def headers(key: str | None, workspace: str | None) -> dict[str, str]:
     sent = {"accept": "application/json"}
-    key = key or os.environ.get("HALMA_KEY")
+    # A key that was read from a file ends with the line.
+    key = (key or os.environ.get("HALMA_KEY") or "").strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        # Not what it is: errors are logged.
+        raise AuthenticationError(
+            "the API key has a character that no key has", hint="check `key` or HALMA_KEY"
+        )
     if key:
         sent["authorization"] = f"Bearer {key}"
     if workspace:

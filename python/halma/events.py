@@ -45,12 +45,26 @@ StreamEvent = Union[Started, TraceEvent, AnswerDelta, Answered]
 
 
 class _Lines:
-    """Collects the lines of server-sent events."""
+    """Collects the lines of server-sent events.
+
+    Lines end at a line feed alone: a separator of Unicode, which documents contain, ends none.
+    """
 
     def __init__(self) -> None:
+        self.rest: list[str] = []
         self.name = ""
         self.data: list[str] = []
         self.ended = False
+
+    def feed(self, piece: str) -> Iterator[StreamEvent]:
+        """The events that a piece of the text completes."""
+        first, *others = piece.split("\n")
+        self.rest.append(first)
+        for line in others:
+            event = self.add("".join(self.rest).removesuffix("\r"))
+            self.rest = [line]
+            if event is not None:
+                yield event
 
     def add(self, line: str) -> StreamEvent | None:
         if line.startswith("event:"):
@@ -83,21 +97,18 @@ class _Lines:
             raise ConnectionFailed("the stream ended before the answer", hint="ask again")
 
 
-def read_events(lines: Iterable[str]) -> Iterator[StreamEvent]:
-    """The events in the lines of a response."""
+def read_events(pieces: Iterable[str]) -> Iterator[StreamEvent]:
+    """The events in the text of a response."""
     collected = _Lines()
-    for line in lines:
-        event = collected.add(line)
-        if event is not None:
-            yield event
+    for piece in pieces:
+        yield from collected.feed(piece)
     collected.end()
 
 
-async def read_events_async(lines: AsyncIterable[str]) -> AsyncIterator[StreamEvent]:
-    """``read_events`` of lines that are waited for."""
+async def read_events_async(pieces: AsyncIterable[str]) -> AsyncIterator[StreamEvent]:
+    """``read_events`` of text that is waited for."""
     collected = _Lines()
-    async for line in lines:
-        event = collected.add(line)
-        if event is not None:
+    async for piece in pieces:
+        for event in collected.feed(piece):
             yield event
     collected.end()

@@ -135,7 +135,8 @@ class BuildRequest(BaseModel):
     """
     uploads: list[str] | None = None
     """
-    `upload` of accepted files; everything that was uploaded by default.
+    `upload` of accepted files; everything that was uploaded by default. An empty list is refused:
+    a client that had no file accepted does not mean everything.
     """
 
 
@@ -281,7 +282,7 @@ class Decide(BaseModel):
     )
     candidates: list[Candidate] | None = None
     """
-    Numbers of candidates, from 1; all by default.
+    Numbers of candidates, from 1; all by default. An empty list is refused.
     """
     despite: bool | None = None
     """
@@ -340,6 +341,10 @@ class EmbeddingRequest(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
+    dimensions: Annotated[int | None, Field(ge=0)] = None
+    """
+    The length of the embedder's vectors, if it is given: they are not shortened.
+    """
     encoding_format: str | None = None
     """
     `float` (default) or `base64`.

@@ -23,6 +23,7 @@ from halma import (
     NotFoundError,
     Started,
     TraceEvent,
+    _requests,
     models,
 )
 
@@ -63,6 +64,17 @@ class Sync(unittest.TestCase):
         with self.halma.ask_stream(QUESTION) as events:
             self.assertIsInstance(next(events), Started)
         self.assertEqual(self.halma.health().status, "ok")
+
+    def test_a_stream_quotes_documents_with_separators_of_unicode(self):
+        text = "# Lantern\n\nThe lantern\u2028of Brixham\u0085was lit\u2029by Mara Quill.\n"
+        uploaded = self.halma.upload([("lantern.md", text.encode())])
+        build = self.halma.build([file.upload for file in uploaded.accepted])
+        self.halma.wait_for_build(build.id)
+        self.addCleanup(self.halma.delete_document, "lantern.md")
+        with self.halma.ask_stream("Who lit the lantern of Brixham?") as events:
+            answered = list(events)[-1]
+        self.assertIsInstance(answered, Answered)
+        self.assertIn("\u2028", "".join(c.quote for c in answered.response.answer.citations))
 
     def test_documents_are_listed_uploaded_given_fields_and_deleted(self):
         names = [document.name for document in self.halma.documents()]
@@ -195,6 +207,15 @@ class Sync(unittest.TestCase):
         with self.assertRaises(ConnectionFailed), Halma("http://127.0.0.1:9", timeout=2) as nowhere:
             nowhere.health()
         self.assertTrue(issubclass(AuthenticationError, HalmaError))
+
+    def test_a_key_is_taken_without_its_line_and_not_repeated_in_an_error(self):
+        key = "halma_0123456789_secret"
+        headers = _requests.headers(f"{key}\n", None)
+        self.assertEqual(headers["authorization"], f"Bearer {key}")
+        for wrong in (f"{key}\nx", f"{key} x", f"{key}\u00e9"):
+            with self.assertRaises(AuthenticationError) as refused:
+                Halma(URL, key=wrong)
+            self.assertNotIn("secret", str(refused.exception))
 
 
 class Async(unittest.IsolatedAsyncioTestCase):

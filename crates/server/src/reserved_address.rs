@@ -1,13 +1,15 @@
 //! The address of a server, which is reserved before its base is opened or made: a port that is
-//! taken must not leave an empty base behind.
+//! taken, or an address that needs API keys, must not leave an empty base behind.
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use halma_engine::Loaded;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 
 use crate::checks::check;
-use crate::serve::ServeError;
+use crate::keys::KeyFile;
+use crate::serve::{ServeError, needs_keys};
 
 /// Connections that wait to be accepted, at most; the system may allow fewer (`net.core.somaxconn`).
 /// Those of the usual 128 were full when hundreds of people asked at once: then connecting takes
@@ -34,6 +36,22 @@ impl ReservedAddress {
             Ok(socket) => Ok(Self { socket, configured }),
             Err(source) => Err(ServeError::Bind { addr: configured, source }),
         }
+    }
+
+    /// Refuses an address that other machines can reach where the folder of a base that is still to
+    /// be made has no API keys. [`Server::listen`](crate::Server::listen) looks at all bases, but
+    /// needs them to be open.
+    ///
+    /// # Errors
+    /// [`ServeError::Config`] where there are no keys.
+    pub fn check_keys(&self, dir: &Path) -> Result<(), ServeError> {
+        let addr = self.socket.local_addr();
+        let addr =
+            addr.map_err(|source| ServeError::Bind { addr: self.configured.clone(), source })?;
+        if addr.ip().is_loopback() || KeyFile::for_base(dir).exists()? {
+            return Ok(());
+        }
+        Err(needs_keys(addr.ip(), &dir.display().to_string()).into())
     }
 
     /// Accepts connections from now on.

@@ -92,7 +92,9 @@ impl Server {
         handles::make_room(&listener, loaded.config.serve.connections);
         let loopback = addr.ip().is_loopback();
         if !loopback && !insecure && !KeyFile::of(&engine, &dir).exists()? {
-            return Err(needs_keys(addr.ip(), &engine, &dir).into());
+            let shared = engine.shared().map(|space| format!("'{}'", space.name()));
+            let kb = shared.unwrap_or_else(|| dir.display().to_string());
+            return Err(needs_keys(addr.ip(), &kb).into());
         }
         let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback, purpose: Purpose::Serve };
         let app = App::new(setup).map_err(|problem| ServeError::Start(problem.detail))?;
@@ -294,9 +296,8 @@ impl ServerLock {
     }
 }
 
-fn needs_keys(ip: IpAddr, engine: &Engine, dir: &Path) -> ConfigError {
-    let shared = engine.shared().map(|space| format!("'{}'", space.name()));
-    let kb = shared.unwrap_or_else(|| dir.display().to_string());
+/// Why a base without API keys is not served where other machines can reach it.
+pub(crate) fn needs_keys(ip: IpAddr, kb: &str) -> ConfigError {
     ConfigError {
         file: "--addr".into(),
         key: "serve.addr".into(),

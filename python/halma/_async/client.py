@@ -106,7 +106,7 @@ class AsyncHalma(AsyncFeedback, AsyncEvaluations, AsyncAdministration):
                 if not response.is_success:
                     await response.aread()
                     _requests.check(response)
-                yield read_events_async(response.aiter_lines())
+                yield read_events_async(response.aiter_text())
             finally:
                 await response.aclose()
         except httpx.TransportError as error:

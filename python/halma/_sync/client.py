@@ -106,7 +106,7 @@ class Halma(Feedback, Evaluations, Administration):
                 if not response.is_success:
                     response.read()
                     _requests.check(response)
-                yield read_events(response.iter_lines())
+                yield read_events(response.iter_text())
             finally:
                 response.close()
         except httpx.TransportError as error:

@@ -28,6 +28,9 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     // Of a base that is served already this is what is said, not that its port is taken.
     let lock = dir.is_dir().then(|| ServerLock::take(&dir)).transpose()?;
     let address = ReservedAddress::reserve(&loaded).await?;
+    if is_new && !args.insecure {
+        address.check_keys(&dir)?;
+    }
     let lock = match lock {
         Some(lock) => lock,
         None => ServerLock::take(&dir)?,

@@ -140,7 +140,10 @@ fn the_demo_is_served_with_its_originals() {
 #[test]
 fn wrong_use_is_told_before_anything_is_served() {
     let program = Program::new();
-    program.run(&["serve", "--addr", "0.0.0.0:0"]).fails(2, &["no API keys", "halma keys create"]);
+    let public = ["serve", "--addr", "0.0.0.0:0", "--kb", "unmade"];
+    program.run(&public).fails(2, &["no API keys", "halma keys create"]);
+    // What is refused leaves no empty base behind.
+    assert!(!program.path("unmade").exists());
     program.run(&["serve", "--addr", "nowhere"]).fails(2, &["nowhere", "--addr"]);
     program.run(&["keys", "revoke", "x"]).fails(2, &["no key `x`"]);
     program.run(&["mcp", "--kb", "nothing"]).fails(2, &["halma index"]);

@@ -153,25 +153,13 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
       assert.deepEqual(about.sort(), Object.keys(questions).sort());
     });
 
-    test("unknown tools and invalid arguments are protocol errors", async () => {
-      for (const [name, args, expected] of [
-        ["nothing", {}, /`nothing`/],
-        ["ask", {}, /`question`/],
-        ["ask", { question: "Who?", colour: "red" }, /`colour`/],
-        ["ask", { question: 7 }, /integer `7`/],
-        ["search", { query: "x", layer: "moon" }, /`moon`/],
-        ["search", { query: "x", limit: -1 }, /-1/],
-        ["read_document", { document: "a.md", start: "x" }, /"x"/],
-        ["list_documents", { after: 3 }, /`3`/],
-        ["explain_answer", undefined, /`id`/],
-      ]) {
-        await assert.rejects(call(name, args), (error) => {
-          assert.ok(error instanceof McpError);
-          assert.equal(error.code, ErrorCode.InvalidParams);
-          assert.match(error.message, expected);
-          return true;
-        }, `${name} ${JSON.stringify(args)}`);
-      }
+    test("an unknown tool is a protocol error", async () => {
+      await assert.rejects(call("nothing", {}), (error) => {
+        assert.ok(error instanceof McpError);
+        assert.equal(error.code, ErrorCode.InvalidParams);
+        assert.match(error.message, /`nothing`/);
+        return true;
+      });
     });
 
     test("errors of a tool are its result", async () => {
@@ -180,6 +168,14 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
         ["ask", { question: "Who?", strategy: "none" }, /none/],
         ["read_document", { document: "../keys.json" }, /no such document/],
         ["explain_answer", { id: "../x" }, /no such answer/],
+        ["ask", {}, /`question`/],
+        ["ask", { question: "Who?", colour: "red" }, /`colour`/],
+        ["ask", { question: 7 }, /integer `7`/],
+        ["search", { query: "x", layer: "moon" }, /`moon`/],
+        ["search", { query: "x", limit: -1 }, /-1/],
+        ["read_document", { document: "a.md", start: "x" }, /"x"/],
+        ["list_documents", { after: 3 }, /`3`/],
+        ["explain_answer", undefined, /`id`/],
       ]) {
         const result = await call(name, args);
         assert.equal(result.isError, true, name);

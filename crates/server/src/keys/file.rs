@@ -147,6 +147,10 @@ impl KeyFile {
         if new.name.trim().is_empty() || new.name.chars().count() > 100 {
             return Err(KeysError::Invalid("a key needs a name of 1 to 100 characters"));
         }
+        // A list of keys is printed to terminals, which obey such characters.
+        if new.name.chars().any(char::is_control) {
+            return Err(KeysError::Invalid("the name of a key has no control characters"));
+        }
         if new.budget_per_day_usd.is_some_and(|usd| check_limit(usd).is_err()) {
             return Err(KeysError::Invalid("a daily budget must be a number from 0 to 1000000000"));
         }
@@ -320,6 +324,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = KeyFile::for_base(dir.path());
         assert!(file.create(new(" ")).is_err());
+        assert!(file.create(new("a\u{1b}[2J")).is_err());
         assert!(file.create(NewKey { scopes: vec![], ..new("a") }).is_err());
         assert!(file.create(NewKey { workspace: Some("../x".into()), ..new("a") }).is_err());
         let documents = |json: &str| Some(serde_json::from_str(json).unwrap());

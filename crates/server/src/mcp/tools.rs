@@ -82,13 +82,13 @@ impl Tools {
     ) -> Result<Result<ToolOutput, Problem>, ErrorData> {
         let caller = self.caller(context)?;
         Ok(match name {
-            "ask" => self.ask(&caller, read(arguments)?, context).await,
-            "search" => search(&caller, read(arguments)?).await,
-            "read_document" => read_document(caller, read(arguments)?).await,
-            "list_documents" => list_documents(caller, read(arguments)?).await,
-            "entity_timeline" => entity_timeline(caller, read(arguments)?).await,
-            "explain_answer" => explain_answer(caller, read(arguments)?).await,
-            "give_feedback" => give_feedback(caller, read(arguments)?).await,
+            "ask" => self.ask(&caller, arguments, context).await,
+            "search" => search(&caller, arguments).await,
+            "read_document" => read_document(caller, arguments).await,
+            "list_documents" => list_documents(caller, arguments).await,
+            "entity_timeline" => entity_timeline(caller, arguments).await,
+            "explain_answer" => explain_answer(caller, arguments).await,
+            "give_feedback" => give_feedback(caller, arguments).await,
             _ => return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
         })
     }
@@ -96,10 +96,10 @@ impl Tools {
     async fn ask(
         &self,
         caller: &Caller,
-        arguments: AskArguments,
+        arguments: Value,
         context: &Context,
     ) -> Result<ToolOutput, Problem> {
-        let AskArguments { question, strategy, history, answer_style, filter } = arguments;
+        let AskArguments { question, strategy, history, answer_style, filter } = read(arguments)?;
         let given = AskRequest { question, strategy, history, ..AskRequest::default() };
         let request = AskRequest { filter, answer_style, ..given };
         let progress = Progress::start(context);
@@ -165,12 +165,17 @@ fn described_steps() -> (Watcher, mpsc::Receiver<String>) {
     (watcher, steps)
 }
 
-fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ErrorData> {
-    serde_json::from_value(arguments)
-        .map_err(|e| ErrorData::invalid_params(format!("invalid arguments: {e}"), None))
+/// Arguments of a tool. Those that do not fit are a failure of the tool, which models read and
+/// correct, and not one of the protocol, which ends the run of many agents.
+fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
+    serde_json::from_value(arguments).map_err(|e| {
+        Problem::unfit(format!("invalid arguments: {e}"))
+            .hint("the tool's input schema lists its arguments")
+    })
 }
 
-async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutput, Problem> {
+async fn search(caller: &Caller, arguments: Value) -> Result<ToolOutput, Problem> {
+    let arguments: SearchArguments = read(arguments)?;
     let engine = caller.workspace.engine();
     engine.check_text("query", &arguments.query)?;
     let mode = arguments.mode.unwrap_or_default();
@@ -198,7 +203,8 @@ async fn search(caller: &Caller, arguments: SearchArguments) -> Result<ToolOutpu
     Ok(ToolOutput { text, data: json!({"hits": hits}) })
 }
 
-async fn read_document(caller: Caller, arguments: ReadArguments) -> Result<ToolOutput, Problem> {
+async fn read_document(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
+    let arguments: ReadArguments = read(arguments)?;
     bounds::name("document", Some(&arguments.document))?;
     let lane = caller.lane();
     lane.run(move || {
@@ -216,7 +222,8 @@ async fn read_document(caller: Caller, arguments: ReadArguments) -> Result<ToolO
     .await
 }
 
-async fn list_documents(caller: Caller, arguments: ListArguments) -> Result<ToolOutput, Problem> {
+async fn list_documents(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
+    let arguments: ListArguments = read(arguments)?;
     bounds::name("query", arguments.query.as_deref())?;
     bounds::name("after", arguments.after.as_deref())?;
     let lane = caller.lane();
@@ -236,10 +243,8 @@ async fn list_documents(caller: Caller, arguments: ListArguments) -> Result<Tool
     .await
 }
 
-async fn entity_timeline(
-    caller: Caller,
-    arguments: TimelineArguments,
-) -> Result<ToolOutput, Problem> {
+async fn entity_timeline(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
+    let arguments: TimelineArguments = read(arguments)?;
     bounds::name("entity", Some(&arguments.entity))?;
     let filter = arguments.filter.unwrap_or_default();
     bounds::check_filter(&filter)?;
@@ -259,10 +264,8 @@ async fn entity_timeline(
     .await
 }
 
-async fn explain_answer(
-    caller: Caller,
-    arguments: ExplainArguments,
-) -> Result<ToolOutput, Problem> {
+async fn explain_answer(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
+    let arguments: ExplainArguments = read(arguments)?;
     let lane = caller.lane();
     lane.run(move || {
         let missing = || Problem::not_found("such answer; its trace may have been deleted");
@@ -277,11 +280,8 @@ async fn explain_answer(
     .await
 }
 
-async fn give_feedback(
-    caller: Caller,
-    arguments: FeedbackArguments,
-) -> Result<ToolOutput, Problem> {
-    let FeedbackArguments { id, verdict, correction, note } = arguments;
+async fn give_feedback(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
+    let FeedbackArguments { id, verdict, correction, note } = read(arguments)?;
     let request = GiveFeedback { run: id, verdict, correction, note };
     let lane = caller.lane();
     lane.run(move || {

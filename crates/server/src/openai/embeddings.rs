@@ -23,6 +23,9 @@ pub(crate) struct EmbeddingRequest {
     /// `float` (default) or `base64`.
     #[serde(default)]
     encoding_format: Option<String>,
+    /// The length of the embedder's vectors, if it is given: they are not shortened.
+    #[serde(default)]
+    dimensions: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -63,6 +66,11 @@ pub(crate) async fn embeddings(
     let engine = caller.workspace.engine();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let vectors = caller.workspace.models.pass(engine.embed(&texts)).await??;
+    let length = vectors.first().map_or(0, |vector| vector.len());
+    if let Some(dimensions) = request.dimensions.filter(|dimensions| *dimensions != length) {
+        let detail = format!("`dimensions` is {dimensions}, and vectors here have {length}");
+        return Err(Problem::unfit(detail).hint("omit `dimensions`"));
+    }
     let encode = |vector: &[f32]| {
         let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
         json!(STANDARD.encode(bytes))

@@ -27,6 +27,12 @@ pub(crate) struct Model {
     owned_by: &'static str,
 }
 
+impl Model {
+    fn new(id: String) -> Self {
+        Self { id, object: "model", created: 0, owned_by: "halma" }
+    }
+}
+
 /// List the usable strategies as models: the configured one first, the embedder last.
 #[utoipa::path(get, path = "/v1/models", tag = "openai",
     responses((status = 200, body = ModelList)))]
@@ -37,13 +43,19 @@ pub(crate) async fn models(MayAskDocuments(caller): MayAskDocuments) -> Json<Mod
 
 /// Read one model.
 #[utoipa::path(get, path = "/v1/models/{model}", tag = "openai",
-    params(("model" = String, Path, description = "An id from `/v1/models`")),
+    params(("model" = String, Path, description = "An id from `/v1/models`, or `halma`")),
     responses((status = 200, body = Model)))]
 pub(crate) async fn one_model(
     MayAskDocuments(caller): MayAskDocuments,
     Part(name): Part<String>,
 ) -> Result<Json<Model>, Problem> {
-    let model = usable(&caller.workspace.engine()).into_iter().find(|model| model.id == name);
+    // The configured strategy has two names, and one of them in the list.
+    let is_configured = name == PREFIX.trim_end_matches('-');
+    let model = if is_configured {
+        Some(Model::new(name.clone()))
+    } else {
+        usable(&caller.workspace.engine()).into_iter().find(|model| model.id == name)
+    };
     let missing = || {
         Problem::new(StatusCode::NOT_FOUND, format!("there is no model `{name}`"))
             .hint("GET /v1/models lists all models")
@@ -56,8 +68,8 @@ fn usable(engine: &Engine) -> Vec<Model> {
     let mut names: Vec<&str> = strategies().iter().map(|entry| entry.name).collect();
     names.retain(|name| engine.strategy(name).is_ok());
     names.sort_by_key(|name| *name != default);
-    let model = |id: String| Model { id, object: "model", created: 0, owned_by: "halma" };
-    let mut data: Vec<Model> = names.iter().map(|name| model(format!("{PREFIX}{name}"))).collect();
-    data.extend(engine.embedder().map(|embedder| model(embedder.model().to_owned())));
+    let mut data: Vec<Model> =
+        names.iter().map(|name| Model::new(format!("{PREFIX}{name}"))).collect();
+    data.extend(engine.embedder().map(|embedder| Model::new(embedder.model().to_owned())));
     data
 }

@@ -26,7 +26,8 @@ const MOST_UPLOADS: usize = 10_000;
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BuildRequest {
-    /// `upload` of accepted files; everything that was uploaded by default.
+    /// `upload` of accepted files; everything that was uploaded by default. An empty list is refused:
+    /// a client that had no file accepted does not mean everything.
     #[serde(default)]
     uploads: Option<Vec<String>>,
     /// Parts of the base that are made again as the configuration says: `chunks` of the uploads of
@@ -143,7 +144,13 @@ fn as_seen_by(caller: &Caller, status: BuildStatus) -> BuildStatus {
 /// caller may ask for that.
 async fn check(caller: &Caller, request: BuildRequest) -> Result<BuildInput, Problem> {
     let workspace = std::sync::Arc::clone(&caller.workspace);
-    bounds::names("uploads", request.uploads.as_deref().unwrap_or_default(), MOST_UPLOADS)?;
+    if let Some(uploads) = &request.uploads {
+        if uploads.is_empty() {
+            return Err(Problem::unfit("`uploads` is empty, so there is nothing to build")
+                .hint("omit it to build everything that was uploaded"));
+        }
+        bounds::names("uploads", uploads, MOST_UPLOADS)?;
+    }
     let (lane, restricted) = (caller.lane(), caller.documents().is_some());
     let rebuild: Vec<BasePart> = request.rebuild.into_iter().collect();
     if restricted && !rebuild.is_empty() {
@@ -156,7 +163,7 @@ async fn check(caller: &Caller, request: BuildRequest) -> Result<BuildInput, Pro
         let all = || existing.iter().map(|name| (*name).to_owned()).collect();
         // Without names those who see some of the files build these.
         let every = restricted.then(all);
-        let uploads = request.uploads.filter(|uploads| !uploads.is_empty()).or(every);
+        let uploads = request.uploads.or(every);
         // Chunks are made of files, everything else of what the base holds.
         if existing.is_empty() && (rebuild.is_empty() || rebuild.contains(&BasePart::Chunks)) {
             return Err(no_uploads(&rebuild));

@@ -9,7 +9,8 @@ use halma_engine::{
     CandidateState, Decision, Engine, Feedback, FeedbackQuery, FeedbackRequest, Verdict,
     VerifiedFeedback,
 };
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::{Caller, MayAskDocuments, MayWriteDocuments};
@@ -155,12 +156,21 @@ pub(crate) async fn get(
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Decide {
-    /// Numbers of candidates, from 1; all by default.
-    #[serde(default)]
+    /// Numbers of candidates, from 1; all by default. An empty list is refused.
+    #[serde(default, deserialize_with = "some_numbers")]
     candidates: Vec<usize>,
     /// Accept although other feedback says otherwise.
     #[serde(default)]
     despite: bool,
+}
+
+/// A list that is not empty: a client that has selected none does not decide about all.
+fn some_numbers<'de, D: Deserializer<'de>>(numbers: D) -> Result<Vec<usize>, D::Error> {
+    let numbers = Vec::deserialize(numbers)?;
+    if numbers.is_empty() {
+        return Err(D::Error::custom("the list is empty; omit it to decide about all"));
+    }
+    Ok(numbers)
 }
 
 impl Decide {

@@ -42,6 +42,10 @@ async fn builds_run_one_after_the_other_and_can_be_stopped() {
     let files: Vec<(&str, &[u8])> =
         files.iter().map(|(name, text)| (name.as_str(), text.as_slice())).collect();
     world.upload(&files).await;
+    // A client that had no file accepted does not ask for everything.
+    for path in ["/api/v1/builds", "/api/v1/builds/estimate"] {
+        assert_eq!(world.post(path, &json!({"uploads": []})).await.status(), 422, "{path}");
+    }
     let first = world.post_json("/api/v1/builds", &json!({})).await;
     let second = world.post_json("/api/v1/builds", &json!({"uploads": ["note00.md"]})).await;
     let path = |build: &Value, action: &str| {

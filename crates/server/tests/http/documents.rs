@@ -19,6 +19,8 @@ async fn an_upload_is_queued_built_read_and_deleted_with_its_traces() {
     let upload = uploaded["accepted"][0]["upload"].as_str().unwrap();
     let queued = world.get_json("/api/v1/documents?state=queued").await;
     assert_eq!(names(&queued), ["lights/skell.md"]);
+    let waiting = world.get("/api/v1/documents/lights%2Fskell.md/file").await;
+    assert_eq!(waiting.bytes().await.unwrap().as_ref(), text);
     let which = json!({"uploads": [upload]});
     let estimate = world.post_json("/api/v1/builds/estimate", &which).await;
     assert_eq!((&estimate["documents"], &estimate["usd"]), (&json!(1), &json!(0.0)));

@@ -125,11 +125,17 @@ async fn a_failing_tool_explains_why() {
         ("read_document", json!({"document": "../keys.json"})),
         ("explain_answer", json!({"id": "../x"})),
         ("entity_timeline", json!({"entity": "Unheard Of"})),
+        ("ask", json!({})),
+        ("search", json!({"query": "x", "limit": -1})),
+        ("read_document", json!({"name": "a.md"})),
     ] {
         let result = tool(&world, name, arguments).await;
         assert_eq!(result["isError"], true, "{name}: {result}");
         assert!(!result["content"][0]["text"].as_str().unwrap().is_empty());
     }
+    // What the model has to correct is in what it is shown.
+    let result = tool(&world, "read_document", json!({"name": "a.md"})).await;
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("`document`"), "{result}");
     let params = json!({"name": "nothing", "arguments": {}});
     let unknown = messages(call(&world, "tools/call", params).await).await.pop().unwrap();
     assert!(unknown["error"]["message"].as_str().unwrap().contains("nothing"), "{unknown}");

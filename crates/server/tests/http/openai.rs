@@ -85,6 +85,10 @@ async fn embeddings_come_from_the_embedder_in_both_encodings() {
     let bytes = STANDARD.decode(encoded).unwrap();
     let first = f32::from_le_bytes(bytes[..4].try_into().unwrap());
     assert!((f64::from(first) - vector[0].as_f64().unwrap()).abs() < 1e-6);
+    let right = json!({"input": "tide", "dimensions": 4});
+    assert_eq!(world.post("/v1/embeddings", &right).await.status(), 200);
+    let shorter = json!({"input": "tide", "dimensions": 2});
+    assert_eq!(world.post("/v1/embeddings", &shorter).await.status(), 422);
     for input in [json!([]), json!(["a", " "])] {
         assert_eq!(world.post("/v1/embeddings", &json!({"input": input})).await.status(), 422);
     }
@@ -100,6 +104,8 @@ async fn every_usable_strategy_is_a_model_and_errors_have_openai_s_form() {
     assert!(models.iter().any(|model| model["id"] == "halma-kar3"));
     let one = world.get_json("/v1/models/halma-kar3").await;
     assert_eq!((one["id"].as_str(), one["object"].as_str()), (Some("halma-kar3"), Some("model")));
+    // What a chat may ask for is found under its name, too.
+    assert_eq!(world.get_json("/v1/models/halma").await["id"], "halma");
     let mut unknown = chat(false);
     unknown["model"] = json!("gpt-4o");
     let none = json!({"model": "halma", "messages": []});

@@ -32,9 +32,11 @@ pub(crate) async fn file(
     let lane = caller.lane();
     let found = lane.run(move || {
         let engine = caller.workspace.engine();
-        let name = match find_upload(&engine, &id) {
-            Some(upload) => upload.name,
-            None => engine.base().inspector().show(&document_id(&engine, &id)?)?.node.document,
+        let name = match (find_upload(&engine, &id), document_id(&engine, &id)) {
+            (Some(upload), _) => upload.name,
+            (None, Ok(document)) => engine.base().inspector().show(&document)?.node.document,
+            // Of an upload that is not built yet the name is known as well.
+            (None, Err(problem)) => engine.originals().get(&id).ok_or(problem)?.name,
         };
         let path = engine.originals().find(&name);
         let path = path.ok_or_else(|| {

@@ -100,6 +100,7 @@ async fn bad_feedback_is_refused_with_what_to_do() {
     let listed = world.request(Method::GET, "/api/v1/feedback?contradicted=true").bearer_auth(&bo);
     let listed = good(listed.send().await.unwrap()).await;
     assert_eq!(listed["items"].as_array().unwrap().len(), 2);
+    assert_eq!(decide("accept", &ann, json!({"candidates": [], "despite": true})).await, 422);
     assert_eq!(decide("accept", &ann, json!({"candidates": [99], "despite": true})).await, 422);
     assert_eq!(decide("accept", &ann, json!({"despite": true})).await, 200);
     // A trace that is deleted takes nothing more.

@@ -104,7 +104,7 @@ export const feedback = {
     list<T.Feedback>(`/feedback${query(of)}`),
   /** About all candidates, or those with these numbers; `despite` accepts what other feedback denies. */
   decide: (id: string, decision: FeedbackDecision, candidates: number[] = [], despite = false) =>
-    json<T.Feedback>(`/feedback/${part(id)}/${decision}`, { body: { candidates, ...(despite ? { despite } : {}) } }),
+    json<T.Feedback>(`/feedback/${part(id)}/${decision}`, { body: { ...(candidates.length ? { candidates } : {}), ...(despite ? { despite } : {}) } }),
   remove: (id: string) => json<void>(`/feedback/${part(id)}`, { method: "DELETE" }),
 };
 

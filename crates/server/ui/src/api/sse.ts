@@ -1,4 +1,5 @@
 // Server-sent events over `fetch`, because `EventSource` can send neither a body nor a header.
+import { ApiError, isAbort } from "./client";
 
 export interface ServerEvent {
   event: string;
@@ -44,6 +45,17 @@ export class EventParser {
   }
 }
 
+/** What people are told when a response breaks off, which browsers call a network error. */
+function lost(error: unknown): unknown {
+  if (isAbort(error)) return error;
+  return new ApiError({
+    title: "The connection to the server was lost",
+    status: 0,
+    detail: "What had arrived until then is kept here.",
+    hint: "Check your network and that `halma serve` is running, then try again.",
+  });
+}
+
 /** The events of a response as they arrive. */
 export async function* events(response: Response): AsyncGenerator<ServerEvent> {
   if (!response.body) return;
@@ -51,7 +63,7 @@ export async function* events(response: Response): AsyncGenerator<ServerEvent> {
   const parser = new EventParser();
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await reader.read().catch((error: unknown) => { throw lost(error); });
       if (done) return;
       yield* parser.feed(value);
     }

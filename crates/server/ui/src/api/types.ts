@@ -241,6 +241,7 @@ export interface EdgeLine {
 }
 
 export interface EmbeddingRequest {
+  dimensions?: number | null;
   encoding_format?: string | null;
   input: unknown;
   model?: string | null;

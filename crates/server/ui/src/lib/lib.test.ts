@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { EventParser } from "../api/sse";
+import { isAbort, problemOf } from "../api/client";
+import { EventParser, events } from "../api/sse";
 import type { Answer, TraceEvent } from "../api/types";
 import { diff } from "./diff";
 import { bytes, cut, duration, money } from "./format";
@@ -107,6 +108,30 @@ describe("server-sent events", () => {
       for (let at = 0; at < whole.length; at += size) parsed.push(...parser.feed(whole.slice(at, at + size)));
       expect(parsed).toEqual([{ event: "trace", data: '{"a":1}' }, { event: "answer", data: "one\ntwo" }]);
     }
+  });
+  it("report a connection that breaks off as what it is", async () => {
+    const broken = (error: Error) => {
+      let sent = false;
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        if (sent) controller.error(error);
+        else controller.enqueue(new TextEncoder().encode("data: 1\n\n"));
+        sent = true;
+      };
+      return new Response(new ReadableStream({ pull }));
+    };
+    const read = async (error: Error) => {
+      const seen: string[] = [];
+      try {
+        for await (const event of events(broken(error))) seen.push(event.data);
+      } catch (caught) {
+        return { seen, caught };
+      }
+      return { seen, caught: undefined };
+    };
+    const lost = await read(new TypeError("network error"));
+    expect(lost.seen).toEqual(["1"]);
+    expect(problemOf(lost.caught).title).toBe("The connection to the server was lost");
+    expect(isAbort((await read(new DOMException("stopped", "AbortError"))).caught)).toBe(true);
   });
 });
 

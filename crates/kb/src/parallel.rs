@@ -19,10 +19,10 @@ pub fn cores() -> usize {
 /// Makes something of each item on several threads and passes the results on in the order of the
 /// items. At most two results a thread are waiting. `State` is that of a thread, such as a cache;
 /// what is made must not depend on it. The first error in that order ends all of it.
-pub(crate) fn in_order<'a, Item: Sync, State: Default, Made: Send>(
+pub(crate) fn in_order<'a, Item: Sync, State: Default, Output: Send>(
     items: &'a [Item],
-    read: impl Fn(&mut State, &'a Item) -> Result<Made, KbError> + Sync,
-    mut pass_on: impl FnMut(Made) -> Result<(), KbError>,
+    read: impl Fn(&mut State, &'a Item) -> Result<Output, KbError> + Sync,
+    mut pass_on: impl FnMut(Output) -> Result<(), KbError>,
 ) -> Result<(), KbError> {
     let threads = cores().min(MOST_THREADS).min(items.len());
     if threads <= 1 {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use halma_core::{Edge, Layer};
 
 use super::extraction::Extraction;
-use super::graph::{Made, StoredMerge};
+use super::graph::{ChunkGraph, StoredMerge};
 use super::resolve::{PairVerdict, profile_of};
 use super::tag_collection::{CLASSES_KEY, TagVocabulary};
 use crate::store::{
@@ -75,7 +75,7 @@ fn describe_again(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> hee
         let entity = (Layer::Entity, *row);
         for from in writer.first_edges_to(entity, Edge::Mentions, DESCRIBED_BY)? {
             let key = |task| UnitKey::of(task, from);
-            let made = writer.result_of::<Made>(key(Task::Graph))?;
+            let made = writer.result_of::<ChunkGraph>(key(Task::Graph))?;
             let extract = writer.result_of::<Extraction>(key(Task::Facts))?;
             if let (Some((_, made)), Some((_, extract))) = (made, extract) {
                 let of = made.entities.into_iter().zip(extract.mentions);

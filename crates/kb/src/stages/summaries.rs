@@ -66,7 +66,7 @@ impl Window {
 }
 
 /// Summaries of sections by their rows; `None` where one is missing.
-type Made = BTreeMap<Row, Option<String>>;
+type SectionSummaries = BTreeMap<Row, Option<String>>;
 
 pub(crate) struct Summarize {
     context: Arc<BuildContext>,
@@ -159,7 +159,7 @@ fn sections(document: &SourceDocument) -> Vec<Target> {
 
 /// A document of more than one chunk, by the summaries of its sections where there are some. One
 /// with a section whose summary is missing waits for it.
-fn whole(document: &SourceDocument, made: &Made) -> Option<Target> {
+fn whole(document: &SourceDocument, made: &SectionSummaries) -> Option<Target> {
     let mut pieces = vec![];
     for section in &document.sections {
         let named = section.name.as_deref().unwrap_or("");
@@ -185,8 +185,8 @@ async fn run_steps(
     driver: &Driver<Summarize>,
     mut open: Vec<Target>,
     report: &mut StageReport,
-) -> Result<Made, KbError> {
-    let mut made = Made::new();
+) -> Result<SectionSummaries, KbError> {
+    let mut made = SectionSummaries::new();
     let stage = driver.stage();
     let store = stage.context.store();
     for step in 1..=DEEPEST {
@@ -222,7 +222,7 @@ fn take_up(
     store: &Store,
     open: Vec<Target>,
     waiting: Vec<Vec<(UnitKey, Id)>>,
-    made: &mut Made,
+    made: &mut SectionSummaries,
 ) -> Result<Vec<Target>, KbError> {
     store.write(|writer| {
         let mut next = vec![];
@@ -251,7 +251,7 @@ fn take_up(
 }
 
 /// Leaves a node without a summary.
-fn give_up(target: &Target, made: &mut Made) {
+fn give_up(target: &Target, made: &mut SectionSummaries) {
     let (part, title) = (target.part, &target.title);
     tracing::warn!("no summary of the {part} `{title}`: the summaries of its parts are too long");
     made.insert(target.node.1, None);
@@ -338,7 +338,7 @@ impl AskStage for Summarize {
         for table in tables(&document) {
             self.plan(reader, table, &mut units)?;
         }
-        let mut made = Made::new();
+        let mut made = SectionSummaries::new();
         for section in sections(&document) {
             let row = section.node.1;
             made.insert(row, Some(self.plan(reader, section, &mut units)?));

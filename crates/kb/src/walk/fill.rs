@@ -19,7 +19,7 @@ struct Caches {
 }
 
 /// The records of a batch of chunks; without those that are gone.
-type Made = Vec<(Row, ChunkNames, Vec<u32>)>;
+type NameRecords = Vec<(Row, ChunkNames, Vec<u32>)>;
 
 /// Brings the records of all chunks up to date. The caller holds the lock.
 pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
@@ -39,7 +39,11 @@ pub(crate) fn fill(store: &Store, progress: &Progress) -> Result<(), KbError> {
     })
 }
 
-fn records_of(reader: &StoreReader<'_>, caches: &mut Caches, rows: &[Row]) -> heed::Result<Made> {
+fn records_of(
+    reader: &StoreReader<'_>,
+    caches: &mut Caches,
+    rows: &[Row],
+) -> heed::Result<NameRecords> {
     let languages = reader.languages()?;
     let mut made = vec![];
     for row in rows {

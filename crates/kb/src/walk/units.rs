@@ -21,6 +21,24 @@ pub(super) struct NamedEntity {
     pub(super) is_title: bool,
 }
 
+/// A unit of these nodes, with the entities that its text names.
+fn unit(nodes: Vec<At>, text: &str, entities: &[NamedEntity]) -> Unit {
+    let text = normalise_name(text);
+    let occurs = |entity: &&NamedEntity| entity.is_title || count_name(&entity.key, &text) > 0;
+    let named = entities.iter().filter(occurs);
+    let nodes = nodes.into_iter().map(UnitNode::new).collect();
+    Unit { nodes, entities: named.map(|entity| entity.row).collect() }
+}
+
+/// The atoms of a chunk with their rows.
+fn atoms_of(reader: &StoreReader<'_>, chunk: Row) -> heed::Result<Vec<(Row, AtomRecord)>> {
+    let mut atoms = vec![];
+    for atom in reader.atoms_of(chunk)? {
+        atoms.extend(reader.node::<AtomRecord>(atom)?.map(|record| (atom, record)));
+    }
+    Ok(atoms)
+}
+
 /// The sentences of a chunk with those of its entities that each names.
 pub(super) fn units(
     reader: &StoreReader<'_>,
@@ -28,17 +46,8 @@ pub(super) fn units(
     entities: &[NamedEntity],
 ) -> heed::Result<Vec<Unit>> {
     let (row, chunk) = (source.row, &source.record);
-    let mut atoms: Vec<(Row, AtomRecord)> = vec![];
-    for atom in reader.atoms_of(row)? {
-        atoms.extend(reader.node::<AtomRecord>(atom)?.map(|record| (atom, record)));
-    }
-    let unit = |nodes: Vec<At>, text: &str| {
-        let text = normalise_name(text);
-        let occurs = |entity: &&NamedEntity| entity.is_title || count_name(&entity.key, &text) > 0;
-        let named = entities.iter().filter(occurs);
-        let nodes = nodes.into_iter().map(UnitNode::new).collect();
-        Unit { nodes, entities: named.map(|entity| entity.row).collect() }
-    };
+    let atoms = atoms_of(reader, row)?;
+    let unit = |nodes: Vec<At>, text: &str| unit(nodes, text, entities);
     let are_sentences = reader.is_done(atoms_key(row), atoms_input(Atoms::Sentences))?;
     let mut units = vec![];
     // Where the last atom that is a sentence ends.

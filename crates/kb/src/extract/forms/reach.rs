@@ -10,7 +10,7 @@ use halma_core::Layer;
 use super::names::all_names;
 use super::{most_chunks, names_in_block};
 use crate::extract::extracted_chunk::{ChunkReading, ExtractedChunk, OutsideMentions, in_order};
-use crate::extract::graph::Made;
+use crate::extract::graph::ChunkGraph;
 use crate::extract::resolve::{Name, NameSimilarity};
 use crate::store::{ChunkForms, FormKey, Id, NameKey, NameRecord, Row, StoreReader, Task, UnitKey};
 
@@ -210,7 +210,7 @@ impl<'r, 't> Reaching<'r, 't> {
                 names.iter().map(|name| self.forms.contains(&name.form)).collect();
             if resolved.contains(&false) {
                 let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
-                let made = self.reader.result_of::<Made>(key)?.map(|(_, made)| made.entities);
+                let made = self.reader.result_of::<ChunkGraph>(key)?.map(|(_, made)| made.entities);
                 let Some(entities) = made.filter(|made| made.len() == resolved.len()) else {
                     return Ok(None);
                 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use halma_core::{Edge, Layer};
 
-use super::Made;
+use super::ChunkGraph;
 use crate::extract::extracted_chunk::ExtractedChunk;
 use crate::extract::resolve::Resolved;
 use crate::store::{EntityRecord, FactRecord, Id, Link, Row, StoreWriter, Task, UnitKey, hash};
@@ -63,7 +63,7 @@ pub(super) fn put_chunk(
         row += 1;
     }
     let entities = mentioned.iter().map(|entity| entity.row).collect();
-    writer.put_done(key, print, &Made { entities, facts: (first, row) })?;
+    writer.put_done(key, print, &ChunkGraph { entities, facts: (first, row) })?;
     Ok(true)
 }
 
@@ -141,7 +141,7 @@ fn take_back(
     left: &mut BTreeSet<Row>,
 ) -> heed::Result<()> {
     let key = UnitKey::of(Task::Graph, (Layer::Chunk, chunk));
-    let made = writer.result_of::<Made>(key)?.map(|(_, made)| made);
+    let made = writer.result_of::<ChunkGraph>(key)?.map(|(_, made)| made);
     for row in made.iter().flat_map(|made| made.facts.0..made.facts.1) {
         let Some(fact) = writer.node::<FactRecord>(row)? else { continue };
         writer.weigh_edge(fact.relates(-1.0))?;

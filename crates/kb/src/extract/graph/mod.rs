@@ -1,16 +1,16 @@
 //! The entity graph as it is stored: entities, who mentions them, facts, and how they relate.
 //! Only what changed is written.
+mod chunk_graph;
 mod chunks;
 mod ending;
-mod made;
 
 use std::collections::BTreeSet;
 
 use halma_core::{Edge, Layer};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::chunk_graph::ChunkGraph;
 use self::chunks::{Assigned, put_chunk};
-pub(crate) use self::made::Made;
 use super::extracted_chunk::ExtractedChunk;
 use super::extraction::LeftOut;
 use super::resolution::{Resolution, Unanswered, totals};

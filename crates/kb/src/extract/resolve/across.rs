@@ -60,7 +60,7 @@ pub(super) fn join(clusters: &mut Clusters<'_>) {
         }
         if let Some(reason) = clusters.verdict(one, two) {
             clusters.join((one, two), MergeRule::Verdict, 1.0, reason);
-        } else if !clusters.is_told_apart(one, two) {
+        } else if !clusters.are_distinct(one, two) {
             clusters.ask(one, two);
         }
     }

@@ -118,7 +118,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// Whether the model said that they are two.
-    pub(super) fn is_told_apart(&mut self, one: usize, two: usize) -> bool {
+    pub(super) fn are_distinct(&mut self, one: usize, two: usize) -> bool {
         let (one, two) = (self.find(one), self.find(two));
         self.is_forbidden(one, two)
     }

@@ -143,7 +143,7 @@ fn settle_unclear(clusters: &mut Clusters<'_>, described: &[usize]) -> Vec<usize
     }
     let left = roots(clusters, &left);
     for (i, at) in left.iter().enumerate().skip(1).take(ASKED) {
-        let open = left[..i].iter().find(|other| !clusters.is_told_apart(**other, *at));
+        let open = left[..i].iter().find(|other| !clusters.are_distinct(**other, *at));
         if let Some(other) = open.copied() {
             clusters.ask(other, *at);
         }

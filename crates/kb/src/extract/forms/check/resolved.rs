@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Differences, count, entry, readable};
 use crate::extract::PairVerdict;
-use crate::extract::graph::{Made, StoredMerge};
+use crate::extract::graph::{ChunkGraph, StoredMerge};
 use crate::extract::names::form;
 use crate::extract::resolve::form_id;
 use crate::store::{EntityRecord, FormKey, Id, Row, StoreReader, Task};
@@ -60,7 +60,7 @@ pub(super) fn check_entities(
     found: &mut Differences<'_>,
 ) -> heed::Result<()> {
     let mut rows: BTreeSet<Row> = BTreeSet::new();
-    for made in reader.results::<Made>(Task::Graph)? {
+    for made in reader.results::<ChunkGraph>(Task::Graph)? {
         rows.extend(readable(made)?.into_iter().flat_map(|(_, made)| made.entities));
     }
     for row in &rows {

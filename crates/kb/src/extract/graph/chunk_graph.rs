@@ -1,11 +1,11 @@
-//! What is remembered of the part of the graph that a chunk was made into.
+//! The part of the graph that the facts of one chunk were made into.
 use serde::{Deserialize, Serialize};
 
 use crate::store::{Row, Rows};
 
-/// What the facts of a chunk were made into.
+/// The part of the graph of one chunk, by which it is compared and removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Made {
+pub(crate) struct ChunkGraph {
     /// The entity of each mention.
     pub(crate) entities: Vec<Row>,
     pub(crate) facts: Rows,

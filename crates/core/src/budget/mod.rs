@@ -3,6 +3,7 @@
 //! A call is taken from the budget before it is made and settled after it, so that branches that
 //! run side by side cannot overspend together.
 mod share;
+mod used;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -14,6 +15,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tokio::time::Instant;
 
 pub(crate) use self::share::Share;
+pub(crate) use self::used::OpenCall;
+use self::used::Used;
 use crate::{Price, Usage};
 
 /// Limits of one question or one build; what is not set is not limited.
@@ -110,6 +113,8 @@ pub struct Meter {
     tokens: AtomicU64,
     /// Millionths of a dollar, so that it can be counted without a lock.
     micro_usd: AtomicU64,
+    /// What of it was used by calls that are over.
+    used: Used,
     /// The budget of the whole work that this one is a part of.
     whole: Option<Arc<Meter>>,
     /// What other programs spend of it as well.
@@ -144,6 +149,7 @@ impl Meter {
             repairs: AtomicU64::new(0),
             tokens: AtomicU64::new(0),
             micro_usd: AtomicU64::new(0),
+            used: Used::default(),
             whole: None,
             shared: None,
             refused: OnceLock::new(),
@@ -267,8 +273,9 @@ impl Meter {
 
     fn settle_own(&self, taken: Taken, used: Option<(Usage, f64)>) {
         let (tokens, micro_usd) = used.map_or((0, 0), |(usage, usd)| (usage.total(), micro(usd)));
-        if used.is_none() {
-            self.calls.fetch_sub(1, Ordering::AcqRel);
+        match used {
+            Some((usage, usd)) => self.used.add(usage, usd),
+            None => _ = self.calls.fetch_sub(1, Ordering::AcqRel),
         }
         replace(&self.tokens, taken.tokens, tokens);
         replace(&self.micro_usd, taken.micro_usd, micro_usd);

@@ -7,6 +7,7 @@ use minijinja::context;
 use super::attempt::{Attempt, PromptCall, ReadReply};
 use super::shorten::shorten;
 use super::{Cx, ms};
+use crate::budget::OpenCall;
 use crate::prompt::Rendered;
 use crate::{
     ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt, ReplyStatus, Result, Stopped,
@@ -202,7 +203,7 @@ impl Cx {
         };
         let price = llm.price();
         let taken = meter.take(most, price, self.share()).await;
-        let taken = taken.map_err(|limit| self.spent(limit))?;
+        let call = OpenCall::new(meter, taken.map_err(|limit| self.spent(limit))?);
         let sent = tokio::time::Instant::now();
         // Of one that is cut off what was taken stays taken: the model may have worked and been paid.
         match self.in_time(llm.chat(request)).await? {
@@ -211,12 +212,12 @@ impl Cx {
                     self.remember_time(sent.elapsed());
                 }
                 let usd = if reply.cached { 0.0 } else { price.cost(reply.usage) };
-                meter.settle(taken, (!reply.cached).then_some((reply.usage, usd)));
+                call.settle((!reply.cached).then_some((reply.usage, usd)));
                 let read = ReadReply::new(&reply);
                 Ok(Attempt { number: 1, reply, read, usd, elapsed_ms: ms(began) })
             }
             Err(source) => {
-                meter.settle(taken, None);
+                call.settle(None);
                 self.remember_outage(llm, &source, sent);
                 Err(self.failed(llm, source, name, began))
             }

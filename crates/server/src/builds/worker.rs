@@ -58,7 +58,10 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
                 Turn::Over
             }
             () = wait(&mut holds, |holds| *holds > 0) => Turn::Held,
-            () = wait(&mut closed, |closed| *closed) => return,
+            () = wait(&mut closed, |closed| *closed) => {
+                spending.counter.finish_at_exit();
+                return;
+            }
         };
         match turn {
             Turn::Over => pauses = Pauses::default(),
@@ -159,8 +162,8 @@ async fn run(
     };
     let done = spending.counter.during(work).await;
     spending.count(done.as_ref().ok().map(Report::usage));
-    metrics.build(if done.is_ok() { "done" } else { "failed" });
     let end = Arc::new(End::of(done, &folder));
+    metrics.build(end.state().phase().name());
     // What was done is not to be done again because that cannot be stored at this moment.
     let store = move |build: &mut Build| {
         (build.state, build.error, build.report) =

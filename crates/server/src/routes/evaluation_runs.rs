@@ -99,6 +99,8 @@ pub(crate) async fn start(
             }
         };
         let outcome = counter.during(work).await;
+        // It holds the meter, as calls do that are still under way.
+        drop(evaluation);
         counter.finish(None);
         runs.end(&id, outcome).await;
     });

@@ -1,12 +1,12 @@
 //! Counts what work in progress uses as it goes on, so that a server that ends suddenly forgets little
-//! of it.
+//! of it. A call under way is counted when it is over: until then it is not known what it uses.
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::{Meter, UsageTotal};
 
-use super::{UsageCounts, UsageKey};
+use super::{Usage, UsageCounts, UsageKey};
 use crate::metrics::WorkUsage;
 use crate::workspace::Workspace;
 
@@ -15,70 +15,60 @@ const EVERY: Duration = Duration::from_secs(2);
 
 /// Counts the rest when it is dropped, unless it has been finished.
 pub(crate) struct UsageCounter {
-    workspace: Arc<Workspace>,
+    work: WorkCount,
+    /// How it was finished.
+    end: Option<End>,
+}
+
+/// What of a meter has been counted, and where.
+#[derive(Clone)]
+struct WorkCount {
+    usage: Arc<Usage>,
     /// The id of an API key, and what is counted under it.
     under: (String, &'static str),
     meter: Arc<Meter>,
     metrics: Option<WorkUsage>,
     counted: UsageTotal,
-    is_finished: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// All calls are over and counted.
+    Whole,
+    /// Calls that others wait for may still be under way.
+    CutOff,
 }
 
 impl UsageCounter {
     pub(crate) fn new(
-        workspace: &Arc<Workspace>,
+        workspace: &Workspace,
         (key, strategy): (&str, &'static str),
         meter: Arc<Meter>,
     ) -> Self {
-        let (workspace, under) = (Arc::clone(workspace), (key.to_owned(), strategy));
+        let (usage, under) = (Arc::clone(&workspace.usage), (key.to_owned(), strategy));
         let counted = UsageTotal::default();
-        Self { workspace, under, meter, metrics: None, counted, is_finished: false }
+        Self { work: WorkCount { usage, under, meter, metrics: None, counted }, end: None }
     }
 
     /// Counts in these metrics, too.
     pub(crate) fn in_metrics(mut self, metrics: &WorkUsage) -> Self {
-        self.metrics = Some(metrics.clone());
+        self.work.metrics = Some(metrics.clone());
         self
     }
 
-    /// What the meter has counted. It counts the tokens of prompts and of replies together.
-    fn total(&self) -> UsageTotal {
-        UsageTotal {
-            llm_calls: self.meter.calls(),
-            prompt_tokens: self.meter.tokens(),
-            usd: self.meter.usd(),
-            ..UsageTotal::default()
-        }
-    }
-
-    /// Counts what was used since the last time, and nothing from then on. `exact` is what a report
-    /// says of all of it.
+    /// Counts what was used since the last time. `exact` is what a report says of all of it; without
+    /// it the work was cut off, and calls that are still under way are counted when they are over.
     pub(crate) fn finish(&mut self, exact: Option<UsageTotal>) {
-        if !std::mem::replace(&mut self.is_finished, true) {
-            self.count(exact);
+        if self.end.is_none() {
+            self.end = Some(if exact.is_some() { End::Whole } else { End::CutOff });
+            self.work.count(exact);
         }
     }
 
-    fn count(&mut self, exact: Option<UsageTotal>) {
-        let total = exact.filter(|_| self.counted == UsageTotal::default());
-        let total = total.unwrap_or_else(|| self.total());
-        let more = UsageTotal {
-            llm_calls: total.llm_calls.saturating_sub(self.counted.llm_calls),
-            cached_calls: total.cached_calls.saturating_sub(self.counted.cached_calls),
-            prompt_tokens: total.prompt_tokens.saturating_sub(self.counted.prompt_tokens),
-            completion_tokens: total
-                .completion_tokens
-                .saturating_sub(self.counted.completion_tokens),
-            usd: (total.usd - self.counted.usd).max(0.0),
-        };
-        self.counted = total;
-        if let Some(metrics) = &self.metrics {
-            metrics.add(more);
-        }
-        let counts = UsageCounts::from_total(more, 0);
-        if counts != UsageCounts::default() || exact.is_some() {
-            let (key, strategy) = (&self.under.0, self.under.1);
-            self.workspace.usage.add(UsageKey::today(key, strategy), counts);
+    /// Counts calls under way by the most that they may use, as the server ends before they do.
+    pub(crate) fn finish_at_exit(&mut self) {
+        if self.end.replace(End::Whole).is_none() {
+            self.work.count(Some(self.work.with_open_calls()));
         }
     }
 
@@ -88,7 +78,7 @@ impl UsageCounter {
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                () = tokio::time::sleep(EVERY) => self.count(None),
+                () = tokio::time::sleep(EVERY) => self.work.count(None),
             }
         }
     }
@@ -97,5 +87,63 @@ impl UsageCounter {
 impl Drop for UsageCounter {
     fn drop(&mut self) {
         self.finish(None);
+        // Units of a build that was stopped hold the meter until their calls are over.
+        let is_whole = self.end == Some(End::Whole) || Arc::strong_count(&self.work.meter) == 1;
+        if !is_whole && let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(self.work.clone().count_rest());
+        }
+    }
+}
+
+impl WorkCount {
+    fn count(&mut self, exact: Option<UsageTotal>) {
+        let used = self.meter.used();
+        let (total, before) = (exact.map_or(used, |exact| larger(exact, used)), self.counted);
+        let more = UsageTotal {
+            llm_calls: total.llm_calls.saturating_sub(before.llm_calls),
+            cached_calls: total.cached_calls.saturating_sub(before.cached_calls),
+            prompt_tokens: total.prompt_tokens.saturating_sub(before.prompt_tokens),
+            completion_tokens: total.completion_tokens.saturating_sub(before.completion_tokens),
+            usd: (total.usd - before.usd).max(0.0),
+        };
+        self.counted = total;
+        if let Some(metrics) = &self.metrics {
+            metrics.add(more);
+        }
+        let counts = UsageCounts::from_total(more, 0);
+        if counts != UsageCounts::default() || exact.is_some() {
+            let (key, strategy) = (&self.under.0, self.under.1);
+            self.usage.add(UsageKey::today(key, strategy), counts);
+        }
+    }
+
+    /// What was used, and the most that calls under way may use.
+    fn with_open_calls(&self) -> UsageTotal {
+        let (meter, used) = (&self.meter, self.meter.used());
+        let prompt_tokens = meter.tokens().saturating_sub(used.completion_tokens);
+        UsageTotal { llm_calls: meter.calls(), prompt_tokens, usd: meter.usd(), ..used }
+    }
+
+    async fn count_rest(mut self) {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            let is_over = Arc::strong_count(&self.meter) == 1;
+            self.count(None);
+            if is_over {
+                return;
+            }
+        }
+    }
+}
+
+/// The larger of what a report and a meter say: a report lacks calls that were cut off, and a meter
+/// those that were answered from the cache.
+fn larger(one: UsageTotal, other: UsageTotal) -> UsageTotal {
+    UsageTotal {
+        llm_calls: one.llm_calls.max(other.llm_calls),
+        cached_calls: one.cached_calls.max(other.cached_calls),
+        prompt_tokens: one.prompt_tokens.max(other.prompt_tokens),
+        completion_tokens: one.completion_tokens.max(other.completion_tokens),
+        usd: one.usd.max(other.usd),
     }
 }

@@ -253,8 +253,37 @@ async fn what_a_build_uses_is_counted_before_it_ends() {
     until("the usage", is_counted).await;
     let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
     assert_eq!(world.get_json(&path).await["state"], "running");
-    world.wait_for_build(build["id"].as_str().unwrap()).await;
+    let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
     let shown = world.get_json("/api/v1/usage?by=strategy").await;
     assert_eq!(shown[0]["calls"], double.chat_calls(), "{shown}");
+    // Calls that were under way when it was counted are not counted by what they may use at most.
+    let reported = &done["report"]["usage"];
+    for tokens in ["prompt_tokens", "completion_tokens"] {
+        assert_eq!(shown[0][tokens], reported[tokens], "{shown} {reported}");
+    }
+    let (usd, exact) = (shown[0]["usd"].as_f64().unwrap(), reported["usd"].as_f64().unwrap());
+    // The meter rounds each call up to a millionth.
+    assert!((0.0..1e-5).contains(&(usd - exact)), "{usd} {exact}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_ends_after_its_build_was_paused_is_counted_by_what_it_used() {
+    let behaviour = Behaviour::with(atomizer()).latency(Duration::from_millis(700));
+    let double = Double::start(behaviour);
+    let world = World::with(Setup { config: config_with(&double), library: false }).await;
+    world.upload(&[("a.md", b"Light A is in Velby.")]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    until("the call", || double.chat_calls() == 1).await;
+    let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
+    assert_eq!(world.post_json(&format!("{path}/pause"), &json!({})).await["state"], "paused");
+    let usage = world.dir.path().join("usage.jsonl");
+    let is_counted = || std::fs::read_to_string(&usage).is_ok_and(|text| text.contains("index"));
+    until("the usage", is_counted).await;
+    let shown = world.get_json("/api/v1/usage?by=strategy").await;
+    assert_eq!(shown[0]["calls"], 1, "{shown}");
+    // A reply of the double, and not the most that the prompt allows.
+    let tokens = shown[0]["completion_tokens"].as_u64().unwrap();
+    assert!((1..100).contains(&tokens), "{shown}");
     world.stop().await;
 }

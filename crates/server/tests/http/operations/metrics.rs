@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_server::Scope;
-use halma_testkit::double::{Behaviour, Double};
+use halma_testkit::double::{Behaviour, Double, fixed};
 use reqwest::Method;
 use serde_json::json;
 
+use crate::holding::config_with;
 use crate::world::{Setup, World, config, good, question};
 
 async fn metrics(world: &World) -> String {
@@ -21,6 +22,21 @@ async fn metrics(world: &World) -> String {
 fn value(metrics: &str, series: &str) -> f64 {
     let line = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
     line.map_or(0.0, |value| value.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_whose_work_failed_is_not_counted_as_done() {
+    let double = Double::start(Behaviour::with(fixed("nothing")));
+    let world = World::with(Setup { config: config_with(&double), library: false }).await;
+    world.upload(&[("a.md", b"Light A is in Velby.")]).await;
+    let build = world.post_json("/api/v1/builds", &json!({})).await;
+    let ended = world.wait_for_build(build["id"].as_str().unwrap()).await;
+    assert_eq!(ended["state"], "failed", "{ended}");
+    let text = metrics(&world).await;
+    let count =
+        |outcome: &str| value(&text, &format!("halma_builds_total{{outcome=\"{outcome}\"}}"));
+    assert_eq!((count("failed"), count("done")), (1.0, 0.0), "{text}");
+    world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -274,7 +274,7 @@ impl Meter {
     fn settle_own(&self, taken: Taken, used: Option<(Usage, f64)>) {
         let (tokens, micro_usd) = used.map_or((0, 0), |(usage, usd)| (usage.total(), micro(usd)));
         match used {
-            Some((usage, usd)) => self.used.add(usage, usd),
+            Some((usage, price)) => self.used.add(usage, price),
             None => _ = self.calls.fetch_sub(1, Ordering::AcqRel),
         }
         replace(&self.tokens, taken.tokens, tokens);

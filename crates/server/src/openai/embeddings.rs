@@ -66,7 +66,7 @@ pub(crate) async fn embeddings(
     let engine = caller.workspace.engine();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let vectors = caller.workspace.models.pass(engine.embed(&texts)).await??;
-    let length = vectors.first().map_or(0, |vector| vector.len());
+    let length = vectors.first().map_or(0, Vec::len);
     if let Some(dimensions) = request.dimensions.filter(|dimensions| *dimensions != length) {
         let detail = format!("`dimensions` is {dimensions}, and vectors here have {length}");
         return Err(Problem::unfit(detail).hint("omit `dimensions`"));

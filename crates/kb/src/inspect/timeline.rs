@@ -153,7 +153,7 @@ impl Collector {
                 && let Some(fact) = reader.node::<FactRecord>(listed)?
                 && [fact.head, fact.tail].contains(&entity)
             {
-                self.add(reader, node_id(Layer::Fact, fact.id), row, &fact.text)?;
+                self.add(reader, &node_id(Layer::Fact, fact.id), row, &fact.text)?;
             }
         }
         let text = reader.chunk_text(&chunk)?;
@@ -164,7 +164,7 @@ impl Collector {
             let sentence = text[range].trim();
             let form = normalise_name(sentence);
             if is_titled || self.keys.iter().any(|key| count_name(key, &form) > 0) {
-                self.add(reader, node_id(Layer::Chunk, chunk.id), row, sentence)?;
+                self.add(reader, &node_id(Layer::Chunk, chunk.id), row, sentence)?;
             }
         }
         Ok(())
@@ -174,7 +174,7 @@ impl Collector {
     fn add(
         &mut self,
         reader: &StoreReader<'_>,
-        node: NodeId,
+        node: &NodeId,
         chunk: Row,
         text: &str,
     ) -> heed::Result<()> {

@@ -64,8 +64,7 @@ impl TagSource<'_> {
         score: f32,
     ) -> Result<Vec<Expansion>, KbError> {
         let Self { held, embedder } = *self;
-        let store = held.store;
-        if store.read(|reader| reader.count(Layer::Tag))? == 0 {
+        if held.store.read(|reader| reader.count(Layer::Tag))? == 0 {
             return Ok(vec![]);
         }
         let index = held.tags()?;
@@ -74,7 +73,7 @@ impl TagSource<'_> {
             None => None,
         };
         let chance = match embedder {
-            Some(embedder) => store.read(|reader| reader.chance(embedder))?,
+            Some(embedder) => held.store.read(|reader| reader.chance(embedder))?,
             None => 0.0,
         };
         let score = least_cosine(score, SearchSettings::default().tag_score, chance);

@@ -203,12 +203,8 @@ impl Prompts {
     /// Gives a prompt the worked examples of the file next to it: pairs of what is asked and what
     /// is replied, taken as they stand.
     fn demonstrate(&mut self, name: &str, file: &str, text: &str) -> Result<(), PromptError> {
-        let fail = |reason: &str| PromptError {
-            prompt: name.to_owned(),
-            file: file.to_owned(),
-            line: None,
-            reason: reason.to_owned(),
-        };
+        let source = Source { name, file, text, overridden: false };
+        let fail = |reason: &str| source.error(None, reason.to_owned());
         let messages = demonstrated(text);
         let paired = messages.chunks(2).all(
             |pair| matches!(pair, [ask, reply] if ask.role == "user" && reply.role == "assistant"),

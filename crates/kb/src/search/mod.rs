@@ -7,7 +7,6 @@ mod hybrid;
 mod job;
 mod lone_chunks;
 pub(crate) mod matrix;
-mod nearness;
 mod no_vectors;
 mod preload;
 pub(crate) mod query_vectors;

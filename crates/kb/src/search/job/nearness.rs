@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use halma_core::Vector;
 
-use super::lone_chunks;
-use super::matrix::{Matrix, Probe, QueryVector, cosine};
+use crate::search::lone_chunks;
+use crate::search::matrix::{Matrix, Probe, QueryVector, cosine};
 use crate::store::{At, StoreReader};
 
 /// How near a node is to the text of a query.

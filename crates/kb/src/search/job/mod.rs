@@ -1,15 +1,17 @@
 //! A search on a thread of its own: what it needs is brought up to date, a ranker orders the rows,
 //! the best become hits.
+mod nearness;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use halma_core::{Hit, Layer, NodeId, Query, Vector};
 
+use self::nearness::TextVectors;
 use super::bm25::Bm25;
 use super::filter::Admitted;
 use super::matrix::QueryVector;
-use super::nearness::TextVectors;
 use super::ranker::{Ranked, Ranker, Search, VectorUse};
 use super::tags::{TagSource, expand_by_tags};
 use super::{Expand, GraphSettings, Judgement, SearchSettings, ranker_for};

@@ -24,6 +24,7 @@ mod worker;
 mod writer;
 mod xml_events;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,11 @@ pub const HEAD: usize = 256 * 1024;
 /// is needed.
 pub fn is_container(head: &[u8]) -> bool {
     detect::is_zip(head) || detect::is_compound(head)
+}
+
+/// The programs for OCR that are installed: with others, scans that were not read may be.
+pub fn ocr_programs() -> Vec<PathBuf> {
+    ocr::programs()
 }
 
 /// The format of a file, by its content, as [`Parsed::format`] will name it. Found without reading the

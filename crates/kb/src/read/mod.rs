@@ -15,8 +15,13 @@ pub(crate) use walk::{InputFile, Root, Walked, origin_of, walk};
 use crate::report::Refused;
 use crate::{Base, InputFormat, KbError};
 
-/// Files from this size on are refused: they are read into memory whole.
-const LARGEST: u64 = 200_000_000;
+/// How files are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    pub(crate) parser: &'a Parser,
+    pub(crate) options: &'a ParseOptions,
+    pub(crate) format: InputFormat,
+}
 
 /// A document as read, not yet cut.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,13 +93,14 @@ fn distinctive(path: &Path) -> std::io::Result<Vec<u8>> {
 pub(crate) fn read(
     file: &InputFile,
     bytes: Vec<u8>,
-    (parser, format): (&Parser, InputFormat),
+    reading: Reading<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<Vec<Refused>, KbError> {
+    let format = reading.format;
     let refused = |line, refusal| Refused::new(&file.path, line, refusal);
     let extension = extension(&file.name);
     if format == InputFormat::Auto && !may_hold_records(&file.name) {
-        return match document(file, &bytes, parser) {
+        return match document(file, &bytes, reading) {
             Ok(draft) => sink(draft).map(|()| vec![]),
             Err(refusal) => Ok(vec![refused(None, refusal)]),
         };
@@ -132,9 +138,12 @@ fn extension(name: &str) -> String {
 }
 
 /// A file that is one document, of whatever format.
-fn document(file: &InputFile, bytes: &[u8], parser: &Parser) -> Result<ParsedDocument, Refusal> {
-    let options = ParseOptions { max_bytes: LARGEST, ..ParseOptions::default() };
-    Ok(of_file(file, parser.parse(&file.name, bytes, &options)?))
+fn document(
+    file: &InputFile,
+    bytes: &[u8],
+    reading: Reading<'_>,
+) -> Result<ParsedDocument, Refusal> {
+    Ok(of_file(file, reading.parser.parse(&file.name, bytes, reading.options)?))
 }
 
 fn of_file(file: &InputFile, parsed: Parsed) -> ParsedDocument {

@@ -3,6 +3,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::settings::LARGEST;
 
 fn read_as(format: InputFormat, name: &str, content: &[u8]) -> (Vec<ParsedDocument>, Vec<Refused>) {
     let dir = tempfile::tempdir().unwrap();
@@ -20,7 +21,9 @@ fn read_path(format: InputFormat, path: &Path) -> (Vec<ParsedDocument>, Vec<Refu
         Ok(bytes) => bytes,
         Err(refusal) => return (drafts, vec![Refused::new(path, None, refusal)]),
     };
-    let refused = read(&file, bytes, (&Parser::default(), format), &mut |draft| {
+    let (parser, options) = (Parser::default(), ParseOptions::default());
+    let reading = Reading { parser: &parser, options: &options, format };
+    let refused = read(&file, bytes, reading, &mut |draft| {
         drafts.push(draft);
         Ok(())
     });

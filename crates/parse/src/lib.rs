@@ -131,7 +131,7 @@ fn read(name: &str, bytes: Vec<u8>, limits: &ReadLimits) -> Result<Parsed, Refus
         Format::Docx | Format::Pptx | Format::Odt | Format::Odp | Format::Rtf => {
             office::read(format, &bytes)?
         }
-        Format::Eml | Format::Msg => mail::read(format, &bytes)?,
+        Format::Eml | Format::Mbox | Format::Msg => mail::read(format, &bytes)?,
         Format::Html => html::read(&bytes)?,
         Format::Epub => epub::read(&bytes)?,
         Format::Xlsx | Format::Xlsb | Format::Xls | Format::Ods => sheets::read(format, &bytes)?,
@@ -175,8 +175,9 @@ fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
 
 /// What every format gets in the same way.
 fn finish(parsed: &mut Parsed) {
-    // The name of a sheet is not a title.
-    if parsed.title.is_none() && !["xlsx", "xlsb", "xls", "ods"].contains(&parsed.format) {
+    // The name of a sheet is not a title, nor is the subject of the first message.
+    let untitled = ["xlsx", "xlsb", "xls", "ods", "mbox"];
+    if parsed.title.is_none() && !untitled.contains(&parsed.format) {
         parsed.title = parsed.first_heading();
     }
     metadata::set_language(parsed);

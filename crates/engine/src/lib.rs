@@ -35,10 +35,10 @@ pub use halma_kb::{
     Atoms, Base, BasePart, CandidateKind, CandidateState, Chunks, Converted, Decision, Deleted,
     DenseTrust, Details, EdgeEnd, Entities, Estimate, ExportFormat, Feedback, FeedbackCandidate,
     FeedbackQuery, FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery,
-    ListedNode, Merge, MergeSide, Phase, PhaseProgress, Progress, RebuildCost, Refused, Shown,
-    SkippedSample, SqlError, SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample,
-    Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verdict, Verified, Watch,
-    WorkerKind, serve_worker,
+    ListedNode, Merge, MergeSide, Phase, PhaseProgress, Progress, ReadWarning, RebuildCost,
+    Refused, Shown, SkippedSample, SqlError, SqlLimits, StageEstimate, Stats, TableLine,
+    TagLearning, TagSample, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verdict,
+    Verified, Watch, WorkerKind, serve_worker,
 };
 pub use halma_kb::{
     BUILD_LOCK, BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport,

@@ -72,11 +72,11 @@ pub use metadata::{is_metadata_file, metadata_file, read_metadata_file};
 pub use parallel::cores;
 pub use progress::{Phase, PhaseProgress, Progress};
 pub use read::may_hold_records;
-pub use report::{IndexReport, Refused};
+pub use report::{IndexReport, ReadWarning, Refused};
 pub use search::{GraphSettings, NoVectors, SearchSettings};
 pub use settings::{
     Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, InputFormat, KbSettings,
-    ThresholdSources, Thresholds,
+    ReadingSettings, ThresholdSources, Thresholds,
 };
 pub use stages::{BuildContext, Forget};
 pub use store::{AcceptedDetails, ColumnDetails, Details};

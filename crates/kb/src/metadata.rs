@@ -1,4 +1,5 @@
 //! Fields that users give to documents: read from files next to them, changed without indexing again.
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use halma_core::{Metadata, NodeId};
@@ -32,7 +33,10 @@ pub fn read_metadata_file(path: &Path) -> Result<Option<Metadata>, Refusal> {
     let path = metadata_file(path);
     let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let about = match std::fs::metadata(&path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        // Where the longer name is too long, there is no file of that name.
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename) => {
+            return Ok(None);
+        }
         about => about,
     };
     let unreadable = |e: std::io::Error| {

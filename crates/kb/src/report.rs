@@ -47,6 +47,8 @@ pub struct IndexReport {
     pub failure: Option<String>,
     /// Files and lines that were not indexed.
     pub refused: Vec<Refused>,
+    /// What was not read of files that were indexed.
+    pub warnings: Vec<ReadWarning>,
     /// The limit that ended the run early.
     pub spent: Option<Limit>,
     pub usage: UsageTotal,
@@ -74,6 +76,20 @@ impl IndexReport {
     pub fn only_fields_new(&self) -> bool {
         let made = self.documents_new + self.documents_replaced + self.atoms + self.embedded;
         made + self.extracted.units == 0 && self.documents_removed.is_empty()
+    }
+}
+
+/// Something of an indexed file that was not read, or may have been read wrongly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReadWarning {
+    pub file: PathBuf,
+    /// What is lost, and what to do about it.
+    pub warning: String,
+}
+
+impl ReadWarning {
+    pub(crate) fn new(file: &Path, warning: &str) -> Self {
+        Self { file: file.to_owned(), warning: warning.to_owned() }
     }
 }
 

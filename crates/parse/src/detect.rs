@@ -1,5 +1,6 @@
 //! What a file is, by its content. Its name only decides between kinds of text.
 use crate::container;
+use crate::mail::is_mailbox;
 use crate::parsed::Refusal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,7 @@ pub(crate) enum Format {
     Rtf,
     Epub,
     Eml,
+    Mbox,
     Html,
     /// With its media type.
     Image(&'static str),
@@ -59,6 +61,7 @@ pub(crate) static FORMATS: &[FormatInfo] = &[
     file(Format::Html, "html", "web pages"),
     archive(Format::Epub, "epub", "books"),
     file(Format::Eml, "eml", "mail"),
+    file(Format::Mbox, "mbox", "mailboxes"),
     file(Format::Msg, "msg", "mail of Outlook"),
     file(Format::Markdown, "markdown", "Markdown"),
     file(Format::Text, "text", "any other text, in any usual encoding"),
@@ -115,7 +118,7 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
         return Err(Refusal { reason: "it is empty".into(), hint: "remove it or fill it".into() });
     }
     if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return Err(crate::decode::binary(&format!("it is {what}, despite its name")));
+        return Err(crate::decode::binary(&format!("it is {what}")));
     }
     if contains(&bytes[..bytes.len().min(1_024)], b"%PDF-") {
         return Ok(Format::Pdf);
@@ -167,6 +170,9 @@ fn text_kind(name: &str, bytes: &[u8]) -> Format {
     let head = head.trim_start_matches('\u{feff}').trim_start().trim_start_matches('\u{fffd}');
     if is_html(head, extension) {
         return Format::Html;
+    }
+    if is_mailbox(head) {
+        return Format::Mbox;
     }
     if is_email(head, extension) {
         return Format::Eml;

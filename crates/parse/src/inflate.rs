@@ -78,7 +78,7 @@ pub(crate) fn check_size(bytes: u64) -> Result<(), Refusal> {
 pub(crate) fn check_time(until: Instant) -> Result<(), Refusal> {
     let in_time = Instant::now() < until;
     in_time.then_some(()).ok_or_else(|| {
-        refusal("it takes too long to read", "split it, or allow more seconds for a document")
+        refusal("it takes too long to read", "split it, or raise `kb.reading.seconds`")
     })
 }
 

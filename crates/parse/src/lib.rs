@@ -24,6 +24,7 @@ mod worker;
 mod writer;
 mod xml_events;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -102,6 +103,11 @@ pub fn is_container(head: &[u8]) -> bool {
     detect::is_zip(head) || detect::is_compound(head)
 }
 
+/// The programs for OCR that are installed: with others, scans that were not read may be.
+pub fn ocr_programs() -> Vec<PathBuf> {
+    ocr::programs()
+}
+
 /// The format of a file, by its content, as [`Parsed::format`] will name it. Found without reading the
 /// file as a whole: [`parse`] may still refuse it.
 pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refusal> {
@@ -125,7 +131,7 @@ fn read(name: &str, bytes: Vec<u8>, limits: &ReadLimits) -> Result<Parsed, Refus
         Format::Docx | Format::Pptx | Format::Odt | Format::Odp | Format::Rtf => {
             office::read(format, &bytes)?
         }
-        Format::Eml | Format::Msg => mail::read(format, &bytes)?,
+        Format::Eml | Format::Mbox | Format::Msg => mail::read(format, &bytes)?,
         Format::Html => html::read(&bytes)?,
         Format::Epub => epub::read(&bytes)?,
         Format::Xlsx | Format::Xlsb | Format::Xls | Format::Ods => sheets::read(format, &bytes)?,
@@ -169,8 +175,9 @@ fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
 
 /// What every format gets in the same way.
 fn finish(parsed: &mut Parsed) {
-    // The name of a sheet is not a title.
-    if parsed.title.is_none() && !["xlsx", "xlsb", "xls", "ods"].contains(&parsed.format) {
+    // The name of a sheet is not a title, nor is the subject of the first message.
+    let untitled = ["xlsx", "xlsb", "xls", "ods", "mbox"];
+    if parsed.title.is_none() && !untitled.contains(&parsed.format) {
         parsed.title = parsed.first_heading();
     }
     metadata::set_language(parsed);

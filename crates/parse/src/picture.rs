@@ -11,7 +11,7 @@ pub(crate) fn read(name: &str, bytes: Vec<u8>, media: &str, ocr: &Ocr) -> Parsed
     writer.figure("", name.unwrap_or("picture"), Some((media.to_owned(), bytes)));
     match text {
         Ok(text) => text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part))),
-        Err(why) => writer.warn(why),
+        Err(why) => writer.warn(format!("the picture is not read: {why}")),
     }
     writer.finish()
 }

@@ -37,7 +37,7 @@ pub(crate) fn guarded<T: Send + 'static>(
 /// The refusal of a document that takes too long.
 pub(crate) fn late(seconds: u64) -> Refusal {
     let reason = format!("it takes longer than {seconds} seconds to read");
-    refusal(&reason, "split it, or allow more seconds for a document")
+    refusal(&reason, "split it, or raise `kb.reading.seconds`")
 }
 
 fn crashed(panic: &(dyn std::any::Any + Send)) -> Refusal {

@@ -32,6 +32,7 @@ pub(super) const TABLES: &[Table] = &[
     Table::new(""),
     Table::new("ask"),
     Table::new("kb"),
+    Table::new("kb.reading"),
     Table::new("kb.search"),
     Table::new("kb.vectors"),
     Table::new("kb.graph"),

@@ -1,12 +1,17 @@
 //! What a build reports at its end, for people.
+use std::collections::HashMap;
+
 use console::style;
 use halma_core::UsageTotal;
-use halma_engine::{IndexReport, Refused};
+use halma_engine::{IndexReport, ReadWarning, Refused};
 
 use super::{duration, plural, thousands};
 
 /// Names of documents that are listed, and files that are listed with the same reason.
 const SHOWN: usize = 10;
+
+/// Different warnings that are listed.
+const MAX_WARNINGS: usize = 20;
 
 /// The report of a build of the base that is shown as `base`.
 pub(crate) fn summary(report: &IndexReport, base: &str) -> String {
@@ -15,6 +20,7 @@ pub(crate) fn summary(report: &IndexReport, base: &str) -> String {
     lines.extend(usage_line(&report.usage));
     lines.extend(limit_line(report));
     lines.extend(refused_lines(&report.refused));
+    lines.extend(warning_lines(&report.warnings));
     lines.join("\n")
 }
 
@@ -111,27 +117,63 @@ fn limit_line(report: &IndexReport) -> Option<String> {
 /// A line for each file or record that was not indexed; of many with the same reason, the first
 /// ones and their number.
 fn refused_lines(refused: &[Refused]) -> Vec<String> {
-    let label = style("skipped").yellow();
-    let mut reasons: Vec<(&str, Vec<&Refused>)> = vec![];
-    for one in refused {
-        match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
+    let line = |one: &Refused| {
+        let place = match one.line {
+            Some(line) => format!("{}:{line}", one.file.display()),
+            None => one.file.display().to_string(),
+        };
+        format!("{place}: {} ({})", one.reason, one.hint)
+    };
+    let label = style("skipped").yellow().to_string();
+    by_reason(refused, |one| &one.reason)
+        .into_iter()
+        .flat_map(|(reason, same)| first_lines(&label, reason, same.into_iter().map(line)))
+        .collect()
+}
+
+/// A line for each thing that was not read of an indexed file, likewise.
+fn warning_lines(warnings: &[ReadWarning]) -> Vec<String> {
+    let line = |one: &ReadWarning| format!("{}: {}", one.file.display(), one.warning);
+    let label = style("warning").yellow().to_string();
+    // Most name pages or attachments of their own.
+    let mut all: Vec<_> = by_reason(warnings, |one| &one.warning);
+    let more: usize = all.iter().skip(MAX_WARNINGS).map(|(_, same)| same.len()).sum();
+    all.truncate(MAX_WARNINGS);
+    let lines = all
+        .into_iter()
+        .flat_map(|(warning, same)| first_lines(&label, warning, same.into_iter().map(line)));
+    let more = (more > 0).then(|| {
+        let more = thousands(more as u64);
+        format!("{label} {more} more of what was not read; `--json` lists all")
+    });
+    lines.chain(more).collect()
+}
+
+/// What has the same reason, in the order of the first ones.
+fn by_reason<T>(all: &[T], reason: impl Fn(&T) -> &str) -> Vec<(&str, Vec<&T>)> {
+    let mut reasons: Vec<(&str, Vec<&T>)> = vec![];
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for one in all {
+        let place = *places.entry(reason(one)).or_insert(reasons.len());
+        match reasons.get_mut(place) {
             Some((_, same)) => same.push(one),
-            None => reasons.push((&one.reason, vec![one])),
+            None => reasons.push((reason(one), vec![one])),
         }
     }
-    let mut lines = vec![];
-    for (reason, same) in reasons {
-        for one in same.iter().take(SHOWN) {
-            let place = match one.line {
-                Some(line) => format!("{}:{line}", one.file.display()),
-                None => one.file.display().to_string(),
-            };
-            lines.push(format!("{label} {place}: {reason} ({})", one.hint));
-        }
-        if let Some(more) = same.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-            let more = thousands(more as u64);
-            lines.push(format!("{label} {more} more: {reason}; `--json` lists all"));
-        }
+    reasons
+}
+
+/// The first lines of those with the same reason, and the number of the others.
+fn first_lines(
+    label: &str,
+    reason: &str,
+    same: impl ExactSizeIterator<Item = String>,
+) -> Vec<String> {
+    let more = same.len().saturating_sub(SHOWN);
+    let mut lines: Vec<_> = same.take(SHOWN).map(|line| format!("{label} {line}")).collect();
+    if more > 0 {
+        let more = thousands(more as u64);
+        lines.push(format!("{label} {more} more: {reason}; `--json` lists all"));
     }
     lines
 }
@@ -170,6 +212,19 @@ mod tests {
         assert_eq!(summary(&idle, ".halma"), "Nothing to do: no work waits in .halma.");
         let resumed = IndexReport { embedded: 2, ..idle };
         assert!(summary(&resumed, ".halma").contains("Resumed in .halma:"));
+    }
+
+    #[test]
+    fn what_was_not_read_of_a_file_is_reported() {
+        let warning = |page: usize| ReadWarning {
+            file: "scan.pdf".into(),
+            warning: format!("page {page} is a scan and is not read"),
+        };
+        let warnings: Vec<_> = (0..30).map(warning).collect();
+        let report = IndexReport { documents_new: 1, warnings, ..IndexReport::default() };
+        let summary = summary(&report, ".halma");
+        assert!(summary.contains("scan.pdf: page 0 is a scan and is not read"), "{summary}");
+        assert!(summary.ends_with("10 more of what was not read; `--json` lists all"), "{summary}");
     }
 
     #[test]

@@ -51,6 +51,8 @@ fn of_base(config: &Config, places: &Places<'_>) -> Vec<Ranged> {
         count("kb.sentences", kb.sentences, 1..=100_000),
         count("kb.concurrency", kb.concurrency, 1..=10_000),
         count("kb.max_atoms", kb.max_atoms, 1..=100_000),
+        // A worker for reading has 900 seconds of a processor.
+        count("kb.reading.seconds", kb.reading.seconds, 1..=600),
         count("ask.max_question_chars", config.ask.max_question_chars, 1..=10_000_000),
     ];
     // A default that is too large for smaller chunks is cut to half of them.

@@ -16,6 +16,7 @@ use super::turn::Turn;
 use super::{link, prune};
 use crate::error::run_blocking;
 use crate::read::InputFile;
+use crate::report::ReadWarning;
 use crate::stages::{BuildContext, Chunk, Describe, Driver, FigureRequest, insert_description};
 use crate::{IndexOptions, IndexReport, KbError, Phase, PhaseProgress, Progress, Refused};
 
@@ -51,8 +52,9 @@ pub(super) struct Intake {
     batch_limit: usize,
     /// The batch before, which is stored while this one is read.
     storing: Option<JoinHandle<Result<(), KbError>>>,
-    /// What was refused since then.
+    /// What was refused, and what was not read, since then.
     refused: Vec<Refused>,
+    warnings: Vec<ReadWarning>,
     /// Asked for what was stored, once a batch was full: few documents are indexed at the end.
     indexing: IndexingRequests,
     was_full: bool,
@@ -81,6 +83,7 @@ impl Intake {
             batch_limit: FIRST_BATCH,
             storing: None,
             refused: vec![],
+            warnings: vec![],
             indexing,
             was_full: false,
         })
@@ -123,7 +126,10 @@ impl Intake {
             storing.await.map_err(|e| KbError::worker_panicked("storing", &e))??;
         }
         let refused = std::mem::take(&mut self.refused);
-        self.ingest.lock().report.refused.extend(refused);
+        let warnings = std::mem::take(&mut self.warnings);
+        let report = &mut self.ingest.lock().report;
+        report.refused.extend(refused);
+        report.warnings.extend(warnings);
         Ok(())
     }
 
@@ -172,7 +178,10 @@ impl Intake {
     }
 
     async fn enqueue(&mut self, mut document: Box<InputDocument>) -> Result<(), KbError> {
+        let path = &document.file.path;
         let parsed = &mut document.draft.parsed;
+        let warnings = parsed.warnings.iter().map(|text| ReadWarning::new(path, text));
+        self.warnings.extend(warnings);
         let images = parsed.figures.iter().filter_map(|figure| figure.image.as_ref());
         self.batch_bytes += parsed.text.len();
         if self.context.settings.describe_figures {
@@ -240,7 +249,7 @@ impl Intake {
                 let InputDocument { draft, file, content } = *document;
                 let id = document_id(draft.shown_title(), &draft.parsed.text);
                 let content = content.filter(|_| is_complete);
-                let record = content.map(|content| self.reader.record(content, id));
+                let record = content.map(|content| self.reader.record(content, (id, &draft)));
                 IngestItem::Document(ReadyDocument { id, draft: Arc::new(draft), file, record })
             }
         }

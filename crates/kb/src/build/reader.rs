@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use halma_core::{Layer, Metadata};
+use halma_parse::ParseOptions;
 
 use super::options::Selection;
 use crate::cut::CutSettings;
@@ -49,6 +50,17 @@ pub(super) struct InputReader {
     pub(super) selection: Selection,
     /// Names the settings that documents are chunked with.
     pub(super) cut_with: Id,
+    reading: ParseOptions,
+    read_with: ReadWith,
+}
+
+/// Names how files are read.
+struct ReadWith {
+    /// Of a file that was read whole. Another version may read more of it.
+    whole: Id,
+    /// Of a file of which something was not read: with more time, or a program that was missing, it
+    /// may be.
+    in_part: Id,
 }
 
 impl InputReader {
@@ -57,11 +69,14 @@ impl InputReader {
         options: &IndexOptions,
         settings: &KbSettings,
     ) -> Result<Self, KbError> {
+        let cut_with = CutSettings::from(settings).fingerprint();
         Ok(Self {
             base: Arc::clone(base),
             options: options.clone(),
             selection: Selection::new(options)?,
-            cut_with: CutSettings::from(settings).fingerprint(),
+            cut_with,
+            reading: settings.reading.options(),
+            read_with: ReadWith::new(options, settings, cut_with),
         })
     }
 
@@ -144,7 +159,8 @@ impl InputReader {
         };
         let mut last: Option<ParsedDocument> = None;
         let mut several = false;
-        let reader = FileReader { parser: self.base.parser(), format: self.options.format };
+        let (parser, format) = (self.base.parser(), self.options.format);
+        let reader = FileReader { parser, options: &self.reading, format };
         let refused = reader.read(file, bytes, &mut |draft| {
             let Some(before) = last.replace(draft) else { return Ok(()) };
             several = true;
@@ -165,7 +181,9 @@ impl InputReader {
             let Some(record) = reader.file(FileKey::of(&file.origin))? else {
                 return Ok(None);
             };
-            let same = record.read_with == self.read_with();
+            let in_part = record.read_with == self.read_with.in_part;
+            let same =
+                record.read_with == self.read_with.whole || (in_part && !self.options.rehash);
             let row = if same { reader.find(Layer::Document, record.document)? } else { None };
             let Some(row) = row else { return Ok(None) };
             let stays = !is_cut_otherwise(reader, row, self.cut_with)?;
@@ -177,16 +195,24 @@ impl InputReader {
     pub(super) fn record(
         &self,
         (content, stamp): ([u8; 32], Option<FileStamp>),
-        document: Id,
+        document: (Id, &ParsedDocument),
     ) -> FileRecord {
-        FileRecord { content, read_with: self.read_with(), document, stamp }
+        let (document, draft) = document;
+        let is_whole = draft.parsed.warnings.is_empty();
+        let read_with = if is_whole { self.read_with.whole } else { self.read_with.in_part };
+        FileRecord { content, read_with, document, stamp }
     }
+}
 
-    /// Names how files are read: another version may read more of them.
-    fn read_with(&self) -> Id {
-        let format = format!("{:?}", self.options.format);
+impl ReadWith {
+    fn new(options: &IndexOptions, settings: &KbSettings, cut_with: Id) -> Self {
+        let format = format!("{:?}", options.format);
         let version = env!("CARGO_PKG_VERSION");
-        hash(&[format.as_bytes(), version.as_bytes(), &self.cut_with.to_be_bytes()])
+        let cut_with = cut_with.to_be_bytes();
+        let ocr = settings.reading.ocr_fingerprint();
+        let whole = hash(&[format.as_bytes(), version.as_bytes(), &cut_with, ocr.as_bytes()]);
+        let effort = settings.reading.effort();
+        Self { whole, in_part: hash(&[&whole.to_be_bytes(), effort.as_bytes()]) }
     }
 }
 

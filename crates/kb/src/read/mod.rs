@@ -15,9 +15,6 @@ pub(crate) use walk::{InputFile, Root, Walked, origin_of, walk};
 use crate::report::Refused;
 use crate::{Base, InputFormat, KbError};
 
-/// Files from this size on are refused: they are read into memory whole.
-const LARGEST: u64 = 200_000_000;
-
 /// A document as read, not yet cut.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ParsedDocument {
@@ -85,12 +82,13 @@ fn distinctive(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// Reads input files into documents.
-pub(crate) struct FileReader {
+pub(crate) struct FileReader<'a> {
     pub(crate) parser: Parser,
+    pub(crate) options: &'a ParseOptions,
     pub(crate) format: InputFormat,
 }
 
-impl FileReader {
+impl FileReader<'_> {
     /// Reads one file, whose bytes are given, into `sink`; returns what of it was refused.
     pub(crate) fn read(
         &self,
@@ -102,7 +100,7 @@ impl FileReader {
         let refused = |line, refusal| Refused::new(&file.path, line, refusal);
         let extension = extension(&file.name);
         if format == InputFormat::Auto && !may_hold_records(&file.name) {
-            return match document(file, &bytes, &self.parser) {
+            return match self.document(file, &bytes) {
                 Ok(draft) => sink(draft).map(|()| vec![]),
                 Err(refusal) => Ok(vec![refused(None, refusal)]),
             };
@@ -128,6 +126,11 @@ impl FileReader {
         }
         Ok(refusals.into_iter().map(|(line, refusal)| refused(line, refusal)).collect())
     }
+
+    /// A file that is one document, of whatever format.
+    fn document(&self, file: &InputFile, bytes: &[u8]) -> Result<ParsedDocument, Refusal> {
+        Ok(of_file(file, self.parser.parse(&file.name, bytes, self.options)?))
+    }
 }
 
 /// Whether a file of this name may hold several documents.
@@ -138,12 +141,6 @@ pub fn may_hold_records(name: &str) -> bool {
 fn extension(name: &str) -> String {
     let extension = Path::new(name).extension();
     extension.map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default()
-}
-
-/// A file that is one document, of whatever format.
-fn document(file: &InputFile, bytes: &[u8], parser: &Parser) -> Result<ParsedDocument, Refusal> {
-    let options = ParseOptions { max_bytes: LARGEST, ..ParseOptions::default() };
-    Ok(of_file(file, parser.parse(&file.name, bytes, &options)?))
 }
 
 fn of_file(file: &InputFile, parsed: Parsed) -> ParsedDocument {

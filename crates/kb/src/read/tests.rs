@@ -3,6 +3,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::settings::LARGEST;
 
 fn read_as(format: InputFormat, name: &str, content: &[u8]) -> (Vec<ParsedDocument>, Vec<Refused>) {
     let dir = tempfile::tempdir().unwrap();
@@ -20,7 +21,8 @@ fn read_path(format: InputFormat, path: &Path) -> (Vec<ParsedDocument>, Vec<Refu
         Ok(bytes) => bytes,
         Err(refusal) => return (drafts, vec![Refused::new(path, None, refusal)]),
     };
-    let reader = FileReader { parser: Parser::default(), format };
+    let options = ParseOptions::default();
+    let reader = FileReader { parser: Parser::default(), options: &options, format };
     let refused = reader.read(&file, bytes, &mut |draft| {
         drafts.push(draft);
         Ok(())

@@ -1,4 +1,5 @@
 //! How a base is built and opened.
+mod reading;
 mod url;
 
 use std::sync::Arc;
@@ -9,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::Calibration;
 use crate::{FeedbackSettings, GraphSettings, SearchSettings, TableOf, VectorLayers};
 
+pub(crate) use self::reading::LARGEST;
+pub use self::reading::ReadingSettings;
 pub use self::url::BaseUrl;
 
 /// The `[kb]` table of the configuration.
@@ -61,6 +64,8 @@ pub struct KbSettings {
     pub keep_f32: bool,
     /// The layers that have vectors.
     pub vectors: VectorLayers,
+    /// How files are read.
+    pub reading: ReadingSettings,
     /// Settings of searching.
     pub search: SearchSettings,
     /// The weights of graph search.
@@ -89,6 +94,7 @@ impl Default for KbSettings {
             tables_of: vec![],
             keep_f32: false,
             vectors: VectorLayers::default(),
+            reading: ReadingSettings::default(),
             search: SearchSettings::default(),
             graph: GraphSettings::default(),
         }

@@ -1,5 +1,6 @@
 //! Mail: the headers that readers look at, then the body. What is attached is not read.
 mod eml;
+mod mbox;
 mod msg;
 
 use crate::container::refusal;
@@ -7,6 +8,7 @@ use crate::detect::Format;
 use crate::html;
 use halma_text::dates::normalise_stamp;
 
+pub(crate) use self::mbox::is_mailbox;
 use crate::metadata::line;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
@@ -48,25 +50,19 @@ impl Person {
     }
 }
 
-/// Reads a message of one of the formats of this folder.
+/// Attached files that a warning names.
+const NAMED: usize = 10;
+
+/// Reads mail of one of the formats of this folder.
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
-    let message = if format == Format::Msg { msg::read(bytes)? } else { eml::read(bytes)? };
+    let message = match format {
+        Format::Mbox => return mbox::read(bytes),
+        Format::Msg => msg::read(bytes)?,
+        _ => eml::read(bytes)?,
+    };
     let mut writer = Writer::new(format.name());
-    writer.paragraph(&headers(&message));
-    for body in &message.bodies {
-        match body {
-            MailBody::Plain(text) => {
-                let text = text.replace("\r\n", "\n");
-                text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part)));
-            }
-            MailBody::Html(page) => {
-                html::page(page, &mut writer, &|_| None);
-            }
-        }
-    }
-    for name in &message.attachments {
-        writer.warn(format!("the attached file `{name}` is not read; give it by itself"));
-    }
+    write(&message, &mut writer);
+    warn_of(&message.attachments, &mut writer);
     if writer.is_empty() {
         return Err(refusal("it has no text", "remove it or fill it"));
     }
@@ -76,6 +72,40 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     parsed.author = name.or(address).as_deref().and_then(line);
     parsed.date = message.date.as_deref().and_then(normalise_stamp);
     Ok(parsed)
+}
+
+/// The headers and the text of a message.
+fn write(message: &Message, writer: &mut Writer) {
+    writer.paragraph(&headers(message));
+    for body in &message.bodies {
+        match body {
+            MailBody::Plain(text) => {
+                let text = text.replace("\r\n", "\n");
+                text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part)));
+            }
+            MailBody::Html(page) => {
+                html::page(page, writer, &|_| None);
+            }
+        }
+    }
+}
+
+/// Warns that attached files are not read.
+fn warn_of(attachments: &[String], writer: &mut Writer) {
+    let names: Vec<String> =
+        attachments.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let names = names.join(", ");
+    match attachments.len() {
+        0 => {}
+        1 => writer.warn(format!("the attached file {names} is not read; give it by itself")),
+        all if all <= NAMED => {
+            writer
+                .warn(format!("the attached files {names} are not read; give them by themselves"));
+        }
+        all => writer.warn(format!(
+            "{all} attached files are not read ({names} and more); give them by themselves"
+        )),
+    }
 }
 
 fn headers(message: &Message) -> Inline {

@@ -44,12 +44,17 @@ pub(crate) fn files() -> FileRules {
 fn readable() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
     files.extend(var_os("TESSDATA_PREFIX").map(PathBuf::from));
-    let folders: Vec<PathBuf> = var_os("PATH").iter().flat_map(split_paths).collect();
-    for program in PROGRAMS {
-        let there = folders.iter().map(|folder| folder.join(program)).find(|path| path.is_file());
-        files.extend(there.iter().flat_map(|path| of_program(path)));
-    }
+    files.extend(programs().iter().flat_map(|path| of_program(path)));
     files
+}
+
+/// The programs for OCR that are installed.
+pub(crate) fn programs() -> Vec<PathBuf> {
+    let folders: Vec<PathBuf> = var_os("PATH").iter().flat_map(split_paths).collect();
+    let installed = |program: &str| {
+        folders.iter().map(|folder| folder.join(program)).find(|path| path.is_file())
+    };
+    PROGRAMS.into_iter().filter_map(installed).collect()
 }
 
 /// A program with what belongs to it, also where it is a link to.

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-pub(crate) use files::files;
+pub(crate) use files::{files, programs};
 
 /// Dots per inch that tesseract reads well.
 const RESOLUTION: &str = "200";
@@ -17,6 +17,12 @@ const TURNED: &str = "1";
 
 const TESSERACT: &str = "tesseract";
 const PDFTOPPM: &str = "pdftoppm";
+
+/// What is said of a program that was ended because the time was up.
+const TOO_LONG: &str = "takes too long";
+
+/// Why scans are not read when the time is up, with what to do.
+const LATE: &str = "the time is up; raise `kb.reading.seconds`";
 
 /// The programs that are started.
 const PROGRAMS: [&str; 2] = [TESSERACT, PDFTOPPM];
@@ -32,49 +38,50 @@ pub(crate) struct Ocr {
 }
 
 impl Ocr {
-    /// The text of a page of a PDF (from 1), or why there is none, as a warning.
+    /// The text of a page of a PDF (from 1), or why there is none, with what to do.
     pub(crate) fn page(
         &self,
         pdf: &[u8],
         page: u32,
         image: Option<&[u8]>,
     ) -> Result<String, String> {
-        self.ready(&format!("page {page} is a scan"))?;
+        self.ready()?;
         let number = page.to_string();
         let draw = ["-r", RESOLUTION, "-f", &number, "-l", &number, "-png", "-"];
         let drawn = run(PDFTOPPM, &draw, pdf, self.until).ok().filter(|png| !png.is_empty());
         let Some(picture) = drawn.as_deref().or(image) else {
-            return Err(format!(
-                "page {page} is a scan that cannot be drawn; install poppler-utils"
-            ));
+            return Err("it cannot be drawn; install poppler-utils".to_owned());
         };
-        self.read(picture, &format!("page {page}"))
+        self.read(picture)
     }
 
-    /// The text of a picture.
+    /// The text of a picture, or why there is none, with what to do.
     pub(crate) fn picture(&self, image: &[u8]) -> Result<String, String> {
-        self.ready("it is a picture")?;
-        self.read(image, "the picture")
+        self.ready()?;
+        self.read(image)
     }
 
-    fn ready(&self, what: &str) -> Result<(), String> {
+    fn ready(&self) -> Result<(), String> {
         if !self.enabled {
-            return Err(format!("{what}; allow OCR to have it read"));
+            return Err("OCR is off; set `kb.reading.ocr`".to_owned());
         }
         if Instant::now() >= self.until {
-            return Err(format!("{what} and the time is up; allow more seconds for a document"));
+            return Err(LATE.to_owned());
         }
         if run(TESSERACT, &["--version"], b"", self.until).is_err() {
-            return Err(format!("{what}; install tesseract-ocr to have it read"));
+            return Err("tesseract is missing; install tesseract-ocr".to_owned());
         }
         Ok(())
     }
 
-    fn read(&self, picture: &[u8], what: &str) -> Result<String, String> {
+    fn read(&self, picture: &[u8]) -> Result<String, String> {
         let arguments =
             ["stdin", "stdout", "-l", &self.languages, "--dpi", RESOLUTION, "--psm", TURNED];
         let text = run(TESSERACT, &arguments, picture, self.until);
-        let text = text.map_err(|error| format!("{what} is not read: tesseract {error}"))?;
+        let text = text.map_err(|error| match error.as_str() {
+            TOO_LONG => LATE.to_owned(),
+            error => format!("tesseract {error}"),
+        })?;
         let text = String::from_utf8_lossy(&text).replace('\u{c}', "\n");
         Ok(text.replace("\r\n", "\n").trim().to_owned())
     }
@@ -105,7 +112,7 @@ fn run(program: &str, arguments: &[&str], input: &[u8], until: Instant) -> Resul
             end(&mut child);
         }
         let complaints = complaints.join().unwrap_or_default();
-        output.map(|output| (output, complaints)).map_err(|_| "takes too long".to_owned())
+        output.map(|output| (output, complaints)).map_err(|_| TOO_LONG.to_owned())
     });
     let status = child.wait().map_err(|error| format!("got lost: {error}"))?;
     let (output, complaints) = output?;
@@ -150,15 +157,12 @@ mod tests {
     #[test]
     fn a_program_that_never_ends_is_ended() {
         let until = Instant::now() + Duration::from_millis(50);
-        assert_eq!(run("cat", &["/dev/zero"], b"", until).unwrap_err(), "takes too long");
+        assert_eq!(run("cat", &["/dev/zero"], b"", until).unwrap_err(), TOO_LONG);
     }
 
     #[test]
     fn without_leave_nothing_is_read() {
         let ocr = Ocr { enabled: false, languages: "eng".into(), until: soon() };
-        assert_eq!(
-            ocr.page(b"", 3, None).unwrap_err(),
-            "page 3 is a scan; allow OCR to have it read"
-        );
+        assert_eq!(ocr.page(b"", 3, None).unwrap_err(), "OCR is off; set `kb.reading.ocr`");
     }
 }

@@ -9,6 +9,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod text;
+mod unread;
 
 use std::time::Instant;
 
@@ -32,6 +33,7 @@ use layout::{Segment, columns, lines, segments};
 use page::{Areas, Collector, Limits, LinkArea};
 use pictures::Picture;
 use text::PageText;
+use unread::UnreadScans;
 
 /// A page with fewer letters is a scan, if there is anything on it.
 const MIN_LETTERS: usize = 10;
@@ -72,6 +74,7 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
     text::drop_running_heads(&mut texts);
     let sizes = Sizes::of(&texts);
     let mut writer = Writer::new("pdf");
+    let mut unread = UnreadScans::default();
     let mut picture_number = 0;
     for (number, ((content, text), is_scan)) in (1..).zip(read.into_iter().zip(&texts).zip(is_scan))
     {
@@ -84,7 +87,7 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
                         writer.paragraph(&Inline::lines(part));
                     }
                 }
-                Err(why) => writer.warn(why),
+                Err(why) => unread.add(number, why),
             }
         }
         blocks::write(text, &sizes, &mut writer);
@@ -98,6 +101,7 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
             );
         }
     }
+    unread.warnings().into_iter().for_each(|warning| writer.warn(warning));
     if writer.is_empty() {
         return Err(refusal(
             "it has no page with a text or a picture",

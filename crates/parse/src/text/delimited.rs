@@ -4,6 +4,7 @@ use std::ops::Range;
 use crate::container::refusal;
 use crate::parsed::{Block, BlockKind, Parsed, Refusal, Table, TableRow};
 use crate::room::may_fill;
+use crate::writer::grid::is_number;
 
 /// The delimiter that cuts the first lines into the most columns evenly.
 pub(crate) fn sniff(text: &str) -> u8 {
@@ -17,10 +18,51 @@ pub(crate) fn sniff(text: &str) -> u8 {
         if first > 1 { (even * 100 / widths.len(), first) } else { (0, 0) }
     };
     // Of equals the last named wins.
-    [b'|', b'\t', b';', b',']
-        .into_iter()
-        .max_by_key(|delimiter| columns(*delimiter))
-        .unwrap_or(b',')
+    let delimiters = [b'|', b'\t', b';', b','];
+    let best = delimiters.into_iter().max_by_key(|delimiter| columns(*delimiter)).unwrap_or(b',');
+    if columns(best).0 == 100 {
+        return best;
+    }
+    // The first line is not like the others: it may be a title above the table.
+    let cuts = |delimiter: &u8| titles(text, *delimiter).is_some();
+    delimiters.into_iter().find(cuts).unwrap_or(best)
+}
+
+/// Lines of titles above a table, and those that are looked at to find its header.
+const MAX_TITLES: usize = 10;
+const LOOKED_AT: usize = 30;
+
+/// Where the header begins, if lines with a single value stand above it: a title, a date. The header
+/// has at least three names, none a number, and most lines below are as wide.
+fn titles(text: &str, delimiter: u8) -> Option<u64> {
+    let mut reader = reader(text, delimiter);
+    let mut record = csv::StringRecord::new();
+    let mut records = vec![];
+    while records.len() < LOOKED_AT {
+        let start = reader.position().byte();
+        if !reader.read_record(&mut record).unwrap_or(false) {
+            break;
+        }
+        let cells: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            records.push((start, cells));
+        }
+    }
+    let is_title = |cells: &[String]| match cells {
+        [_] => true,
+        [title, rest @ ..] => {
+            !title.is_empty() && rest.len() > 1 && rest.iter().all(String::is_empty)
+        }
+        [] => false,
+    };
+    let count = records.iter().take_while(|(_, cells)| is_title(cells)).count();
+    let (start, header) = records.get(count)?;
+    let below = &records[count + 1..];
+    let is_name = |cell: &String| !cell.is_empty() && !is_number(cell);
+    let is_header = header.len() > 2 && header.iter().all(is_name);
+    let as_wide = below.iter().filter(|(_, cells)| cells.len() == header.len()).count();
+    let is_above = (1..=MAX_TITLES).contains(&count) && is_header;
+    (is_above && as_wide > 0 && as_wide * 2 > below.len()).then_some(*start)
 }
 
 fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
@@ -31,12 +73,15 @@ fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
         .from_reader(text.as_bytes())
 }
 
-/// The first line with a value is the header; rows without any value are left out.
+/// The first line with a value is the header, or the first one below titles; rows without any value
+/// are left out.
 pub(crate) fn read(text: String, delimiter: u8) -> Result<Parsed, Refusal> {
     let mut reader = reader(&text, delimiter);
     let mut record = csv::StringRecord::new();
     let mut table = Table::default();
     let mut header = false;
+    let below = titles(&text, delimiter).unwrap_or(0);
+    let mut blocks: Vec<Block> = vec![];
     loop {
         let start = reader.position().byte();
         // A string holds nothing that could be unreadable: an error here is the end.
@@ -47,8 +92,12 @@ pub(crate) fn read(text: String, delimiter: u8) -> Result<Parsed, Refusal> {
         if cells.iter().all(String::is_empty) {
             continue;
         }
-        if header {
-            let range = trimmed(&text, start, reader.position().byte());
+        let range = trimmed(&text, start, reader.position().byte());
+        if start < below {
+            let range = after(&blocks, &text)..text[..range.end].trim_end().len();
+            blocks.push(Block { range, kind: BlockKind::Paragraph });
+            table.caption = table.caption.or_else(|| cells.into_iter().next());
+        } else if header {
             table.rows.push(TableRow { range, cells });
         } else {
             table.columns = cells;
@@ -56,9 +105,8 @@ pub(crate) fn read(text: String, delimiter: u8) -> Result<Parsed, Refusal> {
         }
     }
     even(&mut table)?;
-    let start = text.len() - text.trim_start().len();
-    table.range = start..start + text.trim().len();
-    let mut parsed = Parsed { format: "csv", ..Parsed::default() };
+    table.range = after(&blocks, &text)..text.trim_end().len();
+    let mut parsed = Parsed { format: "csv", blocks, ..Parsed::default() };
     if !table.range.is_empty() {
         parsed.blocks.push(Block { range: table.range.clone(), kind: BlockKind::Table(0) });
         clamp(&mut table);
@@ -91,6 +139,13 @@ fn clamp(table: &mut Table) {
         row.range.start = row.range.start.clamp(table.range.start, table.range.end);
         row.range.end = row.range.end.clamp(row.range.start, table.range.end);
     }
+}
+
+/// The first byte after these blocks that is not white space. Lines of delimiters alone belong to what
+/// follows them.
+fn after(blocks: &[Block], text: &str) -> usize {
+    let end = blocks.last().map_or(0, |block| block.range.end);
+    text.len() - text[end..].trim_start().len()
 }
 
 /// The bytes without the line ends around them.
@@ -136,6 +191,37 @@ mod tests {
         assert_eq!(parsed.tables[0].rows.len(), 1);
         assert_eq!(&text[parsed.tables[0].rows[0].range.clone()], "\"one\ntwo\",3");
         check(&parsed);
+    }
+
+    #[test]
+    fn titles_above_the_table_are_not_its_header() {
+        let text =
+            "Sales 2023,,\n,,\nRegion,Product,Revenue\nNorth,Widget,1200\nSouth,Gadget,3400\n";
+        let parsed = read(text.to_owned(), sniff(text)).unwrap();
+        check(&parsed);
+        let table = &parsed.tables[0];
+        assert_eq!(table.caption.as_deref(), Some("Sales 2023"));
+        assert_eq!(table.columns, ["Region", "Product", "Revenue"]);
+        assert_eq!(table.rows.len(), 2);
+        let [title, _] = &parsed.blocks[..] else { panic!("{:?}", parsed.blocks) };
+        assert_eq!(&text[title.range.clone()], "Sales 2023,,");
+
+        let text =
+            "Sales, all regions\nof 2024-01-05\n\nRegion;Product;Revenue\nNorth;Widget;1,5\n";
+        assert_eq!(sniff(text), b';');
+        let parsed = read(text.to_owned(), b';').unwrap();
+        check(&parsed);
+        assert_eq!(parsed.tables[0].columns, ["Region", "Product", "Revenue"]);
+        assert_eq!(parsed.tables[0].rows.len(), 1);
+    }
+
+    #[test]
+    fn a_header_with_names_missing_is_a_header() {
+        for text in ["Region,,\nNorth,1,2\nSouth,3,4\n", "Note\na, b\nc, d\n", "A,,\nB,,\n"] {
+            let parsed = read(text.to_owned(), b',').unwrap();
+            check(&parsed);
+            assert!(["Region", "Note", "A"].contains(&parsed.tables[0].columns[0].as_str()));
+        }
     }
 
     #[test]

@@ -185,7 +185,7 @@ fn pictures_are_figures_and_say_how_to_be_read() {
     let parsed = parse("a/square.png", &file("square.png")).unwrap();
     assert_eq!(outline(&parsed), ["figure ![](square.png)"]);
     assert_eq!(parsed.figures[0].image.as_ref().unwrap().0, "image/png");
-    assert_eq!(parsed.warnings, ["it is a picture; allow OCR to have it read"]);
+    assert_eq!(parsed.warnings, ["the picture is not read: OCR is off; set `kb.reading.ocr`"]);
 }
 
 /// Where tesseract and poppler are installed, a drawn page comes back as words.

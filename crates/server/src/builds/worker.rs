@@ -234,7 +234,8 @@ impl End {
 }
 
 impl BuildReport {
-    /// In `refused` files have the names of their documents instead of paths.
+    /// In `refused` files have the names of their documents instead of paths. The warnings of files are
+    /// those of their documents.
     fn of_index(report: &IndexReport, folder: &Path) -> Self {
         let refused = |refused: &halma_engine::Refused| {
             let name = refused.file.strip_prefix(folder).unwrap_or(&refused.file);
@@ -244,6 +245,7 @@ impl BuildReport {
         let refused = report.refused.iter().map(refused).collect();
         let mut figures = figures(report);
         figures.remove("refused");
+        figures.remove("warnings");
         Self::new(refused, figures)
     }
 }
@@ -283,4 +285,31 @@ fn exact_pattern(name: &str) -> String {
 pub(crate) fn inputs(workspace: &Workspace) -> Vec<PathBuf> {
     let folder = workspace.engine().originals().dir().to_owned();
     Some(folder).filter(|folder| folder.is_dir()).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_engine::ReadWarning;
+
+    use super::*;
+
+    #[test]
+    fn a_report_has_no_paths_of_the_server() {
+        let folder = Path::new("/srv/uploads");
+        let (file, warning) = (folder.join("scan.pdf"), "page 2 is not read".to_owned());
+        let refused = halma_engine::Refused {
+            file: folder.join("a/empty.md"),
+            line: None,
+            reason: "it is empty".into(),
+            hint: "fill it".into(),
+        };
+        let report = IndexReport {
+            refused: vec![refused],
+            warnings: vec![ReadWarning { file, warning }],
+            ..IndexReport::default()
+        };
+        let report = BuildReport::of_index(&report, folder);
+        let json = serde_json::to_string(&report).unwrap();
+        assert!(json.contains("a/empty.md") && !json.contains("/srv"), "{json}");
+    }
 }

@@ -91,3 +91,11 @@ async fn what_a_user_changes_stays_until_the_file_says_something_else() {
     let last = json!({"a.md": {"team": "sales"}, "r1": {"team": "x"}});
     assert_eq!(fields(&bench, &base, &names), last);
 }
+
+#[tokio::test]
+async fn a_file_is_read_whose_name_leaves_no_room_for_that_of_its_fields() {
+    let bench = Bench::new();
+    bench.write(&format!("{}.md", "n".repeat(250)), "# A\n\nAlpha lives here.\n");
+    let report = bench.index(&bench.open(None)).await;
+    assert_eq!((report.documents_new, report.refused), (1, vec![]));
+}

@@ -17,6 +17,8 @@ mod shared;
 #[cfg(test)]
 mod turn;
 #[cfg(test)]
+mod unread;
+#[cfg(test)]
 mod update;
 
 use dump::dump;

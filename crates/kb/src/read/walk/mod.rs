@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{LARGEST, Refusal, refusal};
+use super::{Refusal, refusal};
 use crate::KbError;
 use crate::build::Selection;
 use crate::metadata::is_metadata_file;
 use crate::report::Refused;
+use crate::settings::LARGEST;
 use crate::store::FileStamp;
 
 /// A file that was written more recently than this may be written once more without a change of

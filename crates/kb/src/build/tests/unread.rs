@@ -1,0 +1,30 @@
+//! Files of which something is not read: it is reported, and read when it can be.
+use super::common::Bench;
+use crate::settings::ReadingSettings;
+
+const PICTURE: &[u8] = include_bytes!("../../../../parse/tests/files/square.png");
+
+fn without_ocr(seconds: usize) -> ReadingSettings {
+    ReadingSettings { ocr: false, seconds, ..ReadingSettings::default() }
+}
+
+#[tokio::test]
+async fn what_is_not_read_of_a_file_is_reported_and_tried_again_with_more_time() {
+    let mut bench = Bench::new();
+    bench.settings.reading = without_ocr(10);
+    bench.write("picture.png", PICTURE).write("whole.md", "# Whole\n\nAll of it is read.\n");
+    let base = bench.open(None);
+    let report = bench.index(&base).await;
+    assert_eq!(report.documents_new, 2);
+    let [warning] = &report.warnings[..] else { panic!("{:?}", report.warnings) };
+    assert!(warning.file.ends_with("picture.png"), "{warning:?}");
+    assert!(warning.warning.contains("`kb.reading.ocr`"), "{warning:?}");
+    // Nothing has changed: it is not read again.
+    assert_eq!(bench.index(&base).await.warnings, []);
+    bench.settings.reading = without_ocr(20);
+    let report = bench.index(&base).await;
+    assert_eq!((report.documents_unchanged, report.warnings.len()), (2, 1));
+    assert_eq!(bench.index(&base).await.warnings, []);
+    bench.options.rehash = true;
+    assert_eq!(bench.index(&base).await.warnings.len(), 1);
+}

@@ -1,0 +1,128 @@
+//! Mailboxes (RFC 4155): messages one after the other, each below a line that begins with `From `.
+use std::ops::Range;
+
+use super::{eml, warn_of, write};
+use crate::container::refusal;
+use crate::detect::Format;
+use crate::parsed::{Parsed, Refusal};
+use crate::writer::Writer;
+use crate::writer::inline::Inline;
+
+/// What a message begins with.
+const SEPARATOR: &[u8] = b"From ";
+
+/// Every message is a section under its subject.
+pub(super) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
+    let mut writer = Writer::new(Format::Mbox.name());
+    let mut attachments = vec![];
+    let mut broken = 0;
+    for range in messages(bytes) {
+        let Ok(message) = eml::read(&unquoted(&bytes[range])) else {
+            broken += 1;
+            continue;
+        };
+        let subject = message.subject.as_deref().map(str::trim).filter(|words| !words.is_empty());
+        writer.heading(1, &Inline::words(subject.unwrap_or("Without a subject")));
+        write(&message, &mut writer);
+        attachments.extend(message.attachments);
+    }
+    warn_of(&attachments, &mut writer);
+    if broken > 0 {
+        writer.warn(format!("{broken} of its messages cannot be read; export the mailbox again"));
+    }
+    if writer.is_empty() {
+        return Err(refusal("it has no text", "remove it or fill it"));
+    }
+    Ok(writer.finish())
+}
+
+/// Whether a text begins like a mailbox: with the line above a message, and its first header.
+pub(crate) fn is_mailbox(head: &str) -> bool {
+    let mut lines = head.lines();
+    let separator = lines.next().is_some_and(|line| is_separator(line.as_bytes()));
+    separator && lines.next().is_some_and(|line| is_header(line.as_bytes()))
+}
+
+/// The messages, without the lines above them.
+fn messages(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut messages: Vec<Range<usize>> = vec![];
+    let mut at = 0;
+    let mut after_empty = true;
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').peekable();
+    while let Some(line) = lines.next() {
+        let begins =
+            after_empty && is_separator(line) && lines.peek().is_some_and(|next| is_header(next));
+        if begins {
+            messages.push(at + line.len()..at + line.len());
+        } else if let Some(message) = messages.last_mut() {
+            message.end = at + line.len();
+        }
+        after_empty = line.trim_ascii().is_empty();
+        at += line.len();
+    }
+    messages
+}
+
+/// Whether a line stands above a message: a sender and a time, as in `Mon Jan  1 00:00:00 2024`.
+fn is_separator(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(SEPARATOR) else { return false };
+    let is_time = |part: &[u8]| part.len() >= 5 && part[2] == b':' && part[0].is_ascii_digit();
+    rest.split(u8::is_ascii_whitespace).any(is_time)
+}
+
+/// Whether a line is a header: a name, and a colon.
+fn is_header(line: &[u8]) -> bool {
+    let name = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-');
+    let length = name.count();
+    length > 0 && line.get(length) == Some(&b':')
+}
+
+/// A message without the mark in front of its lines that begin like the line above a message.
+fn unquoted(message: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(message.len());
+    for line in message.split_inclusive(|byte| *byte == b'\n') {
+        let marks = line.iter().take_while(|byte| **byte == b'>').count();
+        let is_quoted = marks > 0 && line[marks..].starts_with(SEPARATOR);
+        plain.extend_from_slice(&line[usize::from(is_quoted)..]);
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::{check, outline};
+    use crate::detect::detect;
+
+    use super::*;
+
+    const BOX: &str = "From a@x Mon Jan  1 00:00:00 2024\nFrom: a@x\nSubject: =?utf-8?Q?Pr=C3=BCfung?=\n\
+                       \nPlums are ripe.\n\n>From the tree.\nFrom here on.\n\
+                       \nFrom b@x Tue Jan  2 00:00:00 2024\nFrom: b@x\nContent-Type: text/plain\n\
+                       Content-Transfer-Encoding: base64\n\nUGVhcnMgYXJlIG5vdC4=\n";
+
+    #[test]
+    fn a_mailbox_has_a_section_for_each_message() {
+        assert_eq!(detect("all.txt", BOX.as_bytes()).unwrap(), Format::Mbox);
+        let parsed = read(BOX.as_bytes()).unwrap();
+        check(&parsed);
+        assert_eq!(
+            outline(&parsed),
+            [
+                "h1 # Prüfung",
+                "p Subject: Prüfung From: a@x",
+                "p Plums are ripe.",
+                "p From the tree. From here on.",
+                "h1 # Without a subject",
+                "p From: b@x",
+                "p Pears are not.",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_letter_is_not_a_mailbox() {
+        for letter in ["From here to there\nis far.", "From my desk\nDate: 2024-01-01\n\nText"] {
+            assert_eq!(detect("a.txt", letter.as_bytes()).unwrap(), Format::Text);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! What is kept of a collection, one JSON line each: how it was made, then every round of every
 //! question.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
 use std::path::Path;
 
@@ -91,6 +91,23 @@ impl Round {
     pub(super) fn key(&self) -> (String, String) {
         (self.question.id.clone(), self.question.text.clone())
     }
+}
+
+/// Without the rounds that were scored by other answers than the last round of their question: its
+/// answers were corrected in the question file since.
+pub(super) fn without_outdated(rounds: Vec<Round>) -> Vec<Round> {
+    let mut latest: HashMap<(String, String), (Vec<String>, bool)> = HashMap::new();
+    let mut current = vec![];
+    for round in rounds.into_iter().rev() {
+        let (answers, unbroken) =
+            latest.entry(round.key()).or_insert_with(|| (round.answers.clone(), true));
+        *unbroken &= *answers == round.answers;
+        if *unbroken {
+            current.push(round);
+        }
+    }
+    current.reverse();
+    current
 }
 
 /// The header and the rounds of a finished file, or of one that is being written.

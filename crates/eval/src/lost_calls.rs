@@ -1,5 +1,5 @@
-//! Calls that failed while a question was answered. Strategies do without such a reply, and what comes
-//! of the rest was chosen by no model.
+//! Calls that failed while a question was answered. Strategies do without such a reply, and what
+//! comes of the rest was chosen by no model.
 use halma_core::{Event, Trace};
 
 /// A call of a model or a source that failed and was not made again.

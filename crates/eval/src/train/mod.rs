@@ -30,6 +30,4 @@ pub use split::Share;
 pub use summary::{CollectionSummary, Stopped};
 
 #[cfg(test)]
-mod outdated_tests;
-#[cfg(test)]
 mod tests;

@@ -17,6 +17,7 @@ mod grid;
 mod jobs;
 mod journal;
 pub mod judge;
+mod lost_calls;
 pub mod metrics;
 mod preset;
 mod progress;
@@ -33,7 +34,7 @@ pub use base_source::{Claim, Source, record_indexing};
 pub use compare::{
     CompareError, Comparison, Difference, Flip, McNemar, Resampling, Side, compare, flips, pairs,
 };
-pub use components::{Atomizing, Component, GoldTotals, Searches, SourceUse};
+pub use components::{Atomizing, Component, GoldTotals, LostReplies, Searches, SourceUse};
 pub use corpus::{Converted, CorpusWriter};
 pub use data::{
     Checked, Companion, CompanionContent, Condition, ConditionError, DataError, DataSet,

@@ -9,6 +9,7 @@ use crate::components::{Digest, Evidence};
 use crate::data::Item;
 use crate::fingerprint::fingerprint;
 use crate::journal::LINE_VERSION;
+use crate::lost_calls::lost_calls;
 
 /// A question that was asked, with what came of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -40,6 +41,9 @@ pub(crate) struct Record {
     /// Titles of its gold passages, for readers of a trace.
     #[serde(default)]
     pub(crate) gold_titles: Vec<String>,
+    /// Why a model or a source did not reply to a call that the answer then did without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lost_call: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -85,6 +89,7 @@ impl Record {
             digest: Some(Digest::new(item, trace)),
             evidence: Some(evidence),
             gold_titles: item.gold.iter().map(|passage| passage.title.clone()).collect(),
+            lost_call: lost_calls(trace).into_iter().next().map(|call| call.reason),
         }
     }
 

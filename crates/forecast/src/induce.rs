@@ -94,9 +94,17 @@ pub enum InductionError {
     TooLong(i32),
 }
 
+/// Rows by what becomes of them; positions.
+struct Usable {
+    used: Vec<usize>,
+    /// Far from all others.
+    detached: Vec<usize>,
+    omitted: Omitted,
+}
+
 /// Makes rows a series.
 pub fn induce(rows: &[Row], how: &Induction) -> Result<Series, InductionError> {
-    let (used, omitted) = how.usable(rows);
+    let Usable { used, detached, omitted } = how.usable(rows);
     let period = |day: Date| Period::containing(day, how.granularity);
     let dates = used.iter().map(|at| rows[*at].first);
     let ends = used.iter().map(|at| rows[*at].last);
@@ -104,6 +112,12 @@ pub fn induce(rows: &[Row], how: &Induction) -> Result<Series, InductionError> {
         return Err(InductionError::Empty(omitted));
     };
     let window = how.window.filter(|_| how.measure != Measure::Mean);
+    // An end that a row far from all others gives to the window is a typo as well.
+    let is_typo =
+        |end: Date| detached.iter().any(|at| (rows[*at].first..=rows[*at].last).contains(&end));
+    let window = window.map(|(from, to)| {
+        (if is_typo(from) { earliest } else { from }, if is_typo(to) { latest } else { to })
+    });
     let first = period(window.map_or(earliest, |(from, _)| from.min(earliest)));
     let end = window.map_or(latest, |(_, to)| to.max(latest));
     let end = how.as_of.map_or(end, |as_of| end.min(as_of.max(latest)));
@@ -148,7 +162,7 @@ impl Measure {
 
 impl Induction {
     /// Positions of the rows that can be used.
-    fn usable(&self, rows: &[Row]) -> (Vec<usize>, Omitted) {
+    fn usable(&self, rows: &[Row]) -> Usable {
         let (mut omitted, mut used, mut seen) = (Omitted::default(), vec![], HashSet::new());
         for (at, row) in rows.iter().enumerate() {
             let period = |day: Date| Period::containing(day, self.granularity);
@@ -163,8 +177,9 @@ impl Induction {
                 used.push(at);
             }
         }
-        omitted.detached = drop_detached(rows, &mut used, self.granularity);
-        (used, omitted)
+        let detached = drop_detached(rows, &mut used, self.granularity);
+        omitted.detached = detached.len();
+        Usable { used, detached, omitted }
     }
 
     /// Whether the last period is not over: the day of the question lies in it, or more rows than
@@ -183,8 +198,9 @@ impl Induction {
     }
 }
 
-/// Drops rows at either end of time that are far from all others, at most one in twenty.
-fn drop_detached(rows: &[Row], used: &mut Vec<usize>, granularity: Granularity) -> usize {
+/// Drops rows at either end of time that are far from all others, at most one in twenty. Returns
+/// their positions.
+fn drop_detached(rows: &[Row], used: &mut Vec<usize>, granularity: Granularity) -> Vec<usize> {
     let mut sorted = used.clone();
     sorted.sort_by_key(|at| rows[*at].first);
     let most = used.len() / 20 + usize::from(used.len() >= 4);
@@ -194,20 +210,20 @@ fn drop_detached(rows: &[Row], used: &mut Vec<usize>, granularity: Granularity) 
                 .since(Period::containing(rows[used[0]].first, granularity)),
         )
     };
-    let mut dropped = HashSet::new();
+    let mut dropped = vec![];
     while dropped.len() < most && sorted.len() > 2 {
         let n = sorted.len();
         let gap = |from: usize, to: usize| at(sorted[to]) - at(sorted[from]);
         if gap(n - 2, n - 1) > DETACHED.max(gap(0, n - 2) * 2) {
-            dropped.insert(sorted.remove(n - 1));
+            dropped.push(sorted.remove(n - 1));
         } else if gap(0, 1) > DETACHED.max(gap(1, n - 1) * 2) {
-            dropped.insert(sorted.remove(0));
+            dropped.push(sorted.remove(0));
         } else {
             break;
         }
     }
     used.retain(|at| !dropped.contains(at));
-    dropped.len()
+    dropped
 }
 
 /// Periods without a row lie on the line between their neighbours.
@@ -274,6 +290,18 @@ mod tests {
         let window = Some((day("2017-03-01"), day("2023-10-31")));
         let how = Induction { window, ..by(Granularity::Year) };
         assert_eq!(counted(&["2021", "2022", "2022"], &how), [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0]);
+    }
+
+    #[test]
+    fn a_typo_does_not_lengthen_the_window() {
+        let dates = ["2019", "2020", "2021", "2022", "2203"];
+        let counted = |window| {
+            let how = Induction { window: Some(window), ..by(Granularity::Year) };
+            induce(&rows(&dates), &how).unwrap().values()
+        };
+        assert_eq!(counted((day("2019"), day("2203"))), [1.0; 4]);
+        assert_eq!(counted((day("2018"), day("2203-12-31"))), [0.0, 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(counted((day("2019"), day("2023"))), [1.0, 1.0, 1.0, 1.0, 0.0]);
     }
 
     #[test]

@@ -62,6 +62,7 @@ pub(crate) struct EvalRun {
     pub(crate) probe: u16,
     /// Ask no strategy; measure what searches in these modes find
     #[arg(long, value_name = "MODES", value_parser = super::choice::mode(), value_delimiter = ',')]
+    #[arg(conflicts_with_all = ["strategy", "grid", "judge", "assess"])]
     pub(crate) retrieval: Vec<Mode>,
     #[command(flatten)]
     pub(crate) how: EvalHow,

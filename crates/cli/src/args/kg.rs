@@ -2,6 +2,7 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
 use halma_engine::KgFormat;
 
 use super::KbDir;
@@ -38,7 +39,7 @@ pub(crate) struct KgLoadArgs {
     #[arg(long, value_parser = one_of(FORMATS))]
     pub(crate) format: Option<KgFormat>,
     /// Name of the graph; several files become one graph [default: the name of the file]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) graph: Option<String>,
     /// Remove the previous content of the graph
     #[arg(long)]

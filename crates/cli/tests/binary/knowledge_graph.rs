@@ -38,6 +38,10 @@ fn a_graph_is_loaded_asked_and_removed() {
     assert_eq!((&kept["decided"], kept["facts"].as_array().unwrap().len()), (&true.into(), 1));
     let open = program.run(&[&filter[..], &["beautiful"]].concat()).json();
     assert_eq!(open["decided"], false);
+    let typo = ["kg", "filter", "Far Light", "Fra Light", "--condition", "height > 20 m"];
+    let typo = program.run(&typo);
+    assert!(typo.code == 0 && typo.out.contains("Far Light"), "{}", typo.out);
+    assert!(typo.err.contains("no entity named \"Fra Light\""), "{}", typo.err);
     assert_eq!(program.run(&["kg", "unload", "reef.ttl", "--json"]).json()[0], "reef.ttl");
     program.run(&["kg", "find", "Far Light"]).fails(2, &["no knowledge graph", "halma kg load"]);
 }
@@ -49,7 +53,8 @@ fn what_cannot_be_loaded_changes_nothing_and_is_told() {
     program.run(&["kg", "load", "reef.ttl"]);
     program.write("broken.ttl", "<http://a.example/x> <http://a.example/y> 1 .\nno good .\n");
     let load = |file: &str| program.run(&["kg", "load", file]);
-    load("broken.ttl").fails(2, &["broken.ttl", "line 2, column", "nothing was loaded"]);
+    load("broken.ttl").fails(2, &["broken.ttl", "line 2, column", "nothing of it was loaded"]);
+    program.run(&["kg", "load", "reef.ttl", "--graph", ""]).fails(2, &["--graph"]);
     load("missing.ttl").fails(2, &["missing.ttl"]);
     program.write("notes.txt", "x");
     load("notes.txt").fails(2, &["notes.txt", "--format"]);

@@ -231,6 +231,7 @@ impl Cx {
             prompt: Arc::clone(name),
             model: model.clone(),
             reason: source.to_string(),
+            transient: matches!(source, LlmError::Transient { .. }),
             elapsed_ms: ms(began),
         });
         Error::Llm { model, source }

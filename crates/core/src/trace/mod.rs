@@ -66,6 +66,9 @@ pub enum Event {
         prompt: Arc<str>,
         model: String,
         reason: String,
+        /// The same call may succeed later: the server was not there, or asked for fewer calls.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        transient: bool,
         elapsed_ms: f64,
     },
     /// The base was searched for one text.

@@ -48,7 +48,7 @@ pub(crate) fn step(event: &Event, content: bool) -> Option<SpanDraft> {
     let text = |key: &'static str, text: &str| content.then(|| KeyValue::new(key, clip(text)));
     let step = match event {
         Event::ModelCalled { .. } => called(event, content)?,
-        Event::ModelCallFailed { span, prompt, model, reason, elapsed_ms } => {
+        Event::ModelCallFailed { span, prompt, model, reason, elapsed_ms, .. } => {
             let step = chat(*span, model, *elapsed_ms).failed("model_call_failed");
             step.with([KeyValue::new("halma.prompt", prompt.to_string())])
                 .with(text("halma.reason", reason))

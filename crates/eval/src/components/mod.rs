@@ -16,7 +16,7 @@ pub use atomizing::Atomizing;
 pub(crate) use evidence::Evidence;
 pub use totals::GoldTotals;
 pub(crate) use totals::Totals;
-pub use totals::{Component, Searches, SourceUse};
+pub use totals::{Component, LostReplies, Searches, SourceUse};
 
 /// The calls of one prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Digest;
 use crate::figures::ratio;
-use crate::record::Record;
+use crate::record::{Record, RecordOutcome};
 
 /// One prompt's share of a run's cost (KAR³, Table 11).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +63,20 @@ impl GoldTotals {
     }
 }
 
+/// Answers for which a model refused a call or a source failed, so that the strategy did without.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostReplies {
+    pub answers: usize,
+    /// One of the reasons, with the name of the model or source; the first by its letters.
+    pub reason: String,
+}
+
+impl LostReplies {
+    fn new(reason: &str) -> Self {
+        Self { answers: 0, reason: reason.to_owned() }
+    }
+}
+
 /// Integers only: sums of fractions would depend on which question ended first.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
@@ -73,6 +87,7 @@ pub(crate) struct Totals {
     prompts: BTreeMap<String, BTreeSet<String>>,
     /// Replies that did not fit at first.
     pub(crate) malformed: usize,
+    pub(crate) lost_replies: Option<LostReplies>,
     /// Searches, and how many of them found nothing.
     pub(crate) searches: (usize, usize),
     /// Prompt and completion tokens, the cached calls included.
@@ -103,6 +118,13 @@ impl Totals {
         self.tokens.0 += prompt;
         self.tokens.1 += completion;
         self.malformed += record.malformed;
+        if let (RecordOutcome::Answered(_), Some(reason)) = (&record.outcome, &record.lost_call) {
+            let lost = self.lost_replies.get_or_insert_with(|| LostReplies::new(reason));
+            lost.answers += 1;
+            if *reason < lost.reason {
+                lost.reason.clone_from(reason);
+            }
+        }
         self.searches.0 += record.searches.0;
         self.searches.1 += record.searches.1;
         for (prompt, hash) in &record.prompts {

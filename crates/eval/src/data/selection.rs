@@ -138,7 +138,9 @@ impl Selection {
 fn read_ids(file: &Path) -> Result<BTreeSet<String>, DataError> {
     let unreadable = |source| DataError::Unreadable { file: file.into(), source };
     let text = std::fs::read_to_string(file).map_err(unreadable)?;
-    let values: Vec<Value> = if let Ok(Value::Array(values)) = serde_json::from_str(&text) {
+    // Editors on Windows write a byte order mark.
+    let text = text.trim_start_matches('\u{feff}');
+    let values: Vec<Value> = if let Ok(Value::Array(values)) = serde_json::from_str(text) {
         values
     } else {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -273,9 +275,12 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             select(&Selection { ids: Some(file), ..Selection::default() })
         };
-        for text in
-            ["q3\n\nq1\n", "[\"q1\", \"q3\"]", "{\"question_id\": \"q1\"}\n{\"id\": \"q3\"}"]
-        {
+        for text in [
+            "q3\n\nq1\n",
+            "\u{feff}q1\r\nq3\r\n",
+            "[\"q1\", \"q3\"]",
+            "{\"question_id\": \"q1\"}\n{\"id\": \"q3\"}",
+        ] {
             assert_eq!(by(text).unwrap(), ["q1", "q3"], "{text}");
         }
         let error = by("q1\nq77\nq78").unwrap_err().to_string();

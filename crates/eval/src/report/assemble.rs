@@ -118,6 +118,7 @@ impl Run {
             taken_over,
             retrieval_failed: retrieved.iter().flatten().filter(|ranks| ranks.is_err()).count(),
             malformed: totals.malformed,
+            lost_replies: totals.lost_replies.clone(),
             nothing_near: nothing_near(totals.searches),
             searches: totals.searches(),
             sources: totals.sources(),

@@ -9,7 +9,7 @@ use super::assessment::Assessment;
 use super::outcome::{AnswerOutcome, ErrorCause};
 use super::values::{ColumnHead, Values};
 use crate::base_source::Source;
-use crate::components::{Atomizing, Component, GoldTotals, Searches, SourceUse};
+use crate::components::{Atomizing, Component, GoldTotals, LostReplies, Searches, SourceUse};
 use crate::data::{RefusedRecord, Sample};
 use crate::judge::Ruling;
 use crate::metrics::{Answerability, Metric, Profile};
@@ -111,6 +111,9 @@ pub struct Run {
     pub retrieval_failed: usize,
     /// Replies that did not fit at first.
     pub malformed: usize,
+    /// Answers for which a model refused a call or a source failed; they are scored.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lost_replies: Option<LostReplies>,
     /// The share of searches that found nothing above the threshold; `None` without searches, and
     /// without an embedder, whose cosines a threshold is for.
     pub nothing_near: Option<f64>,

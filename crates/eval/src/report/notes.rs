@@ -1,6 +1,7 @@
 //! What must be known to read a run's figures: what is not in them, and what makes them doubtful.
 use super::model::Run;
 use super::values::ValueFormat;
+use crate::components::LostReplies;
 use crate::figures::{number, ratio};
 
 /// A share of searches with nothing near from which the threshold is probably wrong for the
@@ -104,6 +105,13 @@ impl Run {
         if self.partial > 0 {
             notes.push(format!("{} answers are partial (spent budget)", self.partial));
         }
+        if let Some(LostReplies { answers, reason }) = &self.lost_replies {
+            notes.push(format!(
+                "{} were answered without the reply of a model or a source that failed, and are in \
+                 every mean; for example {reason}",
+                questions(*answers)
+            ));
+        }
         if let Some(share) = self.nothing_near.filter(|share| *share > MUCH_NOTHING) {
             notes.push(format!(
                 "{:.0} % of the searches found nothing above the threshold; lower \
@@ -112,7 +120,7 @@ impl Run {
             ));
         }
         let gold = self.questions_with("support");
-        if gold >= ENOUGH && self.retrieval.r10 == Some(0.0) {
+        if gold >= ENOUGH && self.retrieval.r10 == Some(0.0) && !self.searches.is_empty() {
             notes.push(
                 "a search with the question finds none of the gold passages; is the base built \
                  from these questions' documents?"

@@ -13,6 +13,7 @@ use super::{Bench, Runner};
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
 use crate::jobs::{caught, each};
+use crate::lost_calls::{LostCall, lost_calls};
 use crate::progress::{Progress, Tick};
 use crate::record::{Record, RecordOutcome};
 use crate::report::SystemResults;
@@ -195,6 +196,7 @@ impl Asker {
             }
             Err(reason) => (RecordOutcome::Failed { kind: "panic".into(), reason }, cx.trace()),
         };
+        let verdict = without_outage(verdict, &trace);
         // An answer that the end of the whole budget cut short says nothing about the method.
         let verdict = match (self.budget.spent(), trace.spent()) {
             (Some(limit), true) => RecordOutcome::Stopped { limit },
@@ -210,5 +212,15 @@ impl Asker {
 
     fn cx(&self, item: &Item) -> Cx {
         (self.bench.open)(item, &self.budget)
+    }
+}
+
+/// An answer for which a model server could not be reached is a failure, to be asked again: it
+/// says nothing about the method. One for which a model refused a call would come out the same.
+fn without_outage(verdict: RecordOutcome, trace: &Trace) -> RecordOutcome {
+    let RecordOutcome::Answered(_) = verdict else { return verdict };
+    match lost_calls(trace).into_iter().find(|call| call.transient) {
+        Some(LostCall { reason, .. }) => RecordOutcome::Failed { kind: "llm".into(), reason },
+        None => verdict,
     }
 }

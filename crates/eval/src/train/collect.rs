@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::costs::forecast;
 use super::error::TrainError;
 use super::health::{Health, failed_call};
-use super::round::{COMMAND, Header, Line, Round, check_own, not_a_collection};
+use super::round::{COMMAND, Header, Line, Round, check_own, not_a_collection, without_outdated};
 use super::split::worded;
 use super::summary::{CollectionSummary, Stopped};
 use crate::components::Evidence;
@@ -132,6 +132,13 @@ impl Collector {
             Some(earlier) => header.check(&earlier, out)?,
             None => journal.append(&Line::Collection(Box::new(header)))?,
         }
+        // A question whose answers were corrected is collected again: what was right is not known.
+        let answers: HashMap<String, &[String]> =
+            data.items.iter().map(|item| (key(&item.question), &item.answers[..])).collect();
+        let mut rounds = without_outdated(rounds);
+        rounds.retain(|round| {
+            answers.get(&key(&round.question)).is_none_or(|answers| *answers == round.answers)
+        });
         let mut progress = HashMap::new();
         for round in &rounds {
             count(&mut progress, round);

@@ -1,7 +1,8 @@
 //! Whether work succeeds at all: a model server that is gone is not asked a thousand times more.
-use halma_core::{Event, Trace};
+use halma_core::Trace;
 
 use super::summary::Stopped;
+use crate::lost_calls::lost_calls;
 
 /// Failures one after the other before no more is begun.
 const FAILURES: usize = 5;
@@ -42,17 +43,7 @@ impl Health {
     }
 }
 
-/// A call that failed permanently. Strategies do without such a reply, and what comes of the rest was
-/// chosen by no model.
+/// Why a call of a round failed permanently.
 pub(super) fn failed_call(trace: &Trace) -> Option<String> {
-    trace.0.iter().enumerate().find_map(|(at, event)| {
-        let Event::ModelCallFailed { span, prompt, model, reason, .. } = event else {
-            return None;
-        };
-        // A prompt that was too long is asked again with fewer passages.
-        let again = trace.0[at..].iter().any(|later| {
-            matches!(later, Event::ModelCalled { span: s, prompt: p, .. } if s == span && p == prompt)
-        });
-        (!again).then(|| format!("model `{model}`: {reason}"))
-    })
+    lost_calls(trace).into_iter().next().map(|call| call.reason)
 }

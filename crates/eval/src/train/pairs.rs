@@ -22,7 +22,7 @@ use super::error::TrainError;
 use super::folder::{OutputFile, write_all};
 use super::leaks::{HeldOut, Leak, OnEntities};
 use super::preferences::preferences;
-use super::round::{Round, read};
+use super::round::{Round, read, without_outdated};
 use super::split::{Share, worded};
 
 /// The prompt that a trained proposer is asked with, and so is trained on.
@@ -159,6 +159,11 @@ pub fn make_pairs(
         prompt_hash: hash_of(options.prompts),
         ..PairStatistics::default()
     };
+    let rounds = without_outdated(rounds);
+    let outdated = statistics.rounds - rounds.len();
+    if outdated > 0 {
+        statistics.left_out.insert("rounds scored by answers that were corrected since", outdated);
+    }
     let (mut train, mut held_out) = (vec![], vec![]);
     let mut seen: HashSet<(Vec<String>, String, Option<String>)> = HashSet::new();
     let grouped = by_question(&rounds);

@@ -1,6 +1,6 @@
 //! What is kept of a collection, one JSON line each: how it was made, then every round of every
 //! question.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
 use std::path::Path;
 
@@ -93,6 +93,23 @@ impl Round {
     }
 }
 
+/// Without the rounds that were scored by other answers than the last round of their question: its
+/// answers were corrected in the question file since.
+pub(super) fn without_outdated(rounds: Vec<Round>) -> Vec<Round> {
+    let mut latest: HashMap<(String, String), (Vec<String>, bool)> = HashMap::new();
+    let mut current = vec![];
+    for round in rounds.into_iter().rev() {
+        let (answers, unbroken) =
+            latest.entry(round.key()).or_insert_with(|| (round.answers.clone(), true));
+        *unbroken &= *answers == round.answers;
+        if *unbroken {
+            current.push(round);
+        }
+    }
+    current.reverse();
+    current
+}
+
 /// The header and the rounds of a finished file, or of one that is being written.
 pub(super) fn read(file: &Path) -> Result<(Header, Vec<Round>), TrainError> {
     let (mut header, mut rounds) = (None, vec![]);
@@ -141,5 +158,30 @@ pub(super) fn not_a_collection(file: &Path, error: crate::error::EvalError) -> T
             reason: format!("{source}; check the path"),
         },
         other => other.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{HOLM, RIGHT, VARN, collect};
+    use super::*;
+
+    #[tokio::test]
+    async fn a_question_with_corrected_answers_is_collected_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("runs.jsonl");
+        let summary = collect(&out, &[VARN, HOLM], [RIGHT, "x;Ada Quill"]).await;
+        assert_eq!((summary.rounds, summary.solved), (2, 2));
+        let corrected = (VARN.0, "Sweden");
+        let to_sweden = "Where was Thorn born?=Sweden;Sweden";
+        let summary = collect(&out, &[corrected, HOLM], [RIGHT, to_sweden]).await;
+        assert_eq!((summary.rounds, summary.solved, summary.solved_without), (3, 2, 1));
+        // Corrected back: the rounds of the other answers are the latest, and do not count.
+        let summary = collect(&out, &[VARN, HOLM], [RIGHT]).await;
+        assert_eq!((summary.rounds, summary.solved), (2, 2));
+        let (_, rounds) = read(&out).unwrap();
+        let current = without_outdated(rounds);
+        assert_eq!(current.iter().map(|round| round.right).collect::<Vec<_>>(), [true, true]);
+        assert_eq!(current[1].answers, ["Norway"]);
     }
 }

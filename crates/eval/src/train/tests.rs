@@ -93,10 +93,10 @@ fn data(questions: &[(&str, &str)]) -> DataSet {
     }
 }
 
-const VARN: (&str, &str) = ("In which country was the builder of Varn born?", "Norway");
+pub(super) const VARN: (&str, &str) = ("In which country was the builder of Varn born?", "Norway");
 /// Nothing else is near it, so that nothing is sampled.
 const LONE: (&str, &str) = ("Who keeps the lone light?", "Eva Lind");
-const HOLM: (&str, &str) = ("Who designed the bridge of Holm?", "Ada Quill");
+pub(super) const HOLM: (&str, &str) = ("Who designed the bridge of Holm?", "Ada Quill");
 
 fn quiet() -> Progress {
     Arc::new(|_| {})
@@ -106,7 +106,7 @@ fn says<const N: usize>(replies: [&str; N]) -> Arc<Script> {
     Script::new(replies.map(|reply| ("test/ask", reply)))
 }
 
-async fn collect<const N: usize>(
+pub(super) async fn collect<const N: usize>(
     out: &Path,
     questions: &[(&str, &str)],
     replies: [&str; N],
@@ -119,7 +119,7 @@ async fn collect<const N: usize>(
 }
 
 const WRONG: &str = "Who owns Varn?=Hask;Denmark";
-const RIGHT: &str = "Who built Varn?=Thorn;Where was Thorn born?=Norway;Norway";
+pub(super) const RIGHT: &str = "Who built Varn?=Thorn;Where was Thorn born?=Norway;Norway";
 
 #[tokio::test]
 async fn a_question_is_answered_again_until_it_is_right_and_never_afterwards() {

@@ -24,11 +24,11 @@ pub enum KgError {
     UnknownFormat { path: PathBuf },
     /// Lines and columns count from 1.
     #[error(
-        "`{path}`, line {line}, column {column}: {reason}; nothing was loaded. Correct the line, or \
-         name another format with `--format`"
+        "`{path}`, line {line}, column {column}: {reason}; nothing of it was loaded. Correct the \
+         line, or name another format with `--format`"
     )]
     Broken { path: PathBuf, line: u64, column: u64, reason: String },
-    #[error("`{path}` holds no facts, so nothing was loaded")]
+    #[error("`{path}` holds no facts, so nothing of it was loaded")]
     Empty { path: PathBuf },
     #[error("there is no graph `{name}`; {known}")]
     Unknown { name: String, known: String },

@@ -159,7 +159,7 @@ fn the_same_file_twice_changes_nothing_and_a_broken_one_neither() {
     std::fs::write(&path, "<http://a.example/x> <http://a.example/y> 1 .\n<oh no> .").unwrap();
     let error = files.load(&path, &KgLoad::default()).unwrap_err();
     assert!(matches!(error, KgError::Broken { line: 2, column: 1.., .. }), "{error:?}");
-    assert!(error.to_string().contains("nothing was loaded"), "{error}");
+    assert!(error.to_string().contains("nothing of it was loaded"), "{error}");
     assert_eq!(files.list(), before);
     std::fs::write(&path, "<http://a.example/x> <http://a.example/y> 1 .").unwrap();
     let more = files.load(&path, &KgLoad::default()).unwrap();

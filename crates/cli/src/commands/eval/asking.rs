@@ -26,6 +26,7 @@ pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
     let mut prepared = Prepared::new(&questions, &args.how, common, default_folder)?;
     let strategies = Strategies::new(&args.strategy, &args.grid)?;
     strategies.check(&prepared.config)?;
+    strategies.check_not_set(&prepared.config, &args.how.set.set)?;
     let asks = args.retrieval.is_empty();
     if asks {
         prepared.check_folder()?;

@@ -36,6 +36,26 @@ impl Strategies {
         Ok(())
     }
 
+    /// Refuses a setting that `--set` gives one value and `--grid` others: the first would be lost.
+    pub(super) fn check_not_set(&self, config: &Config, sets: &[String]) -> anyhow::Result<()> {
+        let points = self.points(|name, settings| configured_strategy(config, name, settings))?;
+        let keys = points.iter().flat_map(|(name, point)| {
+            point.settings.keys().map(move |key| format!("{name}.{key}"))
+        });
+        let set: HashSet<&str> =
+            sets.iter().filter_map(|set| set.split_once('=')).map(|(key, _)| key.trim()).collect();
+        let Some(key) = keys.into_iter().find(|key| set.contains(key.as_str())) else {
+            return Ok(());
+        };
+        let error = ConfigError {
+            file: "--set".into(),
+            key: format!("strategy.{key}"),
+            reason: "`--grid` gives this setting its values".into(),
+            hint: "write it in one of the two".into(),
+        };
+        Err(error.into())
+    }
+
     /// Refuses those that need what is not configured, before their base is built. A grid that asks
     /// for vectors where there are none is an error; a strategy that searches so by itself is run.
     pub(super) fn check_requirements(&self, engine: &Engine) -> anyhow::Result<()> {
@@ -102,6 +122,15 @@ mod tests {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
         let strategies = Strategies::new(&owned(names), &owned(grid));
         strategies.and_then(|made| made.check(&Config::default())).err().map(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_setting_is_of_the_grid_or_set() {
+        let strategies = Strategies::new(&["naive".into()], &["chunks=2".into()]).unwrap();
+        let check = |set: &str| strategies.check_not_set(&Config::default(), &[set.to_owned()]);
+        assert!(check("naive.mode=bm25").is_ok() && check("kar3.chunks=7").is_ok());
+        let error = check("naive.chunks=7").unwrap_err().to_string();
+        assert!(error.contains("`strategy.naive.chunks`"), "{error}");
     }
 
     #[test]

@@ -71,7 +71,14 @@ pub(super) async fn filter(args: &KgFilter, common: &Common) -> anyhow::Result<(
     let graph = engine.knowledge_graph()?;
     let mut ids = vec![];
     for name in &args.names {
-        ids.extend(best(graph, name, None).await?.into_iter().map(|entity| entity.id));
+        let found = best(graph, name, None).await?;
+        if found.is_empty() {
+            view::warn(&no_entity(name));
+        }
+        ids.extend(found.into_iter().map(|entity| entity.id));
+    }
+    if ids.is_empty() && !args.json {
+        return view::print("No entity meets the condition.");
     }
     let facts = graph.filter(&ids, &args.condition).await.map_err(failed)?;
     if args.json {

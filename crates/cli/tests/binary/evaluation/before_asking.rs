@@ -42,6 +42,8 @@ fn searches_with_vectors_are_refused_without_an_embedder() {
     let two = fixture("2wiki.json");
     let eval = |more: &[&str]| program.run(&[&["eval", &two, "--out", "out"], more].concat());
     eval(&["--retrieval", "bm25,dense"]).fails(2, &["--retrieval", "`dense`", "no embedder"]);
+    let asked = eval(&["--retrieval", "bm25", "--strategy", "kar3"]);
+    asked.fails(2, &["--retrieval", "cannot be used with", "--strategy"]);
     let grid = ["--strategy", "kar3", "--grid", "mode=graph|dense"];
     eval(&grid).fails(2, &["--grid", "`dense`", "halma doctor --fetch"]);
     let hybrid = eval(&["--retrieval", "hybrid,graph"]);

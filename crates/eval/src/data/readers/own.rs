@@ -9,7 +9,7 @@ use crate::data::companion::CompanionFiles;
 use crate::data::item::{Item, Passage};
 use crate::data::raw_record::{Fault, RawRecord, parse};
 use crate::fingerprint::fingerprint;
-use crate::metrics::GoldPassage;
+use crate::metrics::{GoldPassage, number_in, yes_no};
 
 #[derive(Deserialize)]
 struct OwnRecord {
@@ -74,6 +74,9 @@ pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
         Some(_) => return Err("the id is neither a text nor a number".to_owned().into()),
     };
     let kind = record.answer_kind.unwrap_or_else(|| guessed(&record.options, &answers));
+    if record.answerable {
+        require_scorable(kind, &answers)?;
+    }
     let mut gold = vec![];
     for (i, evidence) in record.evidence.into_iter().enumerate() {
         gold.push(passage(evidence).ok_or_else(|| format!("evidence {} is empty", i + 1))?);
@@ -92,6 +95,27 @@ pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
             .with_options(record.options)
     })
 }
+
+/// Refuses answers that no reply of their kind can agree with: every one would count as wrong.
+fn require_scorable(kind: AnswerKind, answers: &[String]) -> Result<(), String> {
+    let (name, wanted, scorable): (_, _, fn(&str) -> bool) = match kind {
+        AnswerKind::YesNo => ("yes_no", "yes or no", |answer| yes_no(answer).is_some()),
+        AnswerKind::Number => ("number", "a number", |answer| {
+            number_in(answer).is_some() || DIRECTIONS.contains(&answer.trim())
+        }),
+        _ => return Ok(()),
+    };
+    if answers.iter().any(|answer| scorable(answer)) {
+        return Ok(());
+    }
+    let first = answers.first().map_or("", String::as_str);
+    Err(format!(
+        "its `answer_kind` is `{name}`, and the answer `{first}` is not {wanted}; correct one of them"
+    ))
+}
+
+/// What a forecast may be compared with in the place of a number.
+const DIRECTIONS: [&str; 3] = ["up", "down", "flat"];
 
 /// The id of a question without one of its own.
 fn named(question: &str) -> String {
@@ -120,3 +144,28 @@ fn guessed(options: &[String], answers: &[String]) -> AnswerKind {
 
 /// A gold answer of more words than this is a sentence or more.
 const LONG: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_that_no_reply_can_agree_with_are_refused() {
+        let refused = |kind, answers: &[&str]| {
+            let answers: Vec<String> = answers.iter().map(|&answer| answer.to_owned()).collect();
+            require_scorable(kind, &answers).err()
+        };
+        for (kind, answers) in [
+            (AnswerKind::YesNo, ["No"].as_slice()),
+            (AnswerKind::Number, &["about 14 pumps"]),
+            (AnswerKind::Number, &["up"]),
+            (AnswerKind::Number, &["a dozen", "12"]),
+            (AnswerKind::Short, &["many"]),
+        ] {
+            assert_eq!(refused(kind, answers), None, "{answers:?}");
+        }
+        let reason = refused(AnswerKind::YesNo, &["maybe"]).unwrap();
+        assert!(reason.contains("`yes_no`") && reason.contains("`maybe` is not yes or no"));
+        assert!(refused(AnswerKind::Number, &["many"]).unwrap().contains("not a number"));
+    }
+}

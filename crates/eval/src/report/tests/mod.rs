@@ -95,6 +95,7 @@ fn run(label: &str, results: Vec<QuestionResult>) -> Run {
         taken_over: 0,
         retrieval_failed: 0,
         malformed: 0,
+        lost_replies: None,
         nothing_near: None,
         searches: vec![],
         sources: vec![],

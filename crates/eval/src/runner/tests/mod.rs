@@ -1,6 +1,7 @@
 //! Runs of the whole harness against a toy base and a scripted model.
 mod assessing;
 mod budget;
+mod outage;
 
 use std::collections::BTreeMap;
 use std::path::Path;

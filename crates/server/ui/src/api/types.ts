@@ -830,6 +830,7 @@ export type TraceEvent = {
   prompt: string;
   reason: string;
   span: number;
+  transient?: boolean;
 } | {
   elapsed_ms: number;
   event: "searched";

@@ -197,16 +197,19 @@ pub fn reload_signals() -> mpsc::UnboundedReceiver<()> {
     let (sender, received) = mpsc::unbounded_channel();
     #[cfg(unix)]
     {
-        let wait = move || {
-            use signal_hook::consts::SIGHUP;
-            let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP]) else { return };
-            for _ in signals.forever() {
-                if sender.send(()).is_err() {
-                    return;
+        // Here and not in the thread, which may begin after the first signal.
+        let signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGHUP]);
+        let started = signals.and_then(|mut signals| {
+            let wait = move || {
+                for _ in signals.forever() {
+                    if sender.send(()).is_err() {
+                        return;
+                    }
                 }
-            }
-        };
-        if let Err(e) = std::thread::Builder::new().name("reload".into()).spawn(wait) {
+            };
+            std::thread::Builder::new().name("reload".into()).spawn(wait)
+        });
+        if let Err(e) = started {
             tracing::warn!("the configuration is not read again on SIGHUP: {e}");
         }
     }

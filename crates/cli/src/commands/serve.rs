@@ -1,5 +1,5 @@
 //! `halma serve`: serves a knowledge base over HTTP and MCP.
-use std::path::Path;
+use std::path::PathBuf;
 
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded, base_folder};
@@ -7,6 +7,7 @@ use halma_server::{
     Reloader, ReservedAddress, ServeOptions, Server, ServerLock, announce, prompts_dir,
     reload_signals, stop_signal,
 };
+use tokio::sync::mpsc::UnboundedReceiver;
 use toml::Value;
 
 use super::demo::{example_questions, write_library};
@@ -50,29 +51,60 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
         index_library(&engine, &dir).await?;
     }
     let (demo, insecure) = (args.demo, args.insecure);
+    let file = loaded.file.clone();
     let options = ServeOptions { loaded, engine, dir: dir.clone(), demo, insecure };
     let server = Server::listen(address, options, lock)?;
-    let stop = stop_signal();
+    // Before the address is known: a signal that no one awaits ends the program.
+    let (stop, signals) = (stop_signal(), reload_signals());
     announce(server.addr())?;
-    let reloader = server.reloader();
+    let reload = Reload { reloader: server.reloader(), file, dir };
     tokio::select! {
         () = server.run(stop) => Ok(()),
-        () = reload_on_signal(&args, common, &dir, &reloader) => Ok(()),
+        () = reload_on_signal(&args, common, &reload, signals) => Ok(()),
+    }
+}
+
+/// A server that is given its configuration again, and what that was read from at the start.
+struct Reload {
+    reloader: Reloader,
+    file: Option<PathBuf>,
+    /// The folder of the base, which may have prompts.
+    dir: PathBuf,
+}
+
+impl Reload {
+    /// Refuses to continue without the file that there was: its models would be replaced by the
+    /// offline one.
+    fn check(&self, loaded: &Loaded) -> Result<(), ConfigError> {
+        match &self.file {
+            Some(file) if loaded.file.is_none() => Err(ConfigError {
+                file: file.display().to_string(),
+                key: String::new(),
+                reason: "the file is not there any more".into(),
+                hint: "put it back, or start the server again to serve without it".into(),
+            }),
+            _ => Ok(()),
+        }
     }
 }
 
 /// Reads the configuration again at each SIGHUP. One that is invalid is reported, and the former
 /// one stays.
-async fn reload_on_signal(args: &Serve, common: &Common, dir: &Path, reloader: &Reloader) {
-    let mut signals = reload_signals();
+async fn reload_on_signal(
+    args: &Serve,
+    common: &Common,
+    reload: &Reload,
+    mut signals: UnboundedReceiver<()>,
+) {
     while signals.recv().await.is_some() {
         let read = || -> anyhow::Result<_> {
             let mut loaded = load_config(common, flags(args, common)?)?;
-            with_prompts(&mut loaded, dir);
+            reload.check(&loaded)?;
+            with_prompts(&mut loaded, &reload.dir);
             Ok(loaded)
         };
         let outcome = match read() {
-            Ok(loaded) => reloader.reload(loaded).await.map_err(anyhow::Error::from),
+            Ok(loaded) => reload.reloader.reload(loaded).await.map_err(anyhow::Error::from),
             Err(error) => Err(error),
         };
         match outcome {

@@ -65,6 +65,24 @@ fn a_server_prints_its_address_and_stops_on_a_signal() {
 
 #[cfg(unix)]
 #[test]
+fn a_configuration_that_is_gone_when_it_is_read_again_stays_as_it_was() {
+    let program = Program::new();
+    let file = program.write("halma.toml", "[ask]\nstrategy = \"naive\"\n");
+    let mut child = program.start(&["serve", "--port", "0"]);
+    let address = address(&mut child);
+    let mut log = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    std::fs::remove_file(file).unwrap();
+    let sent = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let said = log.find(|line| line.contains("configuration")).unwrap();
+    assert!(said.contains("halma.toml") && said.contains("not there any more"), "{said}");
+    let models = get(&address, "/v1/models", "");
+    assert!(models.contains("[{\"id\":\"halma-naive\""), "{models}");
+    assert_eq!(terminated(child), 0);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_base_that_is_not_there_is_reported_by_what_makes_it() {
     let program = Program::new();
     let create = ["keys", "create", "--kb", "typo", "--name", "a", "--scope", "ask"];

@@ -11,7 +11,7 @@ use crate::cut::CutSettings;
 use crate::metadata::read_metadata_file;
 use crate::read::{FileReader, InputFile, Naming, ParsedDocument, Walked, walk};
 use crate::store::{DocumentRecord, FileKey, FileRecord, FileStamp, Id, Row, hash};
-use crate::{Base, IndexOptions, KbError, KbSettings, Refused};
+use crate::{Base, IndexOptions, KbError, KbSettings, ReadingSettings, Refused};
 
 /// Something that was read.
 pub(super) enum Input {
@@ -51,16 +51,20 @@ pub(super) struct InputReader {
     /// Names the settings that documents are chunked with.
     pub(super) cut_with: Id,
     reading: ParseOptions,
-    read_with: ReadWith,
+    pub(super) read_with: ReadWith,
 }
 
 /// Names how files are read.
-struct ReadWith {
+#[derive(Clone, Copy)]
+pub(super) struct ReadWith {
     /// Of a file that was read whole. Another version may read more of it.
     whole: Id,
     /// Of a file of which something was not read: with more time, or a program that was missing, it
     /// may be.
     in_part: Id,
+    /// Of either, by versions that did not distinguish them and had no other settings than the
+    /// defaults; `None` where the settings are others.
+    pub(super) former: Option<Id>,
 }
 
 impl InputReader {
@@ -175,18 +179,22 @@ impl InputReader {
     }
 
     /// What is known of a file that became a document which the base has as this run would make it.
-    fn known(&self, file: &InputFile) -> Result<Option<FileRecord>, KbError> {
+    pub(super) fn known(&self, file: &InputFile) -> Result<Option<FileRecord>, KbError> {
         let store = &self.base.store;
         store.read(|reader| {
             let Some(record) = reader.file(FileKey::of(&file.origin))? else {
                 return Ok(None);
             };
-            let in_part = record.read_with == self.read_with.in_part;
-            let same =
-                record.read_with == self.read_with.whole || (in_part && !self.options.rehash);
-            let row = if same { reader.find(Layer::Document, record.document)? } else { None };
-            let Some(row) = row else { return Ok(None) };
-            let stays = !is_cut_otherwise(reader, row, self.cut_with)?;
+            let Some(row) = reader.find(Layer::Document, record.document)? else {
+                return Ok(None);
+            };
+            let document: DocumentRecord = reader.linked(row)?;
+            let read_with = record.read_with;
+            let ReadWith { whole, in_part, former } = self.read_with;
+            let is_read = read_with == whole
+                || (read_with == in_part && !self.options.rehash)
+                || (Some(read_with) == former && document.warnings.is_empty());
+            let stays = is_read && document.cut_with == self.cut_with;
             Ok(stays.then_some(record))
         })
     }
@@ -208,11 +216,12 @@ impl ReadWith {
     fn new(options: &IndexOptions, settings: &KbSettings, cut_with: Id) -> Self {
         let format = format!("{:?}", options.format);
         let version = env!("CARGO_PKG_VERSION");
-        let cut_with = cut_with.to_be_bytes();
-        let ocr = settings.reading.ocr_fingerprint();
-        let whole = hash(&[format.as_bytes(), version.as_bytes(), &cut_with, ocr.as_bytes()]);
-        let effort = settings.reading.effort();
-        Self { whole, in_part: hash(&[&whole.to_be_bytes(), effort.as_bytes()]) }
+        let former = hash(&[format.as_bytes(), version.as_bytes(), &cut_with.to_be_bytes()]);
+        let (ocr, effort) = (settings.reading.ocr_fingerprint(), settings.reading.effort());
+        let whole = hash(&[&former.to_be_bytes(), ocr.as_bytes()]);
+        let in_part = hash(&[&whole.to_be_bytes(), effort.as_bytes()]);
+        let is_default = ocr == ReadingSettings::default().ocr_fingerprint();
+        Self { whole, in_part, former: is_default.then_some(former) }
     }
 }
 

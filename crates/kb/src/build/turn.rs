@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{Meter, UsageTotal};
+use halma_core::UsageTotal;
 
 use super::IndexOptions;
 use crate::error::run_blocking;
@@ -45,7 +45,7 @@ pub(super) async fn run(
             deleted.extend(held.difference(&documents(&context).await?));
         }
         let turn = Turn { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
-        let before = usage(&context.meter);
+        let before = context.meter.used();
         tokio::select! {
             report = super::build(context.copy(), inputs, options, turn) => {
                 let mut report = report?;
@@ -56,11 +56,12 @@ pub(super) async fn run(
             wanted = lock::is_wanted(&dir) => wanted?,
             wanted = is_wanted_elsewhere(&context) => wanted?,
         }
-        used.add(since(before, usage(&context.meter)));
         tracing::warn!("making room for a deletion in `{}`", dir.display());
         while Arc::strong_count(&lock) > 1 {
             tokio::time::sleep(INTERVAL).await;
         }
+        // With the calls that were under way.
+        used.add(since(before, context.meter.used()));
         held = documents(&context).await?;
         drop(lock);
         let dir = dir.clone();
@@ -130,21 +131,12 @@ async fn documents(context: &BuildContext) -> Result<HashSet<Id>, KbError> {
     run_blocking("listing documents", list).await
 }
 
-/// What a meter has counted; it does not distinguish tokens of prompts from those of replies.
-fn usage(meter: &Meter) -> UsageTotal {
-    UsageTotal {
-        llm_calls: meter.calls(),
-        prompt_tokens: meter.tokens(),
-        usd: meter.usd(),
-        ..UsageTotal::default()
-    }
-}
-
+/// What was used between two readings of a meter, whose sums only grow.
 fn since(before: UsageTotal, now: UsageTotal) -> UsageTotal {
     UsageTotal {
-        // Calls that were under way may have come to nothing since.
         llm_calls: now.llm_calls.saturating_sub(before.llm_calls),
         prompt_tokens: now.prompt_tokens.saturating_sub(before.prompt_tokens),
+        completion_tokens: now.completion_tokens.saturating_sub(before.completion_tokens),
         usd: (now.usd - before.usd).max(0.0),
         ..UsageTotal::default()
     }

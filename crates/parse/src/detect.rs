@@ -1,6 +1,6 @@
 //! What a file is, by its content. Its name only decides between kinds of text.
 use crate::container;
-use crate::mail::is_mailbox;
+use crate::mailbox_lines::is_mailbox;
 use crate::parsed::Refusal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,6 +10,7 @@ mod headings;
 mod html;
 mod inflate;
 mod mail;
+mod mailbox_lines;
 mod metadata;
 mod ocr;
 mod office;

@@ -3,6 +3,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use halma_testkit::double::{Behaviour, Double, atomizer};
 use parking_lot::Mutex;
@@ -266,8 +267,15 @@ fn end_of(address: &str, build: &Value) -> Value {
         if state != "running" {
             return state;
         }
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Reads what a program logs, since it waits when its pipe is full.
+#[cfg(unix)]
+fn read_log(child: &mut Child) {
+    let mut log = child.stderr.take().unwrap();
+    std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
 }
 
 #[cfg(unix)]
@@ -284,6 +292,7 @@ fn an_agent_next_to_a_running_server_leaves_its_uploads_and_builds_alone() {
     let release = release;
     let program = Program::with_model(&double.url());
     let mut child = program.start(&["serve", "--port", "0"]);
+    read_log(&mut child);
     let address = address(&mut child);
     upload(&address, "one.md", "# Orrin Light\n\nOrrin Light was first lit in 1871.\n");
     upload(&address, "two.md", "# Velby\n\nVelby is a harbour town.\n");

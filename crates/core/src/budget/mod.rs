@@ -15,9 +15,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tokio::time::Instant;
 
 pub(crate) use self::share::Share;
-pub(crate) use self::used::OpenCall;
 use self::used::Used;
-use crate::{Price, Usage};
+use crate::{Price, Usage, UsageTotal};
 
 /// Limits of one question or one build; what is not set is not limited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -250,6 +249,23 @@ impl Meter {
         take(&self.repairs, 1, self.budget.repairs).is_some()
     }
 
+    /// What the calls that are over have used. It only grows, unlike [`Meter::usd`] and its like,
+    /// which hold the most that calls under way may use.
+    pub fn used(&self) -> UsageTotal {
+        let Usage { prompt_tokens, completion_tokens } = self.used.tokens();
+        let (llm_calls, usd) = (self.used.calls(), self.used.usd());
+        UsageTotal { llm_calls, prompt_tokens, completion_tokens, usd, ..UsageTotal::default() }
+    }
+
+    /// Counts a call that was cut off by the most it can have used: the model may have been paid.
+    pub(crate) fn count_cut_off(&self, taken: Taken) {
+        let usage = Usage { prompt_tokens: taken.tokens, completion_tokens: 0 };
+        self.used.add(usage, taken.micro_usd);
+        if let Some(whole) = &self.whole {
+            whole.count_cut_off(taken);
+        }
+    }
+
     /// Puts what was really used in the place of what was taken. `None`: the call cost nothing
     /// (it came from the cache or never reached the model).
     pub(crate) fn settle(&self, taken: Taken, used: Option<(Usage, f64)>) {
@@ -274,7 +290,7 @@ impl Meter {
     fn settle_own(&self, taken: Taken, used: Option<(Usage, f64)>) {
         let (tokens, micro_usd) = used.map_or((0, 0), |(usage, usd)| (usage.total(), micro(usd)));
         match used {
-            Some((usage, price)) => self.used.add(usage, price),
+            Some((usage, _)) => self.used.add(usage, micro_usd),
             None => _ = self.calls.fetch_sub(1, Ordering::AcqRel),
         }
         replace(&self.tokens, taken.tokens, tokens);

@@ -5,9 +5,9 @@ use std::time::Instant;
 use minijinja::context;
 
 use super::attempt::{Attempt, PromptCall, ReadReply};
+use super::open_call::OpenCall;
 use super::shorten::shorten;
 use super::{Cx, ms};
-use crate::budget::OpenCall;
 use crate::prompt::Rendered;
 use crate::{
     ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt, ReplyStatus, Result, Stopped,

@@ -2,6 +2,7 @@
 mod ask;
 mod attempt;
 mod look;
+mod open_call;
 mod outage;
 mod outside;
 mod shorten;

@@ -4,12 +4,10 @@ use std::ops::Range;
 use super::{eml, warn_of, write};
 use crate::container::refusal;
 use crate::detect::Format;
+use crate::mailbox_lines::{SEPARATOR, is_header, is_separator};
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
-
-/// What a message begins with.
-const SEPARATOR: &[u8] = b"From ";
 
 /// Every message is a section under its subject.
 pub(super) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
@@ -36,13 +34,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
     Ok(writer.finish())
 }
 
-/// Whether a text begins like a mailbox: with the line above a message, and its first header.
-pub(crate) fn is_mailbox(head: &str) -> bool {
-    let mut lines = head.lines();
-    let separator = lines.next().is_some_and(|line| is_separator(line.as_bytes()));
-    separator && lines.next().is_some_and(|line| is_header(line.as_bytes()))
-}
-
 /// The messages, without the lines above them.
 fn messages(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut messages: Vec<Range<usize>> = vec![];
@@ -61,20 +52,6 @@ fn messages(bytes: &[u8]) -> Vec<Range<usize>> {
         at += line.len();
     }
     messages
-}
-
-/// Whether a line stands above a message: a sender and a time, as in `Mon Jan  1 00:00:00 2024`.
-fn is_separator(line: &[u8]) -> bool {
-    let Some(rest) = line.strip_prefix(SEPARATOR) else { return false };
-    let is_time = |part: &[u8]| part.len() >= 5 && part[2] == b':' && part[0].is_ascii_digit();
-    rest.split(u8::is_ascii_whitespace).any(is_time)
-}
-
-/// Whether a line is a header: a name, and a colon.
-fn is_header(line: &[u8]) -> bool {
-    let name = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-');
-    let length = name.count();
-    length > 0 && line.get(length) == Some(&b':')
 }
 
 /// A message without the mark in front of its lines that begin like the line above a message.

@@ -8,7 +8,6 @@ use crate::detect::Format;
 use crate::html;
 use halma_text::dates::normalise_stamp;
 
-pub(crate) use self::mbox::is_mailbox;
 use crate::metadata::line;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;

@@ -8,7 +8,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build postgres smoke tests golden robustness attack soak bench bench-peers eval report docs audit dist test-ui train-smoke heads
+.PHONY: default setup demo test check fmt lint tidy build postgres smoke tests golden robustness attack soak bench bench-peers eval everyday report docs audit dist test-ui train-smoke heads
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -120,6 +120,9 @@ REPORTED ?= naive,kar3
 eval: build ## measure strategies: FILE=… FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]
 	@test -n "$(FILE)" -a -n "$(FORMAT)" || { echo "usage: make eval FILE=dev.json FORMAT=hotpotqa|2wiki|musique [STRATEGY=naive,kar3]" >&2; exit 2; }
 	$(HALMA) eval "$(FILE)" --format "$(FORMAT)" --strategy "$(STRATEGY)"
+
+everyday: build ## what people get for everyday questions; MODEL="URL NAME" measures a language model in each mix of roles
+	@python3 demo/everyday/measure.py $(HALMA) $(if $(filter-out file,$(origin STRATEGY)),--strategy $(STRATEGY)) $(if $(MODEL),--model $(MODEL)) $(MEASURE)
 
 # The three multi-hop sets if they are in DATA, otherwise the sample library's own questions.
 report: build ## an offline evaluation with its report, .halma/report/*/report.html: [DATA=FOLDER]

@@ -151,7 +151,7 @@ def ask(options, line, config):
 def configuration(options, roles):
     """A configuration in which the language model plays these roles."""
     url, name = options.model
-    lines = ["[models.main]", f'url = "{url}"', f'model = "{name}"', "timeout = 600", "", "[roles]"]
+    lines = ["[models.main]", f'url = "{url}"', f'model = "{name}"', "timeout_seconds = 600.0", "", "[roles]"]
     lines += [f'{role} = "main"' for role in roles]
     path = ROOT / "target" / "everyday" / "halma.toml"
     path.parent.mkdir(parents=True, exist_ok=True)

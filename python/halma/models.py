@@ -1225,6 +1225,18 @@ class StreamOptions(BaseModel):
     include_usage: bool | None = None
 
 
+class Suggestion(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    question: str
+    strategy: str | None = None
+    """
+    The strategy that answers it; the default one if there is none.
+    """
+
+
 class TableLine(BaseModel):
     """
     A table as SQL knows it.

@@ -50,7 +50,7 @@ async fn main() {
     let loaded = Loaded { config, origins: BTreeMap::new(), file: None };
     let lock = ServerLock::take(dir.path()).unwrap();
     let options =
-        ServeOptions { loaded, engine, dir: dir.path().to_owned(), demo: false, insecure: false };
+        ServeOptions { loaded, engine, dir: dir.path().to_owned(), demo: None, insecure: false };
     let server = Server::bind(options, lock).await.unwrap();
     let url = format!("http://{}", server.addr());
     let address = server.addr();

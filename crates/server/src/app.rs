@@ -13,6 +13,7 @@ use crate::limits::allowance::Allowance;
 use crate::limits::rate_limit::RateLimit;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
+use crate::routes::examples::Suggestion;
 use crate::settings::{SETTINGS_ENTRIES, SharedSettings};
 use crate::storage_health::StorageHealth;
 use crate::workspace::{DEFAULT, Purpose, Workspace, Workspaces, has_changed};
@@ -40,7 +41,8 @@ pub(crate) struct App {
     pub(crate) role_changes: Mutex<()>,
     /// Held while a prompt is checked and replaced.
     pub(crate) prompt_changes: Mutex<()>,
-    pub(crate) demo: bool,
+    /// The questions that are offered where the demo library is served.
+    pub(crate) demo: Option<Vec<Suggestion>>,
     /// Whether the server is bound to a loopback address.
     pub(crate) loopback: bool,
     pub(crate) stop: watch::Sender<Stop>,
@@ -71,7 +73,7 @@ pub(crate) struct AppSetup<'a> {
     pub(crate) engine: Engine,
     /// The folder of the base.
     pub(crate) dir: &'a Path,
-    pub(crate) demo: bool,
+    pub(crate) demo: Option<Vec<Suggestion>>,
     pub(crate) loopback: bool,
     pub(crate) purpose: Purpose,
 }

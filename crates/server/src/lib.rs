@@ -30,6 +30,7 @@ pub use checks::check as check_settings;
 pub use keys::{Key, KeyFile, KeysError, NewKey, Scope};
 pub use mcp::serve_stdio;
 pub use reserved_address::ReservedAddress;
+pub use routes::examples::Suggestion;
 pub use serve::{
     Reloader, ServeError, ServeOptions, Server, ServerLock, announce, reload_signals, stop_signal,
 };

@@ -24,6 +24,7 @@ use crate::limits::handles;
 use crate::problem::Problem;
 use crate::reserved_address::ReservedAddress;
 use crate::routes;
+use crate::routes::examples::Suggestion;
 use crate::settings::follow_settings;
 use crate::storage_health::StorageHealth;
 use crate::workspace::Purpose;
@@ -39,8 +40,8 @@ pub struct ServeOptions {
     pub engine: Engine,
     /// The folder of its base; the other workspaces are below it.
     pub dir: PathBuf,
-    /// Whether it serves the demo library.
-    pub demo: bool,
+    /// The questions that are offered where the demo library is served.
+    pub demo: Option<Vec<Suggestion>>,
     /// Allow a public address without API keys.
     pub insecure: bool,
 }

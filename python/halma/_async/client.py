@@ -129,9 +129,9 @@ class AsyncHalma(AsyncFeedback, AsyncEvaluations, AsyncAdministration):
         """The ways of answering, with what each needs."""
         return await self._send(Call("GET", "/api/v1/strategies", of(list[models.StrategyLine])))
 
-    async def examples(self) -> list[str]:
+    async def examples(self) -> list[models.Suggestion]:
         """A few questions that the documents answer."""
-        return await self._send(Call("GET", "/api/v1/examples", _requests.items_of(str)))
+        return await self._send(Call("GET", "/api/v1/examples", _requests.items_of(models.Suggestion)))
 
     # Documents
 

@@ -129,9 +129,9 @@ class Halma(Feedback, Evaluations, Administration):
         """The ways of answering, with what each needs."""
         return self._send(Call("GET", "/api/v1/strategies", of(list[models.StrategyLine])))
 
-    def examples(self) -> list[str]:
+    def examples(self) -> list[models.Suggestion]:
         """A few questions that the documents answer."""
-        return self._send(Call("GET", "/api/v1/examples", _requests.items_of(str)))
+        return self._send(Call("GET", "/api/v1/examples", _requests.items_of(models.Suggestion)))
 
     # Documents
 

@@ -6,8 +6,10 @@ use anyhow::Context as _;
 use console::style;
 use halma_core::ConfigError;
 use halma_engine::{AskRequest, AskResult, Engine, IndexOptions};
+use halma_server::Suggestion;
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::setup::{create_or_open, load_config};
 use crate::args::{Common, Demo};
@@ -16,6 +18,8 @@ use crate::view::{self, duration, progress};
 
 static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../demo/library");
 const QUESTIONS: &str = include_str!("../../../../demo/questions.jsonl");
+/// Questions as strangers type them; those of the library are asked as well.
+const EVERYDAY: &str = include_str!("../../../../demo/everyday/questions.jsonl");
 const STRATEGY: &str = "kar3";
 /// For questions about the future.
 const FORECASTING: &str = "pike_l3";
@@ -39,6 +43,21 @@ struct DemoQuestion {
 enum Needs {
     Offline,
     Model,
+}
+
+/// An everyday question (`demo/everyday`). Without accepted answers, the documents do not say it.
+#[derive(Deserialize)]
+struct EverydayQuestion {
+    folder: String,
+    question: String,
+    answers: Vec<String>,
+}
+
+#[derive(Default)]
+struct Everyday {
+    right: usize,
+    wrong: usize,
+    unanswered: usize,
 }
 
 #[derive(Default)]
@@ -69,8 +88,9 @@ pub(crate) async fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
     for question in questions()? {
         session.ask(&question).await?;
     }
+    let everyday = session.ask_everyday().await?;
     let tally = session.tally;
-    closing(&tally, &base, has_model)?;
+    closing(&tally, &everyday, (&base, has_model))?;
     if tally.failed > 0 || tally.answered == 0 {
         anyhow::bail!("{} of {} questions did not run", tally.failed, tally.answered);
     }
@@ -78,17 +98,33 @@ pub(crate) async fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
 }
 
 fn questions() -> anyhow::Result<Vec<DemoQuestion>> {
-    let lines = QUESTIONS.lines().filter(|line| !line.trim().is_empty());
+    read(QUESTIONS)
+}
+
+/// Everyday questions about the sample library.
+fn everyday_questions() -> anyhow::Result<Vec<EverydayQuestion>> {
+    let mut questions: Vec<EverydayQuestion> = read(EVERYDAY)?;
+    questions.retain(|question| question.folder == "demo/library");
+    Ok(questions)
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> anyhow::Result<Vec<T>> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| serde_json::from_str(line).context("a demo question is malformed")).collect()
 }
 
-/// Questions that the page offers over the sample library: one of each kind that needs no model.
-pub(crate) fn example_questions() -> anyhow::Result<Vec<String>> {
+/// Questions that the web UI offers over the sample library: one of each kind that needs no model,
+/// with the strategy under which a test found its answer right.
+pub(crate) fn suggestions() -> anyhow::Result<Vec<Suggestion>> {
     let mut kinds = HashSet::new();
     let offline =
         questions()?.into_iter().filter(|question| question.needs == Needs::Offline).rev();
     let chosen = offline.filter(|question| kinds.insert(question.kind.clone()));
-    Ok(chosen.map(|question| question.question).collect())
+    let suggest = |question: DemoQuestion| Suggestion {
+        strategy: Some(strategy_for(&question.kind).into()),
+        question: question.question,
+    };
+    Ok(chosen.map(suggest).collect())
 }
 
 /// Writes the sample library to disk, so that cited documents can be opened.
@@ -113,9 +149,12 @@ pub(crate) fn write_library(into: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn strategy_for(kind: &str) -> &'static str {
+    if kind == "predictive" { FORECASTING } else { STRATEGY }
+}
+
 fn request(question: &str, kind: &str) -> AskRequest {
-    let strategy = if kind == "predictive" { FORECASTING } else { STRATEGY };
-    AskRequest { strategy: Some(strategy.into()), ..AskRequest::new(question) }
+    AskRequest { strategy: Some(strategy_for(kind).into()), ..AskRequest::new(question) }
 }
 
 struct Session {
@@ -156,6 +195,27 @@ impl Session {
         print_result(&result)?;
         view::print(&verdict)
     }
+
+    /// Asks the everyday questions with the default strategy and counts what a person would get. A
+    /// language model is not paid for that.
+    async fn ask_everyday(&self) -> anyhow::Result<Everyday> {
+        let mut everyday = Everyday::default();
+        if self.has_model {
+            return Ok(everyday);
+        }
+        for EverydayQuestion { question, answers, .. } in everyday_questions()? {
+            let answer = self.engine.ask(AskRequest::new(question)).await?.outcome.answer;
+            match answer {
+                Ok(answer) if !answer.abstained && !answer.text.trim().is_empty() => {
+                    let right = is_correct(&answer.text, &answers);
+                    everyday.right += usize::from(right);
+                    everyday.wrong += usize::from(!right);
+                }
+                _ => everyday.unanswered += 1,
+            }
+        }
+        Ok(everyday)
+    }
 }
 
 fn verdict(correct: Option<bool>, accepted: &[String]) -> String {
@@ -185,7 +245,11 @@ fn is_correct(answer: &str, accepted: &[String]) -> bool {
     })
 }
 
-fn closing(tally: &Tally, base: &Path, has_model: bool) -> anyhow::Result<()> {
+fn closing(
+    tally: &Tally,
+    everyday: &Everyday,
+    (base, has_model): (&Path, bool),
+) -> anyhow::Result<()> {
     view::print(&heading("Summary"))?;
     view::print(&format!(
         "{} questions answered; {} of {} with a known answer correct; {} skipped because they need \
@@ -193,6 +257,11 @@ fn closing(tally: &Tally, base: &Path, has_model: bool) -> anyhow::Result<()> {
         tally.answered, tally.correct, tally.checkable, tally.skipped
     ))?;
     if !has_model {
+        let Everyday { right, wrong, unanswered } = everyday;
+        view::print(&format!(
+            "Everyday questions, a third of which the library cannot answer: {right} right, {wrong} \
+             wrong, {unanswered} not answered. `make everyday` measures 200 of them.",
+        ))?;
         view::print(
             "The offline model extracts its answers from the documents: it can find, follow and compare \
              facts, and continue the series of a table, but not summarize or create. Configure a model with `halma init`.",

@@ -12,7 +12,7 @@ pub(crate) async fn run(args: Mcp, common: &Common) -> anyhow::Result<()> {
     let dir = base_folder(&kb)?;
     with_prompts(&mut loaded, &dir);
     let engine = open(loaded.config.clone(), &kb)?;
-    let (demo, insecure) = (false, false);
+    let (demo, insecure) = (None, false);
     let options = ServeOptions { loaded, engine, dir, demo, insecure };
     Ok(Box::pin(serve_stdio(options)).await?)
 }

@@ -10,7 +10,7 @@ use halma_server::{
 use tokio::sync::mpsc::UnboundedReceiver;
 use toml::Value;
 
-use super::demo::{example_questions, write_library};
+use super::demo::{suggestions, write_library};
 use super::setup::{create_or_open, is_unmade, load_config};
 use crate::args::{Common, Serve};
 use crate::view::index_report::summary;
@@ -45,12 +45,10 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
         );
     }
     if args.demo {
-        if loaded.config.serve.examples.is_empty() {
-            loaded.config.serve.examples = example_questions()?;
-        }
         index_library(&engine, &dir).await?;
     }
-    let (demo, insecure) = (args.demo, args.insecure);
+    let demo = args.demo.then(suggestions).transpose()?;
+    let insecure = args.insecure;
     let file = loaded.file.clone();
     let options = ServeOptions { loaded, engine, dir: dir.clone(), demo, insecure };
     let server = Server::listen(address, options, lock)?;

@@ -152,8 +152,27 @@ fn the_demo_is_served_with_its_originals() {
     let address = address(&mut child);
     assert!(get(&address, "/api/v1/me", "").contains("\"demo\":true"));
     assert!(get(&address, "/api/v1/documents/biosimilars.csv/file", "").contains("attachment"));
+    every_suggestion_is_right(&address);
     assert_eq!(terminated(child), 0);
     assert!(program.path(".halma/demo/base/files/biosimilars.csv").is_file());
+}
+
+/// Asks each question that the web UI offers by the strategy that it comes with.
+#[cfg(unix)]
+fn every_suggestion_is_right(address: &str) {
+    let questions = include_str!("../../../../demo/questions.jsonl").lines();
+    let questions: Vec<Value> = questions.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let offered = body_of(&get(address, "/api/v1/examples", ""));
+    let offered = offered["items"].as_array().unwrap();
+    assert!(offered.len() >= 4, "{offered:?}");
+    for suggestion in offered {
+        let known = questions.iter().find(|one| one["question"] == suggestion["question"]).unwrap();
+        let reply = post(address, "/api/v1/ask", suggestion);
+        let given = reply["answer"]["text"].as_str().unwrap();
+        let accepted = known["answers"].as_array().unwrap();
+        let is_right = accepted.iter().any(|form| given.contains(form.as_str().unwrap()));
+        assert!(is_right, "{suggestion}: {given}");
+    }
 }
 
 #[test]

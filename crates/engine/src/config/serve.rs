@@ -36,7 +36,8 @@ pub struct ServeConfig {
     pub drain_seconds: f64,
     /// Traces retained per knowledge base; the oldest are deleted first.
     pub keep_traces: usize,
-    /// Questions that the web UI offers on its empty page; without any, some about the documents.
+    /// Questions that the web UI offers on its empty page; without any, atoms that are
+    /// questions whose document a search finds.
     pub examples: Vec<String>,
     /// Folders of evaluations.
     pub evaluations: Vec<PathBuf>,

@@ -1,10 +1,10 @@
 //! Questions that the documents answer, for people who do not know yet what to ask.
-use std::collections::BTreeSet;
-
 use axum::Json;
 use axum::extract::State;
-use halma_core::Layer;
-use halma_engine::{Engine, ListQuery};
+use halma_core::{Filter, Layer, Mode};
+use halma_engine::{Engine, ListQuery, SearchQuery};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::access::MayAskDocuments;
 use crate::app::Shared;
@@ -26,36 +26,58 @@ const NODES: usize = 20;
 /// The longest question that is offered, in characters.
 const LONGEST: usize = 110;
 
+/// How many passages may be found for a question until one of its own document is among them.
+const PASSAGES: usize = 3;
+
+/// A question that is offered.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Suggestion {
+    pub question: String,
+    /// The strategy that answers it; the default one if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
+}
+
+impl From<String> for Suggestion {
+    fn from(question: String) -> Self {
+        Self { question, strategy: None }
+    }
+}
+
 /// List a few questions that the documents answer: those of `serve.examples` for the default
-/// workspace, atoms that are questions, one of each document, or else questions about the documents'
-/// titles.
+/// workspace, those of the demo, or atoms that are questions and whose own document is found for
+/// them, one of each document. Without such atoms the list is empty.
 #[utoipa::path(get, path = "/api/v1/examples", tag = "ask",
-    responses((status = 200, body = Items<String>), (status = 401, body = Problem)))]
+    responses((status = 200, body = Items<Suggestion>), (status = 401, body = Problem)))]
 pub(crate) async fn examples(
     State(app): State<Shared>,
     MayAskDocuments(caller): MayAskDocuments,
-) -> Result<Json<Items<String>>, Problem> {
-    if caller.workspace.name == DEFAULT && !app.config.examples.is_empty() {
-        return Ok(Json(Items::whole(app.config.examples.clone())));
+) -> Result<Json<Items<Suggestion>>, Problem> {
+    if caller.workspace.name == DEFAULT {
+        let configured: Vec<_> = app.config.examples.iter().cloned().map(Into::into).collect();
+        let offered = if configured.is_empty() { app.demo.clone() } else { Some(configured) };
+        if let Some(offered) = offered {
+            return Ok(Json(Items::whole(offered)));
+        }
     }
-    run_blocking(move || {
+    let engine = caller.workspace.engine();
+    let candidates = run_blocking(move || {
         let query = DocumentQuery { query: None, state: None, limit: DOCUMENTS, after: None };
-        let listed = documents::list(&caller.workspace, &query)?.items;
         let engine = caller.workspace.engine();
-        let mut questions = vec![];
-        for document in &listed {
-            questions.extend(question_of(&engine, &document.name)?);
-        }
-        let mut titles = BTreeSet::new();
-        for document in listed.iter().filter(|document| !document.title.is_empty()) {
-            if questions.len() < MOST && titles.insert(&document.title) {
-                questions.push(format!("What do the documents say about {}?", document.title));
-            }
-        }
-        questions.truncate(MOST);
-        Ok(Json(Items::whole(questions)))
+        let listed = documents::list(&caller.workspace, &query)?.items.into_iter();
+        let asked =
+            listed.map(|document| Ok((question_of(&engine, &document.name)?, document.name)));
+        asked.collect::<Result<Vec<_>, Problem>>()
     })
-    .await
+    .await?;
+    let mut offered = vec![];
+    for (question, document) in candidates {
+        let Some(question) = question else { continue };
+        if offered.len() < MOST && finds(&engine, &question, &document).await? {
+            offered.push(question.into());
+        }
+    }
+    Ok(Json(Items::whole(offered)))
 }
 
 /// The first atom of a document that is a question.
@@ -71,4 +93,18 @@ fn question_of(engine: &Engine, document: &str) -> Result<Option<String>, Proble
     Ok(questions.find(|text| {
         text.trim_end().ends_with(['?', '？', '؟']) && text.chars().count() <= LONGEST
     }))
+}
+
+/// Whether a search for the question finds the document that it was taken from. A search costs no
+/// call of a model, so that offering questions is free.
+async fn finds(engine: &Engine, question: &str, document: &str) -> Result<bool, Problem> {
+    let query = SearchQuery {
+        text: question.to_owned(),
+        layer: Layer::Chunk,
+        mode: Mode::default(),
+        limit: PASSAGES,
+        filter: Filter::default(),
+    };
+    let hits = engine.search(query).await?;
+    Ok(hits.iter().any(|hit| hit.document == document))
 }

@@ -6,7 +6,7 @@ mod documents;
 mod entities;
 mod evaluation_runs;
 mod evaluations;
-mod examples;
+pub(crate) mod examples;
 pub(crate) mod feedback;
 mod nodes;
 mod reference;

@@ -166,7 +166,7 @@ async fn a_public_address_requires_keys() {
         let engine = Engine::create_or_open(config.clone(), dir.path()).unwrap();
         let loaded = Loaded { config: config.clone(), origins: BTreeMap::new(), file: None };
         let options =
-            ServeOptions { loaded, engine, dir: dir.path().to_owned(), demo: false, insecure };
+            ServeOptions { loaded, engine, dir: dir.path().to_owned(), demo: None, insecure };
         let lock = ServerLock::take(dir.path()).unwrap();
         let got = Server::bind(options, lock).await;
         assert_eq!(got.is_ok(), bound, "{keys} {insecure}");

@@ -105,7 +105,7 @@ impl World {
             loaded,
             engine,
             dir: dir.path().to_owned(),
-            demo: false,
+            demo: None,
             insecure: false,
         };
         let lock = ServerLock::take(dir.path()).unwrap();

@@ -87,7 +87,7 @@ pub(crate) async fn me(State(app): State<Shared>, AnyKey(caller): AnyKey) -> Jso
         keys_required: caller.key.is_some(),
         name: caller.key.as_ref().map(|key| key.name.clone()),
         documents: caller.documents().cloned(),
-        demo: app.demo,
+        demo: app.demo.is_some(),
     })
 }
 

@@ -748,6 +748,11 @@ export interface StreamOptions {
   include_usage?: boolean;
 }
 
+export interface Suggestion {
+  question: string;
+  strategy?: string | null;
+}
+
 export interface TableLine {
   caption?: string | null;
   columns: ColumnLine[];

@@ -148,10 +148,12 @@ class Conversation {
     });
   }
 
-  ask(text: string): void {
+  /** Asks a question; a suggestion brings the strategy that answers it. */
+  ask(text: string, strategy?: string): void {
     const question: Question = { text, history: this.history(), runs: [] };
     this.questions.push(question);
-    this.run(this.questions.length - 1, $state.snapshot(this.options) as AskOptions);
+    const options = $state.snapshot(this.options) as AskOptions;
+    this.run(this.questions.length - 1, strategy ? { ...options, strategy } : options);
   }
 
   /** Runs a question again, in addition to its earlier runs. */

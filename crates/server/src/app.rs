@@ -13,9 +13,9 @@ use crate::limits::allowance::Allowance;
 use crate::limits::rate_limit::RateLimit;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
-use crate::routes::examples::Suggestion;
 use crate::settings::{SETTINGS_ENTRIES, SharedSettings};
 use crate::storage_health::StorageHealth;
+use crate::suggestion::Suggestion;
 use crate::workspace::{DEFAULT, Purpose, Workspace, Workspaces, has_changed};
 
 pub(crate) type Shared = Arc<App>;

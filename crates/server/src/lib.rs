@@ -22,6 +22,7 @@ mod serve;
 mod settings;
 mod sse;
 mod storage_health;
+mod suggestion;
 mod usage;
 mod workspace;
 
@@ -30,8 +31,8 @@ pub use checks::check as check_settings;
 pub use keys::{Key, KeyFile, KeysError, NewKey, Scope};
 pub use mcp::serve_stdio;
 pub use reserved_address::ReservedAddress;
-pub use routes::examples::Suggestion;
 pub use serve::{
     Reloader, ServeError, ServeOptions, Server, ServerLock, announce, reload_signals, stop_signal,
 };
+pub use suggestion::Suggestion;
 pub use workspace::has_workspace;

@@ -24,9 +24,9 @@ use crate::limits::handles;
 use crate::problem::Problem;
 use crate::reserved_address::ReservedAddress;
 use crate::routes;
-use crate::routes::examples::Suggestion;
 use crate::settings::follow_settings;
 use crate::storage_health::StorageHealth;
+use crate::suggestion::Suggestion;
 use crate::workspace::Purpose;
 
 /// Bytes of the request line and headers at most.

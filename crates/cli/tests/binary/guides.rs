@@ -46,9 +46,8 @@ fn arguments(command: &str) -> Vec<String> {
         1 => vec![part.to_owned()],
         _ => part.split_whitespace().map(str::to_owned).collect(),
     });
-    let whole = |word: String| match word.starts_with("demo/") {
-        true => root().join(word).display().to_string(),
-        false => word,
+    let whole = |word: String| {
+        if word.starts_with("demo/") { root().join(word).display().to_string() } else { word }
     };
     words.map(whole).collect()
 }

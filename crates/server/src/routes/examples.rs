@@ -3,8 +3,6 @@ use axum::Json;
 use axum::extract::State;
 use halma_core::{Filter, Layer, Mode};
 use halma_engine::{Engine, ListQuery, SearchQuery};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use crate::access::MayAskDocuments;
 use crate::app::Shared;
@@ -12,6 +10,7 @@ use crate::documents::{self, DocumentQuery};
 use crate::limits::blocking::run_blocking;
 use crate::pagination::Items;
 use crate::problem::Problem;
+use crate::suggestion::Suggestion;
 use crate::workspace::DEFAULT;
 
 /// How many questions are offered.
@@ -28,21 +27,6 @@ const LONGEST: usize = 110;
 
 /// How many passages may be found for a question until one of its own document is among them.
 const PASSAGES: usize = 3;
-
-/// A question that is offered.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Suggestion {
-    pub question: String,
-    /// The strategy that answers it; the default one if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub strategy: Option<String>,
-}
-
-impl From<String> for Suggestion {
-    fn from(question: String) -> Self {
-        Self { question, strategy: None }
-    }
-}
 
 /// List a few questions that the documents answer: those of `serve.examples` for the default
 /// workspace, those of the demo, or atoms that are questions and whose own document is found for

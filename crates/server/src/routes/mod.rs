@@ -6,7 +6,7 @@ mod documents;
 mod entities;
 mod evaluation_runs;
 mod evaluations;
-pub(crate) mod examples;
+mod examples;
 pub(crate) mod feedback;
 mod nodes;
 mod reference;

@@ -179,7 +179,7 @@ const ROUTES = [
     return { columns: ["towers", "mean_height"], rows: [{ values: [5, 33.4], sources: [] }], documents: ["towers/list.csv"], cut: false };
   }],
   ["GET", /^\/strategies$/, () => strategies],
-  ["GET", /^\/examples$/, () => ({ items: world.nodes.filter((n) => n.layer === "atom" && n.text.endsWith("?")).slice(0, 3).map((n) => n.text) })],
+  ["GET", /^\/examples$/, () => ({ items: world.nodes.filter((n) => n.layer === "atom" && n.text.endsWith("?")).slice(0, 3).map((n) => ({ question: n.text })) })],
   ["PUT", /^\/models\/roles$/, async (_, __, request) => ({ ...MODELS, roles: Object.assign(MODELS.roles, JSON.parse(await body(request)).roles) })],
   ["GET", /^\/prompts$/, () => ({ items: prompts.map(({ text, shipped_text, ...line }) => line) })],
   ["GET", /^\/prompts\/(.+)$/, ([name]) => prompts.find((p) => p.name === name)],

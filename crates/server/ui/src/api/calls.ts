@@ -77,7 +77,7 @@ export const base = {
   sql: (sql: string) => json<T.SqlResult>("/sql", { body: { sql } }),
 };
 
-export const examples = async () => (await list<Suggestion>("/examples")).items;
+export const examples = async () => (await list<T.Suggestion>("/examples")).items;
 
 export const strategies = async () => (await list<T.StrategyLine>("/strategies")).items;
 

@@ -153,7 +153,8 @@ class Conversation {
     const question: Question = { text, history: this.history(), runs: [] };
     this.questions.push(question);
     const options = $state.snapshot(this.options) as AskOptions;
-    this.run(this.questions.length - 1, strategy ? { ...options, strategy } : options);
+    // The settings are those of the strategy that was chosen.
+    this.run(this.questions.length - 1, strategy ? { ...options, settings: undefined, strategy } : options);
   }
 
   /** Runs a question again, in addition to its earlier runs. */

@@ -48,7 +48,8 @@ pub use prompt::{
     PROMPTS, Prompt, PromptError, PromptFile, PromptInfo, PromptSet, Prompts, Rendered, Shape,
 };
 pub use question::{
-    Answer, AnswerKind, AnswerStep, AnswerStyle, Citation, Claim, FullAnswer, Question,
+    Answer, AnswerKind, AnswerStep, AnswerStyle, Citation, Claim, FullAnswer, NearestPassage,
+    Question, ResultKind,
 };
 pub use reply::field::FieldReader;
 pub use reply::{AnswerText, NextQuestion, parse_json};

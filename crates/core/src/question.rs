@@ -68,11 +68,41 @@ pub enum AnswerStyle {
     Full,
 }
 
+/// What kind of result a question has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ResultKind {
+    /// An answer that the cited passages state.
+    #[default]
+    Answer,
+    /// The nearest passages, in place of an answer.
+    Passages,
+    /// A value computed from tables or from a list of what was found.
+    Count,
+    /// A value predicted from a series.
+    Forecast,
+    /// Neither an answer nor passages.
+    None,
+}
+
+/// A passage that is shown where there is no answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct NearestPassage {
+    /// The whole passage.
+    pub text: String,
+    /// Where it is; it quotes the sentence that is nearest to the question.
+    pub source: Citation,
+}
+
 /// What a strategy returns. An abstention has empty `text` and says why in `reason`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Answer {
     pub text: String,
+    #[serde(default)]
+    pub kind: ResultKind,
     /// The reader's account of how the answer follows, or why there is none.
     pub reason: String,
     pub citations: Vec<Citation>,
@@ -96,6 +126,9 @@ pub struct Answer {
     /// citations itself has written it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<FullAnswer>,
+    /// The passages nearest to a question that has no answer, nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passages: Vec<NearestPassage>,
 }
 
 impl Answer {

@@ -3,6 +3,7 @@
 mod check;
 mod classify;
 mod compare;
+mod confidence;
 mod decompose;
 mod explain;
 mod forecast;
@@ -28,9 +29,11 @@ mod words;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use halma_core::text::support::TitledText;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, PassageReader};
 use tokio::sync::Semaphore;
 
+pub use self::confidence::Evidence;
 use self::input::variables;
 use self::lexicon::Lexicon;
 use self::read::Reader;
@@ -57,6 +60,12 @@ impl Extractive {
     #[must_use]
     pub fn with(self, reader: Arc<dyn PassageReader>) -> Self {
         Self { trained: Some(reader), ..self }
+    }
+
+    /// What supports a short answer in the passages that it rests on. It computes for some tens of
+    /// milliseconds and blocks.
+    pub fn evidence(&self, question: &str, answer: &str, passages: &[TitledText<'_>]) -> Evidence {
+        confidence::evidence(&self.lexicon, self.trained.as_deref(), (question, answer), passages)
     }
 
     /// The reply by task; `None` for a task that rules cannot do.

@@ -2,7 +2,10 @@
 use std::fmt::Write as _;
 
 use console::style;
-use halma_core::{Answer, AnswerStep, Event, PredictionInterval, ReplyStatus, Trace, round};
+use halma_core::{
+    Answer, AnswerStep, Event, NearestPassage, PredictionInterval, ReplyStatus, ResultKind, Trace,
+    round,
+};
 use halma_engine::AskResult;
 
 use super::{duration, plural, shorten, thousands};
@@ -31,9 +34,10 @@ pub(crate) fn answer(answer: &Answer, result: &AskResult, log: bool) -> String {
         let _ =
             writeln!(out, "{}", style("Partial: the budget was spent before the end.").yellow());
     }
+    passages(answer, &mut out);
     steps(answer, result, &mut out);
     series(result, &mut out);
-    if log || answer.abstained {
+    if log {
         hops(trace, &mut out);
     }
     sources(answer, &mut out);
@@ -41,10 +45,34 @@ pub(crate) fn answer(answer: &Answer, result: &AskResult, log: bool) -> String {
     out
 }
 
+/// The nearest passages, each with its nearest sentence in bold.
+fn passages(answer: &Answer, out: &mut String) {
+    for (number, NearestPassage { text, source }) in (1..).zip(&answer.passages) {
+        let page = source.page.map_or_else(String::new, |page| format!(", page {page}"));
+        let _ = writeln!(
+            out,
+            "\n{number}. {} ({}{page})",
+            style(&source.title).cyan(),
+            source.document
+        );
+        let (before, after) = text.split_once(&source.quote).unwrap_or((text, ""));
+        let quote = if after.is_empty() && before == text { "" } else { source.quote.as_str() };
+        let skipped = before.chars().count().saturating_sub(MAX_QUOTE_CHARS);
+        let near: String = before.chars().skip(skipped).collect();
+        let dots = if skipped > 0 { "…" } else { "" };
+        let after = shorten(after, MAX_QUOTE_CHARS);
+        let _ = writeln!(out, "{dots}{near}{}{after}", style(quote).bold());
+    }
+}
+
 /// The answer, once: its sentences, below the short answer where they say more.
 fn headline(answer: &Answer, out: &mut String) {
     if answer.abstained {
-        let _ = writeln!(out, "{}", style("No answer was found.").yellow().bold());
+        let text = match answer.kind {
+            ResultKind::Passages => "Nearest passages",
+            _ => "No answer was found.",
+        };
+        let _ = writeln!(out, "{}", style(text).yellow().bold());
     } else if !begins(answer) {
         let _ = writeln!(out, "{}", style(&answer.text).bold());
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{ConfigError, Embedder, Llm, Models, PassageReader, Price, Reranker, Tagging};
+use halma_core::{ConfigError, Embedder, Llm, Models, Price, Reranker, Tagging};
 use halma_kb::{ThresholdSources, Thresholds};
 use halma_models::embed::minilm::{self, LocalOptions, MiniLm, WeightsError};
 use halma_models::{
@@ -38,22 +38,18 @@ pub(crate) struct Opened<T> {
 pub(crate) fn models(
     config: &Config,
     cache: Option<&Arc<Cache>>,
-    heads: Option<&Arc<dyn PassageReader>>,
+    offline: &Extractive,
 ) -> Result<Models, ConfigError> {
-    models_by(config, heads, |endpoint, limits| wrapped(endpoint, limits, cache.cloned()))
+    models_by(config, offline, |endpoint, limits| wrapped(endpoint, limits, cache.cloned()))
 }
 
 /// The model of every role, those of servers by `make`.
 pub(crate) fn models_by(
     config: &Config,
-    heads: Option<&Arc<dyn PassageReader>>,
+    offline: &Extractive,
     make: impl Fn(Endpoint, Limits) -> Result<Arc<dyn Llm>, ConfigError>,
 ) -> Result<Models, ConfigError> {
-    let rules = Extractive::new();
-    let offline: Arc<dyn Llm> = match heads {
-        Some(heads) => Arc::new(rules.with(Arc::clone(heads))),
-        None => Arc::new(rules),
-    };
+    let offline: Arc<dyn Llm> = Arc::new(offline.clone());
     let mut built: std::collections::BTreeMap<&str, Arc<dyn Llm>> = [(OFFLINE, offline)].into();
     for (name, model) in &config.models {
         let used = ROLES.iter().any(|role| config.model_of(role) == name);

@@ -6,6 +6,7 @@ use halma_core::{
 };
 use halma_kb::{Base, Workers};
 use halma_models::Cache;
+use halma_offline::Extractive;
 
 use crate::assemble;
 use crate::config::{BudgetConfig, Config, ModelConfig};
@@ -19,6 +20,7 @@ pub(crate) struct SharedResources {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     /// What reads passages for the offline model.
     pub(crate) heads: Option<Arc<dyn PassageReader>>,
+    pub(crate) offline: Extractive,
     reranker: Option<Arc<dyn Reranker>>,
     tagger: Tagging,
     pub(crate) workers: Option<Arc<Workers>>,
@@ -50,11 +52,23 @@ impl SharedResources {
         let warnings = opened.warning.into_iter().chain(heads.warning).chain(unpriced(config));
         let warnings = warnings.collect();
         let (embedder, heads) = (opened.value.embedder, heads.value);
+        let rules = Extractive::new();
+        let offline = heads.iter().cloned().fold(rules, Extractive::with);
         let reranker = assemble::reranker(&config.reranker, embedder.as_ref())?;
         let tagger = assemble::tagger(config)?;
         let workers = config.worker.as_deref().map(Workers::new);
         let telemetry = Telemetry::open(&config.telemetry)?;
-        Ok(Self { prompts, embedder, heads, reranker, tagger, workers, telemetry, warnings })
+        Ok(Self {
+            prompts,
+            embedder,
+            heads,
+            offline,
+            reranker,
+            tagger,
+            workers,
+            telemetry,
+            warnings,
+        })
     }
 
     /// The same resources with the prompts read again.
@@ -70,7 +84,7 @@ impl SharedResources {
         base: &Arc<Base>,
         cache: Option<&Arc<Cache>>,
     ) -> Result<Setup, ConfigError> {
-        let models = assemble::models(config, cache, self.heads.as_ref())?;
+        let models = assemble::models(config, cache, &self.offline)?;
         let knowledge: Arc<dyn Knowledge> = Arc::new(OffRuntime::new(base));
         let setup = Setup::new(models, knowledge, Arc::clone(&self.prompts));
         let (reranker, tagger) = (self.reranker.clone(), Some(self.tagger.clone()));

@@ -11,14 +11,18 @@ use halma_core::{
     Question, Strategy, Trace, Watcher,
 };
 
+use halma_offline::Extractive;
+
 use super::Engine;
 use super::context::ContextOptions;
 use super::conversation::{Exchange, rephrase};
+use crate::config::OFFLINE;
 use crate::error::EngineError;
 use crate::feedback::Recall;
 use crate::storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 use crate::telemetry::{RunSpans, RunStart};
 use crate::writer::Writing;
+use crate::writer::passages::{confident, with_kind};
 
 /// A question with everything that decides how it is answered.
 #[derive(Default)]
@@ -101,6 +105,8 @@ pub struct Asking {
     strategy: Arc<dyn Strategy>,
     recall: Recall,
     writing: Writing,
+    /// The offline model, where it is the reader.
+    offline: Option<Extractive>,
     cx: Cx,
     traces: Arc<TraceStore>,
     key: Option<String>,
@@ -160,6 +166,8 @@ impl Engine {
             strategy,
             recall: Recall::new(&self.base, self.config.feedback),
             writing: Writing { style, check: ask.check_claims },
+            offline: (self.config.model_of("reader") == OFFLINE)
+                .then(|| self.resources.offline.clone()),
             cx,
             traces: Arc::clone(&self.traces),
             key: request.key,
@@ -234,9 +242,17 @@ impl Asking {
         let known = self.recall.answer(&question, &self.cx).await?;
         let answer = match known {
             Some(known) => known,
-            None => Outcome::run(self.strategy.as_ref(), &question, &self.cx).await.answer?,
+            None => {
+                let answer =
+                    Outcome::run(self.strategy.as_ref(), &question, &self.cx).await.answer?;
+                match &self.offline {
+                    Some(offline) => confident(offline, &question, answer, &self.cx).await,
+                    None => answer,
+                }
+            }
         };
         let answer = self.writing.write(&question, answer, &self.cx).await;
+        let answer = with_kind(&question, answer, &self.cx).await;
         Ok((question.text, answer))
     }
 

@@ -4,6 +4,7 @@ mod claims;
 mod computed;
 mod evidence;
 mod numbering;
+pub(crate) mod passages;
 mod steps;
 mod streaming;
 

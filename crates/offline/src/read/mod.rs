@@ -1,7 +1,7 @@
 //! Task `read`: the answer as a span of the context.
 mod closing;
 mod compare;
-mod fit;
+pub(crate) mod fit;
 #[cfg(test)]
 mod fitting;
 mod long;
@@ -11,7 +11,7 @@ mod score;
 mod sides;
 mod steps;
 mod subject;
-mod target;
+pub(crate) mod target;
 pub(crate) mod text;
 mod trained;
 mod yes_no;

@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 
 use halma_core::text::marks::split_mark;
-use halma_core::{Answer, Citation, FullAnswer, Span};
+use halma_core::{Answer, Citation, FullAnswer, ResultKind, Span};
 use serde_json::{Value, json};
 
 use crate::asking::AskResponse;
@@ -25,6 +25,7 @@ pub(super) struct Rendered {
 pub(super) fn render(answer: &Answer) -> Rendered {
     let listed = if answer.computation.is_some() { MAX_ROWS } else { usize::MAX };
     let (mut text, marks) = match &answer.full {
+        _ if answer.kind == ResultKind::Passages => (passages(answer), vec![]),
         _ if answer.abstained => {
             let reason = match answer.reason.as_str() {
                 "" => "it is not in the documents",
@@ -62,6 +63,17 @@ pub(super) fn render(answer: &Answer) -> Rendered {
         }
     }
     Rendered { text: text.trim_end().to_owned(), annotations }
+}
+
+/// What is shown in place of an answer: why, and the nearest passages.
+fn passages(answer: &Answer) -> String {
+    let reason = answer.limitation.as_ref().unwrap_or(&answer.reason);
+    let mut text = format!("No answer was found. {reason}\n\nNearest passages:\n");
+    for (number, passage) in (1..).zip(&answer.passages) {
+        let quote: String = passage.source.quote.chars().take(MAX_QUOTE).collect();
+        let _ = writeln!(text, "\n{number}. {}: “{quote}”", location(&passage.source));
+    }
+    text
 }
 
 /// The claims that no passage supports.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use halma_core::{ConfigError, Embedder, Models};
 use halma_models::{Cache, cached, wrapped};
+use halma_offline::Extractive;
 use halma_pg::PgError;
 use tokio::sync::oneshot;
 
@@ -103,7 +104,7 @@ impl SharedBuild {
         config: &Config,
         cache: Option<&Arc<Cache>>,
     ) -> Result<Models, ConfigError> {
-        assemble::models_by(config, None, |endpoint, limits| {
+        assemble::models_by(config, &Extractive::new(), |endpoint, limits| {
             let local = wrapped(endpoint.clone(), limits, None)?;
             let shared = Arc::new(SharedLlm { local, asker: self.asker.clone() });
             Ok(match cache {

@@ -1,0 +1,254 @@
+//! How likely a short answer of the offline model is right: whether its kind fits what the question
+//! asks for, how much of the question the sentences around it cover, and how sure the trained
+//! reader is.
+use std::collections::HashSet;
+
+use halma_core::text::support::TitledText;
+use halma_core::{AnswerKind, PassageReader};
+
+use crate::input::Passage;
+use crate::lexicon::Lexicon;
+use crate::lists::list;
+use crate::read::fit::grade;
+use crate::read::target::{Sort, Target};
+use crate::read::text::{Line, Text};
+use crate::spans::{Kind, Span, spans};
+use crate::weights::{Weights, covered, mass};
+use crate::words::{Sentence, Shape};
+
+/// Words of other languages that English questions do not begin with.
+const FOREIGN: &[&str] = &[
+    "wer", "wie", "wo", "wann", "welche", "welcher", "welches", "warum", "qui", "que", "quel",
+    "quelle", "combien", "quand", "comment", "est", "quién", "cuándo", "cuánto", "cuántos",
+    "cuántas", "cuál", "dónde", "cómo", "qué", "der", "das", "ist", "el", "la", "le", "les", "los",
+    "hat", "gibt", "und", "und", "wird", "quem", "chi", "quando", "dove",
+];
+
+/// Words of a question that ask for an amount of money.
+const MONEY: &[&str] = &[
+    "price", "cost", "costs", "fee", "fees", "pay", "charge", "charged", "rent", "salary", "paid",
+];
+
+const CURRENCIES: &[&str] = &[
+    "€", "$", "£", "¥", "eur", "euro", "euros", "usd", "dollar", "dollars", "pound", "pounds",
+    "gbp", "chf", "francs", "yen", "yuan", "cent", "cents", "元",
+];
+
+/// What a confidence is made of; each is in `[0, 1]` but for `margin`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Evidence {
+    /// How well the kind of the answer fits what is asked for.
+    pub fit: f32,
+    /// The share of the question's content words in the sentence of the answer and its title.
+    pub sentence: f32,
+    /// The same in all passages that the answer rests on.
+    pub passages: f32,
+    /// By how much the trained reader prefers the answer to no answer, in logits; 0 without one.
+    pub margin: f32,
+    /// By how much it prefers another span to the answer, in logits; 0 without one.
+    pub rival: f32,
+}
+
+impl Evidence {
+    /// The probability that the answer is right, in `[0, 1]`: a logistic function with weights
+    /// fitted to the working set of `demo/everyday` (docs/concepts/offline-model.md).
+    pub fn confidence(&self) -> f32 {
+        if self.fit < 0.5 {
+            return 0.0;
+        }
+        let sum = -9.0
+            + 2.0 * self.fit
+            + 5.0 * self.sentence
+            + 5.0 * self.passages
+            + 0.25 * self.margin.clamp(-8.0, 8.0)
+            - 0.3 * self.rival.clamp(0.0, 8.0);
+        1.0 / (1.0 + (-sum).exp())
+    }
+}
+
+/// Compares an answer with the passages that it rests on. An answer to a question in another
+/// language than English fits nothing: the rules know English alone.
+pub(crate) fn evidence(
+    lexicon: &Lexicon,
+    reader: Option<&dyn PassageReader>,
+    (question, answer): (&str, &str),
+    passages: &[TitledText<'_>],
+) -> Evidence {
+    let words = Sentence::new(question, lexicon);
+    if !is_english(&words) || answer.trim().is_empty() {
+        return Evidence::default();
+    }
+    let target = Target::new(&words, AnswerKind::Short, lexicon);
+    let passage = |p: &TitledText<'_>| Passage {
+        title: p.title.to_owned(),
+        text: p.text.to_owned(),
+        ..Passage::default()
+    };
+    let passages: Vec<Passage> = passages.iter().map(passage).collect();
+    let text = Text::new(&passages, lexicon);
+    let asked = Asked { mass: content(&words, &target), words, target };
+    let mut best = Evidence::default();
+    let mut place = None;
+    for line in &text.lines {
+        for span in spans_of(answer, &line.sentence, lexicon) {
+            let found = asked.compare(line, &span, &text);
+            if found.fit + found.sentence > best.fit + best.sentence {
+                (best, place) = (found, Some(line.passage));
+            }
+        }
+    }
+    let everything: HashSet<String> =
+        text.lines.iter().flat_map(|line| text.titled_stems(line)).collect();
+    best.passages = covered(&asked.mass, &everything);
+    if let (Some(reader), Some(place)) = (reader, place) {
+        (best.margin, best.rival) = read(reader, question, answer, &passages[place]);
+    }
+    best
+}
+
+/// Whether the words of a question are English as far as can be seen.
+fn is_english(question: &Sentence) -> bool {
+    let words: Vec<String> =
+        (0..question.words.len()).map(|at| question.word(at).to_lowercase()).collect();
+    let foreign = |word: &String| FOREIGN.contains(&word.as_str());
+    !words.iter().any(foreign) && question.text.chars().all(|c| (c as u32) < 0x250 && c != '¿')
+}
+
+/// A question with what it asks for and its content words with their weights.
+struct Asked {
+    words: Sentence,
+    target: Target,
+    mass: Vec<(String, f32)>,
+}
+
+/// The content words of a question without the noun that names the kind of the answer.
+fn content(question: &Sentence, target: &Target) -> Vec<(String, f32)> {
+    let mut mass = mass(question, &Weights::default());
+    let kind = matches!(target.sort, Sort::Date | Sort::Year | Sort::Place | Sort::Country);
+    if kind {
+        mass.retain(|(stem, _)| Some(stem) != target.head.as_ref());
+    }
+    mass
+}
+
+impl Asked {
+    fn compare(&self, line: &Line, span: &Span, text: &Text) -> Evidence {
+        let organisations: HashSet<&str> = list("organisation").collect();
+        let fit = match self.target.sort {
+            // Whether something holds, and what a thing is, no span says.
+            Sort::YesNo => 0.0,
+            _ if self.asks_money() => f32::from(u8::from(is_money(line, span))),
+            Sort::Number => f32::from(u8::from(self.counts(line, span))),
+            Sort::Thing if self.target.head.is_none() => 0.0,
+            _ => grade(&self.target, line, span, &organisations),
+        };
+        let mut stems = text.titled_stems(line);
+        stems.extend(line.life.iter().flatten().map(|&end| end.to_owned()));
+        let sentence = covered(&self.mass, &stems);
+        Evidence { fit, sentence, ..Evidence::default() }
+    }
+
+    fn asks_money(&self) -> bool {
+        let word = |at: usize| self.words.word(at).to_lowercase();
+        let money = |at: usize| MONEY.contains(&word(at).as_str());
+        let count = self.words.words.len();
+        (0..count).any(money) || (count > 1 && word(0) == "how" && word(1) == "much")
+    }
+
+    /// Whether a number stands with the noun that is counted.
+    fn counts(&self, line: &Line, span: &Span) -> bool {
+        let words = &line.sentence.words;
+        let number = words[span.words.clone()].iter().any(|word| word.shape == Shape::Digit)
+            || matches!(span.kind, Kind::Number(_));
+        let near = span.words.start.saturating_sub(2)..(span.words.end + 3).min(words.len());
+        let head = self.target.head.as_ref();
+        number && head.is_none_or(|head| words[near].iter().any(|word| word.stem == *head))
+    }
+}
+
+/// The places of an answer in a sentence. A number within a date is not a place.
+fn spans_of(answer: &str, sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {
+    let parts = Sentence::new(answer, lexicon);
+    let lower = |s: &Sentence, at: usize| s.word(at).to_lowercase();
+    let (length, all) = (parts.words.len(), sentence.words.len());
+    if length == 0 || length > all {
+        return vec![];
+    }
+    let known = spans(sentence, lexicon);
+    let within_date = |words: &std::ops::Range<usize>| {
+        known.iter().any(|other| {
+            let larger = other.words.len() > words.len();
+            let inside = other.words.start <= words.start && words.end <= other.words.end;
+            matches!(other.kind, Kind::Date(_)) && larger && inside
+        })
+    };
+    let same = |start: &usize| (0..length).all(|i| lower(sentence, start + i) == lower(&parts, i));
+    let starts = (0..=all - length).filter(same);
+    let found = starts.map(|start| {
+        let words = start..start + length;
+        let kind = known.iter().find(|span| span.words == words).map(|span| span.kind);
+        Span { words, kind: kind.unwrap_or(Kind::Phrase) }
+    });
+    let dated = |span: &Span| !matches!(span.kind, Kind::Year(_)) && within_date(&span.words);
+    found.filter(|span| !dated(span)).collect()
+}
+
+/// Whether a span is an amount with its currency.
+fn is_money(line: &Line, span: &Span) -> bool {
+    let sentence = &line.sentence;
+    let from = sentence.words[span.words.start].range.start;
+    let to = sentence.words[span.words.end - 1].range.end;
+    let before = sentence.text[..from].chars().rev().find(|c| !c.is_whitespace());
+    let after = sentence.text[to..].split_whitespace().next().unwrap_or_default().to_lowercase();
+    let after = after.trim_matches([',', '.', ';', ')', '(']).to_owned();
+    let inside = sentence.text[from..to].to_lowercase();
+    let currency = |word: &str| CURRENCIES.contains(&word);
+    let digits = inside.chars().any(|c| c.is_ascii_digit());
+    digits
+        && (before.is_some_and(|c| "€$£¥".contains(c))
+            || currency(&after)
+            || inside.split_whitespace().any(currency))
+}
+
+/// By how much an answer is preferred to none, and the best span to it.
+fn read(reader: &dyn PassageReader, question: &str, answer: &str, passage: &Passage) -> (f32, f32) {
+    let text = format!("{}. {}", passage.title, passage.text);
+    let Ok(readings) = reader.read(question, &[&text]) else { return (0.0, 0.0) };
+    let Some(reading) = readings.first() else { return (0.0, 0.0) };
+    let places = text.match_indices(answer).map(|(at, found)| at..at + found.len());
+    let own = places.filter_map(|range| reading.score(&range)).fold(f32::MIN, f32::max);
+    let best = reading.best(1).first().map_or(own, |span| span.score);
+    if own == f32::MIN { (-8.0, 8.0) } else { (own, best - own) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn confidence(question: &str, answer: &str, text: &str) -> f32 {
+        let passage = TitledText { title: "Lease", text };
+        evidence(&Lexicon::new(), None, (question, answer), &[passage]).confidence()
+    }
+
+    #[test]
+    fn an_answer_of_the_wrong_kind_is_never_sure() {
+        let text = "The lease with Acme began on 5 April 2016. The rent is 900 euros a month.";
+        assert!(confidence("What is the rent of the lease?", "900", text) > 0.5);
+        for (question, answer) in [
+            ("What is the rent of the lease?", "5 April 2016"),
+            ("How many leases began in 2016?", "5"),
+            ("Who won the lease in 2016?", "5 April 2016"),
+            ("Wer ist Acme?", "Acme"),
+            ("Is the rent 900 euros?", "900"),
+        ] {
+            assert!(confidence(question, answer, text) < 0.5, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_question_that_the_passages_do_not_cover_is_not_sure() {
+        let text = "Acme was founded by Ada Quill in 1931.";
+        assert!(confidence("Who founded Acme?", "Ada Quill", text) > 0.8);
+        assert!(confidence("Who won the world cup in 2018?", "Ada Quill", text) < 0.1);
+    }
+}

@@ -6,8 +6,10 @@ use std::collections::HashSet;
 use halma_core::text::support::TitledText;
 use halma_core::{AnswerKind, PassageReader};
 
+use crate::decompose::chain;
 use crate::input::Passage;
 use crate::lexicon::Lexicon;
+use crate::links::mentions;
 use crate::lists::list;
 use crate::read::fit::grade;
 use crate::read::target::{Sort, Target};
@@ -34,6 +36,13 @@ const CURRENCIES: &[&str] = &[
     "gbp", "chf", "francs", "yen", "yuan", "cent", "cents", "元",
 ];
 
+/// Words of questions about many things, which no sentence about one of them answers.
+const AGGREGATES: &[&str] =
+    &["total", "sum", "average", "number", "all", "list", "every", "most", "biggest", "highest"];
+
+/// The margin that stands for that of a trained reader where there is none, in logits.
+const UNREAD: f32 = 4.0;
+
 /// What a confidence is made of; each is in `[0, 1]` but for `margin`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Evidence {
@@ -43,24 +52,24 @@ pub struct Evidence {
     pub sentence: f32,
     /// The same in all passages that the answer rests on.
     pub passages: f32,
-    /// By how much the trained reader prefers the answer to no answer, in logits; 0 without one.
-    pub margin: f32,
+    /// By how much the trained reader prefers the answer to no answer, in logits.
+    pub margin: Option<f32>,
     /// By how much it prefers another span to the answer, in logits; 0 without one.
     pub rival: f32,
 }
 
 impl Evidence {
     /// The probability that the answer is right, in `[0, 1]`: a logistic function with weights
-    /// fitted to the working set of `demo/everyday` (docs/concepts/offline-model.md).
+    /// chosen on the working set of `demo/everyday` (docs/concepts/offline-model.md).
     pub fn confidence(&self) -> f32 {
         if self.fit < 0.5 {
             return 0.0;
         }
-        let sum = -9.0
+        let sum = -9.2
             + 2.0 * self.fit
-            + 5.0 * self.sentence
-            + 5.0 * self.passages
-            + 0.25 * self.margin.clamp(-8.0, 8.0)
+            + 7.0 * self.sentence
+            + 2.0 * self.passages
+            + 0.25 * self.margin.unwrap_or(UNREAD).clamp(-8.0, 8.0)
             - 0.3 * self.rival.clamp(0.0, 8.0);
         1.0 / (1.0 + (-sum).exp())
     }
@@ -101,9 +110,24 @@ pub(crate) fn evidence(
         text.lines.iter().flat_map(|line| text.titled_stems(line)).collect();
     best.passages = covered(&asked.mass, &everything);
     if let (Some(reader), Some(place)) = (reader, place) {
-        (best.margin, best.rival) = read(reader, question, answer, &passages[place]);
+        let (margin, rival) = read(reader, question, answer, &passages[place]);
+        (best.margin, best.rival) = (Some(margin), rival);
+    }
+    let linked = place.is_some_and(|place| is_linked(&text, place));
+    if linked && chain(question, lexicon).len() > 1 {
+        // The other steps are covered by the passages that lead to this one.
+        best.sentence = best.sentence.max(best.passages);
+        best.margin = best.margin.map(|margin| margin.max(UNREAD));
+        best.rival = 0.0;
     }
     best
+}
+
+/// Whether another passage names the one in which the answer stands.
+fn is_linked(text: &Text, place: usize) -> bool {
+    let title = &text.titles[place].plain;
+    !title.is_empty()
+        && text.lines.iter().any(|l| l.passage != place && mentions(&l.sentence.text, title))
 }
 
 /// Whether the words of a question are English as far as can be seen.
@@ -139,7 +163,8 @@ impl Asked {
             Sort::YesNo => 0.0,
             _ if self.asks_money() => f32::from(u8::from(is_money(line, span))),
             Sort::Number => f32::from(u8::from(self.counts(line, span))),
-            Sort::Thing if self.target.head.is_none() => 0.0,
+            Sort::Thing if self.asks(AGGREGATES) || self.is_wrong_definition(span) => 0.0,
+            Sort::Thing if self.target.head.is_none() => 0.6,
             _ => grade(&self.target, line, span, &organisations),
         };
         let mut stems = text.titled_stems(line);
@@ -148,11 +173,21 @@ impl Asked {
         Evidence { fit, sentence, ..Evidence::default() }
     }
 
+    fn asks(&self, listed: &[&str]) -> bool {
+        let words = 0..self.words.words.len();
+        words.into_iter().any(|at| listed.contains(&self.words.word(at).to_lowercase().as_str()))
+    }
+
     fn asks_money(&self) -> bool {
-        let word = |at: usize| self.words.word(at).to_lowercase();
-        let money = |at: usize| MONEY.contains(&word(at).as_str());
-        let count = self.words.words.len();
-        (0..count).any(money) || (count > 1 && word(0) == "how" && word(1) == "much")
+        let begins = self.words.text.to_lowercase().starts_with("how much ");
+        begins || self.asks(MONEY)
+    }
+
+    /// Whether a name stands for what a thing is: `What is a lease?`
+    fn is_wrong_definition(&self, span: &Span) -> bool {
+        let text = self.words.text.to_lowercase();
+        let defines = text.starts_with("what is a ") || text.starts_with("what is an ");
+        defines && matches!(span.kind, Kind::Name | Kind::Quoted | Kind::Country)
     }
 
     /// Whether a number stands with the noun that is counted.

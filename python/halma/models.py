@@ -974,6 +974,18 @@ class ReplyStatus(RootModel[ReplyStatus1 | ReplyStatus2]):
     """
 
 
+class ResultKind(Enum):
+    """
+    What kind of result a question has.
+    """
+
+    answer = 'answer'
+    passages = 'passages'
+    count = 'count'
+    forecast = 'forecast'
+    none = 'none'
+
+
 class RoleAssignment(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -2412,6 +2424,25 @@ class Models(BaseModel):
     """
 
 
+class NearestPassage(BaseModel):
+    """
+    A passage that is shown where there is no answer.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    source: Citation
+    """
+    Where it is; it quotes the sentence that is nearest to the question.
+    """
+    text: str
+    """
+    The whole passage.
+    """
+
+
 class Neighbourhood(BaseModel):
     """
     A node and the nodes that share an edge with it.
@@ -2638,6 +2669,7 @@ class Answer(BaseModel):
     In `[0, 1]` where the strategy can tell.
     """
     full: FullAnswer | None = None
+    kind: ResultKind | None = None
     limitation: str | None = None
     """
     What the answer falls short of, in a sentence for people: a summary in place of a forecast.
@@ -2645,6 +2677,10 @@ class Answer(BaseModel):
     partial: bool
     """
     A budget was spent before the strategy was done.
+    """
+    passages: list[NearestPassage] | None = None
+    """
+    The passages nearest to a question that has no answer, nearest first.
     """
     reason: str
     """

@@ -68,7 +68,8 @@ pub(super) fn render(answer: &Answer) -> Rendered {
 /// What is shown in place of an answer: why, and the nearest passages.
 fn passages(answer: &Answer) -> String {
     let reason = answer.limitation.as_ref().unwrap_or(&answer.reason);
-    let mut text = format!("No answer was found. {reason}\n\nNearest passages:\n");
+    let mut text = format!("No answer was found. {reason}").trim_end().to_owned();
+    text.push_str("\n\nNearest passages:\n");
     for (number, passage) in (1..).zip(&answer.passages) {
         let quote: String = passage.source.quote.chars().take(MAX_QUOTE).collect();
         let _ = writeln!(text, "\n{number}. {}: “{quote}”", location(&passage.source));
@@ -163,7 +164,7 @@ pub(super) fn usage(response: &AskResponse) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use halma_core::Claim;
+    use halma_core::{Claim, NearestPassage};
 
     use super::*;
 
@@ -246,5 +247,23 @@ mod tests {
         let answer =
             Answer { abstained: true, reason: "no near passage".into(), ..Answer::default() };
         assert_eq!(render(&answer).text, "I cannot answer that: no near passage");
+    }
+    #[test]
+    fn passages_are_no_answer() {
+        let passage = |document| NearestPassage {
+            text: "A reef is near.".into(),
+            source: citation(document),
+        };
+        let passages = vec![passage("a.md"), passage("b.md")];
+        let (kind, abstained) = (ResultKind::Passages, true);
+        let answer = Answer { kind, abstained, passages, ..Answer::default() };
+        let listed = "Nearest passages:\n\n1. a.md, page 3: “reef”\n\n2. b.md, page 3: “reef”";
+        let Rendered { text, annotations } = render(&answer);
+        assert_eq!(text, format!("No answer was found.\n\n{listed}"));
+        assert!(annotations.is_empty());
+
+        let answer = Answer { limitation: Some("There is no model.".into()), ..answer };
+        let text = format!("No answer was found. There is no model.\n\n{listed}");
+        assert_eq!(render(&answer).text, text);
     }
 }

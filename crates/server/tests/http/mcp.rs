@@ -36,6 +36,21 @@ async fn tool(world: &World, name: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn passages_are_listed_where_there_is_no_answer() {
+    let world = World::start().await;
+    let question = json!({"question": "Why did Ada Tarrant leave Velby?"});
+    let asked = tool(&world, "ask", question).await;
+    let answer = &asked["structuredContent"]["answer"];
+    assert_eq!(answer["kind"], "passages", "{asked}");
+    assert_eq!(answer["text"], "");
+    let text = asked["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("No answer was found. No language model is configured"), "{text}");
+    let listed = "1. people/tarrant.md: “Ada Tarrant was born in Velby in 1840.”";
+    assert!(text.contains(listed), "{text}");
+    assert_eq!(answer["passages"][0]["source"]["document"], "people/tarrant.md");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn all_tools_are_listed_and_work() {
     let world = World::start().await;
     let begun = call(

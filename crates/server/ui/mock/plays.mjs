@@ -38,6 +38,13 @@ const answered = (question) => [
   modelCalled(0, "kar3/answer", "reader", { answer: "Norway", rationale: "The notes name both." }, { question, elapsed_ms: 910, usd: 0.0007 }),
 ];
 
+/** A passage whose first sentence is nearest. */
+const passage = (id) => {
+  const source = citation(id);
+  const quote = /^.*?[.!?](?=\s|$)/su.exec(source.quote)?.[0] ?? source.quote;
+  return { text: source.quote, source: { ...source, quote, end: source.start + Array.from(quote).length } };
+};
+
 const plays = {
   answered: (question) => ({
     events: answered(question),
@@ -65,7 +72,15 @@ const plays = {
       searched(1, "atom", question, []), note(1, "no proposal has a near atom: searching with the question"),
       searched(1, "chunk", question, []), modelCalled(0, "kar3/answer", "reader", { answer: "" }, { question }),
     ],
-    answer: { text: "", reason: "No passage is near enough to the question.", citations: [], abstained: true, confidence: null, partial: false },
+    answer: { text: "", kind: "none", reason: "No passage is near enough to the question.", citations: [], abstained: true, confidence: null, partial: false },
+  }),
+  passages: (question) => ({
+    events: [searched(0, "chunk", question, ["d1c1", "d2c1", "d3c1"], 12)],
+    answer: {
+      text: "", kind: "passages", reason: "", citations: [], abstained: true, confidence: 0.41, partial: false,
+      limitation: "No language model is configured, so Halma shows the nearest passages in place of an answer. `halma init` connects a model.",
+      passages: ["d1c1", "d2c1", "d3c1"].map(passage),
+    },
   }),
   partial: (question) => ({
     events: [...answered(question).slice(0, 9), { event: "budget_exhausted", span: 2, limit: "calls" }, modelCalled(0, "kar3/answer", "reader", { answer: "Ilse Thorn" }, { question })],
@@ -85,6 +100,7 @@ const plays = {
 
 export function play(question, strategy, budget) {
   if (/unknown|nothing/i.test(question)) return plays.none(question);
+  if (/nearest passages/i.test(question)) return plays.passages(question);
   if (budget?.calls || /budget/i.test(question)) return plays.partial(question);
   return (strategy === "prob_tree" ? plays.side : plays.answered)(question);
 }

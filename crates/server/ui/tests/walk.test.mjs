@@ -119,8 +119,10 @@ walk("texts of documents, models and users stay text", async (page) => {
 walk("abstentions, partial answers and refusals are displayed", async (page) => {
   const usage = { llm_calls: 0, cached_calls: 0, prompt_tokens: 0, completion_tokens: 0, usd: 0 };
   const reply = (answer) => sse([["started", { id: "x", strategy: "s" }], ["trace", { event: "budget_exhausted", span: 0, limit: "calls" }], ["answer", { id: "x", strategy: "s", usage, hops: 0, elapsed_ms: 5, answer }]]);
+  const source = { node: "c-1", document: "log.md", title: "Log", section: null, page: 2, start: 11, end: 29, quote: "The lamp went out." };
   const answers = [
-    { text: "", reason: "Nothing is near.", citations: [], abstained: true, confidence: null, partial: false },
+    { text: "", kind: "none", reason: "Nothing is near.", citations: [], abstained: true, confidence: null, partial: false },
+    { text: "", kind: "passages", reason: "", limitation: "No language model is configured.", passages: [{ text: "It stormed. The lamp went out. It was lit again.", source }], citations: [], abstained: true, confidence: null, partial: false },
     { text: "Perhaps", reason: "", citations: [], abstained: false, confidence: null, partial: true },
   ];
   await page.route("**/api/v1/ask", (route) => {
@@ -130,7 +132,12 @@ walk("abstentions, partial answers and refusals are displayed", async (page) => 
   });
   await page.goto(server.url);
   await ask(page, "one");
-  await page.getByText("No answer was found.", { exact: true }).first().waitFor();
+  await page.getByText("Your documents do not say.", { exact: true }).first().waitFor();
+  await ask(page, "nearest");
+  await page.getByRole("heading", { name: "Nearest passages" }).waitFor();
+  await page.getByRole("link", { name: "Connect a model" }).waitFor();
+  assert.equal(await page.locator(".passages mark").textContent(), source.quote);
+  await page.getByText("log.md · page 2").waitFor();
   await ask(page, "two");
   await page.getByText("The budget (calls) was spent").waitFor();
   await page.getByText("This answer has no source").waitFor();

@@ -13,8 +13,10 @@ export interface Answer {
   computation?: string | null;
   confidence?: number | null;
   full?: FullAnswer | null;
+  kind?: ResultKind;
   limitation?: string | null;
   partial: boolean;
+  passages?: NearestPassage[];
   reason: string;
   steps?: AnswerStep[];
   text: string;
@@ -513,6 +515,11 @@ export interface Models {
   roles: Record<string, string>;
 }
 
+export interface NearestPassage {
+  source: Citation;
+  text: string;
+}
+
 export interface Neighbourhood {
   center: Hit;
   cut: boolean;
@@ -624,6 +631,9 @@ export interface RefusedFile {
 export type ReplyStatus = "valid" | {
   malformed: string;
 };
+
+export const ResultKindValues = ["answer", "passages", "count", "forecast", "none"] as const;
+export type ResultKind = (typeof ResultKindValues)[number];
 
 export interface RoleAssignment {
   roles: Record<string, string>;

@@ -5,10 +5,11 @@ import type { Answer, TraceEvent } from "../api/types";
 import { diff } from "./diff";
 import { bytes, cut, duration, money } from "./format";
 import { frontier, ticks } from "./frontier";
-import { answerOf, outcome } from "./outcome";
+import { answerOf, answers, outcome } from "./outcome";
 import { safeLink } from "./links";
 import { blocks, cites, plain } from "./markdown";
 import { cutAt, locate, scalars, toUnits } from "./offsets";
+import { marked } from "./passages";
 import { hops, malformed, exhaustedLimits, tree, usage } from "./trace/tree";
 import { waterfall } from "./trace/waterfall";
 import { way, withMarks } from "./way";
@@ -191,6 +192,29 @@ describe("outcomes", () => {
   ])("of %j is %s", (more, word, text) => {
     expect(outcome({ ...run, ...more })[0]).toBe(word);
     expect(answerOf({ ...run, ...more })).toBe(text);
+  });
+});
+
+describe("answers", () => {
+  const answer: Answer = { text: "yes", kind: "answer", reason: "", citations: [], abstained: false, partial: false };
+  it.each<[Partial<Answer>, boolean]>([
+    [{}, true], [{ kind: "count" }, true], [{ kind: undefined }, true], [{ text: " " }, false],
+    [{ text: "", abstained: true }, false], [{ kind: "passages" }, false], [{ kind: "none" }, false],
+  ])("with %j: %s", (more, is) => expect(answers({ ...answer, ...more })).toBe(is));
+});
+
+describe("passages", () => {
+  it("are split at the nearest sentence", () => {
+    expect(marked("It stormed. The lamp\nwent out. It was lit.", "The lamp went out.")).toEqual({ before: "It stormed. ", quote: "The lamp\nwent out.", after: " It was lit." });
+  });
+  it("show their start where the sentence is not in them", () => {
+    expect(marked("It stormed.", "gone")).toEqual({ before: "", quote: "", after: "It stormed." });
+  });
+  it("are cut between words far from the sentence", () => {
+    const parts = marked(`${"wave ".repeat(300)}The lamp.${" wave".repeat(300)}`, "The lamp.");
+    expect(parts.before).toMatch(/^…wave .*wave $/);
+    expect(parts.after).toMatch(/^ wave .*wave…$/);
+    expect(parts.before.length).toBeLessThan(610);
   });
 });
 

@@ -1,5 +1,5 @@
 // The outcome of a run, as shown in lists.
-import type { TraceHead } from "../api/types";
+import type { Answer, TraceHead } from "../api/types";
 
 /** The answer's text; empty where there is none. */
 export const answerOf = (run: TraceHead): string => run.answer ?? "";
@@ -11,3 +11,7 @@ export function outcome(run: TraceHead): [label: string, tone: string] {
   if (run.answer == null) return ["no answer", "warn"];
   return run.abstained ? ["abstained", "warn"] : ["answered", "good"];
 }
+
+/** Whether there is an answer, and not the nearest passages or nothing. */
+export const answers = (answer: Answer): boolean =>
+  !answer.abstained && answer.kind !== "passages" && answer.kind !== "none" && Boolean(answer.text.trim());

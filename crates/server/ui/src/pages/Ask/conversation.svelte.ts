@@ -6,6 +6,7 @@ import { events } from "../../api/sse";
 import type {
   AnswerKind, AnswerStyle, AskRequest, AskResponse, Budget, TraceEvent, Turn,
 } from "../../api/types";
+import { answers } from "../../lib/outcome";
 import { session } from "../../lib/access/session.svelte";
 
 export type RunState = "running" | "done" | "stopped" | "failed";
@@ -142,7 +143,7 @@ class Conversation {
   /** The questions and answers so far, for a question that refers to them. */
   private history(): Turn[] {
     return this.questions.flatMap((q): Turn[] => {
-      const answered = q.runs.find((run) => run.answer && !run.answer.answer.abstained);
+      const answered = q.runs.find((run) => run.answer && answers(run.answer.answer));
       if (!answered?.answer) return [];
       return [{ role: "user", text: q.text }, { role: "assistant", text: answered.answer.answer.text }];
     });

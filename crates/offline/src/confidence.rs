@@ -145,13 +145,18 @@ struct Asked {
     mass: Vec<(String, f32)>,
 }
 
-/// The content words of a question without the noun that names the kind of the answer.
+/// The content words of a question without the nouns that only say what kind of thing is meant:
+/// that of the answer, and those before a relative clause (`the company that makes X`).
 fn content(question: &Sentence, target: &Target) -> Vec<(String, f32)> {
     let mut mass = mass(question, &Weights::default());
     let kind = matches!(target.sort, Sort::Date | Sort::Year | Sort::Place | Sort::Country);
     if kind {
         mass.retain(|(stem, _)| Some(stem) != target.head.as_ref());
     }
+    let relative = |at: usize| ["that", "who", "which", "whose"].contains(&question.word(at));
+    let nouns = (1..question.words.len()).filter(|at| relative(*at));
+    let nouns: Vec<&str> = nouns.map(|at| question.words[at - 1].stem.as_str()).collect();
+    mass.retain(|(stem, _)| !nouns.contains(&stem.as_str()));
     mass
 }
 

@@ -36,25 +36,20 @@ fn a_question_of_graph_and_text_shows_its_tree_operators_sources_and_evidence() 
     let program = program(&web);
     let question = "In which church did the discoverer of Iapetus lay out a meridian line?";
     let asked = program.run(&["ask", question, "--strategy", "atomr", "--json"]).json();
-    assert_eq!(asked["answer"], "San Petronio", "{asked}");
+    // The rules find it, and without a trained reader they are not sure of it.
+    assert_eq!(asked["kind"], "passages", "{asked}");
 
     let notes = events(&asked, "note");
     let said =
         |words: &str| notes.iter().any(|note| note["note"].as_str().unwrap().contains(words));
-    for words in ["Search(\"Iapetus\")", "Relate(", "sources: "] {
+    for words in ["Search(\"Iapetus\")", "Relate(", "sources: ", "San Petronio"] {
         assert!(said(words), "{words}: {notes:?}");
     }
     let looked = events(&asked, "source_queried");
     assert!(looked.iter().any(|one| one["source"] == "kg" && one["hits"][0]["title"] == "Iapetus"));
     assert!(!events(&asked, "searched").is_empty());
-    let cited: Vec<&str> = asked["citations"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|citation| citation["document"].as_str().unwrap())
-        .collect();
-    assert!(cited.contains(&"giovanni-domenico-cassini.md"), "{cited:?}");
-    assert!(cited.iter().any(|document| document.starts_with("kg")), "{cited:?}");
+    let passage = &asked["passages"][0]["source"];
+    assert_eq!(passage["document"], "giovanni-domenico-cassini.md", "{asked}");
 }
 
 #[test]

@@ -113,13 +113,14 @@ fn read<T: DeserializeOwned>(text: &str) -> anyhow::Result<Vec<T>> {
     lines.map(|line| serde_json::from_str(line).context("a demo question is malformed")).collect()
 }
 
-/// Questions that the web UI offers over the sample library: one of each kind that needs no model,
-/// with the strategy under which a test found its answer right.
+/// Questions that the web UI offers over the sample library: one of each kind of which the offline
+/// model is sure, with the strategy under which a test found its answer right.
 pub(crate) fn suggestions() -> anyhow::Result<Vec<Suggestion>> {
     let mut kinds = HashSet::new();
     let offline =
         questions()?.into_iter().filter(|question| question.needs == Needs::Offline).rev();
-    let chosen = offline.filter(|question| kinds.insert(question.kind.clone()));
+    let sure = |question: &DemoQuestion| ["factual", "predictive"].contains(&&*question.kind);
+    let chosen = offline.filter(sure).filter(|question| kinds.insert(question.kind.clone()));
     let suggest = |question: DemoQuestion| Suggestion {
         strategy: Some(strategy_for(&question.kind).into()),
         question: question.question,

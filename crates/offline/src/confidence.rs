@@ -95,12 +95,12 @@ pub(crate) fn evidence(
     };
     let passages: Vec<Passage> = passages.iter().map(passage).collect();
     let text = Text::new(&passages, lexicon);
-    let asked = Asked { mass: content(&words, &target), words, target };
+    let question_target = QuestionTarget { mass: content(&words, &target), words, target };
     let mut best = Evidence::default();
     let mut place = None;
     for line in &text.lines {
         for span in spans_of(answer, &line.sentence, lexicon) {
-            let found = asked.compare(line, &span, &text);
+            let found = question_target.compare(line, &span, &text);
             if found.fit + found.sentence > best.fit + best.sentence {
                 (best, place) = (found, Some(line.passage));
             }
@@ -108,7 +108,7 @@ pub(crate) fn evidence(
     }
     let everything: HashSet<String> =
         text.lines.iter().flat_map(|line| text.titled_stems(line)).collect();
-    best.passages = covered(&asked.mass, &everything);
+    best.passages = covered(&question_target.mass, &everything);
     if let (Some(reader), Some(place)) = (reader, place) {
         let (margin, rival) = read(reader, question, answer, &passages[place]);
         (best.margin, best.rival) = (Some(margin), rival);
@@ -139,7 +139,7 @@ fn is_english(question: &Sentence) -> bool {
 }
 
 /// A question with what it asks for and its content words with their weights.
-struct Asked {
+struct QuestionTarget {
     words: Sentence,
     target: Target,
     mass: Vec<(String, f32)>,
@@ -160,7 +160,7 @@ fn content(question: &Sentence, target: &Target) -> Vec<(String, f32)> {
     mass
 }
 
-impl Asked {
+impl QuestionTarget {
     fn compare(&self, line: &Line, span: &Span, text: &Text) -> Evidence {
         let organisations: HashSet<&str> = list("organisation").collect();
         let fit = match self.target.sort {
@@ -256,9 +256,10 @@ fn read(reader: &dyn PassageReader, question: &str, answer: &str, passage: &Pass
     let Ok(readings) = reader.read(question, &[&text]) else { return (0.0, 0.0) };
     let Some(reading) = readings.first() else { return (0.0, 0.0) };
     let places = text.match_indices(answer).map(|(at, found)| at..at + found.len());
-    let own = places.filter_map(|range| reading.score(&range)).fold(f32::MIN, f32::max);
+    let scores = places.filter_map(|range| reading.score(&range));
+    let Some(own) = scores.max_by(f32::total_cmp) else { return (-8.0, 8.0) };
     let best = reading.best(1).first().map_or(own, |span| span.score);
-    if own == f32::MIN { (-8.0, 8.0) } else { (own, best - own) }
+    (own, best - own)
 }
 
 #[cfg(test)]

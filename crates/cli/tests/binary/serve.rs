@@ -164,7 +164,7 @@ fn every_suggestion_is_right(address: &str) {
     let questions: Vec<Value> = questions.map(|line| serde_json::from_str(line).unwrap()).collect();
     let offered = body_of(&get(address, "/api/v1/examples", ""));
     let offered = offered["items"].as_array().unwrap();
-    assert!(offered.len() >= 1, "{offered:?}");
+    assert!(!offered.is_empty(), "{offered:?}");
     for suggestion in offered {
         let known = questions.iter().find(|one| one["question"] == suggestion["question"]).unwrap();
         let reply = post(address, "/api/v1/ask", suggestion);

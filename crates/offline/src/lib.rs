@@ -3,7 +3,6 @@
 mod check;
 mod classify;
 mod compare;
-mod confidence;
 mod decompose;
 mod explain;
 mod forecast;
@@ -33,10 +32,10 @@ use halma_core::text::support::TitledText;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, PassageReader};
 use tokio::sync::Semaphore;
 
-pub use self::confidence::Evidence;
 use self::input::variables;
 use self::lexicon::Lexicon;
 use self::read::Reader;
+pub use self::read::confidence::AnswerEvidence;
 
 /// A model that needs no network. It knows a fixed list of tasks and refuses all others. Cheap to
 /// clone.
@@ -64,8 +63,18 @@ impl Extractive {
 
     /// What supports a short answer in the passages that it rests on. It computes for some tens of
     /// milliseconds and blocks.
-    pub fn evidence(&self, question: &str, answer: &str, passages: &[TitledText<'_>]) -> Evidence {
-        confidence::evidence(&self.lexicon, self.trained.as_deref(), (question, answer), passages)
+    pub fn evidence(
+        &self,
+        question: &str,
+        answer: &str,
+        passages: &[TitledText<'_>],
+    ) -> AnswerEvidence {
+        read::confidence::evidence(
+            &self.lexicon,
+            self.trained.as_deref(),
+            (question, answer),
+            passages,
+        )
     }
 
     /// The reply by task; `None` for a task that rules cannot do.

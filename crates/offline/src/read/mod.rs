@@ -1,7 +1,8 @@
 //! Task `read`: the answer as a span of the context.
 mod closing;
 mod compare;
-pub(crate) mod fit;
+pub(crate) mod confidence;
+mod fit;
 #[cfg(test)]
 mod fitting;
 mod long;
@@ -11,7 +12,7 @@ mod score;
 mod sides;
 mod steps;
 mod subject;
-pub(crate) mod target;
+mod target;
 pub(crate) mod text;
 mod trained;
 mod yes_no;

@@ -6,14 +6,14 @@ use std::collections::HashSet;
 use halma_core::text::support::TitledText;
 use halma_core::{AnswerKind, PassageReader};
 
+use super::fit::grade;
+use super::target::{Sort, Target};
+use super::text::{Line, Text};
 use crate::decompose::chain;
 use crate::input::Passage;
 use crate::lexicon::Lexicon;
 use crate::links::mentions;
 use crate::lists::list;
-use crate::read::fit::grade;
-use crate::read::target::{Sort, Target};
-use crate::read::text::{Line, Text};
 use crate::spans::{Kind, Span, spans};
 use crate::weights::{Weights, covered, mass};
 use crate::words::{Sentence, Shape};
@@ -45,7 +45,7 @@ const UNREAD: f32 = 4.0;
 
 /// What a confidence is made of; each is in `[0, 1]` but for `margin`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Evidence {
+pub struct AnswerEvidence {
     /// How well the kind of the answer fits what is asked for.
     pub fit: f32,
     /// The share of the question's content words in the sentence of the answer and its title.
@@ -58,7 +58,7 @@ pub struct Evidence {
     pub rival: f32,
 }
 
-impl Evidence {
+impl AnswerEvidence {
     /// The probability that the answer is right, in `[0, 1]`: a logistic function with weights
     /// chosen on the working set of `demo/everyday` (docs/concepts/offline-model.md).
     pub fn confidence(&self) -> f32 {
@@ -82,10 +82,10 @@ pub(crate) fn evidence(
     reader: Option<&dyn PassageReader>,
     (question, answer): (&str, &str),
     passages: &[TitledText<'_>],
-) -> Evidence {
+) -> AnswerEvidence {
     let words = Sentence::new(question, lexicon);
     if !is_english(&words) || answer.trim().is_empty() {
-        return Evidence::default();
+        return AnswerEvidence::default();
     }
     let target = Target::new(&words, AnswerKind::Short, lexicon);
     let passage = |p: &TitledText<'_>| Passage {
@@ -96,7 +96,7 @@ pub(crate) fn evidence(
     let passages: Vec<Passage> = passages.iter().map(passage).collect();
     let text = Text::new(&passages, lexicon);
     let question_target = QuestionTarget { mass: content(&words, &target), words, target };
-    let mut best = Evidence::default();
+    let mut best = AnswerEvidence::default();
     let mut place = None;
     for line in &text.lines {
         for span in spans_of(answer, &line.sentence, lexicon) {
@@ -161,7 +161,7 @@ fn content(question: &Sentence, target: &Target) -> Vec<(String, f32)> {
 }
 
 impl QuestionTarget {
-    fn compare(&self, line: &Line, span: &Span, text: &Text) -> Evidence {
+    fn compare(&self, line: &Line, span: &Span, text: &Text) -> AnswerEvidence {
         let organisations: HashSet<&str> = list("organisation").collect();
         let fit = match self.target.sort {
             // Whether something holds, and what a thing is, no span says.
@@ -175,7 +175,7 @@ impl QuestionTarget {
         let mut stems = text.titled_stems(line);
         stems.extend(line.life.iter().flatten().map(|&end| end.to_owned()));
         let sentence = covered(&self.mass, &stems);
-        Evidence { fit, sentence, ..Evidence::default() }
+        AnswerEvidence { fit, sentence, ..AnswerEvidence::default() }
     }
 
     fn asks(&self, listed: &[&str]) -> bool {

@@ -27,9 +27,10 @@ impl Connection {
             reason,
             hint: hint.to_owned(),
         };
-        let (base, name) = match written.split_once("/v1") {
-            Some((base, name)) => (base, name.trim_matches('/')),
-            None => (written.trim_end_matches('/'), ""),
+        // A name may begin with `/` itself, as a path does.
+        let (base, name) = match written.split_once("/v1/") {
+            Some(parts) => parts,
+            None => (written.trim_end_matches('/').trim_end_matches("/v1"), ""),
         };
         let new = |name: &str| Self {
             url: format!("{base}/v1"),
@@ -43,6 +44,10 @@ impl Connection {
         let hint = "name the model after the address: http://127.0.0.1:11434/v1/NAME";
         let server = list_models(&new("").url, "").await.map_err(|reason| wrong(reason, hint))?;
         match server.models.as_slice() {
+            _ if server.loading => {
+                let hint = "run the command again when the model is loaded, or name the model";
+                Err(wrong("its server is loading its model".into(), hint))
+            }
             [only] => Ok(new(&only.name)),
             [] => Err(wrong("its server lists no model".into(), hint)),
             models => {
@@ -80,6 +85,11 @@ impl Connection {
             let reason = "there is a model of this name already".to_owned();
             let hint = "give the new one another name with `--name`, or change the table by hand";
             return Err(wrong(&format!("models.{name}"), reason, hint));
+        }
+        if before.models.len() == 1 && !before.roles.contains_key("default") {
+            let reason = "the only model has all roles, which it would lose to the offline model";
+            let hint = "write `default = \"NAME\"` under [roles], with the name of a model";
+            return Err(wrong("roles", reason.to_owned(), hint));
         }
         let added = format!("{}\n\n{}", text.trim_end(), self.table(name));
         read(&added)?;
@@ -123,6 +133,8 @@ mod tests {
             (named.url.as_str(), named.model.as_str()),
             ("http://127.0.0.1:1/v1", "org/m:3b")
         );
+        let path = Connection::parse("http://127.0.0.1:1/v1//models/m.gguf").await.unwrap();
+        assert_eq!(path.model, "/models/m.gguf");
         let double = Double::start(Behaviour::default());
         let whole = double.url();
         for written in [whole.as_str(), whole.trim_end_matches("/v1")] {
@@ -143,6 +155,10 @@ mod tests {
         assert_eq!(config.models["main"].key_env, "KEY");
         let twice = connection().add_to(&added, "halma.toml", "main").unwrap_err();
         assert!(twice.hint.contains("--name"), "{twice}");
+        let second = connection().add_to(&added, "halma.toml", "second").unwrap_err();
+        assert!(second.key == "roles" && second.hint.contains("default"), "{second}");
+        let roles = format!("{added}[roles]\ndefault = \"main\"\n");
+        assert!(connection().add_to(&roles, "halma.toml", "second").is_ok());
         let broken = connection().add_to("[kb\n", "halma.toml", "main").unwrap_err();
         assert_eq!(broken.file, "halma.toml");
         assert!(connection().add_to("", "halma.toml", "a b").is_err());

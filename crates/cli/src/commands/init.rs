@@ -1,4 +1,5 @@
 //! `halma init`: writes a commented configuration, and connects a model of a server.
+use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
@@ -168,7 +169,7 @@ fn describe(trial: &Trial) -> String {
         let usd = if one.usd > 0.0 { format!(", ${:.4}", one.usd) } else { String::new() };
         let calls = view::plural(one.calls, "call", "calls");
         let time = view::duration(one.seconds * 1e3);
-        text += &format!("  {:<11} {time} ({calls}{usd})\n", one.effort);
+        let _ = writeln!(text, "  {:<11} {time} ({calls}{usd})", one.effort);
     }
     text
 }

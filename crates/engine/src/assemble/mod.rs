@@ -304,20 +304,21 @@ pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> Thresh
     ThresholdSources { configured, usual: Thresholds { chunk, atom } }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
+    #[cfg(unix)]
     #[test]
     fn a_file_with_a_key_that_others_may_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        use super::*;
+
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "secret\n").unwrap();
         let key_file = Some(file.path().to_owned());
         let model = ModelConfig { key_file, ..ModelConfig::new("http://127.0.0.1:9/v1", "m") };
         let with_mode = |mode: u32| {
-            std::fs::set_permissions(file.path(), PermissionsExt::from_mode(mode)).unwrap();
+            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
             endpoint(&model, "models.m")
         };
         assert_eq!(with_mode(0o600).unwrap().key.as_deref(), Some("secret"));

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
 async fn run(args: Args) -> anyhow::Result<()> {
     let Args { command, common } = args;
     match command {
-        Command::Init(own) => commands::init::run(&own),
+        Command::Init(own) => commands::init::run(&own).await,
         Command::Index(own) => commands::index::run(own, &common).await,
         Command::Ask(own) => commands::ask::run(own, &common).await,
         Command::Search(own) => commands::search::run(own, &common).await,

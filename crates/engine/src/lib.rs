@@ -2,6 +2,7 @@
 //! implementations.
 mod assemble;
 mod config;
+mod connect;
 mod doctor;
 mod document_subset;
 mod engine;
@@ -23,6 +24,10 @@ pub use config::telemetry::TelemetryConfig;
 pub use config::{
     AskConfig, BudgetConfig, CacheConfig, CheckClaims, Config, EmbedderConfig, EmbedderKind,
     ModelConfig, OFFLINE, ROLES, SourcesConfig,
+};
+pub use connect::{
+    Connection, EffortEstimate, LOCAL_SERVERS, LocalServer, ModelServer, ServedModel, Trial,
+    TrialOutcome, discover, try_connection,
 };
 pub use doctor::{Finding, Health, NoServer, ServerState, examine, free_space};
 pub use engine::{

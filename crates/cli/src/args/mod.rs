@@ -75,7 +75,7 @@ pub(crate) struct Common {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Write a commented halma.toml with every setting
+    /// Write a commented halma.toml with every setting, and connect a model
     Init(Init),
     /// Index documents into a knowledge base
     Index(Index),
@@ -174,6 +174,26 @@ pub(crate) struct Init {
     /// File to write
     #[arg(default_value = "halma.toml")]
     pub(crate) file: PathBuf,
+    /// Connect this model of a server with an OpenAI-compatible API, such as
+    /// `http://127.0.0.1:11434/v1/llama3.2:3b`; `auto` is the first one on this machine [default:
+    /// ask on a terminal]
+    #[arg(long, value_name = "URL/NAME")]
+    pub(crate) model: Option<String>,
+    /// Look for no model and connect none
+    #[arg(long, conflicts_with_all = ["model", "connect"])]
+    pub(crate) no_model: bool,
+    /// Add the model to a file that exists; the rest of it stays as it is
+    #[arg(long)]
+    pub(crate) connect: bool,
+    /// The model's name in the configuration
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    pub(crate) name: String,
+    /// The environment variable that holds the key of the server [default: none]
+    #[arg(long, value_name = "VARIABLE", conflicts_with = "key_file")]
+    pub(crate) key_env: Option<String>,
+    /// A file with the key, which no one else may read [default: none]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
 }
 
 /// Hard limits; a run that reaches one ends with what was found so far.

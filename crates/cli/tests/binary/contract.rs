@@ -201,6 +201,27 @@ fn config_show_tells_origins_and_init_writes_a_file_that_loads() {
 }
 
 #[test]
+fn init_connects_a_model_and_keeps_the_file() {
+    let reply = r#"{"answer": "Jory Varn", "sentence": "He replaced the wheel by a turbine."}"#;
+    let double = Double::start(Behaviour::replying(move |_| reply.to_owned()));
+    let program = Program::configured("# mine\n[embedder]\nkind = \"none\"\n");
+    let model = format!("{}/double", double.url());
+    let connected = program.run(&["init", "--connect", "--model", &model]);
+    connected.succeeds();
+    for words in ["rightly", "tokens a second", "quick", "exhaustive", "[models.main]", "Next:"] {
+        assert!(connected.out.contains(words), "`{words}` is not in: {}", connected.out);
+    }
+    let shown = program.run(&["config", "show"]).out;
+    assert!(shown.contains("models.main.url") && shown.contains(&double.url()), "{shown}");
+    let text = std::fs::read_to_string(program.path("halma.toml")).unwrap();
+    assert!(text.starts_with("# mine\n[embedder]"), "{text}");
+    program.run(&["init", "--connect", "--model", &model]).fails(2, &["models.main", "--name"]);
+    let gone = ["init", "new.toml", "--model", "http://127.0.0.1:9/v1/m"];
+    program.run(&gone).fails(1, &["127.0.0.1:9", "cannot be reached"]);
+    assert!(!program.path("new.toml").exists(), "nothing is written without a trial");
+}
+
+#[test]
 fn a_closed_pipe_ends_the_program_quietly() {
     let program = Program::new();
     let mut child = program.start(&["config", "show"]);

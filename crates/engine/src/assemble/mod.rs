@@ -78,7 +78,7 @@ pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, Confi
     Ok(Endpoint {
         url: model.url.clone(),
         model: model.model.clone(),
-        key: key_of(&model.key_env, key)?,
+        key: model_key(model, key)?,
         price: model.price,
         timeout,
         json: model.json,
@@ -87,6 +87,33 @@ pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, Confi
         thinking_tokens: model.thinking_tokens,
         extra: model.extra.clone(),
     })
+}
+
+/// The key of a model, from its variable or its file.
+fn model_key(model: &ModelConfig, table: &str) -> Result<Option<String>, ConfigError> {
+    let Some(file) = model.key_file.as_deref().filter(|_| model.key_env.is_empty()) else {
+        return key_of(&model.key_env, table);
+    };
+    let shown = file.display();
+    let wrong = |reason: String, hint: String| ConfigError {
+        file: CONFIG_FILE.into(),
+        key: format!("{table}.key_file"),
+        reason,
+        hint,
+    };
+    let unread = |e: std::io::Error| {
+        wrong(format!("`{shown}`: {e}"), "write the key into this file, or use `key_env`".into())
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if std::fs::metadata(file).map_err(unread)?.mode() & 0o077 != 0 {
+            let reason = format!("other users of this machine may read `{shown}`");
+            return Err(wrong(reason, format!("run `chmod 600 {shown}`")));
+        }
+    }
+    let key = std::fs::read_to_string(file).map_err(unread)?;
+    Ok(Some(key.trim().to_owned()))
 }
 
 pub(crate) fn limits(model: &ModelConfig) -> Limits {
@@ -275,4 +302,31 @@ pub(crate) fn thresholds(config: &EmbedderConfig, model: Option<&str>) -> Thresh
     };
     let configured = Thresholds { chunk: config.chunk_threshold, atom: config.atom_threshold };
     ThresholdSources { configured, usual: Thresholds { chunk, atom } }
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(unix)]
+    #[test]
+    fn a_file_with_a_key_that_others_may_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        use super::*;
+
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "secret\n").unwrap();
+        let key_file = Some(file.path().to_owned());
+        let model = ModelConfig { key_file, ..ModelConfig::new("http://127.0.0.1:9/v1", "m") };
+        let with_mode = |mode: u32| {
+            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            endpoint(&model, "models.m")
+        };
+        assert_eq!(with_mode(0o600).unwrap().key.as_deref(), Some("secret"));
+        let error = with_mode(0o640).unwrap_err();
+        assert_eq!(error.key, "models.m.key_file");
+        assert!(error.hint.starts_with("run `chmod 600"), "{error}");
+        let key_file = Some("/no/such/file".into());
+        let error = endpoint(&ModelConfig { key_file, ..model.clone() }, "models.m").unwrap_err();
+        assert!(error.reason.contains("/no/such/file"), "{error}");
+    }
 }

@@ -227,6 +227,9 @@ pub struct ModelConfig {
     /// The environment variable that holds the API key; empty for servers without keys.
     #[serde(default)]
     pub key_env: String,
+    /// A file with the key, which no one else may read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_file: Option<PathBuf>,
     /// US dollars per million tokens: `{ prompt = 2.5, completion = 10.0 }`.
     #[serde(default)]
     pub price: Price,
@@ -257,6 +260,29 @@ pub struct ModelConfig {
     /// `temperature`, takes its place.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,
+}
+
+impl ModelConfig {
+    /// A model at the base of an API, the rest as by default.
+    pub fn new(url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            kind: ModelKind::default(),
+            url: url.into(),
+            model: model.into(),
+            key_env: String::new(),
+            key_file: None,
+            price: Price::default(),
+            concurrency: sixteen(),
+            requests_per_minute: None,
+            timeout_seconds: two_minutes(),
+            retries: five(),
+            json: JsonMode::default(),
+            stream: false,
+            logprobs: false,
+            thinking_tokens: 0,
+            extra: serde_json::Map::new(),
+        }
+    }
 }
 
 fn sixteen() -> usize {

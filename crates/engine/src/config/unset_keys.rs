@@ -2,11 +2,14 @@
 use super::Config;
 
 impl Config {
-    /// For commands that ask no model: where the variable with a model's key is not set, the model is
-    /// configured without one.
+    /// For commands that ask no model: where the variable with a model's key is not set, or a file
+    /// holds the key, the model is configured without one.
     #[must_use]
     pub fn without_unset_model_keys(mut self) -> Self {
-        self.models.values_mut().for_each(|model| forget_unset(&mut model.key_env));
+        for model in self.models.values_mut() {
+            forget_unset(&mut model.key_env);
+            model.key_file = None;
+        }
         self
     }
 

@@ -1,0 +1,166 @@
+//! The table of a connected model, as it is added to a configuration file.
+use std::path::PathBuf;
+
+use halma_core::ConfigError;
+
+use super::discover::list_models;
+use crate::config::{Config, ModelConfig};
+
+/// A model to connect, as a user names it.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    /// The base of the server's API.
+    pub url: String,
+    pub model: String,
+    /// The environment variable that holds the key; empty for servers without keys.
+    pub key_env: String,
+    pub key_file: Option<PathBuf>,
+}
+
+impl Connection {
+    /// Parses `URL/NAME`: `http://127.0.0.1:11434/v1/llama3.2:3b`. Without a name it is the only model
+    /// that the server lists.
+    pub async fn parse(written: &str) -> Result<Self, ConfigError> {
+        let wrong = |reason: String, hint: &str| ConfigError {
+            file: "--model".into(),
+            key: written.to_owned(),
+            reason,
+            hint: hint.to_owned(),
+        };
+        // A name may begin with `/` itself, as a path does.
+        let (base, name) = match written.split_once("/v1/") {
+            Some(parts) => parts,
+            None => (written.trim_end_matches('/').trim_end_matches("/v1"), ""),
+        };
+        let new = |name: &str| Self {
+            url: format!("{base}/v1"),
+            model: name.to_owned(),
+            key_env: String::new(),
+            key_file: None,
+        };
+        if !name.is_empty() {
+            return Ok(new(name));
+        }
+        let hint = "name the model after the address: http://127.0.0.1:11434/v1/NAME";
+        let server = list_models(&new("").url, "").await.map_err(|reason| wrong(reason, hint))?;
+        match server.models.as_slice() {
+            _ if server.loading => {
+                let hint = "run the command again when the model is loaded, or name the model";
+                Err(wrong("its server is loading its model".into(), hint))
+            }
+            [only] => Ok(new(&only.name)),
+            [] => Err(wrong("its server lists no model".into(), hint)),
+            models => {
+                let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
+                Err(wrong(format!("its server has several models: {}", names.join(", ")), hint))
+            }
+        }
+    }
+
+    /// How the model is configured.
+    pub fn config(&self) -> ModelConfig {
+        ModelConfig {
+            key_env: self.key_env.clone(),
+            key_file: self.key_file.clone(),
+            ..ModelConfig::new(self.url.clone(), self.model.clone())
+        }
+    }
+
+    /// The text of a configuration file with the table `[models.NAME]` added at its end; the rest stays
+    /// as it is. A file that is not valid, or that has a model of this name, is refused.
+    pub fn add_to(&self, text: &str, file: &str, name: &str) -> Result<String, ConfigError> {
+        let wrong = |key: &str, reason: String, hint: &str| ConfigError {
+            file: file.to_owned(),
+            key: key.to_owned(),
+            reason,
+            hint: hint.to_owned(),
+        };
+        let read = |text: &str| {
+            toml::from_str::<Config>(text).map_err(|e| {
+                wrong("models", e.message().to_owned(), "correct the file, then connect the model")
+            })
+        };
+        let before = read(text)?;
+        if before.models.contains_key(name) {
+            let reason = "there is a model of this name already".to_owned();
+            let hint = "give the new one another name with `--name`, or change the table by hand";
+            return Err(wrong(&format!("models.{name}"), reason, hint));
+        }
+        if before.models.len() == 1 && !before.roles.contains_key("default") {
+            let reason = "the only model has all roles, which it would lose to the offline model";
+            let hint = "write `default = \"NAME\"` under [roles], with the name of a model";
+            return Err(wrong("roles", reason.to_owned(), hint));
+        }
+        let added = format!("{}\n\n{}", text.trim_end(), self.table(name));
+        read(&added)?;
+        Ok(added.trim_start().to_owned())
+    }
+
+    /// The table as TOML.
+    pub fn table(&self, name: &str) -> String {
+        let line = |key: &str, value: &str| format!("{key} = {}\n", toml::Value::from(value));
+        let mut table = format!("[models.{name}]\n{}", line("url", &self.url));
+        table += &line("model", &self.model);
+        if !self.key_env.is_empty() {
+            table += &line("key_env", &self.key_env);
+        }
+        if let Some(file) = &self.key_file {
+            table += &line("key_file", &file.display().to_string());
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_testkit::double::{Behaviour, Double};
+
+    use super::*;
+
+    fn connection() -> Connection {
+        Connection {
+            url: "http://127.0.0.1:1/v1".into(),
+            model: "org/m:3b \"q\"".into(),
+            key_env: "KEY".into(),
+            key_file: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_names_a_model_or_has_only_one() {
+        let named = Connection::parse("http://127.0.0.1:1/v1/org/m:3b").await.unwrap();
+        assert_eq!(
+            (named.url.as_str(), named.model.as_str()),
+            ("http://127.0.0.1:1/v1", "org/m:3b")
+        );
+        let path = Connection::parse("http://127.0.0.1:1/v1//models/m.gguf").await.unwrap();
+        assert_eq!(path.model, "/models/m.gguf");
+        let double = Double::start(Behaviour::default());
+        let whole = double.url();
+        for written in [whole.as_str(), whole.trim_end_matches("/v1")] {
+            let only = Connection::parse(written).await.unwrap();
+            assert_eq!((only.url, only.model.as_str()), (double.url(), "double"));
+        }
+        let error = Connection::parse("http://127.0.0.1:9/v1").await.unwrap_err();
+        assert!(error.hint.contains("/v1/NAME"), "{error}");
+    }
+
+    #[test]
+    fn a_table_is_added_and_the_rest_stays() {
+        let text = "# mine\n[kb]\natoms = \"none\" # none\n";
+        let added = connection().add_to(text, "halma.toml", "main").unwrap();
+        assert!(added.starts_with(text), "{added}");
+        let config: Config = toml::from_str(&added).unwrap();
+        assert_eq!(config.models["main"].model, connection().model);
+        assert_eq!(config.models["main"].key_env, "KEY");
+        let twice = connection().add_to(&added, "halma.toml", "main").unwrap_err();
+        assert!(twice.hint.contains("--name"), "{twice}");
+        let second = connection().add_to(&added, "halma.toml", "second").unwrap_err();
+        assert!(second.key == "roles" && second.hint.contains("default"), "{second}");
+        let roles = format!("{added}[roles]\ndefault = \"main\"\n");
+        assert!(connection().add_to(&roles, "halma.toml", "second").is_ok());
+        let broken = connection().add_to("[kb\n", "halma.toml", "main").unwrap_err();
+        assert_eq!(broken.file, "halma.toml");
+        assert!(connection().add_to("", "halma.toml", "a b").is_err());
+    }
+}

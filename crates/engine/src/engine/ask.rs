@@ -239,21 +239,22 @@ impl Asking {
     async fn answer(&self) -> Result<(String, Answer), Error> {
         let text = rephrase(&self.question.text, &self.history, &self.cx).await?;
         let question = Question { text, ..self.question.clone() };
-        let known = self.recall.answer(&question, &self.cx).await?;
-        let answer = match known {
+        let answer = match self.recall.answer(&question, &self.cx).await? {
             Some(known) => known,
-            None => {
-                let answer =
-                    Outcome::run(self.strategy.as_ref(), &question, &self.cx).await.answer?;
-                match &self.offline {
-                    Some(offline) => confident(offline, &question, answer, &self.cx).await,
-                    None => answer,
-                }
-            }
+            None => self.run_strategy(&question).await?,
         };
         let answer = self.writing.write(&question, answer, &self.cx).await;
         let answer = with_kind(&question, answer, &self.cx).await;
         Ok((question.text, answer))
+    }
+
+    /// The answer of the strategy, as far as it is sure where the offline model reads.
+    async fn run_strategy(&self, question: &Question) -> Result<Answer, Error> {
+        let answer = Outcome::run(self.strategy.as_ref(), question, &self.cx).await.answer?;
+        Ok(match &self.offline {
+            Some(offline) => confident(offline, question, answer, &self.cx).await,
+            None => answer,
+        })
     }
 
     /// Stores the trace and returns it with the time the question took, in milliseconds.

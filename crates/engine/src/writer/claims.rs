@@ -128,7 +128,7 @@ fn number_of(source: &EvidenceSource, used: &mut Vec<EvidenceSource>) -> usize {
 }
 
 /// A sentence without its marks, and their numbers.
-fn split_marks(sentence: &str) -> (String, Vec<usize>) {
+pub(super) fn split_marks(sentence: &str) -> (String, Vec<usize>) {
     let mut numbers: Vec<usize> = vec![];
     let mut out = String::with_capacity(sentence.len());
     let mut rest = sentence;

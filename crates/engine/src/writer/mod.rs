@@ -8,8 +8,8 @@ pub(crate) mod passages;
 mod steps;
 mod streaming;
 
-use halma_core::text::support::{TitledText, compose, sentences_with_sources};
-use halma_core::text::{thousands, words};
+use halma_core::text::support::{TitledText, compose, is_supported, sentences_with_sources};
+use halma_core::text::{sentences as text_sentences, thousands, words};
 use halma_core::{
     Answer, AnswerKind, AnswerStyle, AnswerText, Cx, Error, FullAnswer, Prompt, Question,
     UnlessSpent as _,
@@ -18,7 +18,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
 
-use self::claims::Checker;
+use self::claims::{Checker, split_marks};
 use self::evidence::{EvidenceSource, collect, explained};
 use self::streaming::Streaming;
 use crate::config::CheckClaims;
@@ -118,16 +118,36 @@ async fn sentences(
     };
     let fits = |written: &Written| fits(&written.answer);
     let asked = cx.streaming(streaming.receiver()).ask_checked(&FULL, variables, fits).await;
+    let passages = passages(sources);
     match asked.map(|written| Some(written.answer)).unless_spent() {
+        Ok(Some(text)) if !text.trim().is_empty() && !states(&text, &answer.text, &passages) => {
+            cx.note("the answer is written from quotations: the model's sentences do not state it");
+        }
         Ok(Some(text)) if text.contains('[') => return text,
         // The model has left out the numbers of its sources.
         Ok(Some(text)) if !text.trim().is_empty() => {
-            return sentences_with_sources(text.trim(), &passages(sources));
+            return sentences_with_sources(text.trim(), &passages);
         }
         Ok(_) => cx.note("the answer is written from quotations: the model wrote none"),
         Err(error) => cx.note(format!("the answer is written from quotations: {}", brief(&error))),
     }
-    compose(explained(question, answer), &passages(sources))
+    compose(explained(question, answer), &passages)
+}
+
+/// Whether sentences hold the answer that was found, its numbers and at least half of its words, and
+/// the passages support one of them. A yes or no may be said in other words.
+fn states(text: &str, answer: &str, passages: &[TitledText<'_>]) -> bool {
+    let (written, found) = (words(&text.to_lowercase()), words(&answer.to_lowercase()));
+    let is_missing = |word: &&String| !written.contains(word);
+    let number = |word: &String| word.chars().any(|c| c.is_ascii_digit());
+    let missing: Vec<&String> = found.iter().filter(is_missing).collect();
+    let is_verdict = matches!(found.as_slice(), [word] if word == "yes" || word == "no");
+    let holds = missing.len() * 2 <= found.len() && !missing.into_iter().any(number);
+    let is_supported = |range| {
+        let (sentence, _) = split_marks(&text[range]);
+        words(&sentence).len() > 2 && is_supported(&sentence, passages)
+    };
+    (is_verdict || holds) && text_sentences(text).into_iter().any(is_supported)
 }
 
 /// Whether a text can be shown as the answer, which was found before it is written in full.
@@ -150,4 +170,28 @@ fn brief(error: &Error) -> String {
 
 fn passages(sources: &[EvidenceSource]) -> Vec<TitledText<'_>> {
     sources.iter().map(EvidenceSource::passage).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_answers_state_the_answer_with_a_supported_sentence() {
+        let text = "Celltrion was founded by Seo Jung-jin in 2002. It has 18 plants.";
+        let passages = [TitledText { title: "Celltrion", text }];
+        let states = |text: &str, answer: &str| states(text, answer, &passages);
+        assert!(states("Seo Jung-jin founded Celltrion [1].", "Seo Jung-jin"));
+        assert!(states("Celltrion has 18 plants [1].", "18"));
+        assert!(states("Celltrion was founded in 2002 [1].", "yes"));
+        for (text, answer) in [
+            ("the sentences [?]", "Seo Jung-jin"),
+            ("the sentences [1]", "yes"),
+            ("Mara Quill founded Celltrion [1].", "Seo Jung-jin"),
+            ("Celltrion was founded in 2003 [1].", "2002"),
+            ("Seo Jung-jin likes tea with milk [1].", "Seo Jung-jin"),
+        ] {
+            assert!(!states(text, answer), "{text}");
+        }
+    }
 }

@@ -84,7 +84,7 @@ fn passage(question: &str, hit: &Hit) -> NearestPassage {
     let mut source = Citation::from(hit);
     if let Some(range) = nearest_sentence(question, &hit.text) {
         source.start += hit.text[..range.start].chars().count();
-        source.quote = hit.text[range].to_owned();
+        hit.text[range].clone_into(&mut source.quote);
         source.end = source.start + source.quote.chars().count();
     }
     NearestPassage { text: hit.text.clone(), source }

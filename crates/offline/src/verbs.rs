@@ -28,11 +28,14 @@ pub(crate) enum Form {
 #[derive(Debug, Clone)]
 pub(crate) struct Verbs {
     forms: HashMap<String, Form>,
+    /// The base of each irregular form.
+    bases: HashMap<&'static str, &'static str>,
 }
 
 impl Verbs {
     pub(crate) fn new() -> Self {
         let mut forms: HashMap<String, Form> = HashMap::new();
+        let mut bases = HashMap::new();
         for line in VERBS.lines().filter(|line| !line.starts_with('#')) {
             let mut words = line.split_whitespace();
             let Some(base) = words.next() else { continue };
@@ -41,6 +44,7 @@ impl Verbs {
             };
             put(base.to_owned(), Form::Base);
             if let (Some(past), Some(done)) = (words.next(), words.next()) {
+                bases.extend([(past, base), (done, base)]);
                 if past != done {
                     put(past.to_owned(), Form::Past);
                 }
@@ -58,7 +62,12 @@ impl Verbs {
         for word in AUXILIARIES {
             forms.insert((*word).to_owned(), Form::Auxiliary);
         }
-        Self { forms }
+        Self { forms, bases }
+    }
+
+    /// The base of an irregular past or participle: `build` of `built`.
+    pub(crate) fn base(&self, word: &str) -> Option<&'static str> {
+        self.bases.get(word).copied()
     }
 
     /// The form of a word in lower case, regardless of its sentence.

@@ -17,15 +17,16 @@ const SHOWN: usize = 3;
 const NO_MODEL: &str = "No language model is configured, so Halma shows the nearest passages in \
                         place of an answer. `halma init` connects a model.";
 
-/// The answer of the offline model with its confidence; an abstention where it is not sure. What was
-/// computed, and one of given choices, is not judged.
+/// The answer of the offline model with its confidence; an abstention where it is not sure. Not judged
+/// are one of given choices, what was computed, and what says itself what it falls short of.
 pub(crate) async fn confident(
     offline: &Extractive,
     question: &Question,
     answer: Answer,
     cx: &Cx,
 ) -> Answer {
-    if !question.options.is_empty() || (answer.computation.is_some() && !answer.abstained) {
+    let is_described = answer.computation.is_some() || answer.limitation.is_some();
+    if !question.options.is_empty() || (is_described && !answer.abstained) {
         return answer;
     }
     let unsure = |confidence| Answer {

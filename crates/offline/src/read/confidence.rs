@@ -100,14 +100,13 @@ pub(crate) fn evidence(
     let mut place = None;
     for line in &text.lines {
         for span in spans_of(answer, &line.sentence, lexicon) {
-            let found = question_target.compare(line, &span, &text);
+            let found = question_target.compare(line, &span, (&text, lexicon));
             if found.fit + found.sentence > best.fit + best.sentence {
                 (best, place) = (found, Some(line.passage));
             }
         }
     }
-    let everything: HashSet<String> =
-        text.lines.iter().flat_map(|line| text.titled_stems(line)).collect();
+    let everything = text.lines.iter().flat_map(|line| stems(line, &text, lexicon)).collect();
     best.passages = covered(&question_target.mass, &everything);
     if let (Some(reader), Some(place)) = (reader, place) {
         let (margin, rival) = read(reader, question, answer, &passages[place]);
@@ -121,6 +120,15 @@ pub(crate) fn evidence(
         best.rival = 0.0;
     }
     best
+}
+
+/// The stems of a line and of its title, with those of irregular verbs: a builder is named by `built`.
+fn stems(line: &Line, text: &Text, lexicon: &Lexicon) -> HashSet<String> {
+    let mut stems = text.titled_stems(line);
+    let count = line.sentence.words.len();
+    let words = (0..count).map(|at| line.sentence.word(at).to_lowercase());
+    stems.extend(words.filter_map(|word| Some(lexicon.stem(lexicon.verbs.base(&word)?))));
+    stems
 }
 
 /// Whether another passage names the one in which the answer stands.
@@ -161,7 +169,12 @@ fn content(question: &Sentence, target: &Target) -> Vec<(String, f32)> {
 }
 
 impl QuestionTarget {
-    fn compare(&self, line: &Line, span: &Span, text: &Text) -> AnswerEvidence {
+    fn compare(
+        &self,
+        line: &Line,
+        span: &Span,
+        (text, lexicon): (&Text, &Lexicon),
+    ) -> AnswerEvidence {
         let organisations: HashSet<&str> = list("organisation").collect();
         let fit = match self.target.sort {
             // Whether something holds, and what a thing is, no span says.
@@ -172,7 +185,7 @@ impl QuestionTarget {
             Sort::Thing if self.target.head.is_none() => 0.6,
             _ => grade(&self.target, line, span, &organisations),
         };
-        let mut stems = text.titled_stems(line);
+        let mut stems = stems(line, text, lexicon);
         stems.extend(line.life.iter().flatten().map(|&end| end.to_owned()));
         let sentence = covered(&self.mass, &stems);
         AnswerEvidence { fit, sentence, ..AnswerEvidence::default() }

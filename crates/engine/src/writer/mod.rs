@@ -142,10 +142,12 @@ fn states(text: &str, answer: &str, passages: &[TitledText<'_>]) -> bool {
     let number = |word: &String| word.chars().any(|c| c.is_ascii_digit());
     let missing: Vec<&String> = found.iter().filter(is_missing).collect();
     let is_verdict = matches!(found.as_slice(), [word] if word == "yes" || word == "no");
+    let is_whole = missing.is_empty() && !is_verdict;
     let holds = missing.len() * 2 <= found.len() && !missing.into_iter().any(number);
     let is_supported = |range| {
         let (sentence, _) = split_marks(&text[range]);
-        words(&sentence).len() > 2 && is_supported(&sentence, passages)
+        // The answer alone is a sentence; other text of two words states nothing.
+        (is_whole || words(&sentence).len() > 2) && is_supported(&sentence, passages)
     };
     (is_verdict || holds) && text_sentences(text).into_iter().any(is_supported)
 }
@@ -182,6 +184,7 @@ mod tests {
         let passages = [TitledText { title: "Celltrion", text }];
         let states = |text: &str, answer: &str| states(text, answer, &passages);
         assert!(states("Seo Jung-jin founded Celltrion [1].", "Seo Jung-jin"));
+        assert!(states("Seo Jung-jin [1].", "Seo Jung-jin"));
         assert!(states("Celltrion has 18 plants [1].", "18"));
         assert!(states("Celltrion was founded in 2002 [1].", "yes"));
         for (text, answer) in [

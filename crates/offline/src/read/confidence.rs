@@ -158,7 +158,9 @@ struct QuestionTarget {
 fn content(question: &Sentence, target: &Target) -> Vec<(String, f32)> {
     let mut mass = mass(question, &Weights::default());
     let kind = matches!(target.sort, Sort::Date | Sort::Year | Sort::Place | Sort::Country);
-    if kind {
+    let next = question.words.get(target.at + 1).map(|word| &word.stem);
+    let asks = ["which", "what"].contains(&question.word(target.at).to_lowercase().as_str());
+    if kind || (asks && next == target.head.as_ref()) {
         mass.retain(|(stem, _)| Some(stem) != target.head.as_ref());
     }
     let relative = |at: usize| ["that", "who", "which", "whose"].contains(&question.word(at));
@@ -303,6 +305,7 @@ mod tests {
     fn a_question_that_the_passages_do_not_cover_is_not_sure() {
         let text = "Acme was founded by Ada Quill in 1931.";
         assert!(confidence("Who founded Acme?", "Ada Quill", text) > 0.8);
+        assert!(confidence("Which painter founded Acme?", "Ada Quill", text) > 0.8);
         assert!(confidence("Who won the world cup in 2018?", "Ada Quill", text) < 0.1);
     }
 }

@@ -581,7 +581,23 @@ class ItemsPromptLine(BaseModel):
     """
 
 
-class ItemsString(BaseModel):
+class Item8(BaseModel):
+    """
+    A question that is offered.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    question: str
+    strategy: str | None = None
+    """
+    The strategy that answers it; the default one if there is none.
+    """
+
+
+class ItemsSuggestion(BaseModel):
     """
     A page of a list.
     """
@@ -590,14 +606,14 @@ class ItemsString(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[str]
+    items: list[Item8]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item10(BaseModel):
+class Item11(BaseModel):
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,
@@ -616,7 +632,7 @@ class ItemsWorkspaceLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item10]
+    items: list[Item11]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
@@ -1238,6 +1254,10 @@ class StreamOptions(BaseModel):
 
 
 class Suggestion(BaseModel):
+    """
+    A question that is offered.
+    """
+
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,
@@ -2240,7 +2260,7 @@ class ItemsHit(BaseModel):
     """
 
 
-class Item8(BaseModel):
+class Item9(BaseModel):
     """
     A table as SQL knows it.
     """
@@ -2281,14 +2301,14 @@ class ItemsTableLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item8]
+    items: list[Item9]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item9(BaseModel):
+class Item10(BaseModel):
     """
     What a list shows of a question: the first line of its file.
     """
@@ -2332,7 +2352,7 @@ class ItemsTraceHead(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item9]
+    items: list[Item10]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.

@@ -141,7 +141,7 @@ class Sync(unittest.TestCase):
         self.assertTrue(self.halma.me().demo)
 
     def test_feedback_is_given_accepted_taken_back_and_deleted(self):
-        run = self.halma.ask(QUESTION, strategy="naive").id
+        run = self.halma.ask(QUESTION).id
         self.trace_of(run)
         given = self.halma.give_feedback(run, "wrong", correction="Kiran Mazumdar-Shaw", note="her full name")
         self.assertEqual(given.verdict, models.Verdict.wrong)

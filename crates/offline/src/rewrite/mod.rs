@@ -13,6 +13,7 @@ use self::described::described;
 use crate::decompose::chain;
 use crate::input::Exchange;
 use crate::lexicon::Lexicon;
+use crate::links::{mentions, named_things};
 use crate::references::{references, replace_references};
 
 #[derive(Debug, Deserialize)]
@@ -26,12 +27,24 @@ pub(crate) struct RewriteInput {
 }
 
 pub(crate) fn reply(lexicon: &Lexicon, input: &RewriteInput) -> String {
-    let (mut dependency, mut question) = standing_alone(&input.sub_question, &input.history);
+    let history: Vec<Exchange> = input.history.iter().map(|e| shorten(e, lexicon)).collect();
+    let (mut dependency, mut question) = standing_alone(&input.sub_question, &history);
     if let Some(next) = unused_step(&question, input, lexicon) {
         dependency = Some(format!("what answers “{next}”"));
         question = next;
     }
     json!({ "dependency": dependency, "question": question }).to_string()
+}
+
+/// The exchange with the name that its answer gives, where the answer is a sentence: people and
+/// programs send back what they were shown.
+fn shorten(exchange: &Exchange, lexicon: &Lexicon) -> Exchange {
+    let Exchange { question, answer } = exchange;
+    let mut given = named_things(answer, lexicon).into_iter();
+    let name = given.find(|name| !mentions(question, name));
+    let is_sentence = answer.trim().ends_with('.') && answer.split_whitespace().count() > 4;
+    let answer = name.filter(|_| is_sentence).unwrap_or_else(|| answer.clone());
+    Exchange { question: question.clone(), answer }
 }
 
 /// For a question that would only repeat an earlier one: the next look-up of its chain.
@@ -99,6 +112,15 @@ mod tests {
 
     fn rewritten(question: &str, exchanges: &[(&str, &str)]) -> String {
         standing_alone(question, &history(exchanges)).1
+    }
+
+    #[test]
+    fn of_an_answer_in_sentences_its_name_is_taken() {
+        let history = history(&[("Who makes Low Tide?", "Low Tide is made by Mara Quill.")]);
+        let sub_question = "When was she born?".to_owned();
+        let input = RewriteInput { question: None, sub_question, history };
+        let reply = reply(&Lexicon::new(), &input);
+        assert!(reply.contains("When was Mara Quill born?"), "{reply}");
     }
 
     #[test]

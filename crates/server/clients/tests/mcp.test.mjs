@@ -98,7 +98,7 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
     });
 
     test("cited passages can be read at their position", async () => {
-      const { data } = await good("ask", { question: "Who founded Biocon?", strategy: "naive" });
+      const { data } = await good("ask", { question: "Who founded Biocon?" });
       const [{ document, start, end, quote }] = data.answer.citations;
       const read = await good("read_document", { document, start, end });
       assert.equal(read.text, quote);

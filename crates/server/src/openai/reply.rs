@@ -2,6 +2,7 @@
 use std::fmt::Write as _;
 
 use halma_core::text::marks::split_mark;
+use halma_core::text::support::without_markdown;
 use halma_core::{Answer, Citation, FullAnswer, ResultKind, Span};
 use serde_json::{Value, json};
 
@@ -71,7 +72,8 @@ fn passages(answer: &Answer) -> String {
     let mut text = format!("No answer was found. {reason}").trim_end().to_owned();
     text.push_str("\n\nNearest passages:\n");
     for (number, passage) in (1..).zip(&answer.passages) {
-        let quote: String = passage.source.quote.chars().take(MAX_QUOTE).collect();
+        let quote = without_markdown(&passage.source.quote);
+        let quote: String = quote.trim().chars().take(MAX_QUOTE).collect();
         let _ = writeln!(text, "\n{number}. {}: “{quote}”", location(&passage.source));
     }
     text

@@ -8,7 +8,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build postgres smoke tests golden robustness attack soak bench bench-peers eval everyday report docs audit dist test-ui train-smoke heads
+.PHONY: default setup demo test check fmt lint tidy build postgres smoke tests golden robustness real-model attack soak bench bench-peers eval everyday report docs audit dist test-ui train-smoke heads
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,12 @@ heads: ## train the heads of the offline model again: DATA=FOLDER [MINUTES for e
 
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
 	cargo test --workspace --test robustness -- --ignored
+
+# MODEL is the API of a server that runs, such as http://127.0.0.1:8080/v1.
+real-model: ## what a real model replies to the prompts of the strategies: docs/real-models.md (an hour on two cores) MODEL=URL NAME=… [CALLS=…]
+	@test -n "$(MODEL)" -a -n "$(NAME)" || { echo "usage: make real-model MODEL=http://127.0.0.1:8080/v1 NAME=MODEL [CALLS=3]" >&2; exit 2; }
+	HALMA_MODEL="$(MODEL)" HALMA_MODEL_NAME="$(NAME)" HALMA_CALLS="$(CALLS)" \
+	 cargo test --workspace --test robustness a_real_model -- --ignored
 
 # The server under attack is optimised, as in `make bench`.
 attack: ## attacks on a running server, kills, and random input: docs/attacks.md (minutes; FULL=1: hours)

@@ -52,22 +52,22 @@ impl Entry {
         mut table: toml::Table,
     ) -> std::result::Result<Arc<dyn Strategy>, String> {
         let demonstrations = match table.remove(DEMONSTRATIONS) {
-            None => false,
+            None => true,
             Some(toml::Value::Boolean(demonstrations)) => demonstrations,
             Some(other) => return Err(format!("`{DEMONSTRATIONS}` is {other}, not true or false")),
         };
-        let inner = (self.build)(table)?;
-        Ok(if demonstrations { Arc::new(Demonstrated { inner }) } else { inner })
+        Ok(Arc::new(Configured { inner: (self.build)(table)?, demonstrations }))
     }
 }
 
-/// A strategy whose prompts come with their worked examples.
-struct Demonstrated {
+/// A strategy with the settings that all strategies have.
+struct Configured {
     inner: Arc<dyn Strategy>,
+    demonstrations: bool,
 }
 
 #[async_trait]
-impl Strategy for Demonstrated {
+impl Strategy for Configured {
     fn name(&self) -> &'static str {
         self.inner.name()
     }
@@ -75,13 +75,16 @@ impl Strategy for Demonstrated {
     fn settings(&self) -> serde_json::Value {
         let mut settings = self.inner.settings();
         if let Some(settings) = settings.as_object_mut() {
-            settings.insert(DEMONSTRATIONS.into(), true.into());
+            settings.insert(DEMONSTRATIONS.into(), self.demonstrations.into());
         }
         settings
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
-        self.inner.answer(question, &cx.demonstrating()).await
+        if self.demonstrations {
+            return self.inner.answer(question, cx).await;
+        }
+        self.inner.answer(question, &cx.without_demonstrations()).await
     }
 }
 

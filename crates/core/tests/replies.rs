@@ -123,7 +123,7 @@ async fn a_prompt_that_is_too_long_is_shortened_until_it_fits() {
 }
 
 #[tokio::test]
-async fn demonstrations_stand_before_the_question_where_they_are_wanted() {
+async fn demonstrations_stand_before_the_question_unless_they_are_switched_off() {
     const EXAMPLES: &str = "## user\nIs {{ it }}?\n## assistant\n{\"answer\": \"no\"}\n";
     let with = |name, text| PromptFile { name, text };
     let files = |examples| {
@@ -134,8 +134,8 @@ async fn demonstrations_stand_before_the_question_where_they_are_wanted() {
     let model = Script::new([FITS_REPLY, FITS_REPLY]);
     let prompts = Arc::new(files(EXAMPLES).unwrap());
     let (cx, _) = with_prompts(prompts, model, Budget::default(), None);
+    cx.without_demonstrations().ask(&PROMPT, question("Is it?")).await.unwrap();
     cx.ask(&PROMPT, question("Is it?")).await.unwrap();
-    cx.demonstrating().ask(&PROMPT, question("Is it?")).await.unwrap();
     let asked: Vec<Vec<Message>> = cx.trace().0.into_iter().filter_map(messages).collect();
     assert_eq!(asked[0].len(), 2);
     let texts: Vec<&str> = asked[1].iter().map(|message| message.text.as_str()).collect();

@@ -24,7 +24,8 @@ const TEMPLATE_INTRODUCTION: &str = "# The configuration of Halma. Every key is 
 const STRATEGIES: &str = "The settings of each strategy with their defaults; the page of a strategy \
     describes them. `--set NAME.KEY=VALUE` overrides one for a single run. \
     Every strategy also takes `abstain = false`, with which it always answers, and \
-    `demonstrations = true`, with which models are shown the worked examples next to its prompts.";
+    `demonstrations = false`, with which models are not shown the worked examples next to its \
+    prompts.";
 
 #[test]
 fn the_reference_describes_every_key() {

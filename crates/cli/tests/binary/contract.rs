@@ -178,7 +178,8 @@ fn prompts_are_listed_replaced_and_given_the_same_variables() {
     let asked =
         program.run(&["ask", "Who built Orrin Light?", "--prompts", "mine", "--json"]).json();
     let event = asked["trace"].as_array().unwrap().iter().find(|e| e["prompt"] == "kar3/propose");
-    let message = event.unwrap()["messages"][0]["text"].as_str().unwrap();
+    let message = event.unwrap()["messages"].as_array().unwrap().last().unwrap();
+    let message = message["text"].as_str().unwrap();
     assert!(message.starts_with("{\"") && message.contains("Who built Orrin Light?"), "{message}");
 
     let exported = program.run(&["prompts", "export", "out"]);

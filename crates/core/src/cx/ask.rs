@@ -9,6 +9,7 @@ use super::open_call::OpenCall;
 use super::shorten::shorten;
 use super::{Cx, ms};
 use crate::prompt::Rendered;
+use crate::reply::Echo;
 use crate::{
     ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt, ReplyStatus, Result, Stopped,
     Usage,
@@ -78,6 +79,7 @@ impl Cx {
         let mut request = self.request(prompt.name, rendered, variables);
         request.max_tokens = request.max_tokens.saturating_add(llm.thinking_tokens());
         request.logprobs = logprobs;
+        let echo = Echo::new(&request.messages);
         let (mut number, mut unusable) = (0, Vec::<ChatRequest>::new());
         loop {
             let attempt = match self.attempt(llm.as_ref(), &request, &prompt_call.prompt).await {
@@ -88,9 +90,10 @@ impl Cx {
                 attempt => Attempt { number: number + 1, ..attempt? },
             };
             number = attempt.number;
-            let parsed = attempt
-                .read
-                .parse(|text| (prompt.parse)(text).and_then(|value| check(&value).map(|()| value)));
+            let parsed = attempt.read.parse(|text| {
+                let value = (prompt.parse)(&echo.without_copies(text)?)?;
+                check(&value).map(|()| value)
+            });
             let status = match &parsed {
                 Ok(_) => ReplyStatus::Valid,
                 Err(reason) => ReplyStatus::Malformed(reason.clone()),
@@ -177,11 +180,17 @@ impl Cx {
     /// Omits a part of what the prompt shows, since the model cannot read all of it; `None` when
     /// there is no more to omit.
     fn shorten(&self, request: &mut ChatRequest) -> Result<Option<()>> {
+        let of_prompt = self.run.setup.prompts.render(&request.prompt, &request.variables)?;
+        if request.messages.len() > of_prompt.messages.len() {
+            self.note(format!("`{}` is too long for its model: without examples", request.prompt));
+            request.messages = of_prompt.messages;
+            return Ok(Some(()));
+        }
         let Some(shorter) = shorten(&request.variables) else { return Ok(None) };
         self.note(format!("`{}` is too long for its model: {}", request.prompt, shorter.note));
         let rendered = self.run.setup.prompts.render(&request.prompt, &shorter.variables)?;
         request.variables = shorter.variables;
-        request.messages = self.messages(rendered.demonstrations, rendered.messages);
+        request.messages = rendered.messages;
         Ok(Some(()))
     }
 

@@ -100,7 +100,7 @@ impl Cx {
             run: Arc::new(run),
             span: 0,
             may_use_reserve: false,
-            demonstrations: false,
+            demonstrations: true,
             stream: None,
         }
     }
@@ -122,10 +122,10 @@ impl Cx {
         Self { may_use_reserve: true, ..self.clone() }
     }
 
-    /// A context that shows models the worked examples of the prompts that have some.
+    /// A context that does not show models the worked examples of prompts.
     #[must_use]
-    pub fn demonstrating(&self) -> Self {
-        Self { demonstrations: true, ..self.clone() }
+    pub fn without_demonstrations(&self) -> Self {
+        Self { demonstrations: false, ..self.clone() }
     }
 
     /// A context whose calls send their replies to `stream` while they are generated.

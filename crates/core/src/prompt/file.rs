@@ -89,6 +89,8 @@ pub(crate) struct Front {
     pub(crate) temperature: f32,
     pub(crate) stop: Vec<String>,
     pub(crate) schema: Option<Value>,
+    /// The prompt whose worked examples are shown with this one, if it has none of its own.
+    pub(crate) demonstrations: Option<String>,
 }
 
 /// One message to be, with the line it starts at.
@@ -121,6 +123,7 @@ pub(crate) fn parse_file(
         temperature: 0.0,
         stop: vec![],
         schema: None,
+        demonstrations: None,
     });
     let mut body = 0;
     if lines.first().is_some_and(|line| line.trim() == "---") {
@@ -200,11 +203,14 @@ fn set(front: &mut Front, line: &str, overriding: bool) -> Result<(), String> {
             let temperature = value.as_f64().map(|t| t as f32);
             front.temperature = temperature.ok_or_else(|| fits("a number"))?;
         }
+        "demonstrations" => {
+            front.demonstrations = Some(value.as_str().ok_or_else(|| fits("a prompt"))?.to_owned());
+        }
         "schema" => front.schema = Some(Shape(&value).schema()?),
         _ => {
             return Err(format!(
                 "unknown key `{key}` (known: task, role, variables, images, max_tokens, \
-                 temperature, stop, schema)"
+                 temperature, stop, schema, demonstrations)"
             ));
         }
     }
@@ -217,7 +223,8 @@ fn strings(value: &Value) -> Option<Vec<String>> {
 
 /// The shape of a reply as a person writes it, `{"answer": "string", "steps": ["string"]}`, which
 /// stands for a JSON schema with every key required and no other allowed. `"string|null"` is a choice
-/// of types, `"'yes'|'no'"` one of values.
+/// of types, `"'yes'|'no'"` one of values; `"string<=400"` has at most 400 characters, and
+/// `["string", 4]` at most 4 items.
 pub struct Shape<'a>(pub &'a Value);
 
 impl Shape<'_> {
@@ -227,7 +234,11 @@ impl Shape<'_> {
             Value::String(kinds) => choice(kinds),
             Value::Array(items) => match items.as_slice() {
                 [item] => Ok(json!({"type": "array", "items": Shape(item).schema()?})),
-                _ => Err("a list in `schema` holds exactly one shape".into()),
+                [item, Value::Number(limit)] if limit.is_u64() => {
+                    let items = Shape(item).schema()?;
+                    Ok(json!({"type": "array", "items": items, "maxItems": limit}))
+                }
+                _ => Err("a list in `schema` holds one shape, and the maximum of items".into()),
             },
             Value::Object(fields) => {
                 let mut properties = Map::new();
@@ -250,6 +261,11 @@ impl Shape<'_> {
 /// `string|null` gives a choice of types, and `'up'|'down'|null` one of values.
 fn choice(kinds: &str) -> Result<Value, String> {
     const TYPES: [&str; 5] = ["string", "integer", "number", "boolean", "null"];
+    if let Some(limit) = kinds.strip_prefix("string<=") {
+        let limit: u32 =
+            limit.parse().map_err(|_| format!("`{limit}` in `schema` is no length"))?;
+        return Ok(json!({"type": "string", "maxLength": limit}));
+    }
     let literal = |kind: &str| Some(kind.strip_prefix('\'')?.strip_suffix('\'')?.to_owned());
     let (mut types, mut values) = (vec![], vec![]);
     for kind in kinds.split('|').map(str::trim) {
@@ -273,6 +289,26 @@ fn choice(kinds: &str) -> Result<Value, String> {
             Ok(json!({"type": ["string", "null"], "enum": values}))
         }
         _ => Err(format!("`{kinds}` in `schema`: only `null` can be a choice with values")),
+    }
+}
+
+/// How a prompt shows its schema, where it says `{{ form }}`: types in the places of values, with
+/// nothing that can be copied as content.
+pub(crate) fn form(schema: &Value) -> String {
+    if let Some(values) = schema["enum"].as_array() {
+        return values.iter().map(Value::to_string).collect::<Vec<_>>().join(" | ");
+    }
+    match &schema["type"] {
+        Value::String(kind) if kind == "array" => format!("[{}]", form(&schema["items"])),
+        Value::String(kind) if kind == "object" => {
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            let fields = fields.map(|(name, field)| format!("\"{name}\": {}", form(field)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(kinds) => {
+            kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | ")
+        }
+        kind => kind.as_str().unwrap_or("null").to_owned(),
     }
 }
 
@@ -328,8 +364,24 @@ mod tests {
         assert_eq!(field("'up'|'down'"), Ok(json!({"type": "string", "enum": ["up", "down"]})));
         let open = json!({"type": ["string", "null"], "enum": ["up", null]});
         assert_eq!(field("'up' | null"), Ok(open));
-        for wrong in ["up", "'up'|number", "'up'|string", "'up", ""] {
+        for wrong in ["up", "'up'|number", "'up'|string", "'up", "", "string<=", "string<=-1"] {
             assert!(schema(wrong).unwrap_err().contains("in `schema`"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_shape_has_bounds_and_a_form() {
+        let shape = json!({
+            "why": "string<=400", "rows": [{"n": "integer", "kind": "'a'|'b'|null"}, 3],
+            "score": "number|null", "names": ["string"],
+        });
+        let schema = Shape(&shape).schema().unwrap();
+        assert_eq!(schema["properties"]["why"], json!({"type": "string", "maxLength": 400}));
+        assert_eq!(schema["properties"]["rows"]["maxItems"], json!(3));
+        let expected = r#"{"why": string, "rows": [{"n": integer, "kind": "a" | "b" | null}], "score": number | null, "names": [string]}"#;
+        assert_eq!(form(&schema), expected);
+        for wrong in [json!([]), json!(["string", "string"]), json!(["string", -1])] {
+            assert!(Shape(&wrong).schema().is_err(), "{wrong}");
         }
     }
 }

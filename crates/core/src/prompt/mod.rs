@@ -1,4 +1,5 @@
 //! Prompts: their words are files, their replies are typed.
+mod demonstrations;
 mod file;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +11,8 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::file::{Front, Section, demonstrated, images, includes, line_of, parse_file};
+use self::demonstrations::DEMONSTRATIONS;
+use self::file::{Front, Section, form, images, includes, line_of, parse_file};
 pub use self::file::{PromptFile, PromptSet, Shape};
 use crate::{Message, parse_json};
 
@@ -121,12 +123,11 @@ pub const PROMPTS: PromptSet = PromptSet::Folder(&FILES);
 
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/prompts");
 
-/// How the names of files with worked examples end: `kar3/propose.demonstrations` is next to
-/// `kar3/propose`.
-const DEMONSTRATIONS: &str = ".demonstrations";
-
 /// The folder of files that are parts of prompts and are never asked by themselves.
 const PARTS: &str = "part/";
+
+/// Stands in a prompt for the types of the reply's fields.
+const FORM: &str = "{{ form }}";
 
 /// Steps of the template engine for one message of a prompt: far more than the longest list of
 /// passages takes, and less than a second.
@@ -175,6 +176,7 @@ impl Prompts {
             let path = format!("prompts/{}.md", file.name);
             prompts.demonstrate(file.name, &path, file.text)?;
         }
+        prompts.check_demonstrations()?;
         Ok(prompts)
     }
 
@@ -200,23 +202,6 @@ impl Prompts {
         self.insert(source, front, sections)
     }
 
-    /// Gives a prompt the worked examples of the file next to it: pairs of what is asked and what
-    /// is replied, taken as they stand.
-    fn demonstrate(&mut self, name: &str, file: &str, text: &str) -> Result<(), PromptError> {
-        let source = Source { name, file, text, overridden: false };
-        let fail = |reason: &str| source.error(None, reason.to_owned());
-        let messages = demonstrated(text);
-        let paired = messages.chunks(2).all(
-            |pair| matches!(pair, [ask, reply] if ask.role == "user" && reply.role == "assistant"),
-        );
-        if messages.is_empty() || !paired {
-            return Err(fail("demonstrations are pairs of `## user` and `## assistant`"));
-        }
-        let template = self.templates.get_mut(name.trim_end_matches(DEMONSTRATIONS));
-        template.ok_or_else(|| fail("there is no prompt next to it"))?.demonstrations = messages;
-        Ok(())
-    }
-
     fn insert(
         &mut self,
         source: Source<'_>,
@@ -227,8 +212,10 @@ impl Prompts {
         let mut used: Vec<String> = front.images.clone();
         let mut compiled = vec![];
         let mut parts: Vec<String> = vec![];
-        for (i, section) in sections.into_iter().enumerate() {
+        let form = front.schema.as_ref().map(form).unwrap_or_default();
+        for (i, mut section) in sections.into_iter().enumerate() {
             let id = format!("{name}#{i}");
+            section.source = section.source.replace(FORM, &form);
             used.extend(self.compile(&id, source, &section, &front.variables)?);
             parts.extend(includes(&section.source).into_iter().map(|(part, _)| part.to_owned()));
             compiled.push((section.role, id));
@@ -304,7 +291,8 @@ impl Prompts {
 
     /// The hash of a prompt's words, those of its parts and its worked examples included.
     fn hash_of(&self, template: &Template) -> Arc<str> {
-        if template.parts.is_empty() && template.demonstrations.is_empty() {
+        let demonstrations = self.demonstrations_of(template);
+        if template.parts.is_empty() && demonstrations.is_empty() {
             return Arc::clone(&template.hash);
         }
         let mut hasher = blake3::Hasher::new();
@@ -312,7 +300,7 @@ impl Prompts {
         for part in template.parts.iter().filter_map(|name| self.templates.get(name)) {
             hasher.update(part.hash.as_bytes());
         }
-        for message in &template.demonstrations {
+        for message in demonstrations {
             hasher.update(message.text.as_bytes());
         }
         hasher.finalize().to_hex()[..16].into()
@@ -371,7 +359,7 @@ impl Prompts {
         Ok(Rendered {
             messages,
             hash: self.hash_of(template),
-            demonstrations: template.demonstrations.clone(),
+            demonstrations: self.demonstrations_of(template).to_vec(),
             task: template.front.task.clone(),
             role: template.front.role.clone(),
             max_tokens: template.front.max_tokens,

@@ -4,6 +4,7 @@
 mod answer;
 mod careless;
 mod decomposition;
+mod echo;
 pub(crate) mod field;
 mod loose;
 mod numbers;
@@ -19,6 +20,7 @@ pub use self::answer::AnswerText;
 pub(crate) use self::answer::is_no_answer;
 use self::careless::{Careless, Cut};
 pub use self::decomposition::NextQuestion;
+pub(crate) use self::echo::Echo;
 use self::loose::parse_loose;
 use self::placeholders::without_placeholders;
 use self::regions::{regions, widest};

@@ -62,8 +62,15 @@ impl Connection {
         ModelConfig {
             key_env: self.key_env.clone(),
             key_file: self.key_file.clone(),
+            stream: self.is_local(),
             ..ModelConfig::new(self.url.clone(), self.model.clone())
         }
+    }
+
+    /// Whether the server is on this machine: small models run there, and a reply that repeats itself
+    /// is cut off where it is read as it is generated.
+    fn is_local(&self) -> bool {
+        ["//127.0.0.1", "//localhost", "//[::1]"].iter().any(|host| self.url.contains(host))
     }
 
     /// The text of a configuration file with the table `[models.NAME]` added at its end; the rest stays
@@ -106,6 +113,9 @@ impl Connection {
         }
         if let Some(file) = &self.key_file {
             table += &line("key_file", &file.display().to_string());
+        }
+        if self.is_local() {
+            table += "stream = true\n";
         }
         table
     }

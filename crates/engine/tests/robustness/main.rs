@@ -5,15 +5,21 @@
 #![expect(clippy::unwrap_used, reason = "tests may stop")]
 mod actor;
 mod cost;
+mod real;
 mod run;
 mod table;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use halma_core::Llm;
+use halma_net::JsonMode;
 use halma_strategies::ALL;
 use halma_testkit::{Mischief, Remedy};
 
+use self::real::{RealReply, Replayed, WithReal, read_trace, with_section};
 use self::run::{Bench, End};
 use self::table::Table;
 
@@ -68,6 +74,65 @@ async fn the_table_is_written() {
     fs::write(docs("robustness.md"), table.page()).unwrap();
     let answered = table.answered_share(|kind| kind.remedy() == Remedy::Reading);
     assert!(answered >= 0.95, "{answered}");
+}
+
+#[tokio::test]
+async fn recorded_replies_of_small_models_end_no_question_and_become_no_answer() {
+    let bench = Bench::open().await;
+    let replayed = Arc::new(Replayed::new(Arc::clone(&bench.actor), &recorded()));
+    let mut faults = vec![];
+    for (column, entry) in ALL.iter().enumerate() {
+        for i in 0..3 {
+            let question = &bench.questions[(3 * column + i) % bench.questions.len()];
+            let model = Arc::clone(&replayed) as Arc<dyn Llm>;
+            let (End { answer, error, leak, .. }, _) = bench.run_with(entry, model, question).await;
+            let copied = ["Reply with one", "one short sentence", "<string>"];
+            let copied = copied.iter().find(|text| answer.contains(*text));
+            if error.is_some() || leak.is_some() || copied.is_some() {
+                faults.push(format!("{}: {error:?} {leak:?} {copied:?}", entry.name));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[tokio::test]
+#[ignore = "asks a model for an hour and writes docs/real-models.md: make real-model"]
+async fn a_real_model_is_asked() {
+    let get = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let (url, name) = (get("HALMA_MODEL").unwrap(), get("HALMA_MODEL_NAME").unwrap());
+    let calls = get("HALMA_CALLS").and_then(|calls| calls.parse().ok()).unwrap_or(3);
+    let bench = Bench::open().await;
+    let (mut formats, mut replies) = (vec![], recorded());
+    replies.retain(|one| one.model != name);
+    for (format, json) in [("with a schema", JsonMode::Auto), ("without", JsonMode::Off)] {
+        let actor = Arc::clone(&bench.actor);
+        let model = Arc::new(WithReal::new(actor, (&url, &name), json, calls));
+        let mut readings = BTreeMap::new();
+        for (question, answers) in bench.questions.iter().zip(&bench.answers) {
+            for entry in ALL {
+                let model = Arc::clone(&model) as Arc<dyn Llm>;
+                let (_, trace) = bench.run_with(entry, model, question).await;
+                read_trace(&trace, answers, &mut readings);
+            }
+        }
+        replies.extend(std::mem::take(&mut *model.replies.lock()));
+        formats.push((format, readings));
+        let lines = replies.iter().map(|one| serde_json::to_string(one).unwrap() + "\n");
+        fs::write(replies_file(), lines.collect::<String>()).unwrap();
+        let page = fs::read_to_string(docs("real-models.md")).unwrap();
+        fs::write(docs("real-models.md"), with_section(&page, &name, &formats)).unwrap();
+    }
+}
+
+/// Replies of real models, recorded by `make real-model`.
+fn recorded() -> Vec<RealReply> {
+    let lines = fs::read_to_string(replies_file()).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn replies_file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/robustness/replies.jsonl")
 }
 
 fn docs(page: &str) -> PathBuf {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use halma_core::{
     Budget, Cx, Entry, Event, Knowledge, Llm, Meter, Models, Outcome, Prompts, Question, Setup,
-    Tagging, estimate_tokens,
+    Tagging, Trace, estimate_tokens,
 };
 use halma_engine::{Config, EmbedderKind, Engine, IndexOptions};
 use halma_offline::Extractive;
@@ -17,9 +17,11 @@ use crate::actor::{Actor, Retried};
 /// The sample library with the questions about it.
 pub(crate) struct Bench {
     engine: Engine,
-    actor: Arc<dyn Llm>,
+    pub(crate) actor: Arc<dyn Llm>,
     prompts: Arc<Prompts>,
     pub(crate) questions: Vec<Question>,
+    /// The expected answers of each question, where they are known.
+    pub(crate) answers: Vec<Vec<String>>,
     _dir: tempfile::TempDir,
 }
 
@@ -43,6 +45,8 @@ struct Line {
     question: String,
     #[serde(default)]
     options: Vec<String>,
+    #[serde(default)]
+    answers: Option<Vec<String>>,
 }
 
 impl Bench {
@@ -58,13 +62,13 @@ impl Bench {
         let lines: String =
             files.iter().map(|file| std::fs::read_to_string(root.join(file)).unwrap()).collect();
         let question = |line: &str| {
-            let Line { question, options } = serde_json::from_str(line).unwrap();
-            Question { options, ..Question::new(question) }
+            let Line { question, options, answers } = serde_json::from_str(line).unwrap();
+            (Question { options, ..Question::new(question) }, answers.unwrap_or_default())
         };
         let actor: Arc<dyn Llm> = Arc::new(Actor(Extractive::new()));
         let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
-        let questions = lines.lines().map(question).collect();
-        Self { engine, actor, prompts, questions, _dir: dir }
+        let (questions, answers) = lines.lines().map(question).unzip();
+        Self { engine, actor, prompts, questions, answers, _dir: dir }
     }
 
     pub(crate) async fn run(
@@ -78,6 +82,16 @@ impl Bench {
             Some(kind) => Arc::new(Retried(Mischievous::new(actor, kind, 7))),
             None => actor,
         };
+        self.run_with(entry, model, question).await.0
+    }
+
+    /// Runs a strategy with any model.
+    pub(crate) async fn run_with(
+        &self,
+        entry: &Entry,
+        model: Arc<dyn Llm>,
+        question: &Question,
+    ) -> (End, Trace) {
         let knowledge = Arc::clone(self.engine.base()) as Arc<dyn Knowledge>;
         let setup = Setup {
             reranker: Some(Arc::new(Overlap)),
@@ -106,7 +120,7 @@ impl Bench {
         };
         texts.push(&answer);
         let leak = texts.into_iter().find_map(leak);
-        End { answer, error, leak, calls, searches, prompt_tokens, reply_tokens }
+        (End { answer, error, leak, calls, searches, prompt_tokens, reply_tokens }, trace)
     }
 }
 

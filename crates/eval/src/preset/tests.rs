@@ -118,16 +118,19 @@ fn rows_say_whether_they_can_be_run() {
         rows.iter().filter(|row| row.missing.is_none()).map(|row| row.label.as_str()).collect();
     assert_eq!(can, ["Zero-Shot CoT", "KAR³"]);
     assert_eq!(rows[1].missing.as_deref(), Some("this Halma has no strategy `naive`"));
-    assert_eq!(rows[1].run.as_deref(), Some("naive@abstain=false,chunks=16,mode=dense"));
+    assert_eq!(
+        rows[1].run.as_deref(),
+        Some("naive@abstain=false,chunks=16,demonstrations=false,mode=dense")
+    );
     let rows = preset("pike-table11").unwrap().listed(&["kar3"]);
     assert_eq!((rows[1].strategy.as_deref(), rows[1].missing.as_ref()), (Some("kar3"), None));
-    let trained = "kar3@abstain=false,k=4,mode=dense,n=5,proposer=trained";
+    let trained = "kar3@abstain=false,demonstrations=false,k=4,mode=dense,n=5,proposer=trained";
     assert_eq!(rows[1].run.as_deref(), Some(trained));
     let rows = preset("kar3-table3").unwrap().listed(&["kar3"]);
     assert!(rows.iter().all(|row| row.missing.is_none()));
     let bases: Vec<&str> = rows.iter().map(|row| row.config["kb.atoms"].as_str()).collect();
     assert_eq!(bases, ["sentences", "questions", "questions", "questions", "questions"]);
-    let own = "kar3@abstain=false,k=4,kb.atoms=sentences,mode=dense,n=5";
+    let own = "kar3@abstain=false,demonstrations=false,k=4,kb.atoms=sentences,mode=dense,n=5";
     assert_eq!(rows[0].run.as_deref(), Some(own));
     assert!(strategies().len() >= 12);
 }
@@ -135,8 +138,8 @@ fn rows_say_whether_they_can_be_run() {
 #[test]
 fn the_paper_stands_next_to_what_was_run() {
     let mut report = with_runs(&[
-        ("kar3@abstain=false,k=4,mode=dense,n=5", "RRRWF"),
-        ("cot@abstain=false", "RWAFU"),
+        ("kar3@abstain=false,demonstrations=false,k=4,mode=dense,n=5", "RRRWF"),
+        ("cot@abstain=false,demonstrations=false", "RWAFU"),
         ("kar3", "RRRRR"),
         ("ircot@abstain=false,chunks=4,demonstrations=true,mode=dense,n=5", "UUUUU"),
     ]);
@@ -176,7 +179,7 @@ fn a_data_set_that_the_paper_lacks_is_shown_alone() {
     let found = side_by_side(
         preset("pike-table4").unwrap(),
         Format::OWN,
-        &report("cot@abstain=false", "RW"),
+        &report("cot@abstain=false,demonstrations=false", "RW"),
     );
     assert!(found.models.is_empty() && found.rows.iter().all(|row| row.pairs.len() == 7));
     assert_eq!(found.rows[0].pairs[0].ours, Some(50.0));
@@ -189,7 +192,7 @@ fn a_data_set_that_the_paper_lacks_is_shown_alone() {
 /// KAR³ states its tokens in Table 10, AtomR its calls in Table 5.
 #[test]
 fn costs_are_shown_in_every_table_with_what_the_paper_states_elsewhere() {
-    let kar3 = "kar3@abstain=false,k=4,mode=dense,n=5";
+    let kar3 = "kar3@abstain=false,demonstrations=false,k=4,mode=dense,n=5";
     let mut made = report(kar3, "RW");
     made.runs[0].values.set("tokens", Some(8_000.0));
     made.runs[0].values.set("calls", Some(10.5));
@@ -227,7 +230,7 @@ fn a_list_is_the_same_setting_however_it_is_written() {
 
 #[test]
 fn kinds_are_shown_with_their_numbers() {
-    let mut report = report("cot@abstain=false", "RWWW");
+    let mut report = report("cot@abstain=false,demonstrations=false", "RWWW");
     for group in report.runs[0].by_kind.values_mut() {
         group.values.set("f1", Some(0.25));
     }

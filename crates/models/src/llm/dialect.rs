@@ -17,6 +17,10 @@ const NO_SYSTEM: u16 = 32;
 const NO_OBJECT_SCHEMA: u16 = 64;
 const NO_OBJECT: u16 = 128;
 const NO_STREAM: u16 = 256;
+const NO_BOUNDS: u16 = 512;
+
+/// The keywords of a JSON schema that bound a reply, which some servers refuse.
+pub(crate) const BOUNDS: [&str; 2] = ["maxLength", "maxItems"];
 
 /// In which form a reply in JSON is requested, in the field `response_format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +121,11 @@ impl Dialect {
         !self.has(NO_SYSTEM)
     }
 
+    /// Whether a schema is sent with its [`BOUNDS`].
+    pub(crate) fn bounds(self) -> bool {
+        !self.has(NO_BOUNDS)
+    }
+
     fn has(self, bit: u16) -> bool {
         self.learnt & bit != 0
     }
@@ -129,6 +138,13 @@ impl Dialect {
         let format = self.without_format(request).filter(|refused| {
             names(&ABOUT_FORMATS) || (*refused == NO_OBJECT_SCHEMA && names(&["schema"]))
         });
+        let has_bounds = request.schema.as_ref().is_some_and(|schema| {
+            let schema = schema.to_string();
+            BOUNDS.iter().any(|bound| schema.contains(bound))
+        });
+        if has_bounds && self.bounds() && names(&["maxlength", "maxitems", "repetition"]) {
+            return Some(self.and(NO_BOUNDS));
+        }
         // Some servers fail where they should refuse: only what they name is tried otherwise.
         if *status == 500 {
             return format.map(|refused| self.and(refused));

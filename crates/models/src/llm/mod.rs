@@ -5,6 +5,7 @@ mod cached;
 mod dialect;
 mod files;
 mod openai;
+mod repetition;
 mod reply;
 mod request;
 mod sealed;

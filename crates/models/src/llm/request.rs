@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 use serde_json::Value;
 
-use super::dialect::{Dialect, JsonFormat};
+use super::dialect::{BOUNDS, Dialect, JsonFormat};
 
 /// Longest name of a schema that servers take.
 const NAME_LENGTH: usize = 64;
@@ -108,6 +108,19 @@ impl Serialize for Messages<'_> {
     }
 }
 
+/// A schema without the keywords that bound a reply.
+fn without_bounds(schema: &Value) -> Value {
+    match schema {
+        Value::Object(fields) => {
+            let left = fields
+                .iter()
+                .filter(|(key, value)| !(BOUNDS.contains(&key.as_str()) && value.is_number()));
+            left.map(|(key, value)| (key.clone(), without_bounds(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
 /// The body of a request as this server wants it.
 pub(crate) fn body(
     endpoint: &Endpoint,
@@ -122,16 +135,18 @@ pub(crate) fn body(
     } else {
         Cow::Owned(without_system(&request.messages))
     };
-    let response_format =
-        request.schema.as_deref().and_then(|schema| match dialect.json_format() {
-            JsonFormat::Schema => {
-                let name = schema_name(&request.prompt);
-                Some(Format::JsonSchema { json_schema: NamedSchema { name, strict: true, schema } })
-            }
-            JsonFormat::ObjectWithSchema => Some(Format::JsonObject { schema: Some(schema) }),
-            JsonFormat::Object => Some(Format::JsonObject { schema: None }),
-            JsonFormat::Words => None,
-        });
+    let schema = request.schema.as_deref().map(|schema| {
+        if dialect.bounds() { Cow::Borrowed(schema) } else { Cow::Owned(without_bounds(schema)) }
+    });
+    let response_format = schema.as_deref().and_then(|schema| match dialect.json_format() {
+        JsonFormat::Schema => {
+            let name = schema_name(&request.prompt);
+            Some(Format::JsonSchema { json_schema: NamedSchema { name, strict: true, schema } })
+        }
+        JsonFormat::ObjectWithSchema => Some(Format::JsonObject { schema: Some(schema) }),
+        JsonFormat::Object => Some(Format::JsonObject { schema: None }),
+        JsonFormat::Words => None,
+    });
     let body = ChatBody {
         model,
         messages: Messages { messages: &messages, images: &request.images },

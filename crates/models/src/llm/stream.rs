@@ -10,6 +10,7 @@ use halma_core::{ChatRequest, LONGEST_REPLY, LlmError, ReplyPiece};
 use reqwest::{Response, Url};
 
 use super::openai::ServerReply;
+use super::repetition::without_repetition;
 use super::reply::{Reply, read_reply};
 use halma_net::address::show;
 use halma_net::failure::Failed;
@@ -68,6 +69,10 @@ pub(crate) async fn assemble(
         let before = reply.text.len();
         take(&mut reply, piece, http, url)?;
         send(ReplyPiece::Text(&reply.text[before..]));
+        if let Some(closed) = without_repetition(&reply.text, before) {
+            reply.text = closed;
+            return Ok(reply);
+        }
         if reply.is_too_long() {
             return Ok(reply);
         }

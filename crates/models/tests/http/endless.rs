@@ -21,9 +21,10 @@ fn streaming(double: &Double) -> Arc<dyn Llm> {
 async fn an_endless_text_ends_where_it_is_too_long() {
     let double = Double::start(Behaviour::default());
     let model = streaming(&double);
-    double.fail([Failure::Endless(event(&json!({"content": "{é".repeat(2_000)})))]);
+    let numbered = (0..2_000).map(|i| format!("{{é{i}")).collect::<Vec<_>>().concat();
+    double.fail([Failure::Endless(event(&json!({"content": numbered})))]);
     let reply = ask(&model, &request("?")).await.unwrap();
-    assert!(reply.is_too_long() && reply.text.starts_with("{é{é"));
+    assert!(reply.is_too_long() && reply.text.starts_with("{é0{é1"));
     assert!(reply.text.len() <= LONGEST_REPLY + LONGEST_THOUGHTS + 3, "{}", reply.text.len());
     // Thoughts as well; nothing is asked again at once.
     let thoughts = event(&json!({"reasoning_content": "so ".repeat(2_000)}));
@@ -32,6 +33,14 @@ async fn an_endless_text_ends_where_it_is_too_long() {
     assert!(reply.is_too_long() && reply.text.is_empty());
     assert!(reply.thoughts.len() <= LONGEST_THOUGHTS + 3);
     assert_eq!((double.chat_calls(), double.failures_left()), (2, 0));
+}
+
+#[tokio::test]
+async fn a_reply_that_repeats_itself_is_cut_off() {
+    let double = Double::start(Behaviour::default());
+    double.fail([Failure::Endless(event(&json!({"content": "{\"why\": \"It is so. It is so. "})))]);
+    let reply = ask(&streaming(&double), &request("?")).await.unwrap();
+    assert!(reply.text.len() < 1_000 && reply.stopped.is_none(), "{}", reply.text);
 }
 
 #[tokio::test]

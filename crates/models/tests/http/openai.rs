@@ -155,7 +155,8 @@ async fn log_probs_come_when_asked_for() {
 
 #[tokio::test]
 async fn a_streamed_reply_is_the_same_as_a_whole_one() {
-    let text = "A longer reply with ünïcode and \"quotes\", several pieces long.\n".repeat(9);
+    let line = |i| format!("{i}: a longer reply with ünïcode and \"quotes\", in several pieces.\n");
+    let text: String = (1..10).map(line).collect();
     let double = Double::start(Behaviour::with(fixed(&text)));
     let whole = ask(&wrapped(bare(&double), Limits::default(), None).unwrap(), &request("?")).await;
     let streaming = Endpoint { stream: true, ..bare(&double) };
@@ -169,7 +170,8 @@ async fn a_streamed_reply_is_the_same_as_a_whole_one() {
 
 #[tokio::test]
 async fn a_cut_reply_is_never_a_short_one() {
-    let text = "a reply that is long enough for many pieces ".repeat(8);
+    let piece = |i| format!("{i}: a reply that is long enough for many pieces ");
+    let text: String = (1..9).map(piece).collect();
     for (stream, failure) in [
         (true, Failure::CutReply),
         (true, Failure::UnendedStream),

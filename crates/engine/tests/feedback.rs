@@ -81,7 +81,7 @@ async fn a_question_that_is_asked_again_is_answered_by_what_was_accepted() {
         assert!(cited.iter().any(|citation| citation.document == "roe.md"), "{cited:?}");
     }
     // One call writes the answer out; a reworded question is compared by one more.
-    assert_eq!((calls(&first), calls(&repeated), calls(&reworded)), (9, 1, 2));
+    assert_eq!((calls(&first), calls(&repeated), calls(&reworded)), (10, 1, 2));
     // Another question is another question.
     let other = ask(&engine, "Who built Far Light?").await;
     assert_eq!(text(&other), "Anna Roe");

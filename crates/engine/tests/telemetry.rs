@@ -82,7 +82,8 @@ async fn traced(content: bool) -> Sent {
     let (url, received) = collector(false);
     let engine = engine(dir.path(), &url, content).await;
     let trace_parent = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".into());
-    let request = AskRequest { trace_parent, ..AskRequest::new("Who built Far Light?") };
+    let strategy = Some("kar3".to_owned());
+    let request = AskRequest { trace_parent, strategy, ..AskRequest::new("Who built Far Light?") };
     engine.ask(request).await.unwrap().outcome.answer.unwrap();
     // What has not been sent is sent at the end.
     tokio::task::spawn_blocking(move || drop(engine)).await.unwrap();

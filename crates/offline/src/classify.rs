@@ -10,7 +10,7 @@ use crate::decompose::sides::comparison;
 use crate::input::{Passage, Table};
 use crate::lexicon::Lexicon;
 use crate::links::named_things;
-use crate::lists::{cue, is_listed};
+use crate::lists::{cue, is_listed, list};
 use crate::words::split;
 
 #[derive(Debug, Deserialize)]
@@ -74,13 +74,12 @@ fn wills(question: &str) -> bool {
     first || words.contains(&"will")
 }
 
-/// Whether two words of the question, or its only one, are in the head of the table. One is enough
-/// for a question that says `table`.
+/// Whether a word of the question is in the head of the table, or the table and the question are
+/// about people. Whether all of its words are, the query says.
 fn matches_head(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
     let stems: HashSet<String> = lexicon.content(question).into_iter().collect();
-    let says_table = split(question).into_iter().any(|r| question[r].eq_ignore_ascii_case("table"));
-    let enough = if says_table { 1 } else { 2.min(stems.len()).max(1) };
-    stems.intersection(&table.stems(lexicon)).count() >= enough
+    let people: HashSet<String> = list("people").map(|word| lexicon.stem(word)).collect();
+    !stems.is_disjoint(&table.stems(lexicon)) || !stems.is_disjoint(&people)
 }
 
 /// Whether the number has a column of its own and the question names one thing: `how many beds

@@ -205,7 +205,7 @@ fn a_prompt_override_with_a_misspelt_variable_names_file_line_and_variable() {
         .fails(2, &["mine/kar3/answer.md:3", "contxt", "`context`"]);
     program.write("mine/kar3/answer.md", "## user\n{{ question.txet }}\n");
     program
-        .run(&["ask", "Who built Orrin Light?", "--prompts", "mine"])
+        .run(&["ask", "Who built Orrin Light?", "--prompts", "mine", "--strategy", "kar3"])
         .fails(2, &["mine/kar3/answer.md:2", "kar3/answer"]);
     program.run(&["ask", "Who?", "--prompts", "none"]).fails(2, &["--prompts", "none"]);
     program.write("mine/kar3/answers.md", "x");

@@ -46,7 +46,7 @@ fn index_then_ask_then_search_offline() {
         &["llm_calls", "cached_calls", "prompt_tokens", "completion_tokens", "usd"],
     );
     assert_eq!(answer["answer"], "1871", "{answer}");
-    assert_eq!(answer["strategy"], "kar3");
+    assert_eq!(answer["strategy"], "auto");
     let citation = &answer["citations"][0];
     has(citation, &["document", "title", "section", "page", "start", "end", "quote"]);
     let document = citation["document"].as_str().unwrap();
@@ -110,12 +110,12 @@ fn a_model_endpoint_runs_kar3_and_its_replies_are_cached() {
     write_library(&program);
     assert_eq!(program.run(&["index", "library"]).code, 0);
     let question = "Where was the designer of Orrin Light born?";
-    let first = program.run(&["ask", question, "--json"]).json();
+    let first = program.run(&["ask", question, "--strategy", "kar3", "--json"]).json();
     assert_eq!(first["answer"], "Velby");
     assert!(first["usage"]["llm_calls"].as_u64().unwrap() >= 3);
     assert!(first["usage"]["usd"].as_f64().unwrap() > 0.0);
     let calls = double.chat_calls();
-    let second = program.run(&["ask", question, "--json"]).json();
+    let second = program.run(&["ask", question, "--strategy", "kar3", "--json"]).json();
     assert_eq!(second["answer"], "Velby");
     assert_eq!(second["usage"]["llm_calls"], 0);
     assert_eq!(second["usage"]["cached_calls"], first["usage"]["llm_calls"]);
@@ -175,8 +175,9 @@ fn prompts_are_listed_replaced_and_given_the_same_variables() {
 
     write_library(&program);
     program.run(&["index", "library"]);
-    let asked =
-        program.run(&["ask", "Who built Orrin Light?", "--prompts", "mine", "--json"]).json();
+    let ask =
+        ["ask", "Who built Orrin Light?", "--strategy", "kar3", "--prompts", "mine", "--json"];
+    let asked = program.run(&ask).json();
     let event = asked["trace"].as_array().unwrap().iter().find(|e| e["prompt"] == "kar3/propose");
     let message = event.unwrap()["messages"].as_array().unwrap().last().unwrap();
     let message = message["text"].as_str().unwrap();

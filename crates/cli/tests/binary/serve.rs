@@ -138,7 +138,7 @@ fn questions_of_the_command_line_are_listed_by_a_server_that_starts_or_runs() {
     let address = address(&mut child);
     assert_eq!(runs(&address), ["Who designed Orrin Light?"]);
     let trace = get(&address, &format!("/api/v1/traces/{}", answer["id"].as_str().unwrap()), "");
-    assert!(trace.contains("\"strategy\":\"kar3\"") && trace.contains("searched"), "{trace}");
+    assert!(trace.contains("\"strategy\":\"auto\"") && trace.contains("searched"), "{trace}");
     assert_eq!(program.run(&["ask", "When was Orrin Light lit?"]).code, 0);
     assert_eq!(runs(&address), ["When was Orrin Light lit?", "Who designed Orrin Light?"]);
     assert_eq!(terminated(child), 0);

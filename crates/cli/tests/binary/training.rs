@@ -137,6 +137,7 @@ fn a_served_proposer_decides_what_is_looked_up() {
         ),
     );
     let ask = ["ask", "Who designed Orrin Light?", "--config", "trained.toml", "--json"];
+    let ask = [&ask[..], &["--strategy", "kar3"]].concat();
     let answer = program.run(&[&ask[..], &["--answer-style", "short"]].concat()).json();
     assert_eq!(answer["answer"], "Maud Tarrant", "{answer}");
     assert_eq!(double.requests().len(), 2);

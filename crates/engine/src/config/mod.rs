@@ -109,7 +109,7 @@ pub enum CheckClaims {
 impl Default for AskConfig {
     fn default() -> Self {
         Self {
-            strategy: "kar3".into(),
+            strategy: "auto".into(),
             max_question_chars: 20_000,
             answer_style: AnswerStyle::Full,
             check_claims: CheckClaims::Words,

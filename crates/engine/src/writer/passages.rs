@@ -9,7 +9,7 @@ use halma_offline::Extractive;
 use super::evidence::collect;
 
 /// The confidence from which an answer of the offline model is shown as an answer.
-const SURE: f32 = 0.9;
+const SURE: f32 = 0.7;
 
 /// Passages that are shown in place of an answer.
 const SHOWN: usize = 3;
@@ -18,15 +18,15 @@ const NO_MODEL: &str = "No language model is configured, so Halma shows the near
                         place of an answer. `halma init` connects a model.";
 
 /// The answer of the offline model with its confidence; an abstention where it is not sure. Not judged
-/// are one of given choices, what was computed, and what says itself what it falls short of.
+/// are one of given choices and what was computed.
 pub(crate) async fn confident(
     offline: &Extractive,
     question: &Question,
     answer: Answer,
     cx: &Cx,
 ) -> Answer {
-    let is_described = answer.computation.is_some() || answer.limitation.is_some();
-    if !question.options.is_empty() || (is_described && !answer.abstained) {
+    let is_computed = answer.computation.is_some() && !answer.abstained;
+    if !question.options.is_empty() || is_computed {
         return answer;
     }
     let unsure = |confidence| Answer {

@@ -3,6 +3,7 @@
 //! reader is.
 use std::collections::HashSet;
 
+use halma_core::text::numbers::CARDINALS;
 use halma_core::text::support::TitledText;
 use halma_core::{AnswerKind, PassageReader};
 
@@ -39,6 +40,18 @@ const CURRENCIES: &[&str] = &[
 /// Words of questions about many things, which no sentence about one of them answers.
 const AGGREGATES: &[&str] =
     &["total", "sum", "average", "number", "all", "list", "every", "most", "biggest", "highest"];
+
+/// Verbs and nouns of which one says the opposite of the other: a start is no answer to a question
+/// for the end.
+const OPPOSITES: &[(&[&str], &[&str])] = &[
+    (&["start", "begin", "began", "begun", "since"], &["end", "expire", "terminate", "until"]),
+    (&["open", "opening"], &["close", "closing", "shut"]),
+    (&["buy", "bought", "purchase"], &["sell", "sold", "sale"]),
+    (&["born", "birth"], &["die", "died", "death"]),
+    (&["arrive", "arrival"], &["leave", "depart", "departure"]),
+    (&["minimum", "lowest", "cheapest", "least"], &["maximum", "highest", "dearest"]),
+    (&["hire", "join"], &["dismiss", "resign", "retire"]),
+];
 
 /// The margin that stands for that of a trained reader where there is none, in logits.
 const UNREAD: f32 = 4.0;
@@ -108,6 +121,11 @@ pub(crate) fn evidence(
     }
     let everything = text.lines.iter().flat_map(|line| stems(line, &text, lexicon)).collect();
     best.passages = covered(&question_target.mass, &everything);
+    let is_year = |word: &str| word.len() == 4 && word.chars().all(|c| c.is_ascii_digit());
+    let mut years = question.split(|c: char| !c.is_alphanumeric()).filter(|word| is_year(word));
+    if years.any(|year| !passages.iter().any(|p| p.text.contains(year) || p.title.contains(year))) {
+        best.fit = 0.0;
+    }
     if let (Some(reader), Some(place)) = (reader, place) {
         let (margin, rival) = read(reader, question, answer, &passages[place]);
         (best.margin, best.rival) = (Some(margin), rival);
@@ -181,10 +199,18 @@ impl QuestionTarget {
         let fit = match self.target.sort {
             // Whether something holds, and what a thing is, no span says.
             Sort::YesNo => 0.0,
+            _ if is_of_cells(line, span)
+                || (span.kind == Kind::Name && !self.has_question_word()) =>
+            {
+                0.0
+            }
+            _ if self.asks(AGGREGATES) || self.asks_opposite(line, lexicon) => 0.0,
             _ if self.asks_money() => f32::from(u8::from(is_money(line, span))),
             Sort::Number => f32::from(u8::from(self.counts(line, span))),
-            Sort::Thing if self.asks(AGGREGATES) || self.is_wrong_definition(span) => 0.0,
+            Sort::Thing if self.is_wrong_definition(span) => 0.0,
             Sort::Thing if self.target.head.is_none() => 0.6,
+            // `in cabinet 4`
+            Sort::Place if span.kind == Kind::Phrase && follows_place(line, span) => 0.6,
             _ => grade(&self.target, line, span, &organisations),
         };
         let mut stems = stems(line, text, lexicon);
@@ -203,6 +229,26 @@ impl QuestionTarget {
         begins || self.asks(MONEY)
     }
 
+    /// Whether it says what kind of answer it asks for: `first flight of X` may ask for a date or a
+    /// place.
+    fn has_question_word(&self) -> bool {
+        self.asks(&["who", "whom", "whose", "what", "which", "where", "when", "how", "why"])
+    }
+
+    /// Whether a sentence says the opposite of what is asked for.
+    fn asks_opposite(&self, line: &Line, lexicon: &Lexicon) -> bool {
+        let has = |sentence: &Sentence, listed: &[&str]| {
+            let stem = |word: &&str| lexicon.stem(word);
+            let stems: Vec<String> = listed.iter().map(stem).collect();
+            sentence.words.iter().any(|word| stems.contains(&word.stem))
+        };
+        let says = |one: &[&str], other: &[&str]| {
+            let (asked, said) = (&self.words, &line.sentence);
+            has(asked, one) && !has(asked, other) && has(said, other) && !has(said, one)
+        };
+        OPPOSITES.iter().any(|(one, other)| says(one, other) || says(other, one))
+    }
+
     /// Whether a name stands for what a thing is: `What is a lease?`
     fn is_wrong_definition(&self, span: &Span) -> bool {
         let text = self.words.text.to_lowercase();
@@ -213,9 +259,13 @@ impl QuestionTarget {
     /// Whether a number stands with the noun that is counted.
     fn counts(&self, line: &Line, span: &Span) -> bool {
         let words = &line.sentence.words;
+        let is_number = |word: &str| {
+            CARDINALS.contains(&word) || ["hundred", "thousand", "million", "dozen"].contains(&word)
+        };
         let number = words[span.words.clone()].iter().any(|word| word.shape == Shape::Digit)
-            || matches!(span.kind, Kind::Number(_));
-        let near = span.words.start.saturating_sub(2)..(span.words.end + 3).min(words.len());
+            || matches!(span.kind, Kind::Number(_))
+            || span.words.clone().any(|at| is_number(&line.sentence.word(at).to_lowercase()));
+        let near = span.words.start.saturating_sub(2)..(span.words.end + 4).min(words.len());
         let head = self.target.head.as_ref();
         number && head.is_none_or(|head| words[near].iter().any(|word| word.stem == *head))
     }
@@ -248,6 +298,19 @@ fn spans_of(answer: &str, sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {
     found.filter(|span| !dated(span)).collect()
 }
 
+/// Whether a span goes over several cells of a row.
+fn is_of_cells(line: &Line, span: &Span) -> bool {
+    let (words, text) = (&line.sentence.words, &line.sentence.text);
+    let range = words[span.words.start].range.start..words[span.words.end - 1].range.end;
+    text[range].contains("; ")
+}
+
+/// Whether a word for a place precedes a span.
+fn follows_place(line: &Line, span: &Span) -> bool {
+    let before = span.words.start.checked_sub(1).map(|at| line.sentence.word(at).to_lowercase());
+    before.is_some_and(|word| ["in", "at", "on", "behind", "under"].contains(&word.as_str()))
+}
+
 /// Whether a span is an amount with its currency.
 fn is_money(line: &Line, span: &Span) -> bool {
     let sentence = &line.sentence;
@@ -257,12 +320,15 @@ fn is_money(line: &Line, span: &Span) -> bool {
     let after = sentence.text[to..].split_whitespace().next().unwrap_or_default().to_lowercase();
     let after = after.trim_matches([',', '.', ';', ')', '(']).to_owned();
     let inside = sentence.text[from..to].to_lowercase();
-    let currency = |word: &str| CURRENCIES.contains(&word);
+    // `Price in euros: 52.00`: the head of a column names the currency.
+    let head = sentence.text[..from].trim_end().strip_suffix(':').unwrap_or_default();
+    let head = head.rsplit([';', '\n']).next().unwrap_or_default().to_lowercase();
+    let currency = |word: &str| CURRENCIES.contains(&word.trim_matches([':', '(', ')']));
     let digits = inside.chars().any(|c| c.is_ascii_digit());
     digits
         && (before.is_some_and(|c| "€$£¥".contains(c))
             || currency(&after)
-            || inside.split_whitespace().any(currency))
+            || inside.split_whitespace().chain(head.split_whitespace()).any(currency))
 }
 
 /// By how much an answer is preferred to none, and the best span to it.

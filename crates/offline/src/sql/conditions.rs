@@ -13,6 +13,8 @@ use crate::lists::list;
 pub(crate) struct Rows {
     pub(crate) conditions: Vec<String>,
     pub(crate) columns: Vec<String>,
+    /// The values that the question names.
+    pub(crate) values: Vec<String>,
 }
 
 impl Rows {
@@ -43,6 +45,7 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
         if let Some(value) = longest.filter(|value| !is_covered(&covered, value)) {
             rows.add(column, format!("{} = {}", quote_name(&column.name), quote_text(value)));
             covered.push(value.to_owned());
+            rows.values.push(value.to_owned());
         }
     }
     let words = Words::new(question.text);
@@ -53,6 +56,7 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
             let (name, text) = (quote_name(&label.name), quote_text(value));
             rows.add(label, format!("LOWER({name}) = LOWER({text})"));
             covered.push(value.to_owned());
+            rows.values.push(value.to_owned());
         }
     }
     question.add_truths(&mut rows);

@@ -8,11 +8,11 @@ use halma_core::Question;
 use serde::Deserialize;
 use serde_json::json;
 
-use self::conditions::conditions;
+use self::conditions::{Rows, conditions};
 use crate::input::{Column, Table};
 use crate::lexicon::Lexicon;
 use crate::links::mentions;
-use crate::lists::is_listed;
+use crate::lists::{is_listed, list};
 use crate::words::split;
 
 #[derive(Debug, Deserialize)]
@@ -45,7 +45,11 @@ impl TableQuestion<'_> {
     }
 
     fn has_listed(&self, list: &str) -> bool {
-        self.words.iter().any(|word| is_listed(list, word))
+        // A column `minimum` is no end of an order.
+        let is_column = |word: &str| {
+            self.table.columns.iter().any(|column| column.name.eq_ignore_ascii_case(word))
+        };
+        self.words.iter().any(|word| is_listed(list, word) && !is_column(word))
     }
 
     /// The index after the first occurrence of the phrase.
@@ -53,6 +57,36 @@ impl TableQuestion<'_> {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         let at = self.words.windows(phrase.len()).position(|window| window == phrase);
         at.map(|at| at + phrase.len())
+    }
+
+    /// A content word of the question that is in no head and in no value of the table that the query
+    /// uses.
+    fn unaccounted(&self, rows: &Rows) -> Option<String> {
+        let table = self.table;
+        let heads = [table.name.replace('_', " "), table.caption.clone()];
+        let columns = table.columns.iter().map(|column| column.name.replace('_', " "));
+        let known = heads.into_iter().chain(columns).chain(rows.values.iter().cloned());
+        let mut known: HashSet<String> =
+            known.flat_map(|text| self.lexicon.content(&text)).collect();
+        known.extend(list("of queries").map(|word| self.lexicon.stem(word)));
+        if self.lists_people() {
+            known.extend(list("people").map(|word| self.lexicon.stem(word)));
+        }
+        let mut left = self.stems.iter().filter(|stem| !stem.chars().all(char::is_numeric));
+        // `approved` is in `approval date`.
+        let is_known = |stem: &String| {
+            known.contains(stem)
+                || (stem.len() > 4 && known.iter().any(|one| one.starts_with(stem.as_str())))
+        };
+        left.find(|stem| !is_known(stem)).cloned()
+    }
+
+    /// Whether a row of the table is a person.
+    fn lists_people(&self) -> bool {
+        let is_name = |column: &Column| {
+            list("people").chain(["name"]).any(|word| column.name.eq_ignore_ascii_case(word))
+        };
+        self.table.columns.first().is_some_and(is_name)
     }
 
     /// The stems of a column's name.
@@ -82,15 +116,45 @@ fn query(lexicon: &Lexicon, input: &SqlInput) -> Result<Query, String> {
         let reason = failed.reason.trim_end_matches('.');
         return Err(format!("There is no other query to try: {reason}."));
     }
-    let text = input.question.text.as_str();
+    let queries =
+        input.tables.iter().map(|table| (table, of_table(&input.question.text, table, lexicon)));
+    let mut found: Vec<(&Table, Query)> = vec![];
+    let mut refusal = None;
+    for (table, query) in queries {
+        match query {
+            Ok(query) => found.push((table, query)),
+            Err(reason) => refusal = refusal.or(Some(reason)),
+        }
+    }
+    // A table of which every word is in the question is the one that is meant.
+    let stems: HashSet<String> = lexicon.content(&input.question.text).into_iter().collect();
+    let is_named = |(table, _): &(&Table, Query)| {
+        lexicon.content(&table.name.replace('_', " ")).iter().all(|stem| stems.contains(stem))
+    };
+    if found.iter().any(is_named) {
+        found.retain(is_named);
+    }
+    let Some((table, query)) = found.pop() else {
+        return Err(refusal.unwrap_or_else(|| "The base holds no tables.".into()));
+    };
+    match found.iter().find(|(other, _)| !other.is_copy_of(table)) {
+        Some((other, _)) => Err(format!("`{}` and `{}` fit equally well.", other.name, table.name)),
+        None => Ok(query),
+    }
+}
+
+/// The query over one table, if every word of the question is about it.
+fn of_table(text: &str, table: &Table, lexicon: &Lexicon) -> Result<Query, String> {
     let stems: HashSet<String> = lexicon.content(text).into_iter().collect();
-    let table = best_table(text, &stems, &input.tables, lexicon)?;
     let words = split(text).into_iter().map(|range| text[range].to_lowercase()).collect();
     let question = TableQuestion { text, words, stems, table, lexicon };
     let rows = conditions(&question)?;
     let selection = question
         .selection(&rows)
         .ok_or_else(|| format!("No column of `{}` clearly answers the question.", table.name))?;
+    if let Some(word) = question.unaccounted(&rows) {
+        return Err(format!("`{word}` is not in `{}`.", table.name));
+    }
     let filter = match rows.conditions.as_slice() {
         [] => String::new(),
         conditions => format!(" WHERE {}", conditions.join(" AND ")),

@@ -4,6 +4,7 @@ use halma_core::ColumnKind;
 use super::conditions::Rows;
 use super::{TableQuestion, quote_name};
 use crate::input::Column;
+use crate::lists::is_listed;
 
 /// The columns and the tail of a query.
 pub(super) struct SelectClause {
@@ -30,13 +31,14 @@ struct Extreme {
 impl TableQuestion<'_> {
     /// `None` where no column clearly answers the question.
     pub(super) fn selection(&self, rows: &Rows) -> Option<SelectClause> {
-        let number = self.best_column(rows, Column::is_number);
+        let number = self.best_column(rows, |column| column.is_number() && !self.is_key(column));
         let counts_all = self.names_rows() && !self.names_unused(rows);
         let count = || counts_all.then(|| SelectClause::new("COUNT(*)".into()));
         if self.has(&["average", "mean"]) {
             return number.map(|number| SelectClause::function("AVG", number));
         }
         if self.has(&["total", "sum", "altogether"]) {
+            let number = number.or_else(|| self.only_amount());
             let number = number.filter(|number| !self.table.holds_years(number));
             return number.map(|number| SelectClause::function("SUM", number)).or_else(count);
         }
@@ -76,7 +78,8 @@ impl TableQuestion<'_> {
         let head = self.column_after(&["which", "what"]);
         let which = self.has(&["which", "who", "whose", "where"])
             || self.after("what is the name").is_some();
-        if let Some(number) = number.or_else(|| self.only_date()) {
+        let number = number.or_else(|| self.only_date()).or_else(|| self.only_amount());
+        if let Some(number) = number {
             let Some(label) = head.or(self.label().filter(|_| which)) else {
                 return Some(SelectClause::function(function, number));
             };
@@ -93,6 +96,27 @@ impl TableQuestion<'_> {
             columns: format!("{group}, COUNT(*)"),
             tail: format!(" GROUP BY {group} ORDER BY COUNT(*) {order}, {group} LIMIT 1"),
         })
+    }
+
+    /// Whether a column numbers the rows: `order` of a table `orders`.
+    fn is_key(&self, column: &Column) -> bool {
+        let heads = self.lexicon.content(&self.table.name.replace('_', " "));
+        let stems = self.stems_of(column);
+        let named =
+            ["id", "no", "no.", "nr", "number", "#"].contains(&column.name.to_lowercase().as_str());
+        named
+            || (column.kind == ColumnKind::Integer && stems.iter().all(|stem| heads.contains(stem)))
+    }
+
+    /// The only column of amounts of money.
+    fn only_amount(&self) -> Option<&Column> {
+        let is_money = |column: &&Column| {
+            let text = column.name.to_lowercase();
+            let mut words = text.split([' ', '_', '(', ')']);
+            column.is_number() && words.any(|word| is_listed("currencies", word))
+        };
+        let mut amounts = self.table.columns.iter().filter(is_money);
+        amounts.next().filter(|_| amounts.next().is_none())
     }
 
     /// The first column of texts, which names the rows.
@@ -155,6 +179,7 @@ impl TableQuestion<'_> {
         let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
         let stems: Vec<String> = heads.iter().flat_map(|head| self.lexicon.content(head)).collect();
         match self.after("how many").and_then(|at| self.words.get(at)) {
+            Some(noun) if self.lists_people() && is_listed("people", noun) => true,
             Some(noun) => stems.contains(&self.lexicon.stem(noun)),
             None => stems.iter().any(|stem| self.stems.contains(stem)),
         }

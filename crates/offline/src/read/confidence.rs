@@ -32,26 +32,13 @@ const MONEY: &[&str] = &[
     "price", "cost", "costs", "fee", "fees", "pay", "charge", "charged", "rent", "salary", "paid",
 ];
 
-const CURRENCIES: &[&str] = &[
+pub(super) const CURRENCIES: &[&str] = &[
     "€", "$", "£", "¥", "eur", "euro", "euros", "usd", "dollar", "dollars", "pound", "pounds",
     "gbp", "chf", "francs", "yen", "yuan", "cent", "cents", "元",
 ];
 
-/// Words of questions about many things, which no sentence about one of them answers.
-const AGGREGATES: &[&str] =
-    &["total", "sum", "average", "number", "all", "list", "every", "most", "biggest", "highest"];
-
-/// Verbs and nouns of which one says the opposite of the other: a start is no answer to a question
-/// for the end.
-const OPPOSITES: &[(&[&str], &[&str])] = &[
-    (&["start", "begin", "began", "begun", "since"], &["end", "expire", "terminate", "until"]),
-    (&["open", "opening"], &["close", "closing", "shut"]),
-    (&["buy", "bought", "purchase"], &["sell", "sold", "sale"]),
-    (&["born", "birth"], &["die", "died", "death"]),
-    (&["arrive", "arrival"], &["leave", "depart", "departure"]),
-    (&["minimum", "lowest", "cheapest", "least"], &["maximum", "highest", "dearest"]),
-    (&["hire", "join"], &["dismiss", "resign", "retire"]),
-];
+/// What is left of a sentence's share where the verb of the question is not in it.
+const UNSAID: f32 = 0.7;
 
 /// The margin that stands for that of a trained reader where there is none, in logits.
 const UNREAD: f32 = 4.0;
@@ -165,9 +152,9 @@ fn is_english(question: &Sentence) -> bool {
 }
 
 /// A question with what it asks for and its content words with their weights.
-struct QuestionTarget {
-    words: Sentence,
-    target: Target,
+pub(super) struct QuestionTarget {
+    pub(super) words: Sentence,
+    pub(super) target: Target,
     mass: Vec<(String, f32)>,
 }
 
@@ -199,15 +186,9 @@ impl QuestionTarget {
         let fit = match self.target.sort {
             // Whether something holds, and what a thing is, no span says.
             Sort::YesNo => 0.0,
-            _ if is_of_cells(line, span)
-                || (span.kind == Kind::Name && !self.has_question_word()) =>
-            {
-                0.0
-            }
-            _ if self.asks(AGGREGATES) || self.asks_opposite(line, lexicon) => 0.0,
+            _ if self.is_mismatch(line, span, lexicon) => 0.0,
             _ if self.asks_money() => f32::from(u8::from(is_money(line, span))),
             Sort::Number => f32::from(u8::from(self.counts(line, span))),
-            Sort::Thing if self.is_wrong_definition(span) => 0.0,
             Sort::Thing if self.target.head.is_none() => 0.6,
             // `in cabinet 4`
             Sort::Place if span.kind == Kind::Phrase && follows_place(line, span) => 0.6,
@@ -215,11 +196,14 @@ impl QuestionTarget {
         };
         let mut stems = stems(line, text, lexicon);
         stems.extend(line.life.iter().flatten().map(|&end| end.to_owned()));
-        let sentence = covered(&self.mass, &stems);
+        let mut sentence = covered(&self.mass, &stems);
+        if self.verb(lexicon).is_some_and(|verb| !stems.contains(&verb)) {
+            sentence *= UNSAID;
+        }
         AnswerEvidence { fit, sentence, ..AnswerEvidence::default() }
     }
 
-    fn asks(&self, listed: &[&str]) -> bool {
+    pub(super) fn asks(&self, listed: &[&str]) -> bool {
         let words = 0..self.words.words.len();
         words.into_iter().any(|at| listed.contains(&self.words.word(at).to_lowercase().as_str()))
     }
@@ -227,33 +211,6 @@ impl QuestionTarget {
     fn asks_money(&self) -> bool {
         let begins = self.words.text.to_lowercase().starts_with("how much ");
         begins || self.asks(MONEY)
-    }
-
-    /// Whether it says what kind of answer it asks for: `first flight of X` may ask for a date or a
-    /// place.
-    fn has_question_word(&self) -> bool {
-        self.asks(&["who", "whom", "whose", "what", "which", "where", "when", "how", "why"])
-    }
-
-    /// Whether a sentence says the opposite of what is asked for.
-    fn asks_opposite(&self, line: &Line, lexicon: &Lexicon) -> bool {
-        let has = |sentence: &Sentence, listed: &[&str]| {
-            let stem = |word: &&str| lexicon.stem(word);
-            let stems: Vec<String> = listed.iter().map(stem).collect();
-            sentence.words.iter().any(|word| stems.contains(&word.stem))
-        };
-        let says = |one: &[&str], other: &[&str]| {
-            let (asked, said) = (&self.words, &line.sentence);
-            has(asked, one) && !has(asked, other) && has(said, other) && !has(said, one)
-        };
-        OPPOSITES.iter().any(|(one, other)| says(one, other) || says(other, one))
-    }
-
-    /// Whether a name stands for what a thing is: `What is a lease?`
-    fn is_wrong_definition(&self, span: &Span) -> bool {
-        let text = self.words.text.to_lowercase();
-        let defines = text.starts_with("what is a ") || text.starts_with("what is an ");
-        defines && matches!(span.kind, Kind::Name | Kind::Quoted | Kind::Country)
     }
 
     /// Whether a number stands with the noun that is counted.
@@ -296,13 +253,6 @@ fn spans_of(answer: &str, sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {
     });
     let dated = |span: &Span| !matches!(span.kind, Kind::Year(_)) && within_date(&span.words);
     found.filter(|span| !dated(span)).collect()
-}
-
-/// Whether a span goes over several cells of a row.
-fn is_of_cells(line: &Line, span: &Span) -> bool {
-    let (words, text) = (&line.sentence.words, &line.sentence.text);
-    let range = words[span.words.start].range.start..words[span.words.end - 1].range.end;
-    text[range].contains("; ")
 }
 
 /// Whether a word for a place precedes a span.

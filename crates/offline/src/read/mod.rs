@@ -6,6 +6,7 @@ mod fit;
 #[cfg(test)]
 mod fitting;
 mod long;
+mod mismatch;
 mod near;
 mod options;
 mod score;

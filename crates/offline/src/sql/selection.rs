@@ -4,7 +4,7 @@ use halma_core::ColumnKind;
 use super::conditions::Rows;
 use super::{TableQuestion, quote_name};
 use crate::input::Column;
-use crate::lists::is_listed;
+use crate::lists::{is_listed, list};
 
 /// The columns and the tail of a query.
 pub(super) struct SelectClause {
@@ -108,8 +108,20 @@ impl TableQuestion<'_> {
             || (column.kind == ColumnKind::Integer && stems.iter().all(|stem| heads.contains(stem)))
     }
 
-    /// The only column of amounts of money.
+    fn is_of_queries(&self, stem: &str) -> bool {
+        list("of queries").any(|word| self.lexicon.stem(word) == stem)
+    }
+
+    /// The only column of amounts of money, where the question names no column of numbers.
     fn only_amount(&self) -> Option<&Column> {
+        let is_named = |column: &Column| {
+            let stems = self.stems_of(column);
+            stems.iter().any(|stem| self.stems.contains(stem) && !self.is_of_queries(stem))
+        };
+        let mut numbers = self.table.columns.iter().filter(|c| c.is_number() && !self.is_key(c));
+        if numbers.any(is_named) {
+            return None;
+        }
         let is_money = |column: &&Column| {
             let text = column.name.to_lowercase();
             let mut words = text.split([' ', '_', '(', ')']);
@@ -144,7 +156,10 @@ impl TableQuestion<'_> {
     /// share equally many.
     fn best_column(&self, rows: &Rows, is_kind: impl Fn(&Column) -> bool) -> Option<&Column> {
         let shared = |column: &Column| {
-            self.stems_of(column).iter().filter(|stem| self.stems.contains(*stem)).count()
+            let stems = self.stems_of(column);
+            let named = stems.iter().filter(|stem| self.stems.contains(*stem));
+            // `total` asks for a sum, before it names a column.
+            named.map(|stem| if self.is_of_queries(stem) { 1 } else { 10 }).sum::<usize>()
         };
         let columns = self.table.columns.iter();
         let columns =

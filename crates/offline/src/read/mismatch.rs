@@ -1,0 +1,146 @@
+//! Why a span is no answer to a question, whatever its kind: it says the opposite, belongs to
+//! another name of the sentence, or is one of many things that are asked for.
+use std::ops::Range;
+
+use super::confidence::{CURRENCIES, QuestionTarget};
+use super::target::Sort;
+use super::text::Line;
+use crate::lexicon::Lexicon;
+use crate::spans::{Kind, Span, spans};
+use crate::words::{Sentence, Shape};
+
+/// Words of questions about many things, which no sentence about one of them answers.
+const AGGREGATES: &[&str] =
+    &["total", "sum", "average", "number", "all", "list", "every", "most", "biggest", "highest"];
+
+/// Verbs and nouns of which one says the opposite of the other: a start is no answer to a question
+/// for the end.
+const OPPOSITES: &[(&[&str], &[&str])] = &[
+    (&["start", "begin", "began", "begun", "since"], &["end", "expire", "terminate", "until"]),
+    (&["open", "opening"], &["close", "closing", "shut"]),
+    (&["buy", "bought", "purchase"], &["sell", "sold", "sale"]),
+    (&["born", "birth"], &["die", "died", "death"]),
+    (&["arrive", "arrival"], &["leave", "depart", "departure"]),
+    (&["minimum", "lowest", "cheapest", "least"], &["maximum", "highest", "dearest"]),
+    (&["hire", "join"], &["dismiss", "resign", "retire"]),
+];
+
+/// Verbs that say little of what happens.
+const LITTLE: &[&str] =
+    &["be", "have", "do", "cost", "get", "pay", "mean", "take", "need", "is", "was", "were"];
+
+/// Auxiliaries of questions.
+const HELPERS: &[&str] = &["do", "does", "did", "was", "were", "is", "are"];
+
+impl QuestionTarget {
+    /// Whether a span is no answer, whatever its kind.
+    pub(super) fn is_mismatch(&self, line: &Line, span: &Span, lexicon: &Lexicon) -> bool {
+        is_of_cells(line, span)
+            || (span.kind == Kind::Name && !self.has_question_word())
+            || (self.target.sort == Sort::Thing && self.is_wrong_definition(span))
+            || self.asks(AGGREGATES)
+            || self.asks_many()
+            || self.asks_opposite(line, lexicon)
+            || self.is_nearer_to_another(line, span, lexicon)
+    }
+
+    /// Whether it asks for several things: `Which lamps are waterproof?`
+    fn asks_many(&self) -> bool {
+        let words = self.lower_words();
+        let asked = words.windows(2).find(|pair| ["which", "what"].contains(&pair[0].as_str()));
+        let is_plural = asked.is_some_and(|pair| {
+            pair[1].ends_with('s') && !pair[1].ends_with("ss") && pair[1].len() > 3
+        });
+        is_plural && self.asks(&["are", "were", "have", "do"])
+    }
+
+    /// The stem of the verb that says what happens, where it is clear: after `who`, or the last word
+    /// of a question with `did` or `was`. None of a verb that says little, such as `have`.
+    pub(super) fn verb(&self, lexicon: &Lexicon) -> Option<String> {
+        let words = self.lower_words();
+        let helps = |word: &String| HELPERS.contains(&word.as_str());
+        let verb = if words.first()? == "who" && !words.get(1).is_some_and(helps) {
+            words.get(1)?
+        } else {
+            let last = self.words.words.last()?;
+            let word = words.last().filter(|_| last.shape == Shape::Lower && !last.stop)?;
+            let does = words.iter().any(|word| HELPERS[..3].contains(&word.as_str()));
+            let is_verb = does || (words.iter().any(helps) && lexicon.verbs.form(word).is_some());
+            Some(word).filter(|_| is_verb)?
+        };
+        let base = lexicon.verbs.base(verb).unwrap_or(verb);
+        (!LITTLE.contains(&base)).then(|| lexicon.stem(base))
+    }
+
+    fn lower_words(&self) -> Vec<String> {
+        (0..self.words.words.len()).map(|at| self.words.word(at).to_lowercase()).collect()
+    }
+
+    /// Whether another thing of the answer's kind stands nearer to a name that the question has:
+    /// `signed for Acme by X, and for Globex by Y`.
+    fn is_nearer_to_another(&self, line: &Line, span: &Span, lexicon: &Lexicon) -> bool {
+        if !matches!(span.kind, Kind::Name | Kind::Date(_) | Kind::Year(_)) {
+            return false;
+        }
+        let words = &line.sentence.words;
+        let asked = |at: usize| {
+            let word = &words[at];
+            let named = word.shape != Shape::Lower && !word.stop;
+            named && self.words.words.iter().any(|other| other.stem == word.stem)
+        };
+        let names: Vec<usize> = (0..words.len()).filter(|at| asked(*at)).collect();
+        let distance = |of: &Range<usize>| {
+            let to = |at: &usize| (at + 1).saturating_sub(of.end).max(of.start.saturating_sub(*at));
+            names.iter().map(to).min().unwrap_or(usize::MAX)
+        };
+        let own = distance(&span.words);
+        let is_other = |other: &Span| {
+            let (one, two) = (&other.words, &span.words);
+            std::mem::discriminant(&other.kind) == std::mem::discriminant(&span.kind)
+                && (one.end <= two.start || two.end <= one.start)
+                && !one.clone().any(asked)
+        };
+        let others = spans(&line.sentence, lexicon);
+        others.iter().any(|other| is_other(other) && distance(&other.words) < own)
+    }
+
+    /// Whether it says what kind of answer it asks for: `first flight of X` may ask for a date or a
+    /// place.
+    fn has_question_word(&self) -> bool {
+        self.asks(&["who", "whom", "whose", "what", "which", "where", "when", "how", "why"])
+    }
+
+    /// Whether a sentence says the opposite of what is asked for.
+    fn asks_opposite(&self, line: &Line, lexicon: &Lexicon) -> bool {
+        let has = |sentence: &Sentence, listed: &[&str]| {
+            let stem = |word: &&str| lexicon.stem(word);
+            let stems: Vec<String> = listed.iter().map(stem).collect();
+            sentence.words.iter().any(|word| stems.contains(&word.stem))
+        };
+        let says = |one: &[&str], other: &[&str]| {
+            let (asked, said) = (&self.words, &line.sentence);
+            has(asked, one) && !has(asked, other) && has(said, other) && !has(said, one)
+        };
+        OPPOSITES.iter().any(|(one, other)| says(one, other) || says(other, one))
+    }
+
+    /// Whether a name stands for what a thing is: `What is a lease?`
+    fn is_wrong_definition(&self, span: &Span) -> bool {
+        let text = self.words.text.to_lowercase();
+        let defines = text.starts_with("what is a ") || text.starts_with("what is an ");
+        defines && matches!(span.kind, Kind::Name | Kind::Quoted | Kind::Country)
+    }
+}
+
+/// Whether a span goes over several cells of a row or has two amounts.
+fn is_of_cells(line: &Line, span: &Span) -> bool {
+    let words = &line.sentence.words;
+    let range = words[span.words.start].range.start..words[span.words.end - 1].range.end;
+    let numbers = words[span.words.clone()].iter().filter(|word| word.shape == Shape::Digit);
+    // `38 euros within the country and 71 euros` is two answers.
+    let is_two = numbers.count() > 1 && !matches!(span.kind, Kind::Date(_));
+    let text = &line.sentence.text[range];
+    // `euros: 52.00`
+    let is_money = CURRENCIES.iter().any(|currency| text.starts_with(currency));
+    text.contains("; ") || (text.contains(": ") && !is_money) || (is_two && text.contains(" and "))
+}

@@ -108,20 +108,21 @@ async fn a_real_model_is_asked() {
     for (format, json) in [("with a schema", JsonMode::Auto), ("without", JsonMode::Off)] {
         let actor = Arc::clone(&bench.actor);
         let model = Arc::new(WithReal::new(actor, (&url, &name), json, calls));
-        let mut readings = BTreeMap::new();
+        formats.push((format, BTreeMap::new()));
         for (question, answers) in bench.questions.iter().zip(&bench.answers) {
             for entry in ALL {
                 let model = Arc::clone(&model) as Arc<dyn Llm>;
                 let (_, trace) = bench.run_with(entry, model, question).await;
-                read_trace(&trace, answers, &mut readings);
+                let (_, readings) = formats.last_mut().unwrap();
+                read_trace(&trace, answers, readings);
             }
+            // An hour of replies is written as it goes.
+            replies.append(&mut model.replies.lock());
+            let lines = replies.iter().map(|one| serde_json::to_string(one).unwrap() + "\n");
+            fs::write(replies_file(), lines.collect::<String>()).unwrap();
+            let page = fs::read_to_string(docs("real-models.md")).unwrap();
+            fs::write(docs("real-models.md"), with_section(&page, &name, &formats)).unwrap();
         }
-        replies.extend(std::mem::take(&mut *model.replies.lock()));
-        formats.push((format, readings));
-        let lines = replies.iter().map(|one| serde_json::to_string(one).unwrap() + "\n");
-        fs::write(replies_file(), lines.collect::<String>()).unwrap();
-        let page = fs::read_to_string(docs("real-models.md")).unwrap();
-        fs::write(docs("real-models.md"), with_section(&page, &name, &formats)).unwrap();
     }
 }
 

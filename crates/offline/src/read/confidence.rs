@@ -14,7 +14,7 @@ use crate::decompose::chain;
 use crate::input::Passage;
 use crate::lexicon::Lexicon;
 use crate::links::mentions;
-use crate::lists::list;
+use crate::lists::{is_listed, list};
 use crate::spans::{Kind, Span, spans};
 use crate::weights::{Weights, covered, mass};
 use crate::words::{Sentence, Shape};
@@ -190,6 +190,8 @@ impl QuestionTarget {
             _ if self.asks_money() => f32::from(u8::from(is_money(line, span))),
             Sort::Number => f32::from(u8::from(self.counts(line, span))),
             Sort::Thing if self.target.head.is_none() => 0.6,
+            // `the third working day`
+            Sort::Date | Sort::Year if span.kind == Kind::Phrase && has_time(line, span) => 0.6,
             // `in cabinet 4`
             Sort::Place if span.kind == Kind::Phrase && follows_place(line, span) => 0.6,
             _ => grade(&self.target, line, span, &organisations),
@@ -253,6 +255,12 @@ fn spans_of(answer: &str, sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {
     });
     let dated = |span: &Span| !matches!(span.kind, Kind::Year(_)) && within_date(&span.words);
     found.filter(|span| !dated(span)).collect()
+}
+
+/// Whether a span has a unit of time or the name of a day or a month.
+fn has_time(line: &Line, span: &Span) -> bool {
+    let mut words = span.words.clone().map(|at| line.sentence.word(at).to_lowercase());
+    words.any(|word| is_listed("times", word.trim_end_matches('s')))
 }
 
 /// Whether a word for a place precedes a span.

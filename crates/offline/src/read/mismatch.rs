@@ -6,6 +6,7 @@ use super::confidence::{CURRENCIES, QuestionTarget};
 use super::target::Sort;
 use super::text::Line;
 use crate::lexicon::Lexicon;
+use crate::lists::leads;
 use crate::spans::{Kind, Span, spans};
 use crate::words::{Sentence, Shape};
 
@@ -36,7 +37,7 @@ impl QuestionTarget {
     /// Whether a span is no answer, whatever its kind.
     pub(super) fn is_mismatch(&self, line: &Line, span: &Span, lexicon: &Lexicon) -> bool {
         is_of_cells(line, span)
-            || (span.kind == Kind::Name && !self.has_question_word())
+            || (span.kind == Kind::Name && !self.says_kind())
             || (self.target.sort == Sort::Thing && self.is_wrong_definition(span))
             || self.asks(AGGREGATES)
             || self.asks_many()
@@ -79,7 +80,9 @@ impl QuestionTarget {
     /// Whether another thing of the answer's kind stands nearer to a name that the question has:
     /// `signed for Acme by X, and for Globex by Y`.
     fn is_nearer_to_another(&self, line: &Line, span: &Span, lexicon: &Lexicon) -> bool {
-        if !matches!(span.kind, Kind::Name | Kind::Date(_) | Kind::Year(_)) {
+        // What the cells of a row say, they say of the row.
+        let is_row = line.sentence.text.contains("; ");
+        if is_row || !matches!(span.kind, Kind::Name | Kind::Date(_) | Kind::Year(_)) {
             return false;
         }
         let words = &line.sentence.words;
@@ -106,8 +109,10 @@ impl QuestionTarget {
 
     /// Whether it says what kind of answer it asks for: `first flight of X` may ask for a date or a
     /// place.
-    fn has_question_word(&self) -> bool {
-        self.asks(&["who", "whom", "whose", "what", "which", "where", "when", "how", "why"])
+    fn says_kind(&self) -> bool {
+        let has_word =
+            self.asks(&["who", "whom", "whose", "what", "which", "where", "when", "how", "why"]);
+        has_word || self.lower_words().first().is_some_and(|noun| leads(noun).is_some())
     }
 
     /// Whether a sentence says the opposite of what is asked for.

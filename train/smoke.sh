@@ -126,5 +126,5 @@ proposer = "trained"
 proposer = "trained"
 CONFIG
 question="Where was the builder of the bridge of Varn number 3 born?"
-quietly "$halma" ask "$question" --config "$work/halma.toml" --kb "$work/kb" --answer-style short --json
+quietly "$halma" ask "$question" --strategy kar3 --config "$work/halma.toml" --kb "$work/kb" --answer-style short --json
 "$python" train/smoke.py "$work/trl-sft" "$work" replies

@@ -27,7 +27,7 @@ pub use config::{
 };
 pub use connect::{
     Connection, EffortEstimate, LOCAL_SERVERS, LocalServer, ModelServer, ServedModel, Trial,
-    TrialOutcome, discover, try_connection,
+    TrialOutcome, discover, try_connection, with_reader_only,
 };
 pub use doctor::{Finding, Health, NoServer, ServerState, examine, free_space};
 pub use engine::{

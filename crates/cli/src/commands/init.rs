@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use halma_core::ConfigError;
 use halma_engine::{
     Config, Connection, LOCAL_SERVERS, ModelServer, Trial, TrialOutcome, discover, replace_file,
-    try_connection,
+    try_connection, with_reader_only,
 };
 
 use crate::args::Init;
@@ -40,8 +40,14 @@ pub(crate) async fn run(args: &Init) -> anyhow::Result<()> {
     };
     // First, so that a file that cannot be changed costs no trial.
     let after = connection.add_to(&before, &shown, &args.name)?;
-    let tried = try_out(args, &connection).await?;
+    let trial = try_out(args, &connection).await?;
+    let after = if trial.is_slow() { with_reader_only(&after, &args.name) } else { after };
     write(&args.file, &after)?;
+    let mut tried = describe(&trial);
+    if trial.is_slow() {
+        tried += "Each call takes long, so the model reads and writes answers, and rules do the other \
+                  steps: [roles] in the file.\n";
+    }
     let next = "Next: halma index FOLDER, then halma ask \"…\"";
     let Connection { url, model, .. } = connection;
     view::print(&format!(
@@ -140,17 +146,17 @@ fn ask_which(most: usize) -> anyhow::Result<Option<usize>> {
     }
 }
 
-/// What a trial of the model says, for printing.
-async fn try_out(args: &Init, connection: &Connection) -> anyhow::Result<String> {
+async fn try_out(args: &Init, connection: &Connection) -> anyhow::Result<Trial> {
     view::note(&format!("Trying {} (a server may load it first) …", connection.model));
     let config = Config { file: args.file.display().to_string(), ..Config::default() };
     let trial = try_connection(&config, &args.name, &connection.config()).await?;
     if let Some(advice) = &trial.advice {
         view::warn(advice);
     }
-    Ok(describe(&trial))
+    Ok(trial)
 }
 
+/// What a trial of the model says, for printing.
 fn describe(trial: &Trial) -> String {
     let outcome = match trial.outcome {
         TrialOutcome::Right => "It answered a question about a passage rightly",

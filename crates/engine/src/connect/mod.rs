@@ -5,5 +5,5 @@ mod table;
 mod trial;
 
 pub use self::discover::{LOCAL_SERVERS, LocalServer, ModelServer, ServedModel, discover};
-pub use self::table::Connection;
+pub use self::table::{Connection, with_reader_only};
 pub use self::trial::{EffortEstimate, Trial, TrialOutcome, try_connection};

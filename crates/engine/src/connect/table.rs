@@ -121,6 +121,22 @@ impl Connection {
     }
 }
 
+/// The text of a configuration file in which the model `name` has the role of the reader alone. The
+/// text stays as it is where it gives roles already.
+pub fn with_reader_only(text: &str, name: &str) -> String {
+    let has_roles = toml::from_str::<Config>(text).is_ok_and(|config| !config.roles.is_empty());
+    if has_roles {
+        return text.to_owned();
+    }
+    format!(
+        "{}\n\n# The model reads passages and writes answers. Rules do the other steps, since each call \
+         takes\n# long here; without this table the model does them.\n[roles]\ndefault = \
+         \"extractive\"\nreader = {}\n",
+        text.trim_end(),
+        toml::Value::from(name)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use halma_testkit::double::{Behaviour, Double};
@@ -153,6 +169,16 @@ mod tests {
         }
         let error = Connection::parse("http://127.0.0.1:9/v1").await.unwrap_err();
         assert!(error.hint.contains("/v1/NAME"), "{error}");
+    }
+
+    #[test]
+    fn a_slow_model_reads_only_unless_roles_are_given() {
+        let text = connection().add_to("", "halma.toml", "main").unwrap();
+        let config: Config = toml::from_str(&with_reader_only(&text, "main")).unwrap();
+        assert_eq!(config.roles["reader"], "main");
+        assert_eq!(config.roles["default"], "extractive");
+        let given = format!("[roles]\ndefault = \"main\"\n{text}");
+        assert_eq!(with_reader_only(&given, "main"), given);
     }
 
     #[test]

@@ -74,6 +74,16 @@ pub struct Trial {
     pub advice: Option<String>,
 }
 
+/// Seconds for a question with all roles from which a model only reads.
+const SLOW: f64 = 60.0;
+
+impl Trial {
+    /// Whether a question takes too long where the model has all roles.
+    pub fn is_slow(&self) -> bool {
+        self.efforts.iter().any(|one| one.effort == "deep" && one.seconds > SLOW)
+    }
+}
+
 /// What a question will take at an effort.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

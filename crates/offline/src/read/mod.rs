@@ -6,7 +6,6 @@ mod fit;
 #[cfg(test)]
 mod fitting;
 mod long;
-mod mismatch;
 mod near;
 mod options;
 mod score;

@@ -1,6 +1,8 @@
 //! How likely a short answer of the offline model is right: whether its kind fits what the question
 //! asks for, how much of the question the sentences around it cover, and how sure the trained
 //! reader is.
+mod mismatch;
+
 use std::collections::HashSet;
 
 use halma_core::text::numbers::CARDINALS;
@@ -32,7 +34,7 @@ const MONEY: &[&str] = &[
     "price", "cost", "costs", "fee", "fees", "pay", "charge", "charged", "rent", "salary", "paid",
 ];
 
-pub(super) const CURRENCIES: &[&str] = &[
+const CURRENCIES: &[&str] = &[
     "€", "$", "£", "¥", "eur", "euro", "euros", "usd", "dollar", "dollars", "pound", "pounds",
     "gbp", "chf", "francs", "yen", "yuan", "cent", "cents", "元",
 ];
@@ -152,9 +154,9 @@ fn is_english(question: &Sentence) -> bool {
 }
 
 /// A question with what it asks for and its content words with their weights.
-pub(super) struct QuestionTarget {
-    pub(super) words: Sentence,
-    pub(super) target: Target,
+struct QuestionTarget {
+    words: Sentence,
+    target: Target,
     mass: Vec<(String, f32)>,
 }
 
@@ -205,7 +207,7 @@ impl QuestionTarget {
         AnswerEvidence { fit, sentence, ..AnswerEvidence::default() }
     }
 
-    pub(super) fn asks(&self, listed: &[&str]) -> bool {
+    fn asks(&self, listed: &[&str]) -> bool {
         let words = 0..self.words.words.len();
         words.into_iter().any(|at| listed.contains(&self.words.word(at).to_lowercase().as_str()))
     }

@@ -2,11 +2,11 @@
 //! another name of the sentence, or is one of many things that are asked for.
 use std::ops::Range;
 
-use super::confidence::{CURRENCIES, QuestionTarget};
-use super::target::Sort;
-use super::text::Line;
+use super::{CURRENCIES, QuestionTarget};
 use crate::lexicon::Lexicon;
 use crate::lists::leads;
+use crate::read::target::Sort;
+use crate::read::text::Line;
 use crate::spans::{Kind, Span, spans};
 use crate::words::{Sentence, Shape};
 

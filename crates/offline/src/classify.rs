@@ -125,6 +125,7 @@ mod tests {
             ("Which mill has the most wheels?", "quantitative"),
             ("How many wheels does the mill of Varn have?", "factual"),
             ("How many children did Mara Quill have?", "factual"),
+            ("What does wheels of the mills mean?", "factual"),
             ("Which themes run through these reports?", "collection"),
             ("Summarise all the documents.", "collection"),
             ("Summarise the reports.", "summarising"),

@@ -116,8 +116,9 @@ fn query(lexicon: &Lexicon, input: &SqlInput) -> Result<Query, String> {
         let reason = failed.reason.trim_end_matches('.');
         return Err(format!("There is no other query to try: {reason}."));
     }
-    let queries =
-        input.tables.iter().map(|table| (table, of_table(&input.question.text, table, lexicon)));
+    let text = input.question.text.as_str();
+    let stems: HashSet<String> = lexicon.content(text).into_iter().collect();
+    let queries = input.tables.iter().map(|table| (table, of_table(text, table, lexicon)));
     let mut found: Vec<(&Table, Query)> = vec![];
     let mut refusal = None;
     for (table, query) in queries {
@@ -126,17 +127,15 @@ fn query(lexicon: &Lexicon, input: &SqlInput) -> Result<Query, String> {
             Err(reason) => refusal = refusal.or(Some(reason)),
         }
     }
-    // A table of which every word is in the question is the one that is meant.
-    let stems: HashSet<String> = lexicon.content(&input.question.text).into_iter().collect();
-    let is_named = |(table, _): &(&Table, Query)| {
-        lexicon.content(&table.name.replace('_', " ")).iter().all(|stem| stems.contains(stem))
-    };
-    if found.iter().any(is_named) {
-        found.retain(is_named);
-    }
-    let Some((table, query)) = found.pop() else {
+    let Some(best) = found.iter().map(|(table, _)| score(text, &stems, table, lexicon)).max()
+    else {
         return Err(refusal.unwrap_or_else(|| "The base holds no tables.".into()));
     };
+    found.retain(|(table, _)| score(text, &stems, table, lexicon) == best);
+    let (table, query) = found.swap_remove(0);
+    // A union of the same rows several times is no table of its own.
+    let copies = 1 + found.iter().filter(|(other, _)| other.is_copy_of(table)).count();
+    found.retain(|(other, _)| copies == 1 || other.rows != table.rows * copies);
     match found.iter().find(|(other, _)| !other.is_copy_of(table)) {
         Some((other, _)) => Err(format!("`{}` and `{}` fit equally well.", other.name, table.name)),
         None => Ok(query),
@@ -165,6 +164,14 @@ fn of_table(text: &str, table: &Table, lexicon: &Lexicon) -> Result<Query, Strin
     Ok(Query { sql, reason })
 }
 
+/// How much of a question the head and the values of a table share; twice for the head.
+fn score(question: &str, stems: &HashSet<String>, table: &Table, lexicon: &Lexicon) -> usize {
+    let heads = table.stems(lexicon).intersection(stems).count();
+    let values = table.samples.iter().flatten().filter_map(|value| value.as_str());
+    let named: HashSet<&str> = values.filter(|value| mentions(question, value)).collect();
+    heads * 2 + named.len().min(2)
+}
+
 /// The only table whose head and values share most with the question.
 pub(crate) fn best_table<'t>(
     question: &str,
@@ -172,14 +179,8 @@ pub(crate) fn best_table<'t>(
     tables: &'t [Table],
     lexicon: &Lexicon,
 ) -> Result<&'t Table, String> {
-    let score = |table: &Table| {
-        let heads = table.stems(lexicon).intersection(stems).count();
-        let values = table.samples.iter().flatten().filter_map(|value| value.as_str());
-        let named: HashSet<&str> = values.filter(|value| mentions(question, value)).collect();
-        heads * 2 + named.len().min(2)
-    };
     let mut scored: Vec<(usize, &Table)> =
-        tables.iter().map(|table| (score(table), table)).collect();
+        tables.iter().map(|table| (score(question, stems, table, lexicon), table)).collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     match scored.as_slice() {
         [] => Err("The base holds no tables.".into()),

@@ -34,7 +34,8 @@ impl TableQuestion<'_> {
         let number = self.best_column(rows, |column| column.is_number() && !self.is_key(column));
         let counts_all = self.names_rows() && !self.names_unused(rows);
         let count = || counts_all.then(|| SelectClause::new("COUNT(*)".into()));
-        if self.has(&["average", "mean"]) {
+        // `What does it mean?` asks for no mean.
+        if self.has(&["average"]) || self.after("the mean").is_some() {
             return number.map(|number| SelectClause::function("AVG", number));
         }
         if self.has(&["total", "sum", "altogether"]) {

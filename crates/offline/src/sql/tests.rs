@@ -86,6 +86,7 @@ fn in_doubt_there_is_no_query() {
         "How many mills of the valley stand in Oslo?",
         "How many mills of the valley have 7 sails?",
         "Why do mills of the valley burn?",
+        "How many mills of the valley were bought in cash?",
     ] {
         assert_eq!(sql(question, &json!([mills()])), "", "{question}");
     }
@@ -96,6 +97,10 @@ fn in_doubt_there_is_no_query() {
     assert_eq!(sql(question, &json!([mills(), longer])), "");
     // The same file in two formats is not ambiguous.
     assert_eq!(sql(question, &json!([mills(), mills()])), "SELECT COUNT(*) FROM \"mills\"");
+    // So is their union.
+    let mut union = mills();
+    (union["name"], union["rows"]) = (json!("mills_all"), json!(80));
+    assert_eq!(sql(question, &json!([mills(), mills(), union])), "SELECT COUNT(*) FROM \"mills\"");
     let failed = json!({
         "question": Question::new(question), "tables": [mills()],
         "failed": { "sql": "SELECT 1", "reason": "no such column" }

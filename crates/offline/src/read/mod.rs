@@ -65,14 +65,14 @@ const LEAST_COVERED: f32 = 0.3;
 
 /// The result of a query is the answer, where it has one column.
 fn query_result(input: &ReadInput) -> Option<Answer> {
-    let sql = input.sql.as_ref()?;
+    input.sql.as_ref()?;
     let value = |row: &Passage| {
         let (_, value) = row.text.split_once(": ").filter(|_| !row.text.contains("; "))?;
         Some(value.to_owned())
     };
     let values: Option<Vec<String>> = input.context.iter().map(value).collect();
     let text = values.filter(|values| !values.is_empty())?.join(", ");
-    Some(Answer { text, rationale: format!("The result of {sql}.") })
+    Some(Answer { text, rationale: "It is computed by a query over a table.".into() })
 }
 
 /// In how many steps a question may be read.

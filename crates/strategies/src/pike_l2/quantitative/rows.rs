@@ -51,6 +51,11 @@ fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => "–".into(),
+        // A sum of amounts is 10250, not 10250.0.
+        Value::Number(number) => match number.as_f64() {
+            Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => format!("{whole:.0}"),
+            _ => number.to_string(),
+        },
         value => value.to_string(),
     }
 }

@@ -147,6 +147,9 @@ fn of_table(text: &str, table: &Table, lexicon: &Lexicon) -> Result<Query, Strin
     let stems: HashSet<String> = lexicon.content(text).into_iter().collect();
     let words = split(text).into_iter().map(|range| text[range].to_lowercase()).collect();
     let question = TableQuestion { text, words, stems, table, lexicon };
+    if question.stems.iter().all(|stem| question.is_of_queries(stem)) {
+        return Err(format!("The question names nothing of `{}`.", table.name));
+    }
     let rows = conditions(&question)?;
     let selection = question
         .selection(&rows)

@@ -109,7 +109,7 @@ impl TableQuestion<'_> {
             || (column.kind == ColumnKind::Integer && stems.iter().all(|stem| heads.contains(stem)))
     }
 
-    fn is_of_queries(&self, stem: &str) -> bool {
+    pub(super) fn is_of_queries(&self, stem: &str) -> bool {
         list("of queries").any(|word| self.lexicon.stem(word) == stem)
     }
 

@@ -146,6 +146,39 @@ async fn demonstrations_stand_before_the_question_unless_they_are_switched_off()
     }
 }
 
+#[tokio::test]
+async fn a_prompt_that_is_too_long_goes_without_examples_first() {
+    const EXAMPLES: &str = "## user\nIs it?\n## assistant\n{\"answer\": \"no\"}\n";
+    const OTHER: &str = "---\ntask: read\nrole: reader\nvariables: []\n---\n## user\nHm?\n";
+    let asked = ASK.replacen("task:", "demonstrations: demo/other\ntask:", 1);
+    let with = |name, text| PromptFile { name, text };
+    let files = |asked: &str, other: &'static str| {
+        let asked: &'static str = Box::leak(asked.to_owned().into_boxed_str());
+        let files = [
+            with("demo/ask", asked),
+            with("demo/other", OTHER),
+            with("demo/other.demonstrations", other),
+        ];
+        let files: &'static [PromptFile] = Box::leak(Box::new(files));
+        Prompts::shipped(&[PromptSet::Files(files)])
+    };
+    let prompts = Arc::new(files(&asked, EXAMPLES).unwrap());
+    let long = ("demo/ask", Err(LlmError::TooLong { reason: "2048".into() }));
+    let steps = vec![long, ("demo/ask", Ok(FITS))];
+    let (cx, _) = with_prompts(prompts, Script::with_failures(steps), Budget::default(), None);
+    cx.ask(&PROMPT, question("Is it?")).await.unwrap();
+    let last = cx.trace().0.into_iter().filter_map(messages).next_back();
+    assert_eq!(last.map(|messages| messages.len()), Some(2));
+    assert!(cx.trace().outline().contains("without examples"), "{}", cx.trace().outline());
+    // Examples that are nowhere are an error with the name that was meant.
+    let wrong = asked.replacen("demo/other", "other/other", 1);
+    let error = files(&wrong, EXAMPLES).err().unwrap().to_string();
+    assert!(error.contains("`other/other` has no demonstrations"), "{error}");
+    let mut prompts = files(&asked, EXAMPLES).unwrap();
+    let error = prompts.replace("demo/ask", "mine/ask.md", &wrong).unwrap_err().to_string();
+    assert!(error.contains("mine/ask.md") && error.contains("demo/other"), "{error}");
+}
+
 fn messages(event: Event) -> Option<Vec<Message>> {
     match event {
         Event::ModelCalled { messages, .. } => Some(messages),

@@ -64,7 +64,7 @@ pub use inspect::{
     EdgeEnd, ExportFormat, Figures, Inspector, ListQuery, ListedDocument, ListedNode, Problem,
     Shown, Sizes, Stats, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verified,
 };
-pub use lock_file::{BUILD_LOCK, SERVER_LOCK};
+pub use lock_file::{BUILD_LOCK, FileLock, SERVER_LOCK};
 pub use maintain::{
     BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
 };

@@ -1,12 +1,12 @@
 //! One writer at a time: a lock on a file, which the system gives back when a process dies.
-use std::fs::{File, TryLockError};
+use std::fs::TryLockError;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::KbError;
-use crate::lock_file::{self, BUILD_LOCK, URGENT};
+use crate::lock_file::{self, BUILD_LOCK, FileLock, URGENT};
 use crate::store::{Leading, Store, Urgency};
 
 /// Held until it is dropped.
@@ -15,7 +15,7 @@ pub(crate) struct WriterLock {
     _writing: Option<Writing>,
     /// In a replica, the right to write to the shared base; given back before the file.
     _leading: Option<Leading>,
-    _file: File,
+    _file: FileLock,
 }
 
 /// Says that this very process holds the lock, which the file does not.
@@ -47,7 +47,7 @@ impl WriterLock {
     pub(crate) fn try_take(dir: &Path) -> Result<Option<Self>, KbError> {
         let file = lock_file::open(dir, BUILD_LOCK)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _writing: None, _leading: None, _file: file })),
+            Ok(()) => Ok(Some(Self { _writing: None, _leading: None, _file: FileLock(file) })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(e)) => Err(KbError::io(dir.join(BUILD_LOCK), "lock", e)),
         }
@@ -91,7 +91,7 @@ impl WriterLock {
         if lock_file::is_removed(&file) {
             return Err(KbError::Replaced { dir: dir.to_owned() });
         }
-        Ok(Self { _writing: None, _leading: None, _file: file })
+        Ok(Self { _writing: None, _leading: None, _file: FileLock(file) })
     }
 }
 

@@ -14,6 +14,17 @@ pub const BUILD_LOCK: &str = "index.lock";
 /// Locked, together with others, by those whom a build makes room for.
 pub(crate) const URGENT: &str = "urgent.lock";
 
+/// A locked file, which is unlocked at its end. Closing the file would not be enough: a child process
+/// that has just been forked has it open as well.
+pub struct FileLock(pub File);
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // What cannot be unlocked is closed.
+        let _ = self.0.unlock();
+    }
+}
+
 /// Opens a file to be locked; it is made where there is none.
 pub(crate) fn open(dir: &Path, name: &str) -> Result<File, KbError> {
     let path = dir.join(name);

@@ -78,8 +78,8 @@ fn wills(question: &str) -> bool {
 /// about people. Whether all of its words are, the query says.
 fn matches_head(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
     let stems: HashSet<String> = lexicon.content(question).into_iter().collect();
-    let people: HashSet<String> = list("people").map(|word| lexicon.stem(word)).collect();
-    !stems.is_disjoint(&table.stems(lexicon)) || !stems.is_disjoint(&people)
+    let about_people = || list("people").any(|word| stems.contains(&lexicon.stem(word)));
+    !stems.is_disjoint(&table.stems(lexicon)) || (table.lists_people() && about_people())
 }
 
 /// Whether the number has a column of its own and the question names one thing: `how many beds

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::lexicon::Lexicon;
+use crate::lists::is_listed;
 
 /// The input of tasks that need only the question.
 #[derive(Debug, Deserialize)]
@@ -73,6 +74,15 @@ impl Table {
             table.columns.iter().map(|c| (c.name.clone(), c.kind)).collect()
         };
         self.rows > 0 && self.rows == other.rows && heads(self) == heads(other)
+    }
+
+    /// Whether its rows are people.
+    pub(crate) fn lists_people(&self) -> bool {
+        let is_name = |column: &Column| {
+            let name = column.name.to_lowercase();
+            name == "name" || is_listed("people", &name)
+        };
+        self.columns.first().is_some_and(is_name)
     }
 
     /// The stems of its name, its caption and its columns' names.

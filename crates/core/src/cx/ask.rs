@@ -181,7 +181,7 @@ impl Cx {
     /// there is no more to omit.
     fn shorten(&self, request: &mut ChatRequest) -> Result<Option<()>> {
         let of_prompt = self.run.setup.prompts.render(&request.prompt, &request.variables)?;
-        if request.messages.len() > of_prompt.messages.len() {
+        if of_prompt.demonstrations.iter().any(|example| request.messages.contains(example)) {
             self.note(format!("`{}` is too long for its model: without examples", request.prompt));
             request.messages = of_prompt.messages;
             return Ok(Some(()));

@@ -37,7 +37,8 @@ impl Prompts {
             if let Some(of) = of.filter(|_| self.demonstrations_of(template).is_empty()) {
                 let (file, overridden) = (template.file.as_str(), false);
                 let source = Source { name, file, text: "", overridden };
-                return Err(source.error(None, format!("`{of}` has no demonstrations")));
+                let nearest = self.nearest(of);
+                return Err(source.error(None, format!("`{of}` has no demonstrations{nearest}")));
             }
         }
         Ok(())

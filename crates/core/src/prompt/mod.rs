@@ -199,7 +199,8 @@ impl Prompts {
             let reason = format!("`{}` is not a role; the roles are {roles}", front.role);
             return Err(source.error(None, reason));
         }
-        self.insert(source, front, sections)
+        self.insert(source, front, sections)?;
+        self.check_demonstrations()
     }
 
     fn insert(

@@ -24,8 +24,8 @@ const TYPES: [&str; 4] = ["string", "integer", "number", "boolean"];
 pub(crate) struct Echo {
     /// Words of the instructions, as [`words`] joins them.
     instructions: String,
-    /// Texts in the replies of the worked examples.
-    examples: Vec<String>,
+    /// The worked examples, what is asked in them and what is replied.
+    examples: String,
     /// Words of what is asked: a reply may well repeat them.
     asked: String,
 }
@@ -36,13 +36,12 @@ impl Echo {
         let (asked, before) = messages
             .split_last()
             .map_or(("", messages), |(last, before)| (last.text.as_str(), before));
-        let with_role = |role: &'static str| before.iter().filter(move |m| m.role == role);
-        let instructions = with_role("system").map(|m| m.text.as_str()).collect::<Vec<_>>();
-        let mut examples = vec![];
-        for message in with_role("assistant") {
-            each_text(&message.text, &mut |_, text| examples.push(words(text)));
-        }
-        Self { instructions: words(&instructions.join("\n")), examples, asked: words(asked) }
+        let texts = |is_system: bool| {
+            let of = before.iter().filter(|message| (message.role == "system") == is_system);
+            of.map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
+        };
+        let (instructions, examples) = (words(&texts(true)), texts(false));
+        Self { instructions, examples, asked: words(asked) }
     }
 
     /// The reply without copies in its explanations; the error names a field that is a copy.
@@ -86,14 +85,24 @@ impl Echo {
         let is_long = text_words.split_whitespace().count() >= COPIED_WORDS;
         let of_instructions =
             is_long && !is_negative && !refers && self.instructions.contains(&text_words);
-        of_instructions || (self.examples.contains(&text_words) && self.has_name(text))
+        let of_examples = || self.is_content(text) && words(&self.examples).contains(&text_words);
+        of_instructions || (!is_negative && !refers && of_examples())
     }
 
-    /// Whether a text has a name that nobody asked for: those of the examples are made up.
-    fn has_name(&self, text: &str) -> bool {
-        let is_single = text.split_whitespace().count() < 3;
-        let mut names = text.split_whitespace().skip(usize::from(!is_single));
-        names.any(|word| word.starts_with(char::is_uppercase) && !self.asked.contains(&words(word)))
+    /// Whether a text has a name that nobody asked for, or an amount: those of the examples are
+    /// made up.
+    fn is_content(&self, text: &str) -> bool {
+        let count = text.split_whitespace().count();
+        let is_amount = count > 1 && text.starts_with(|c: char| c.is_ascii_digit());
+        // The first word of a sentence or a question has a capital letter in any case.
+        let is_sentence = count > 2 || text.ends_with('?');
+        let mut names = text.split_whitespace().skip(usize::from(is_sentence));
+        is_amount
+            || names.any(|word| {
+                let name = word.trim_matches(|c: char| !c.is_alphanumeric());
+                let is_name = word.starts_with(char::is_uppercase);
+                is_name && self.examples.contains(name) && !self.asked.contains(&words(word))
+            })
     }
 }
 
@@ -142,7 +151,7 @@ mod tests {
                  sentence for each step, with the number of its passage.\nReply with one JSON \
                  object:\n{\"rationale\": string, \"answer\": string}",
             ),
-            message("user", "[1] Ada Brandt built the Kolmar Ferry.\nWho built it?"),
+            message("user", "[1] Ada Brandt built the Kolmar Ferry for 6 crowns.\nWho built it?"),
             message(
                 "assistant",
                 "{\"rationale\": \"Passage [1] names her.\", \"answer\": \"Ada Brandt\"}",
@@ -159,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_copy_anywhere_else_is_refused() {
-        for answer in ["one short sentence for each step", "Ada Brandt", "string"] {
+        for answer in ["one short sentence for each step", "Ada Brandt", "6 crowns", "string"] {
             let reply = format!(r#"Sure: {{"rationale": "So.", "answer": "{answer}"}}"#);
             assert!(echo().without_copies(&reply).unwrap_err().contains("`answer`"), "{answer}");
         }
@@ -174,6 +183,9 @@ mod tests {
             r#"{"rationale": "The passages do not contain the answer.", "answer": ""}"#,
             r#"{"rationale": "Passage [1] names her.", "answer": "2027"}"#,
             r#"{"rationale": "The contract with Acme ends in 2027.", "answer": "Acme"}"#,
+            r#"{"rationale": "So.", "answer": "2 crowns"}"#,
+            r#"{"rationale": "So.", "answer": "No"}"#,
+            r#"{"rationale": "So.", "sub_questions": ["Who built it?", "Who?"]}"#,
             "2027",
             "",
         ] {

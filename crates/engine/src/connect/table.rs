@@ -2,6 +2,7 @@
 use std::path::PathBuf;
 
 use halma_core::ConfigError;
+use halma_net::address::is_loopback;
 
 use super::discover::list_models;
 use crate::config::{Config, ModelConfig};
@@ -70,7 +71,7 @@ impl Connection {
     /// Whether the server is on this machine: small models run there, and a reply that repeats itself
     /// is cut off where it is read as it is generated.
     fn is_local(&self) -> bool {
-        ["//127.0.0.1", "//localhost", "//[::1]"].iter().any(|host| self.url.contains(host))
+        self.url.parse().is_ok_and(|url| is_loopback(&url))
     }
 
     /// The text of a configuration file with the table `[models.NAME]` added at its end; the rest stays

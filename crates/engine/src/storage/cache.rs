@@ -3,7 +3,7 @@ use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use halma_kb::{BUILD_LOCK, Base, KbError, SERVER_LOCK};
+use halma_kb::{BUILD_LOCK, Base, FileLock, KbError, SERVER_LOCK};
 use halma_models::{Cache, CacheFigures};
 use halma_net::daily::DailyFigures;
 use serde::Serialize;
@@ -69,7 +69,7 @@ fn folder(kb: &Path) -> Result<PathBuf, EngineError> {
 }
 
 /// The lock of the server of a workspace, which is in the folder of its base.
-fn lock_above(dir: &Path) -> Result<Option<File>, EngineError> {
+fn lock_above(dir: &Path) -> Result<Option<FileLock>, EngineError> {
     let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     let workspaces = dir.parent().filter(|parent| parent.ends_with(WORKSPACES));
     let base = workspaces.and_then(Path::parent);
@@ -77,14 +77,14 @@ fn lock_above(dir: &Path) -> Result<Option<File>, EngineError> {
 }
 
 /// Takes a lock that no one may hold; `None` where it was never made.
-fn lock(dir: &Path, name: &str) -> Result<Option<File>, EngineError> {
+fn lock(dir: &Path, name: &str) -> Result<Option<FileLock>, EngineError> {
     let path = dir.join(name);
     let file = match File::options().write(true).open(&path) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         file => file.map_err(|e| EngineError::file(&path, e))?,
     };
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(Some(FileLock(file))),
         Err(TryLockError::WouldBlock) => {
             let program = if name == SERVER_LOCK { "server" } else { "build" };
             Err(EngineError::CacheInUse { lock: path, program })
@@ -106,8 +106,9 @@ mod tests {
             drop(Base::create_or_open(base, halma_kb::BaseOptions::default()).unwrap());
         }
         for (name, program) in [(SERVER_LOCK, "server"), (BUILD_LOCK, "build")] {
-            let held = File::create(dir.path().join(name)).unwrap();
-            held.lock().unwrap();
+            let file = File::create(dir.path().join(name)).unwrap();
+            file.lock().unwrap();
+            let _held = FileLock(file);
             let refused = clear_cache(dir.path()).unwrap_err().to_string();
             assert!(refused.contains(program) && refused.contains(name), "{refused}");
             // The server of the base has its workspaces open; a build is of one base.

@@ -138,11 +138,13 @@ impl Dialect {
         let format = self.without_format(request).filter(|refused| {
             names(&ABOUT_FORMATS) || (*refused == NO_OBJECT_SCHEMA && names(&["schema"]))
         });
+        let tells =
+            matches!(*status, 400 | 422 | 500) && names(&["maxlength", "maxitems", "repetition"]);
         let has_bounds = request.schema.as_ref().is_some_and(|schema| {
             let schema = schema.to_string();
             BOUNDS.iter().any(|bound| schema.contains(bound))
         });
-        if has_bounds && self.bounds() && names(&["maxlength", "maxitems", "repetition"]) {
+        if tells && has_bounds && self.bounds() {
             return Some(self.and(NO_BOUNDS));
         }
         // Some servers fail where they should refuse: only what they name is tried otherwise.

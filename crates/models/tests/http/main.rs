@@ -6,3 +6,4 @@ mod endless;
 mod openai;
 mod reranker;
 mod runs;
+mod schemas;

@@ -53,7 +53,7 @@ fn place(line: &Line, span: &Span) -> f32 {
     }
 }
 
-fn before(line: &Line, span: &Span) -> Option<String> {
+pub(super) fn before(line: &Line, span: &Span) -> Option<String> {
     let at = span.words.start.checked_sub(1)?;
     Some(line.sentence.word(at).to_lowercase())
 }

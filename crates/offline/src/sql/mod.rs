@@ -69,7 +69,7 @@ impl TableQuestion<'_> {
         let mut known: HashSet<String> =
             known.flat_map(|text| self.lexicon.content(&text)).collect();
         known.extend(list("of queries").map(|word| self.lexicon.stem(word)));
-        if self.lists_people() {
+        if table.lists_people() {
             known.extend(list("people").map(|word| self.lexicon.stem(word)));
         }
         let mut left = self.stems.iter().filter(|stem| !stem.chars().all(char::is_numeric));
@@ -79,14 +79,6 @@ impl TableQuestion<'_> {
                 || (stem.len() > 4 && known.iter().any(|one| one.starts_with(stem.as_str())))
         };
         left.find(|stem| !is_known(stem)).cloned()
-    }
-
-    /// Whether a row of the table is a person.
-    fn lists_people(&self) -> bool {
-        let is_name = |column: &Column| {
-            list("people").chain(["name"]).any(|word| column.name.eq_ignore_ascii_case(word))
-        };
-        self.table.columns.first().is_some_and(is_name)
     }
 
     /// The stems of a column's name.

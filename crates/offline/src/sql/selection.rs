@@ -126,7 +126,8 @@ impl TableQuestion<'_> {
         let is_money = |column: &&Column| {
             let text = column.name.to_lowercase();
             let mut words = text.split([' ', '_', '(', ')']);
-            column.is_number() && words.any(|word| is_listed("currencies", word))
+            column.is_number()
+                && words.any(|word| is_listed("currencies", word) || is_listed("money", word))
         };
         let mut amounts = self.table.columns.iter().filter(is_money);
         amounts.next().filter(|_| amounts.next().is_none())
@@ -195,7 +196,7 @@ impl TableQuestion<'_> {
         let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
         let stems: Vec<String> = heads.iter().flat_map(|head| self.lexicon.content(head)).collect();
         match self.after("how many").and_then(|at| self.words.get(at)) {
-            Some(noun) if self.lists_people() && is_listed("people", noun) => true,
+            Some(noun) if self.table.lists_people() && is_listed("people", noun) => true,
             Some(noun) => stems.contains(&self.lexicon.stem(noun)),
             None => stems.iter().any(|stem| self.stems.contains(stem)),
         }

@@ -24,6 +24,8 @@ pub struct Behaviour {
     /// Forms of JSON, values of `type` in `response_format`, that are not known: 400, or the status
     /// that comes with them.
     pub refused_formats: Vec<(&'static str, u16)>,
+    /// Keywords with a number in the schema of `response_format` that are refused with 400.
+    pub refused_keywords: Vec<&'static str>,
     /// Roles of messages that are refused with 400: some chat templates know no `system`.
     pub refused_roles: Vec<&'static str>,
     /// Whether reranking is answered in logits instead of scores between 0 and 1.
@@ -96,6 +98,7 @@ impl Default for Behaviour {
             encoding: Encoding::Base64,
             embed_limits: None,
             refused_fields: vec![],
+            refused_keywords: vec![],
             refused_formats: vec![],
             refused_roles: vec![],
             logits: false,

@@ -104,6 +104,18 @@ fn answer(
     if let Some(field) = unknown {
         return refusal(400, &format!("Unsupported parameter: '{field}' is not supported"));
     }
+    let schema = asked.body["response_format"].to_string();
+    let has_number = |word: &str| {
+        let key = format!("\"{word}\":");
+        let mut values = schema.split(&key).skip(1);
+        values.any(|value| value.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    if let Some(word) = behaviour.refused_keywords.iter().find(|word| has_number(word)) {
+        return refusal(
+            400,
+            &format!("Invalid schema for response_format: '{word}' is not permitted"),
+        );
+    }
     let format = asked.body["response_format"]["type"].as_str();
     let unknown = behaviour.refused_formats.iter().find(|(name, _)| format == Some(*name));
     if let Some((name, status)) = unknown {

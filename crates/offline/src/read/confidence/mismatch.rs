@@ -2,12 +2,13 @@
 //! another name of the sentence, or is one of many things that are asked for.
 use std::ops::Range;
 
-use super::{CURRENCIES, QuestionTarget};
+use super::QuestionTarget;
 use crate::lexicon::Lexicon;
-use crate::lists::leads;
+use crate::lists::{leads, list};
 use crate::read::target::Sort;
 use crate::read::text::Line;
 use crate::spans::{Kind, Span, spans};
+use crate::verbs::Form;
 use crate::words::{Sentence, Shape};
 
 /// Words of questions about many things, which no sentence about one of them answers.
@@ -27,11 +28,7 @@ const OPPOSITES: &[(&[&str], &[&str])] = &[
 ];
 
 /// Verbs that say little of what happens.
-const LITTLE: &[&str] =
-    &["be", "have", "do", "cost", "get", "pay", "mean", "take", "need", "is", "was", "were"];
-
-/// Auxiliaries of questions.
-const HELPERS: &[&str] = &["do", "does", "did", "was", "were", "is", "are"];
+const LITTLE: &[&str] = &["be", "have", "do", "cost", "get", "pay", "mean", "take", "need"];
 
 impl QuestionTarget {
     /// Whether a span is no answer, whatever its kind.
@@ -59,13 +56,13 @@ impl QuestionTarget {
     /// of a question with `did` or `was`. None of a verb that says little, such as `have`.
     pub(super) fn verb(&self, lexicon: &Lexicon) -> Option<String> {
         let words = self.lower_words();
-        let helps = |word: &String| HELPERS.contains(&word.as_str());
+        let helps = |word: &String| lexicon.verbs.form(word) == Some(Form::Auxiliary);
         let verb = if words.first()? == "who" && !words.get(1).is_some_and(helps) {
             words.get(1)?
         } else {
             let last = self.words.words.last()?;
             let word = words.last().filter(|_| last.shape == Shape::Lower && !last.stop)?;
-            let does = words.iter().any(|word| HELPERS[..3].contains(&word.as_str()));
+            let does = words.iter().any(|word| ["do", "does", "did"].contains(&word.as_str()));
             let is_verb = does || (words.iter().any(helps) && lexicon.verbs.form(word).is_some());
             Some(word).filter(|_| is_verb)?
         };
@@ -73,7 +70,7 @@ impl QuestionTarget {
         (!LITTLE.contains(&base)).then(|| lexicon.stem(base))
     }
 
-    fn lower_words(&self) -> Vec<String> {
+    pub(super) fn lower_words(&self) -> Vec<String> {
         (0..self.words.words.len()).map(|at| self.words.word(at).to_lowercase()).collect()
     }
 
@@ -146,6 +143,6 @@ fn is_of_cells(line: &Line, span: &Span) -> bool {
     let is_two = numbers.count() > 1 && !matches!(span.kind, Kind::Date(_));
     let text = &line.sentence.text[range];
     // `euros: 52.00`
-    let is_money = CURRENCIES.iter().any(|currency| text.starts_with(currency));
+    let is_money = list("currencies").any(|currency| text.starts_with(currency));
     text.contains("; ") || (text.contains(": ") && !is_money) || (is_two && text.contains(" and "))
 }

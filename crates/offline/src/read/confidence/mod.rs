@@ -9,7 +9,7 @@ use halma_core::text::numbers::CARDINALS;
 use halma_core::text::support::TitledText;
 use halma_core::{AnswerKind, PassageReader};
 
-use super::fit::grade;
+use super::fit::{before, grade};
 use super::target::{Sort, Target};
 use super::text::{Line, Text};
 use crate::decompose::chain;
@@ -27,16 +27,6 @@ const FOREIGN: &[&str] = &[
     "quelle", "combien", "quand", "comment", "est", "quién", "cuándo", "cuánto", "cuántos",
     "cuántas", "cuál", "dónde", "cómo", "qué", "der", "das", "ist", "el", "la", "le", "les", "los",
     "hat", "gibt", "und", "und", "wird", "quem", "chi", "quando", "dove",
-];
-
-/// Words of a question that ask for an amount of money.
-const MONEY: &[&str] = &[
-    "price", "cost", "costs", "fee", "fees", "pay", "charge", "charged", "rent", "salary", "paid",
-];
-
-const CURRENCIES: &[&str] = &[
-    "€", "$", "£", "¥", "eur", "euro", "euros", "usd", "dollar", "dollars", "pound", "pounds",
-    "gbp", "chf", "francs", "yen", "yuan", "cent", "cents", "元",
 ];
 
 /// What is left of a sentence's share where the verb of the question is not in it.
@@ -214,7 +204,7 @@ impl QuestionTarget {
 
     fn asks_money(&self) -> bool {
         let begins = self.words.text.to_lowercase().starts_with("how much ");
-        begins || self.asks(MONEY)
+        begins || self.lower_words().iter().any(|word| is_listed("money", word))
     }
 
     /// Whether a number stands with the noun that is counted.
@@ -267,7 +257,7 @@ fn has_time(line: &Line, span: &Span) -> bool {
 
 /// Whether a word for a place precedes a span.
 fn follows_place(line: &Line, span: &Span) -> bool {
-    let before = span.words.start.checked_sub(1).map(|at| line.sentence.word(at).to_lowercase());
+    let before = before(line, span);
     before.is_some_and(|word| ["in", "at", "on", "behind", "under"].contains(&word.as_str()))
 }
 
@@ -283,7 +273,7 @@ fn is_money(line: &Line, span: &Span) -> bool {
     // `Price in euros: 52.00`: the head of a column names the currency.
     let head = sentence.text[..from].trim_end().strip_suffix(':').unwrap_or_default();
     let head = head.rsplit([';', '\n']).next().unwrap_or_default().to_lowercase();
-    let currency = |word: &str| CURRENCIES.contains(&word.trim_matches([':', '(', ')']));
+    let currency = |word: &str| is_listed("currencies", word.trim_matches([':', '(', ')']));
     let digits = inside.chars().any(|c| c.is_ascii_digit());
     digits
         && (before.is_some_and(|c| "€$£¥".contains(c))

@@ -140,6 +140,12 @@ impl ChatReply {
 pub struct Usage {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
+    /// Of the prompt tokens, those that the server had read for an earlier request.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// Of the completion tokens, those of thoughts, which are not shown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
 }
 
 impl Usage {
@@ -147,6 +153,12 @@ impl Usage {
     pub(crate) fn total(self) -> u64 {
         self.prompt_tokens.saturating_add(self.completion_tokens)
     }
+}
+
+/// Whether a count is left out of a trace.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// US dollars per million tokens.
@@ -158,13 +170,18 @@ pub struct Price {
     pub prompt: f64,
     #[serde(alias = "output")]
     pub completion: f64,
+    /// Of prompt tokens that the server has in its cache; `prompt` where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<f64>,
 }
 
 impl Price {
     /// US dollars for this usage.
     #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
     pub fn cost(&self, usage: Usage) -> f64 {
-        (self.prompt * usage.prompt_tokens as f64
+        let cached = usage.cached_tokens.min(usage.prompt_tokens);
+        (self.prompt * (usage.prompt_tokens - cached) as f64
+            + self.cached.unwrap_or(self.prompt) * cached as f64
             + self.completion * usage.completion_tokens as f64)
             / 1e6
     }

@@ -25,14 +25,14 @@ impl Llm for Recorder {
     }
 
     fn price(&self) -> Price {
-        Price { prompt: 100.0, completion: 1000.0 }
+        Price { prompt: 100.0, completion: 1000.0, cached: None }
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let mut requests = self.0.lock();
         requests.push(request.clone());
         let cached = requests.len().is_multiple_of(2);
-        let usage = Usage { prompt_tokens: 100, completion_tokens: 10 };
+        let usage = Usage { prompt_tokens: 100, completion_tokens: 10, ..Usage::default() };
         let text = if request.messages.len() < 6 { "perhaps" } else { FITS };
         Ok(ChatReply { text: text.into(), usage, cached, ..ChatReply::default() })
     }
@@ -175,7 +175,11 @@ impl Llm for Thinker {
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
-        let usage = Usage { prompt_tokens: 5, completion_tokens: request.max_tokens.into() };
+        let usage = Usage {
+            prompt_tokens: 5,
+            completion_tokens: request.max_tokens.into(),
+            ..Usage::default()
+        };
         let (text, stopped) = match (self.refuses, request.max_tokens) {
             (true, _) => (String::new(), Some(Stopped::Refusal("no".into()))),
             (false, ..=50) => (String::new(), Some(Stopped::Length)),

@@ -18,7 +18,7 @@ use halma_testkit::Toy;
 use proptest::prelude::*;
 
 /// A dollar for a thousand tokens, so that money is counted in something like tokens.
-const PRICE: Price = Price { prompt: 1000.0, completion: 1000.0 };
+const PRICE: Price = Price { prompt: 1000.0, completion: 1000.0, cached: None };
 
 /// Asks so often at once, on several threads, and counts what was let through.
 fn ask_at_once(cx: &Cx, asks: usize) -> usize {
@@ -41,7 +41,11 @@ fn ask_at_once(cx: &Cx, asks: usize) -> usize {
 }
 
 fn usd(model: &Counting) -> f64 {
-    PRICE.cost(Usage { prompt_tokens: model.tokens.load(Ordering::SeqCst), completion_tokens: 0 })
+    PRICE.cost(Usage {
+        prompt_tokens: model.tokens.load(Ordering::SeqCst),
+        completion_tokens: 0,
+        ..Usage::default()
+    })
 }
 
 proptest! {

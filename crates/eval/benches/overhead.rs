@@ -56,7 +56,7 @@ impl Llm for Instantly {
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let text = if request.messages[0].text.len().is_multiple_of(3) { "no" } else { "yes" };
-        let usage = Usage { prompt_tokens: 30, completion_tokens: 2 };
+        let usage = Usage { prompt_tokens: 30, completion_tokens: 2, ..Usage::default() };
         Ok(ChatReply { text: text.into(), usage, ..ChatReply::default() })
     }
 }

@@ -66,7 +66,7 @@ impl Llm for Instantly {
             "plan" => self.plan.clone(),
             _ => json!({ "answer": "It is so.", "answers": ["1911"] }).to_string(),
         };
-        let usage = Usage { prompt_tokens: 30, completion_tokens: 2 };
+        let usage = Usage { prompt_tokens: 30, completion_tokens: 2, ..Usage::default() };
         Ok(ChatReply { text, usage, ..ChatReply::default() })
     }
 }

@@ -86,7 +86,7 @@ impl Llm for Script {
         let token = |word: &str| (word.to_owned(), logprob);
         let asked = self.scored && request.logprobs;
         let logprobs = asked.then(|| text.split_inclusive(' ').map(token).collect());
-        let usage = Usage { prompt_tokens: 10, completion_tokens: 2 };
+        let usage = Usage { prompt_tokens: 10, completion_tokens: 2, ..Usage::default() };
         Ok(ChatReply { text, usage, logprobs, ..ChatReply::default() })
     }
 }

@@ -69,7 +69,7 @@ impl Llm for Timed {
         self.most.fetch_max(self.now.fetch_add(1, Ordering::AcqRel) + 1, Ordering::AcqRel);
         sleep(ROUND_TRIP).await;
         self.now.fetch_sub(1, Ordering::AcqRel);
-        let usage = Usage { prompt_tokens: 10, completion_tokens: 2 };
+        let usage = Usage { prompt_tokens: 10, completion_tokens: 2, ..Usage::default() };
         let logprobs = request.logprobs.then(|| vec![(text.clone(), -0.1)]);
         Ok(ChatReply { text, usage, logprobs, ..ChatReply::default() })
     }

@@ -283,7 +283,11 @@ fn cost(result: &AskResult) -> String {
     }
     let tokens = usage.prompt_tokens + usage.completion_tokens;
     if tokens > 0 {
-        parts.push(plural(tokens, "token", "tokens"));
+        let cached = match usage.cached_tokens {
+            0 => String::new(),
+            cached => format!(" ({} from the server's cache)", thousands(cached)),
+        };
+        parts.push(plural(tokens, "token", "tokens") + &cached);
     }
     if usage.usd > 0.0 {
         parts.push(format!("${:.4}", usage.usd));

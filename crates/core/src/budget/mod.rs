@@ -252,14 +252,14 @@ impl Meter {
     /// What the calls that are over have used. It only grows, unlike [`Meter::usd`] and its like,
     /// which hold the most that calls under way may use.
     pub fn used(&self) -> UsageTotal {
-        let Usage { prompt_tokens, completion_tokens } = self.used.tokens();
+        let Usage { prompt_tokens, completion_tokens, .. } = self.used.tokens();
         let (llm_calls, usd) = (self.used.calls(), self.used.usd());
         UsageTotal { llm_calls, prompt_tokens, completion_tokens, usd, ..UsageTotal::default() }
     }
 
     /// Counts a call that was cut off by the most it can have used: the model may have been paid.
     pub(crate) fn count_cut_off(&self, taken: Taken) {
-        let usage = Usage { prompt_tokens: taken.tokens, completion_tokens: 0 };
+        let usage = Usage { prompt_tokens: taken.tokens, completion_tokens: 0, ..Usage::default() };
         self.used.add(usage, taken.micro_usd);
         if let Some(whole) = &self.whole {
             whole.count_cut_off(taken);
@@ -371,8 +371,9 @@ mod tests {
     async fn an_absurd_count_of_tokens_spends_the_budget_and_does_not_wrap_around() {
         let budget = Budget { tokens: Some(1_000), ..Budget::default() };
         let meter = Meter::new(budget);
-        let most = Usage { prompt_tokens: 10, completion_tokens: 10 };
-        let absurd = Usage { prompt_tokens: u64::MAX, completion_tokens: u64::MAX };
+        let most = Usage { prompt_tokens: 10, completion_tokens: 10, ..Usage::default() };
+        let absurd =
+            Usage { prompt_tokens: u64::MAX, completion_tokens: u64::MAX, ..Usage::default() };
         let taken = meter.take(most, Price::default(), Share::Whole).await.unwrap();
         meter.settle(taken, Some((absurd, 0.0)));
         assert!(meter.tokens() > u64::MAX / 2, "{}", meter.tokens());

@@ -33,6 +33,7 @@ impl Used {
         Usage {
             prompt_tokens: self.prompt_tokens.load(Ordering::Acquire),
             completion_tokens: self.completion_tokens.load(Ordering::Acquire),
+            ..Usage::default()
         }
     }
 

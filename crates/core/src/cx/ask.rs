@@ -209,6 +209,7 @@ impl Cx {
         let most = Usage {
             prompt_tokens: estimate_prompt(request),
             completion_tokens: request.max_tokens.into(),
+            ..Usage::default()
         };
         let price = llm.price();
         let taken = meter.take(most, price, self.share()).await;

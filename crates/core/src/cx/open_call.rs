@@ -42,15 +42,15 @@ mod tests {
     async fn calls_under_way_are_not_used_and_those_cut_off_are() {
         let whole = Arc::new(Meter::unlimited());
         let meter = Meter::within(Budget::default(), Arc::clone(&whole));
-        let price = Price { prompt: 1000.0, completion: 1000.0 };
-        let most = Usage { prompt_tokens: 100, completion_tokens: 900 };
+        let price = Price { prompt: 1000.0, completion: 1000.0, cached: None };
+        let most = Usage { prompt_tokens: 100, completion_tokens: 900, ..Usage::default() };
         let open = async || {
             let taken = meter.take(most, price, Share::Whole).await.unwrap();
             OpenCall::new(&meter, taken)
         };
         let call = open().await;
         assert_eq!((meter.calls(), meter.used()), (1, UsageTotal::default()));
-        let usage = Usage { prompt_tokens: 90, completion_tokens: 10 };
+        let usage = Usage { prompt_tokens: 90, completion_tokens: 10, ..Usage::default() };
         call.settle(Some((usage, 0.1)));
         open().await.settle(None);
         let used = UsageTotal {

@@ -20,6 +20,7 @@ pub use self::series::{
     MethodError, PredictionInterval, SeriesForecast, SeriesPoint, SeriesPrediction, round,
 };
 
+use crate::llm::is_zero;
 use crate::{Layer, Limit, Mention, Message, Mode, NodeId, Usage};
 
 /// The version of the trace's JSON form.
@@ -136,16 +137,40 @@ pub struct UsageTotal {
     /// Tokens of the calls that reached a model.
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
+    /// Of the prompt tokens, those that a server had in its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// Of the completion tokens, those of thoughts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
     pub usd: f64,
 }
 
 impl UsageTotal {
     pub fn add(&mut self, other: Self) {
-        self.llm_calls += other.llm_calls;
-        self.cached_calls += other.cached_calls;
-        self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
-        self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
-        self.usd += other.usd;
+        *self = self.combined(other, u64::saturating_add, self.usd + other.usd);
+    }
+
+    /// What was used since an earlier reading of sums that only grow.
+    pub fn since(self, before: Self) -> Self {
+        self.combined(before, u64::saturating_sub, (self.usd - before.usd).max(0.0))
+    }
+
+    /// The larger of each sum of two readings.
+    pub fn larger(self, other: Self) -> Self {
+        self.combined(other, u64::max, self.usd.max(other.usd))
+    }
+
+    fn combined(self, other: Self, of: fn(u64, u64) -> u64, usd: f64) -> Self {
+        Self {
+            llm_calls: of(self.llm_calls, other.llm_calls),
+            cached_calls: of(self.cached_calls, other.cached_calls),
+            prompt_tokens: of(self.prompt_tokens, other.prompt_tokens),
+            completion_tokens: of(self.completion_tokens, other.completion_tokens),
+            cached_tokens: of(self.cached_tokens, other.cached_tokens),
+            reasoning_tokens: of(self.reasoning_tokens, other.reasoning_tokens),
+            usd,
+        }
     }
 }
 
@@ -165,6 +190,8 @@ impl Trace {
                     cached_calls: 0,
                     prompt_tokens: usage.prompt_tokens,
                     completion_tokens: usage.completion_tokens,
+                    cached_tokens: usage.cached_tokens,
+                    reasoning_tokens: usage.reasoning_tokens,
                     usd: *usd,
                 }),
                 _ => {}

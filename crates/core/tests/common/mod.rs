@@ -99,7 +99,8 @@ impl Llm for Counting {
             return Err(LlmError::transient("down"));
         }
         let letters: usize = request.messages.iter().map(|message| message.text.len()).sum();
-        let usage = Usage { prompt_tokens: letters as u64 / 4, completion_tokens };
+        let usage =
+            Usage { prompt_tokens: letters as u64 / 4, completion_tokens, ..Usage::default() };
         self.tokens.fetch_add(usage.prompt_tokens + completion_tokens, Ordering::SeqCst);
         self.answered.fetch_add(1, Ordering::SeqCst);
         Ok(ChatReply { text: FITS.into(), usage, ..ChatReply::default() })

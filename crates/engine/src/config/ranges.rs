@@ -106,9 +106,11 @@ fn of_models(config: &Config) -> Vec<Ranged> {
     let mut all = vec![];
     for (name, model) in &config.models {
         let key = |key: &str| format!("models.{name}.{key}");
-        let (prompt, completion) = (model.price.prompt, model.price.completion);
-        for (part, value) in [("price.prompt", prompt), ("price.completion", completion)] {
-            all.push(real(key(part), value, 0.0..=1e9));
+        let price = model.price;
+        let parts = [("prompt", Some(price.prompt)), ("completion", Some(price.completion))];
+        for (part, value) in parts.into_iter().chain([("cached", price.cached)]) {
+            let value = value.map(|value| real(key(&format!("price.{part}")), value, 0.0..=1e9));
+            all.extend(value);
         }
         all.push(real(key("timeout_seconds"), model.timeout_seconds, 0.001..=LONGEST));
         all.push(count(key("concurrency"), model.concurrency, 1..=10_000));

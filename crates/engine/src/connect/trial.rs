@@ -190,7 +190,11 @@ impl TimedReply {
             calls,
             seconds: read.map_or(0.0, |read| prompt as f64 / read)
                 + reply as f64 / written.max(0.001),
-            usd: price.cost(Usage { prompt_tokens: prompt, completion_tokens: reply }),
+            usd: price.cost(Usage {
+                prompt_tokens: prompt,
+                completion_tokens: reply,
+                ..Usage::default()
+            }),
         };
         Trial {
             outcome,
@@ -245,10 +249,10 @@ mod tests {
 
     #[test]
     fn what_a_question_takes_follows_from_both_speeds() {
-        let usage = Usage { prompt_tokens: 300, completion_tokens: 40 };
+        let usage = Usage { prompt_tokens: 300, completion_tokens: 40, ..Usage::default() };
         let outcome = TrialOutcome::Right;
         let timed = TimedReply { outcome, usage, first: Some(3.0), total: 7.0 };
-        let price = Price { prompt: 1.0, completion: 10.0 };
+        let price = Price { prompt: 1.0, completion: 10.0, cached: None };
         let trial = timed.into_trial(String::new(), Some(2048), price);
         assert_eq!(trial.prompt_tokens_per_second, Some(100.0));
         assert!((trial.tokens_per_second - 10.0).abs() < 1e-9);

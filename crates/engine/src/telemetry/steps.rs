@@ -216,7 +216,11 @@ mod tests {
             thoughts: String::new(),
             reply: "the secret reply".into(),
             status: ReplyStatus::Malformed("the secret reply is not JSON".into()),
-            usage: halma_core::Usage { prompt_tokens: 3, completion_tokens: 2 },
+            usage: halma_core::Usage {
+                prompt_tokens: 3,
+                completion_tokens: 2,
+                ..Default::default()
+            },
             cached: false,
             usd: 0.5,
             elapsed_ms: 2.0,

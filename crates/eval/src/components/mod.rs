@@ -126,7 +126,7 @@ pub(crate) mod tests {
             messages: vec![Message { role: "user".into(), text: words.into() }],
             reply: "r".into(),
             status: ReplyStatus::Valid,
-            usage: Usage { prompt_tokens: 10, completion_tokens: 2 },
+            usage: Usage { prompt_tokens: 10, completion_tokens: 2, ..Usage::default() },
             cached,
             usd: if cached { 0.0 } else { 0.01 },
             elapsed_ms: 1.0,

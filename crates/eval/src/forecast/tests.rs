@@ -20,7 +20,7 @@ fn record(i: usize, fingerprint: &str, calls: u64) -> Record {
         prompt_tokens: 9 * calls,
         completion_tokens: calls,
         usd: each / 100.0,
-        cached_calls: 0,
+        ..UsageTotal::default()
     };
     record.latency_ms = each * 1e3;
     record

@@ -121,7 +121,7 @@ impl CollectionSummary {
         }
         let (calls, tokens) = (thousands(self.calls), thousands(self.tokens));
         lines.push(format!("{calls} calls, {tokens} tokens, ${:.4}", self.usd));
-        let UsageTotal { llm_calls, cached_calls, prompt_tokens, completion_tokens, usd } =
+        let UsageTotal { llm_calls, cached_calls, prompt_tokens, completion_tokens, usd, .. } =
             self.discarded;
         if llm_calls + cached_calls > 0 {
             lines.push(format!(

@@ -247,11 +247,11 @@ impl Llm for Priced {
     }
 
     fn price(&self) -> Price {
-        Price { prompt: 1_000.0, completion: 1_000.0 }
+        Price { prompt: 1_000.0, completion: 1_000.0, cached: None }
     }
 
     async fn chat(&self, _: &ChatRequest) -> Result<ChatReply, LlmError> {
-        let usage = Usage { prompt_tokens: 8, completion_tokens: 2 };
+        let usage = Usage { prompt_tokens: 8, completion_tokens: 2, ..Usage::default() };
         Ok(ChatReply { text: "Norway".into(), usage, ..ChatReply::default() })
     }
 }

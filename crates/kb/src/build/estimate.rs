@@ -158,7 +158,7 @@ fn price_stage(
         calls,
         prompt_tokens,
         completion_tokens,
-        usd: model.price().cost(Usage { prompt_tokens, completion_tokens }),
+        usd: model.price().cost(Usage { prompt_tokens, completion_tokens, ..Usage::default() }),
         seconds: each * float(calls) / float((concurrency as u64).clamp(1, calls.max(1))),
         measured: measured.is_some(),
     }

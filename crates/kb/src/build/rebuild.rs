@@ -105,6 +105,7 @@ pub(super) fn rebuild_cost(
             let usage = Usage {
                 prompt_tokens: all(prompt_tokens),
                 completion_tokens: all(completion_tokens),
+                ..Usage::default()
             };
             cost.usd += context.model_of(prompt).price().cost(usage);
         }

@@ -61,7 +61,7 @@ pub(super) async fn run(
             tokio::time::sleep(INTERVAL).await;
         }
         // With the calls that were under way.
-        used.add(since(before, context.meter.used()));
+        used.add(context.meter.used().since(before));
         held = documents(&context).await?;
         drop(lock);
         let dir = dir.clone();
@@ -129,15 +129,4 @@ async fn documents(context: &BuildContext) -> Result<HashSet<Id>, KbError> {
         })
     };
     run_blocking("listing documents", list).await
-}
-
-/// What was used between two readings of a meter, whose sums only grow.
-fn since(before: UsageTotal, now: UsageTotal) -> UsageTotal {
-    UsageTotal {
-        llm_calls: now.llm_calls.saturating_sub(before.llm_calls),
-        prompt_tokens: now.prompt_tokens.saturating_sub(before.prompt_tokens),
-        completion_tokens: now.completion_tokens.saturating_sub(before.completion_tokens),
-        usd: (now.usd - before.usd).max(0.0),
-        ..UsageTotal::default()
-    }
 }

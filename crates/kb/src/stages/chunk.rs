@@ -143,7 +143,7 @@ mod tests {
                 return Err(LlmError::refused("the model is down"));
             }
             let text = r#"{"end": 1, "summary": "Fish live.", "forward": "Of fish."}"#.to_owned();
-            let usage = Usage { prompt_tokens: 100, completion_tokens: 10 };
+            let usage = Usage { prompt_tokens: 100, completion_tokens: 10, ..Usage::default() };
             Ok(ChatReply { text, usage, ..ChatReply::default() })
         }
     }

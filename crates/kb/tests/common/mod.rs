@@ -142,7 +142,7 @@ impl Llm for Asker {
         }
         let ask = |range| format!("What about {}?\n", &text[range]);
         let text = sentences(&text).into_iter().map(ask).collect();
-        let usage = Usage { prompt_tokens: 100, completion_tokens: 10 };
+        let usage = Usage { prompt_tokens: 100, completion_tokens: 10, ..Usage::default() };
         Ok(ChatReply { text, usage, ..ChatReply::default() })
     }
 }

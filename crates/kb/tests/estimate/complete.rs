@@ -36,7 +36,7 @@ impl Llm for Typical {
     }
 
     fn price(&self) -> Price {
-        Price { prompt: 0.5, completion: 1.5 }
+        Price { prompt: 0.5, completion: 1.5, cached: None }
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
@@ -47,6 +47,7 @@ impl Llm for Typical {
         let usage = Usage {
             prompt_tokens: asked as u64 / 4 + images,
             completion_tokens: text.len() as u64 / 4,
+            ..Usage::default()
         };
         let mut used = self.used.lock();
         let sums = used.entry(request.task.clone()).or_default();

@@ -31,7 +31,7 @@ impl Llm for Counting {
     }
 
     fn price(&self) -> Price {
-        Price { prompt: 0.5, completion: 1.5 }
+        Price { prompt: 0.5, completion: 1.5, cached: None }
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
@@ -43,7 +43,11 @@ impl Llm for Counting {
         };
         let text: String = sentences(&chunk).into_iter().map(ask).collect();
         let asked = request.messages.iter().map(|message| message.text.len()).sum();
-        let usage = Usage { prompt_tokens: tokens(asked), completion_tokens: tokens(text.len()) };
+        let usage = Usage {
+            prompt_tokens: tokens(asked),
+            completion_tokens: tokens(text.len()),
+            ..Usage::default()
+        };
         Ok(ChatReply { text, usage, ..ChatReply::default() })
     }
 }

@@ -71,7 +71,7 @@ impl Llm for Model {
             Some(at) => scripted.remove(at).2,
             None => rules(request),
         };
-        let usage = Usage { prompt_tokens: 100, completion_tokens: 10 };
+        let usage = Usage { prompt_tokens: 100, completion_tokens: 10, ..Usage::default() };
         Ok(ChatReply { text, usage, ..ChatReply::default() })
     }
 }

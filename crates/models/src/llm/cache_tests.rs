@@ -31,7 +31,7 @@ fn a_reply_is_there_at_once_and_after_reopening() {
     let folder = tempdir().unwrap();
     let dir = folder.path().join("cache");
     let whole = ChatReply {
-        usage: halma_core::Usage { prompt_tokens: 3, completion_tokens: 4 },
+        usage: halma_core::Usage { prompt_tokens: 3, completion_tokens: 4, ..Default::default() },
         logprobs: Some(vec![("a".into(), -0.5)]),
         ..reply("one")
     };

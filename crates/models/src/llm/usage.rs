@@ -5,10 +5,12 @@ use serde_json::Value;
 use super::openai::ServerReply;
 
 /// What a server counted, as far as it can be read.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct WireUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
+    cached_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
 }
 
 /// More tokens than any call has: a larger count is an error of the server.
@@ -25,7 +27,13 @@ impl WireUsage {
         let rest = rest.map(|(total, prompt)| total.saturating_sub(prompt));
         let completion_tokens = count("completion_tokens").max(rest);
         let completion_tokens = completion_tokens.filter(|_| prompt_tokens.is_some());
-        usage.is_object().then_some(Self { prompt_tokens, completion_tokens })
+        let part = |of: &str, key: &str| usage.get(of)?.get(key).and_then(token_count);
+        usage.is_object().then_some(Self {
+            prompt_tokens,
+            completion_tokens,
+            cached_tokens: part("prompt_tokens_details", "cached_tokens"),
+            reasoning_tokens: part("completion_tokens_details", "reasoning_tokens"),
+        })
     }
 }
 
@@ -55,14 +63,14 @@ pub(crate) fn usage(reply: &ServerReply, request: &ChatRequest) -> Usage {
     let characters: usize = request.messages.iter().map(|message| message.text.len()).sum();
     let estimate = |characters: usize| characters.div_ceil(4) as u64;
     let generated = || estimate(reply.text.len() + reply.thoughts.len());
-    let counted = reply.usage;
+    let counted = reply.usage.unwrap_or_default();
+    let prompt_tokens = counted.prompt_tokens.unwrap_or_else(|| estimate(characters));
+    let completion_tokens = counted.completion_tokens.unwrap_or_else(generated);
     Usage {
-        prompt_tokens: counted
-            .and_then(|counted| counted.prompt_tokens)
-            .unwrap_or_else(|| estimate(characters)),
-        completion_tokens: counted
-            .and_then(|counted| counted.completion_tokens)
-            .unwrap_or_else(generated),
+        prompt_tokens,
+        completion_tokens,
+        cached_tokens: counted.cached_tokens.unwrap_or(0).min(prompt_tokens),
+        reasoning_tokens: counted.reasoning_tokens.unwrap_or(0).min(completion_tokens),
     }
 }
 
@@ -96,6 +104,18 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_the_counts_are_read() {
+        let counted = r#"{"prompt_tokens":100,"completion_tokens":20,
+            "prompt_tokens_details":{"cached_tokens":64},
+            "completion_tokens_details":{"reasoning_tokens":400}}"#;
+        let reply = ServerReply { usage: read(counted), ..ServerReply::default() };
+        let usage = usage(&reply, &super::super::openai::small_request("0123", 16, None));
+        assert_eq!((usage.cached_tokens, usage.reasoning_tokens), (64, 20));
+        let nothing = read(r#"{"prompt_tokens":1,"prompt_tokens_details":null}"#).unwrap();
+        assert_eq!((nothing.cached_tokens, nothing.reasoning_tokens), (None, None));
+    }
+
+    #[test]
     fn thoughts_that_are_counted_apart_are_generated_tokens() {
         let apart = r#"{"prompt_tokens":1000,"completion_tokens":20,"total_tokens":3020}"#;
         assert_eq!(read(apart).unwrap().completion_tokens, Some(2020));
@@ -107,7 +127,7 @@ mod tests {
         let (text, thoughts) = ("x".repeat(40), "y".repeat(400));
         let reply = ServerReply { text, thoughts, usage: Some(nothing), ..ServerReply::default() };
         let request = super::super::openai::small_request("0123456789ab", 16, None);
-        let estimated = Usage { prompt_tokens: 3, completion_tokens: 110 };
+        let estimated = Usage { prompt_tokens: 3, completion_tokens: 110, ..Usage::default() };
         assert_eq!(usage(&reply, &request), estimated);
     }
 }

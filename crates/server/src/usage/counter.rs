@@ -98,14 +98,9 @@ impl Drop for UsageCounter {
 impl WorkCount {
     fn count(&mut self, exact: Option<UsageTotal>) {
         let used = self.meter.used();
-        let (total, before) = (exact.map_or(used, |exact| larger(exact, used)), self.counted);
-        let more = UsageTotal {
-            llm_calls: total.llm_calls.saturating_sub(before.llm_calls),
-            cached_calls: total.cached_calls.saturating_sub(before.cached_calls),
-            prompt_tokens: total.prompt_tokens.saturating_sub(before.prompt_tokens),
-            completion_tokens: total.completion_tokens.saturating_sub(before.completion_tokens),
-            usd: (total.usd - before.usd).max(0.0),
-        };
+        // A report lacks calls that were cut off, and a meter those that the cache answered.
+        let (total, before) = (exact.map_or(used, |exact| exact.larger(used)), self.counted);
+        let more = total.since(before);
         self.counted = total;
         if let Some(metrics) = &self.metrics {
             metrics.add(more);
@@ -133,17 +128,5 @@ impl WorkCount {
                 return;
             }
         }
-    }
-}
-
-/// The larger of what a report and a meter say: a report lacks calls that were cut off, and a meter
-/// those that were answered from the cache.
-fn larger(one: UsageTotal, other: UsageTotal) -> UsageTotal {
-    UsageTotal {
-        llm_calls: one.llm_calls.max(other.llm_calls),
-        cached_calls: one.cached_calls.max(other.cached_calls),
-        prompt_tokens: one.prompt_tokens.max(other.prompt_tokens),
-        completion_tokens: one.completion_tokens.max(other.completion_tokens),
-        usd: one.usd.max(other.usd),
     }
 }

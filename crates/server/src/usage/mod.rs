@@ -64,7 +64,8 @@ pub(crate) struct UsageCounts {
 
 impl UsageCounts {
     pub(crate) fn from_total(usage: UsageTotal, questions: u64) -> Self {
-        let UsageTotal { llm_calls, cached_calls, prompt_tokens, completion_tokens, usd } = usage;
+        let UsageTotal { llm_calls, cached_calls, prompt_tokens, completion_tokens, usd, .. } =
+            usage;
         let (calls, cached) = (llm_calls, cached_calls);
         Self { questions, calls, cached, prompt_tokens, completion_tokens, usd }
     }

@@ -10,9 +10,9 @@
 //!          graph_global, where the base has communities; never above the highest level allowed
 //! repeat
 //!     â, C <- the strategy of that level
-//!     stop when no level is above, or when â is there and LLM(q, â, C) says that C supports it
-//!                                                               -> auto/support.md
+//!     stop when â is there and LLM(q, â, C) says that C supports it   -> auto/support.md
 //!     level <- the next one of naive, pike_l1, pike_l2
+//! at the highest: â as it is where a procedure concluded it, else none
 //! ```
 //!
 //! Departures from the paper: `docs/strategies/auto.md`.
@@ -196,30 +196,46 @@ impl Strategy for Auto {
             level = highest;
         }
         // What a lower level said though the passages did not supports it.
-        let mut doubted: Option<Answer> = None;
+        let mut below: Option<Answer> = None;
         loop {
             let cx = cx.span(level.name());
             let answer = match self.at(level, kind, question, &cx).await {
-                Err(Error::Spent(limit)) => match doubted {
-                    Some(answer) => return Ok(answer),
+                Err(Error::Spent(limit)) => match below {
+                    Some(answer) => return Ok(unsupported(question, answer)),
                     None => return Err(Error::Spent(limit)),
                 },
                 answer => answer?,
             };
             let above = level.above().filter(|above| above.number() <= highest.number());
-            let Some(above) = above else {
-                let cut_short = answer.abstained && cx.trace().spent();
-                return Ok(doubted.filter(|_| cut_short).unwrap_or(answer));
+            // What a procedure computes or concludes stands in no passage.
+            let is_concluded = above.is_none() && kind != Kind::Factual;
+            let judged = match is_concluded && !answer.abstained {
+                true => Judged::Holds(answer),
+                false => self.judged(question, answer, &cx).await?,
             };
-            let answer = match self.judged(question, answer, &cx).await? {
+            let answer = match judged {
                 Judged::Holds(answer) => return Ok(answer),
                 Judged::Fails(answer) => answer,
             };
+            let Some(above) = above else {
+                let cut_short = answer.abstained && cx.trace().spent();
+                let answer = below.filter(|_| cut_short).unwrap_or(answer);
+                return Ok(unsupported(question, answer));
+            };
             cx.note(format!("goes up to `{}`", above.name()));
-            doubted = Some(answer).filter(|answer| !answer.abstained).or(doubted);
+            below = Some(answer).filter(|answer| !answer.abstained).or(below);
             level = above;
         }
     }
+}
+
+/// An abstention, unless the question is to be answered in any case.
+fn unsupported(question: &Question, answer: Answer) -> Answer {
+    if answer.abstained || !question.abstain {
+        return answer;
+    }
+    let reason = format!("The passages do not support “{}”.", answer.text);
+    Answer { abstained: true, text: String::new(), reason, ..answer }
 }
 
 enum Judged {

@@ -47,8 +47,24 @@ async fn an_abstention_and_an_answer_that_is_not_borne_out_go_up() {
         second,
         third,
         fourth,
+        SUPPORTED,
     ]);
     golden("auto/goes_up_twice", &auto, run(model)).await;
+
+    let [first, second, third, fourth] = BRIDGED;
+    let read = ("pike_l1/answer", THORN);
+    let model =
+        Script::new([FACTUAL, read, UNSUPPORTED, first, second, third, fourth, UNSUPPORTED]);
+    golden("auto/unsupported_at_the_top", &Auto::default(), run(model)).await;
+}
+
+#[test]
+fn a_question_that_must_be_answered_gets_the_unsupported_answer() {
+    let answer = || Answer { text: "Ilse Thorn".into(), ..Answer::default() };
+    let question = Question::new(ARCHITECT);
+    assert!(unsupported(&question, answer()).abstained);
+    let question = Question { abstain: false, ..question };
+    assert_eq!(unsupported(&question, answer()).text, "Ilse Thorn");
 }
 
 #[tokio::test]
@@ -130,7 +146,7 @@ async fn a_question_about_the_collection_goes_to_the_communities_where_there_are
 }
 
 #[tokio::test]
-async fn a_spent_budget_keeps_what_a_lower_level_said() {
+async fn a_spent_budget_does_not_make_an_unsupported_answer_one() {
     let closing = ("kar3/answer", NOTHING);
     let model = Script::new([FACTUAL, ("pike_l1/answer", THORN), UNSUPPORTED, closing]);
     let budget = Budget { calls: Some(4), ..Budget::default() };

@@ -1,10 +1,10 @@
 //! Quantitative questions: a query that counts all that fits; without a table for it, everything
 //! that fits is listed and looked up; never the nearest by eye.
-mod doubt;
 mod listing;
 pub(crate) mod offered;
 mod query;
 mod rows;
+mod similar_values;
 mod tally;
 
 use halma_core::{Answer, Cx, Prompt, Question, Result, UnlessFailed as _};
@@ -12,7 +12,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use self::rows::{cited, shown};
+use self::rows::{cited, names_other_number, plain, shown, single_number};
 use super::Comparative;
 use crate::shared::settings::at_least_one;
 use crate::shared::steps::{Reading, answer_from};
@@ -85,7 +85,12 @@ impl Quantitative {
         let Some(reading) = reading.unless_failed(cx, "the result is not read")? else {
             return Ok(None);
         };
-        let answer = answer_from(reading, &[]);
+        let mut answer = answer_from(reading, &[]);
+        let miscopied = |number: &f64| names_other_number(&answer.text, *number);
+        if let Some(number) = single_number(&computed).filter(miscopied) {
+            cx.note(format!("“{}” is not the computed number", answer.text));
+            answer.text = plain(&number.into());
+        }
         if answer.abstained {
             cx.note(format!("the result does not answer: {}", answer.reason));
         }

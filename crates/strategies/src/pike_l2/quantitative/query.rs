@@ -5,9 +5,9 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use super::Quantitative;
-use super::doubt::similar_values;
 use super::offered::Offered;
 use super::rows::{counts_nothing, says_nothing};
+use super::similar_values::similar_values;
 
 const SQL: Prompt<Written> = Prompt::json("pike_l2/sql");
 
@@ -28,7 +28,7 @@ struct FailedQuery {
 
 impl Quantitative {
     /// A query and its result; what is wrong with one is given to the writer of the next. A count
-    /// of 0 under a filter on text is doubted once: the text may be spelled differently there.
+    /// of 0 under a filter on text is not accepted at once: the text may be spelled differently there.
     pub(super) async fn run_sql(
         &self,
         question: &Question,
@@ -36,7 +36,7 @@ impl Quantitative {
         cx: &Cx,
     ) -> Result<Option<(String, SqlResult)>> {
         let mut failed: Option<FailedQuery> = None;
-        let mut doubted: Option<(String, SqlResult)> = None;
+        let mut empty: Option<(String, SqlResult)> = None;
         for _ in 0..=self.retries {
             let variables = context! {
                 question => Serde(question),
@@ -57,12 +57,12 @@ impl Quantitative {
                 Ok(computed) if says_nothing(&computed) => {
                     format!("no row fits it{}", similar_values(&sql, tables, cx).await?)
                 }
-                Ok(computed) if counts_nothing(&computed) && doubted.is_none() => {
+                Ok(computed) if counts_nothing(&computed) && empty.is_none() => {
                     let values = similar_values(&sql, tables, cx).await?;
                     if values.is_empty() {
                         return Ok(Some((sql, computed)));
                     }
-                    doubted = Some((sql.clone(), computed));
+                    empty = Some((sql.clone(), computed));
                     format!("it counts 0{values}")
                 }
                 Ok(computed) => return Ok(Some((sql, computed))),
@@ -72,10 +72,10 @@ impl Quantitative {
             cx.note(format!("the query cannot be used: {reason}"));
             failed = Some(FailedQuery { sql, reason });
         }
-        match &doubted {
+        match &empty {
             Some(_) => cx.note("no other query counts more: the count of 0 stands"),
             None => cx.note("no query could be used"),
         }
-        Ok(doubted)
+        Ok(empty)
     }
 }

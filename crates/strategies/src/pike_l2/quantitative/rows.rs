@@ -1,10 +1,13 @@
 //! What a query gave: as text for a reader, and as citations.
 use futures::future::try_join_all;
-use halma_core::text::thousands;
+use halma_core::text::numbers::{cardinal, thousands};
 use halma_core::{Citation, Cx, Hit, Layer, NodeId, Result, Span, SqlResult};
 use serde_json::Value;
 
 use super::offered::Offered;
+
+/// How far a rounded number may be from the exact one, as a share of it.
+const ROUNDED: f64 = 0.01;
 
 /// Whether a result has no rows, or nothing in them: what a sum over nothing gives.
 pub(super) fn says_nothing(computed: &SqlResult) -> bool {
@@ -15,6 +18,29 @@ pub(super) fn says_nothing(computed: &SqlResult) -> bool {
 pub(super) fn counts_nothing(computed: &SqlResult) -> bool {
     let zero = |value: &Value| value.is_null() || value.as_f64() == Some(0.0);
     matches!(computed.rows.as_slice(), [row] if row.values.iter().all(zero))
+}
+
+/// The number, where a result is a single number.
+pub(super) fn single_number(computed: &SqlResult) -> Option<f64> {
+    let [row] = computed.rows.as_slice() else { return None };
+    let [value] = row.values.as_slice() else { return None };
+    value.as_f64()
+}
+
+/// Whether a text names other numbers than the given one, which may be rounded or a word.
+pub(super) fn names_other_number(text: &str, number: f64) -> bool {
+    let is_close = |read: f64| (read - number).abs() <= ROUNDED * number.abs();
+    let is_one = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
+        let point = bare.replace(',', "").parse().ok();
+        let comma = bare.replace('.', "").replace(',', ".").parse().ok();
+        let named = cardinal(&bare.to_lowercase()).map(|whole| whole as f64);
+        [point, comma, named].into_iter().flatten().any(is_close)
+    };
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    !digits.is_empty()
+        && !text.split_whitespace().any(is_one)
+        && !digits.parse().is_ok_and(is_close)
 }
 
 /// The first rows of a result as passages, each with the names of its columns.
@@ -47,7 +73,7 @@ pub(super) fn shown(computed: &SqlResult, tables: &[Offered], most: usize) -> Ve
     rows.collect()
 }
 
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => "–".into(),
@@ -77,4 +103,20 @@ pub(super) async fn cited(computed: &SqlResult, most: usize, cx: &Cx) -> Result<
     }
     let hits = try_join_all(sources.into_iter().map(|id| cx.get(id))).await?;
     Ok(hits.iter().map(Citation::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_found_as_people_write_it() {
+        for text in ["10,250", "10.250 €", "10 250", "about 10,300.", "It is 10250."] {
+            assert!(!names_other_number(text, 10250.0), "{text}");
+        }
+        for text in ["Four contracts", "4", "Yes", ""] {
+            assert!(!names_other_number(text, 4.0), "{text}");
+        }
+        assert!(names_other_number("0", 4.0) && names_other_number("12 of 13 contracts", 4.0));
+    }
 }

@@ -193,7 +193,7 @@ async fn nothing_to_list_is_bridged_and_said_to_be_read_from_a_few_passages() {
 const ZERO: &str = "SELECT COUNT(*) AS n FROM towers WHERE name = 'varne'";
 
 #[tokio::test]
-async fn a_count_of_nothing_under_a_text_filter_is_doubted_once() {
+async fn a_count_of_nothing_under_a_text_filter_is_written_again_once_and_enforced() {
     let values = "SELECT DISTINCT \"name\" FROM \"towers\" LIMIT 500";
     let one = "SELECT COUNT(*) AS n FROM towers WHERE name = 'Varn'";
     let toy = || {
@@ -211,7 +211,7 @@ async fn a_count_of_nothing_under_a_text_filter_is_doubted_once() {
         "pike_l2/sql",
         r#"{"reason": "", "sql": "SELECT COUNT(*) AS n FROM towers WHERE name = 'Varn'"}"#,
     );
-    run("pike_l2/quantitative_doubted", toy(), Script::new([zero, right, TWO])).await;
+    run("pike_l2/quantitative_counted_again", toy(), Script::new([zero, right, TWO])).await;
     run("pike_l2/quantitative_zero_stands", toy(), Script::new([zero, zero, TWO])).await;
     let none = ("pike_l2/sql", r#"{"reason": "It is right.", "sql": ""}"#);
     run("pike_l2/quantitative_zero_unchanged", toy(), Script::new([zero, none, TWO])).await;

@@ -21,6 +21,7 @@ impl SpendingLimit {
         let usage = Usage {
             prompt_tokens: estimate_tokens(&request.messages),
             completion_tokens: request.max_tokens.into(),
+            ..Usage::default()
         };
         let worst = llm.price().cost(usage);
         let mut spent = self.spent.lock();

@@ -152,6 +152,8 @@ def configuration(options, roles):
     """A configuration in which the language model plays these roles."""
     url, name = options.model
     lines = ["[models.main]", f'url = "{url}"', f'model = "{name}"', "timeout_seconds = 600.0", "", "[roles]"]
+    if "default" not in roles:
+        lines.append('default = "extractive"')
     lines += [f'{role} = "main"' for role in roles]
     path = ROOT / "target" / "everyday" / "halma.toml"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -31,8 +31,8 @@ pub use connect::{
 };
 pub use doctor::{Finding, Health, NoServer, ServerState, examine, free_space};
 pub use engine::{
-    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Engine, Exchange, IndexRun, KgShown,
-    OnFinish, SearchQuery, configured_strategy,
+    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Effort, Engine, Exchange, IndexRun,
+    KgShown, OnFinish, SearchQuery, configured_strategy,
 };
 pub use error::EngineError;
 pub use feedback::{FeedbackRequest, Held, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback};

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 
 use halma_core::Budget;
 use halma_engine::{
-    AskRequest, Config, EmbedderKind, Engine, Exchange, IndexOptions, Phase, PhaseProgress,
+    AskRequest, Config, Effort, EmbedderKind, Engine, Exchange, IndexOptions, Phase, PhaseProgress,
     StoredTrace, TraceHead,
 };
 
@@ -49,6 +49,18 @@ async fn an_answered_question_is_stored_and_listed_by_the_next_engine() {
     }
     let ids: Vec<_> = next.traces().list(None, 9, |_| true).into_iter().map(|h| h.id).collect();
     assert_eq!(ids, [result.id]);
+}
+
+#[tokio::test]
+async fn an_effort_chooses_a_strategy_unless_one_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = engine(dir.path()).await;
+    for (effort, strategy) in Effort::ALL.into_iter().zip(["naive", "auto", "kar3", "kar3"]) {
+        let effort = Some(effort);
+        let asked = AskRequest { effort, strategy: None, ..request() };
+        assert_eq!(engine.ask(asked).await.unwrap().strategy, strategy, "{effort:?}");
+        assert_eq!(engine.ask(AskRequest { effort, ..request() }).await.unwrap().strategy, "naive");
+    }
 }
 
 #[tokio::test]

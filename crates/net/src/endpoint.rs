@@ -5,6 +5,8 @@ use std::time::Duration;
 use halma_core::Price;
 use serde::{Deserialize, Serialize};
 
+use crate::ServerCommand;
+
 /// An OpenAI-compatible server and one of its models.
 #[derive(Clone)]
 pub struct Endpoint {
@@ -25,6 +27,8 @@ pub struct Endpoint {
     pub thinking_tokens: u32,
     /// Fields of the server's own for every chat request; they replace those of the same name.
     pub extra: serde_json::Map<String, serde_json::Value>,
+    /// Starts the server on this machine when it is needed.
+    pub command: Option<ServerCommand>,
 }
 
 impl Endpoint {
@@ -48,6 +52,7 @@ impl Default for Endpoint {
             logprobs: false,
             thinking_tokens: 0,
             extra: serde_json::Map::new(),
+            command: None,
         }
     }
 }
@@ -65,6 +70,7 @@ impl fmt::Debug for Endpoint {
             .field("logprobs", &self.logprobs)
             .field("thinking_tokens", &self.thinking_tokens)
             .field("extra", &self.extra)
+            .field("command", &self.command)
             .finish()
     }
 }

@@ -1,6 +1,7 @@
 //! Outgoing HTTP: clients for configured servers and for the open web, the sorting of failures by
 //! what to do next, and the call policy of every server.
 pub mod address;
+mod child_server;
 pub mod daily;
 mod endpoint;
 pub mod failure;
@@ -13,6 +14,7 @@ mod retry;
 mod service;
 mod tls;
 
+pub use child_server::{ChildServer, ServerCommand};
 pub use endpoint::{Endpoint, JsonMode};
 pub use limits::Limits;
 pub use policy::CallPolicy;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use halma_core::{Answer, AnswerKind, AnswerStyle, Budget, Error, Filter, UsageTotal, Watcher};
-use halma_engine::{AskResult, Exchange, OnFinish, TraceHead};
+use halma_engine::{AskResult, Effort, Exchange, OnFinish, TraceHead};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
@@ -25,6 +25,9 @@ pub(crate) struct AskRequest {
     /// The strategy; the configured one by default.
     #[serde(default)]
     pub(crate) strategy: Option<String>,
+    /// Chooses the strategy where none is named, by what it costs.
+    #[serde(default)]
+    pub(crate) effort: Option<Effort>,
     /// Settings of the strategy for this question.
     #[serde(default)]
     pub(crate) settings: BTreeMap<String, serde_json::Value>,
@@ -115,6 +118,7 @@ impl Asking {
             asked_at: ask.asked_at,
             answer_style: ask.answer_style,
             strategy: ask.strategy,
+            effort: ask.effort,
             settings: settings.collect(),
             history: exchanges(&ask.history),
             budget: ask.budget.unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! Options that take one of a few named values.
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use halma_core::{AnswerStyle, Layer, Mode, check_limit};
-use halma_engine::{LogFormat, WorkerKind};
+use halma_engine::{Effort, LogFormat, WorkerKind};
 
 /// Parses a limit in dollars or seconds.
 pub(crate) fn limit(text: &str) -> Result<f64, String> {
@@ -42,6 +42,17 @@ const ANSWER_STYLES: &[Choice<AnswerStyle>] = &[
 
 pub(crate) fn answer_style() -> impl TypedValueParser<Value = AnswerStyle> {
     one_of(ANSWER_STYLES)
+}
+
+const EFFORTS: &[Choice<Effort>] = &[
+    Choice::new("quick", Effort::Quick, "One search and one reading"),
+    Choice::new("normal", Effort::Normal, "The cheapest method that has a supported answer"),
+    Choice::new("deep", Effort::Deep, "Hop by hop"),
+    Choice::new("exhaustive", Effort::Exhaustive, "Hop by hop, with more hops and candidates"),
+];
+
+pub(crate) fn effort() -> impl TypedValueParser<Value = Effort> {
+    one_of(EFFORTS)
 }
 
 const LOG_FORMATS: &[Choice<LogFormat>] = &[

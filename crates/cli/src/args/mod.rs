@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use halma_core::{AnswerStyle, DateBound};
-use halma_engine::{LogFormat, WorkerKind};
+use halma_engine::{Effort, LogFormat, WorkerKind};
 
 pub(crate) use backup::{Backup, Restore};
 pub(crate) use data::{Data, DataCommand};
@@ -175,8 +175,9 @@ pub(crate) struct Init {
     #[arg(default_value = "halma.toml")]
     pub(crate) file: PathBuf,
     /// Connect this model of a server with an OpenAI-compatible API, such as
-    /// `http://127.0.0.1:11434/v1/llama3.2:3b`; `auto` is the first one on this machine [default:
-    /// ask on a terminal]
+    /// `http://127.0.0.1:11434/v1/llama3.2:3b`, or a model file, such as `small.gguf`, which the
+    /// program `llama-server` of llama.cpp serves; `auto` is the first one on this machine
+    /// [default: ask on a terminal]
     #[arg(long, value_name = "URL/NAME")]
     pub(crate) model: Option<String>,
     /// Look for no model and connect none
@@ -234,7 +235,10 @@ pub(crate) struct Ask {
     pub(crate) question: String,
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// Strategy [default: ask.strategy of the configuration, `kar3`]
+    /// How much to spend on the answer [default: the configured strategy]
+    #[arg(long, value_name = "EFFORT", conflicts_with_all = ["strategy", "set"], value_parser = choice::effort())]
+    pub(crate) effort: Option<Effort>,
+    /// Strategy [default: ask.strategy of the configuration, `auto`]
     #[arg(long, short, value_name = "NAME")]
     pub(crate) strategy: Option<String>,
     #[command(flatten)]

@@ -30,9 +30,10 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     let engine = whole.filtered(&Filter { feedback, ..filter.clone() })?;
     let (line, watcher) = progress::question();
     let paid = Arc::new(Mutex::new(Trace::default()));
-    let Ask { strategy, asked_at, answer_style, log, .. } = args;
+    let Ask { effort, strategy, asked_at, answer_style, log, .. } = args;
     let request = AskRequest {
         strategy,
+        effort,
         asked_at: asked_at.map(String::from),
         answer_style,
         watcher: Some(counted(watcher, &paid)),

@@ -49,9 +49,9 @@ pub(crate) async fn run(args: &Init) -> anyhow::Result<()> {
                   steps: [roles] in the file.\n";
     }
     let next = "Next: halma index FOLDER, then halma ask \"…\"";
-    let Connection { url, model, .. } = connection;
+    let (model, place) = (&connection.model, connection.place());
     view::print(&format!(
-        "{tried}Wrote {shown}: [models.{}] is {model} at {url}.\n{next}",
+        "{tried}Wrote {shown}: [models.{}] is {model} {place}.\n{next}",
         args.name
     ))
 }
@@ -123,6 +123,7 @@ fn list(servers: &[ModelServer]) -> Vec<Connection> {
                 model: name.clone(),
                 key_env: String::new(),
                 key_file: None,
+                file: None,
             });
         }
     }
@@ -175,7 +176,21 @@ fn describe(trial: &Trial) -> String {
         let usd = if one.usd > 0.0 { format!(", ${:.4}", one.usd) } else { String::new() };
         let calls = view::plural(one.calls, "call", "calls");
         let time = view::duration(one.seconds * 1e3);
-        let _ = writeln!(text, "  {:<11} {time} ({calls}{usd})", one.effort);
+        let _ = writeln!(text, "  {:<11} {time} ({calls}{usd})", one.effort.name());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_template_takes_a_slow_model() {
+        let connection = Connection::parse("http://127.0.0.1:9/v1/small").await.unwrap();
+        let text = connection.add_to(TEMPLATE, "halma.toml", "main").unwrap();
+        let text = with_reader_only(&text, "main");
+        let config: Config = toml::from_str(&text).unwrap();
+        assert_eq!((&*config.roles["default"], &*config.roles["reader"]), ("extractive", "main"));
+    }
 }

@@ -1,5 +1,6 @@
 //! Models, embedder, reranker, tagger and sources from the configuration.
 mod heads;
+mod llama_server;
 pub(crate) mod previous_embedder;
 mod prompts;
 pub(crate) mod requirements;
@@ -25,7 +26,7 @@ pub use self::prompts::{
 };
 pub(crate) use self::prompts::{count_demonstrations, prompts};
 use crate::config::{
-    CONFIG_FILE, Config, EmbedderConfig, EmbedderKind, ModelConfig, OFFLINE, ROLES,
+    CONFIG_FILE, Config, EmbedderConfig, EmbedderKind, ModelConfig, ModelKind, OFFLINE, ROLES,
 };
 
 /// Something that was opened, with what the user should know about it.
@@ -75,14 +76,20 @@ pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, Confi
         reason: format!("{:?} is not a time: {e}", model.timeout_seconds),
         hint: "write a time in seconds, such as 120".into(),
     })?;
+    let started = (model.kind == ModelKind::LlamaServer).then(|| llama_server::Started::new(model));
+    let (url, name, command) = match started {
+        Some(started) => (started.url, started.model, Some(started.command)),
+        None => (model.url.clone(), model.model.clone(), None),
+    };
     Ok(Endpoint {
-        url: model.url.clone(),
-        model: model.model.clone(),
+        url,
+        model: name,
+        command,
         key: model_key(model, key)?,
         price: model.price,
         timeout,
         json: model.json,
-        stream: model.stream,
+        stream: model.stream || model.kind == ModelKind::LlamaServer,
         logprobs: model.logprobs,
         thinking_tokens: model.thinking_tokens,
         extra: model.extra.clone(),
@@ -118,7 +125,11 @@ fn model_key(model: &ModelConfig, table: &str) -> Result<Option<String>, ConfigE
 
 pub(crate) fn limits(model: &ModelConfig) -> Limits {
     Limits {
-        concurrency: model.concurrency,
+        // A single sequence is generated fastest, and others wait for it without a timeout.
+        concurrency: match model.kind {
+            ModelKind::Openai => model.concurrency,
+            ModelKind::LlamaServer => 1,
+        },
         requests_per_minute: model.requests_per_minute,
         retries: model.retries,
         ..Limits::default()

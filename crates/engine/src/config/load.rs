@@ -210,7 +210,15 @@ fn check_hosts(config: &Config, places: &Places<'_>) -> Result<(), ConfigError> 
 /// Refuses the address of a server that is not asked because no `kind` says so, which is easily
 /// forgotten, and a precision that the server decides: something else would be used without a word.
 fn check_servers(loaded: &Loaded) -> Result<(), ConfigError> {
-    let Config { embedder, reranker, .. } = &loaded.config;
+    let Config { embedder, reranker, models, .. } = &loaded.config;
+    for (name, model) in models {
+        model.check().map_err(|(key, reason, hint)| ConfigError {
+            file: loaded.config.file.clone(),
+            key: format!("models.{name}{key}"),
+            reason: reason.into(),
+            hint: hint.into(),
+        })?;
+    }
     if embedder.kind == EmbedderKind::Endpoint && embedder.precision == Precision::Int8 {
         return Err(ConfigError {
             file: loaded.config.file.clone(),

@@ -17,6 +17,7 @@ use halma_kg::KgSettings;
 use halma_models::embed::minilm::Precision;
 use halma_models::{Pooling, RerankerSettings, TaggerSettings};
 use halma_net::JsonMode;
+use halma_net::address::is_loopback;
 use halma_web::WebSettings;
 use serde::{Deserialize, Serialize};
 
@@ -210,10 +211,12 @@ pub struct TextConfig {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum ModelKind {
     #[default]
     Openai,
+    /// The server of llama.cpp, which Halma starts for a model file.
+    LlamaServer,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -222,8 +225,16 @@ pub struct ModelConfig {
     #[serde(default)]
     pub kind: ModelKind,
     /// The API base, as in `https://api.example.com/v1`.
+    #[serde(default)]
     pub url: String,
+    #[serde(default)]
     pub model: String,
+    /// The model file (GGUF) of `kind = "llama-server"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Further arguments of llama.cpp's server, such as `["--threads", "4"]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
     /// The environment variable that holds the API key; empty for servers without keys.
     #[serde(default)]
     pub key_env: String,
@@ -263,12 +274,39 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
+    /// What is missing for its kind, as key, reason and hint.
+    fn check(&self) -> Result<(), (&'static str, &'static str, &'static str)> {
+        let is_file = self.file.is_some();
+        match self.kind {
+            ModelKind::Openai if is_file => {
+                Err((".file", "a server has its model already", "add `kind = \"llama-server\"`"))
+            }
+            ModelKind::Openai if self.url.is_empty() => {
+                Err(("", "missing field `url`", "write `url = \"https://host/v1\"`"))
+            }
+            ModelKind::Openai if self.model.is_empty() => {
+                Err(("", "missing field `model`", "write `model = \"NAME\"`"))
+            }
+            ModelKind::LlamaServer if !is_file => {
+                Err(("", "missing field `file`", "write `file = \"PATH.gguf\"`"))
+            }
+            ModelKind::LlamaServer if !self.url.is_empty() => {
+                let is_here = self.url.parse().is_ok_and(|url| is_loopback(&url));
+                let hint = "write `url = \"http://127.0.0.1:PORT/v1\"`, or delete the line";
+                is_here.then_some(()).ok_or((".url", "it is no address of this machine", hint))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A model at the base of an API, the rest as by default.
     pub fn new(url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             kind: ModelKind::default(),
             url: url.into(),
             model: model.into(),
+            file: None,
+            arguments: vec![],
             key_env: String::new(),
             key_file: None,
             price: Price::default(),

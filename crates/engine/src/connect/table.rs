@@ -1,11 +1,11 @@
 //! The table of a connected model, as it is added to a configuration file.
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
 use halma_net::address::is_loopback;
 
 use super::discover::list_models;
-use crate::config::{Config, ModelConfig};
+use crate::config::{Config, ModelConfig, ModelKind};
 
 /// A model to connect, as a user names it.
 #[derive(Debug, Clone)]
@@ -16,11 +16,13 @@ pub struct Connection {
     /// The environment variable that holds the key; empty for servers without keys.
     pub key_env: String,
     pub key_file: Option<PathBuf>,
+    /// A model file that llama.cpp's server is started for; there is no URL then.
+    pub file: Option<PathBuf>,
 }
 
 impl Connection {
     /// Parses `URL/NAME`: `http://127.0.0.1:11434/v1/llama3.2:3b`. Without a name it is the only model
-    /// that the server lists.
+    /// that the server lists. A model file (`*.gguf`) is served by llama.cpp.
     pub async fn parse(written: &str) -> Result<Self, ConfigError> {
         let wrong = |reason: String, hint: &str| ConfigError {
             file: "--model".into(),
@@ -28,6 +30,13 @@ impl Connection {
             reason,
             hint: hint.to_owned(),
         };
+        let is_path = !written.contains("://");
+        if is_path && Path::new(written).extension().is_some_and(|extension| extension == "gguf") {
+            let file = std::path::absolute(written).ok().filter(|file| file.is_file());
+            let hint = "name a model file (GGUF) that is there";
+            let file = file.ok_or_else(|| wrong("there is no such file".into(), hint))?;
+            return Ok(Self::of_file(file));
+        }
         // A name may begin with `/` itself, as a path does.
         let (base, name) = match written.split_once("/v1/") {
             Some(parts) => parts,
@@ -38,6 +47,7 @@ impl Connection {
             model: name.to_owned(),
             key_env: String::new(),
             key_file: None,
+            file: None,
         };
         if !name.is_empty() {
             return Ok(new(name));
@@ -58,9 +68,28 @@ impl Connection {
         }
     }
 
+    fn of_file(file: PathBuf) -> Self {
+        let model = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (url, key_env) = (String::new(), String::new());
+        Self { url, model, key_env, key_file: None, file: Some(file) }
+    }
+
+    /// Where the model is, as a person reads it.
+    pub fn place(&self) -> String {
+        match &self.file {
+            Some(file) => format!("in {}, served by llama.cpp", file.display()),
+            None => format!("at {}", self.url),
+        }
+    }
+
     /// How the model is configured.
     pub fn config(&self) -> ModelConfig {
         ModelConfig {
+            kind: match self.file {
+                Some(_) => ModelKind::LlamaServer,
+                None => ModelKind::Openai,
+            },
+            file: self.file.clone(),
             key_env: self.key_env.clone(),
             key_file: self.key_file.clone(),
             stream: self.is_local(),
@@ -107,8 +136,11 @@ impl Connection {
     /// The table as TOML.
     pub fn table(&self, name: &str) -> String {
         let line = |key: &str, value: &str| format!("{key} = {}\n", toml::Value::from(value));
-        let mut table = format!("[models.{name}]\n{}", line("url", &self.url));
-        table += &line("model", &self.model);
+        let mut table = format!("[models.{name}]\n");
+        table += &match &self.file {
+            Some(file) => line("kind", "llama-server") + &line("file", &file.display().to_string()),
+            None => line("url", &self.url) + &line("model", &self.model),
+        };
         if !self.key_env.is_empty() {
             table += &line("key_env", &self.key_env);
         }
@@ -129,13 +161,17 @@ pub fn with_reader_only(text: &str, name: &str) -> String {
     if has_roles {
         return text.to_owned();
     }
-    format!(
-        "{}\n\n# The model reads passages and writes answers. Rules do the other steps, since each call \
-         takes\n# long here; without this table the model does them.\n[roles]\ndefault = \
+    let keys = format!(
+        "# The model reads passages and writes answers. Rules do the other steps, since each call \
+         takes\n# long here; without these lines the model does them.\ndefault = \
          \"extractive\"\nreader = {}\n",
-        text.trim_end(),
         toml::Value::from(name)
-    )
+    );
+    let heading = "\n[roles]\n";
+    match text.split_once(heading) {
+        Some((before, after)) => format!("{before}{heading}{keys}{after}"),
+        None => format!("{}\n{heading}{keys}", text.trim_end()),
+    }
 }
 
 #[cfg(test)]
@@ -150,6 +186,7 @@ mod tests {
             model: "org/m:3b \"q\"".into(),
             key_env: "KEY".into(),
             key_file: None,
+            file: None,
         }
     }
 
@@ -168,8 +205,19 @@ mod tests {
             let only = Connection::parse(written).await.unwrap();
             assert_eq!((only.url, only.model.as_str()), (double.url(), "double"));
         }
+        let error = Connection::parse("none.gguf").await.unwrap_err();
+        assert!(error.reason.contains("no such file"), "{error}");
         let error = Connection::parse("http://127.0.0.1:9/v1").await.unwrap_err();
         assert!(error.hint.contains("/v1/NAME"), "{error}");
+    }
+
+    #[test]
+    fn a_model_file_is_served_by_llama_cpp() {
+        let connection = Connection::of_file("/models/small q4.gguf".into());
+        let config: Config = toml::from_str(&connection.table("main")).unwrap();
+        let model = &config.models["main"];
+        assert_eq!((model.kind, model.file.clone()), (ModelKind::LlamaServer, connection.file));
+        assert_eq!((model.url.as_str(), model.model.as_str()), ("", ""));
     }
 
     #[test]
@@ -178,6 +226,9 @@ mod tests {
         let config: Config = toml::from_str(&with_reader_only(&text, "main")).unwrap();
         assert_eq!(config.roles["reader"], "main");
         assert_eq!(config.roles["default"], "extractive");
+        let empty = format!("\n[roles]\n# reader = 1\n\n{text}");
+        let config: Config = toml::from_str(&with_reader_only(&empty, "main")).unwrap();
+        assert_eq!(config.roles["reader"], "main");
         let given = format!("[roles]\ndefault = \"main\"\n{text}");
         assert_eq!(with_reader_only(&given, "main"), given);
     }

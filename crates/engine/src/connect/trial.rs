@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use halma_core::{
     ChatRequest, Error, Llm as _, LlmError, Price, Prompt, Prompts, ReplyPiece, ReplyStream, Usage,
 };
-use halma_models::{OpenAi, ping};
+use halma_models::OpenAi;
 use minijinja::context;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::discover::list_models;
 use crate::assemble;
 use crate::config::{Config, ModelConfig};
+use crate::engine::{Effort, ExpectedUse};
 use crate::error::EngineError;
 
 const TRIAL: Prompt<TrialReply> = Prompt::json("connect/trial");
@@ -23,17 +24,6 @@ const RIGHT_ANSWER: &str = "Jory Varn";
 /// How long a server may take to load its model, and how often it is asked.
 const LOADING: Duration = Duration::from_mins(5);
 const LOADING_INTERVAL: Duration = Duration::from_secs(1);
-
-/// What a question needs at each effort: calls, then prompt and reply tokens of all calls together, as
-/// measured on a question of the demo with Qwen2.5-Coder-1.5B. `quick` is `naive`, `normal` is `kar3`
-/// whose reader alone is a model, `deep` is `kar3` with five hops, each with a full answer; `exhaustive`
-/// is not measured and counts as two of them.
-const EFFORTS: [(&str, u64, u64, u64); 4] = [
-    ("quick", 2, 1_840, 80),
-    ("normal", 2, 880, 40),
-    ("deep", 12, 8_100, 460),
-    ("exhaustive", 24, 16_200, 920),
-];
 
 /// Tokens of context that the longest prompt of a question needs, with its reply.
 const LEAST_CONTEXT: u64 = 4_096;
@@ -80,7 +70,7 @@ const SLOW: f64 = 60.0;
 impl Trial {
     /// Whether a question takes too long where the model has all roles.
     pub fn is_slow(&self) -> bool {
-        self.efforts.iter().any(|one| one.effort == "deep" && one.seconds > SLOW)
+        self.efforts.iter().any(|one| one.effort == Effort::Deep && one.seconds > SLOW)
     }
 }
 
@@ -88,7 +78,7 @@ impl Trial {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EffortEstimate {
-    pub effort: String,
+    pub effort: Effort,
     pub calls: u64,
     pub seconds: f64,
     pub usd: f64,
@@ -104,20 +94,21 @@ pub async fn try_connection(
     let endpoint = assemble::endpoint(model, &key).map_err(|e| config.named(e))?;
     let prompts = assemble::prompts(config).map_err(|e| config.named(e))?;
     let failed = |source| EngineError::Run(Error::Llm { model: model.model.clone(), source });
+    let url = endpoint.url.clone();
+    let llm = OpenAi::new(endpoint).map_err(|e| config.named(assemble::at(e, &key)))?;
     let began = Instant::now();
     let ping = loop {
-        match ping(endpoint.clone()).await {
+        match llm.ping().await {
             Err(error) if is_loading(&error) && began.elapsed() < LOADING => {
                 tokio::time::sleep(LOADING_INTERVAL).await;
             }
             reply => break reply.map_err(failed)?,
         }
     };
-    let llm = OpenAi::new(endpoint).map_err(|e| config.named(assemble::at(e, &key)))?;
     let timed = time_reply(&llm, &prompts).await.map_err(failed)?;
-    let listed = list_models(&model.url, "").await.ok();
+    let listed = list_models(&url, "").await.ok();
     let served = listed.iter().flat_map(|server| &server.models);
-    let context = served.into_iter().find(|served| served.name == model.model);
+    let context = served.into_iter().find(|served| served.name == llm.model());
     let context = context.and_then(|served| served.context);
     Ok(timed.into_trial(ping.json.to_string(), context, model.price))
 }
@@ -185,16 +176,15 @@ impl TimedReply {
         let first = first.filter(|first| total - first > 0.01);
         let read = first.map(|first| usage.prompt_tokens as f64 / first.max(0.001));
         let written = usage.completion_tokens as f64 / (total - first.unwrap_or(0.0)).max(0.001);
-        let estimate = |(effort, calls, prompt, reply): (&str, u64, u64, u64)| EffortEstimate {
-            effort: effort.to_owned(),
-            calls,
-            seconds: read.map_or(0.0, |read| prompt as f64 / read)
-                + reply as f64 / written.max(0.001),
-            usd: price.cost(Usage {
-                prompt_tokens: prompt,
-                completion_tokens: reply,
-                ..Usage::default()
-            }),
+        let estimate = |effort: Effort| {
+            let ExpectedUse { calls, prompt_tokens, completion_tokens } = effort.expected();
+            EffortEstimate {
+                effort,
+                calls,
+                seconds: read.map_or(0.0, |read| prompt_tokens as f64 / read)
+                    + completion_tokens as f64 / written.max(0.001),
+                usd: price.cost(Usage { prompt_tokens, completion_tokens, ..Usage::default() }),
+            }
         };
         Trial {
             outcome,
@@ -202,7 +192,7 @@ impl TimedReply {
             prompt_tokens_per_second: read,
             tokens_per_second: written,
             context,
-            efforts: EFFORTS.into_iter().map(estimate).collect(),
+            efforts: Effort::ALL.into_iter().map(estimate).collect(),
             advice: advice(outcome, context),
         }
     }
@@ -240,7 +230,7 @@ mod tests {
         let right = outcome(r#"{"answer":"Jory Varn","sentence":"He replaced the wheel."}"#).await;
         assert_eq!((right.outcome, right.advice), (TrialOutcome::Right, None));
         assert!(right.tokens_per_second > 0.0);
-        let names: Vec<&str> = right.efforts.iter().map(|one| one.effort.as_str()).collect();
+        let names: Vec<&str> = right.efforts.iter().map(|one| one.effort.name()).collect();
         assert_eq!(names, ["quick", "normal", "deep", "exhaustive"]);
         let wrong = outcome(r#"{"answer":"Edda Varn","sentence":""}"#).await;
         assert_eq!(wrong.outcome, TrialOutcome::Wrong);

@@ -13,9 +13,9 @@ use halma_core::{
 
 use halma_offline::Extractive;
 
-use super::Engine;
 use super::context::ContextOptions;
 use super::conversation::{Exchange, rephrase};
+use super::{Effort, Engine};
 use crate::config::OFFLINE;
 use crate::error::EngineError;
 use crate::feedback::Recall;
@@ -38,6 +38,8 @@ pub struct AskRequest {
     pub answer_style: Option<AnswerStyle>,
     /// The configured strategy where `None`.
     pub strategy: Option<String>,
+    /// Chooses the strategy and some of its settings where no strategy is given.
+    pub effort: Option<Effort>,
     /// Settings of the strategy for this question, as `--set` takes them.
     pub settings: BTreeMap<String, String>,
     /// Earlier exchanges of the conversation, oldest first; the question may refer to them.
@@ -129,8 +131,7 @@ impl Engine {
         let text = request.question.trim().to_owned();
         self.check_text("question", &text)?;
         let asked_at = date_of_question(request.asked_at.as_deref())?;
-        let name = request.strategy.as_deref().unwrap_or(&self.config.ask.strategy);
-        let strategy = self.strategy_with(name, &request.settings)?;
+        let strategy = self.strategy_for(&request)?;
         let id = TraceStore::next_id().map_err(|e| EngineError::file(self.traces.dir(), e))?;
         let spans = self.resources.telemetry.as_ref().map(|telemetry| {
             let start = RunStart {

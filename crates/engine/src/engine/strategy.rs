@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use halma_core::{Answer, ConfigError, Cx, Entry, Question, Result as RunResult, Strategy};
 use toml::Table;
 
-use super::Engine;
+use super::{AskRequest, Engine};
 use crate::Config;
 use crate::assemble::requirements;
 use crate::config::load::flag_value;
@@ -15,6 +15,21 @@ impl Engine {
     /// A strategy as configured. A strategy that needs what is not configured is refused.
     pub fn strategy(&self, name: &str) -> Result<Arc<dyn Strategy>, ConfigError> {
         self.strategy_with(name, &BTreeMap::new())
+    }
+
+    /// The strategy that a question names, that of its effort, or the configured one.
+    pub(super) fn strategy_for(
+        &self,
+        request: &AskRequest,
+    ) -> Result<Arc<dyn Strategy>, ConfigError> {
+        let AskRequest { strategy, effort, settings, .. } = request;
+        let (name, of_effort) = match (strategy, effort) {
+            (Some(name), _) => (name.as_str(), &[][..]),
+            (None, Some(effort)) => (effort.strategy(), effort.settings()),
+            (None, None) => (self.config.ask.strategy.as_str(), &[][..]),
+        };
+        let of_effort = of_effort.iter().map(|(key, value)| ((*key).into(), (*value).into()));
+        self.strategy_with(name, &of_effort.chain(settings.clone()).collect())
     }
 
     /// [`Engine::strategy`] with some of its settings replaced, as `--set` does.

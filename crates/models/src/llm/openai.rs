@@ -15,10 +15,10 @@ use super::reply::{Choice, ReplyMessage, TokenLogprob, pairs, read_reply};
 use super::request::body;
 use super::stream::assemble;
 use super::usage::{WireUsage, usage};
-use halma_net::Endpoint;
 use halma_net::address::show;
 use halma_net::failure::{Failed, clip};
 use halma_net::http::{Http, content_type};
+use halma_net::{ChildServer, Endpoint};
 
 /// Bytes of a reply that comes as a whole: the longest reply and its thoughts, escaped, with the
 /// log-probabilities of as many tokens as a model writes.
@@ -33,6 +33,8 @@ pub struct OpenAi {
     http: Http,
     chat: Url,
     learning: Learning,
+    /// Of a server that this process starts.
+    server: Option<ChildServer>,
 }
 
 /// What a server said, whole or put together from a stream.
@@ -89,11 +91,17 @@ impl OpenAi {
         let http = Http::new(&endpoint)?.with_longest_body(LONGEST_BODY);
         let chat = http.address("/chat/completions");
         let learning = Learning::new(endpoint.json);
-        Ok(Self { endpoint, http, chat, learning })
+        let command = endpoint.command.clone();
+        let child = |command| ChildServer::new(command, &endpoint.url, &endpoint.model);
+        let server = command.map(child).transpose()?;
+        Ok(Self { endpoint, http, chat, learning, server })
     }
 
     /// Asks in the dialect known so far and in others while the server's complaints teach one.
     async fn ask(&self, request: &ChatRequest) -> Result<ServerReply, LlmError> {
+        if let Some(server) = &self.server {
+            server.ready().await?;
+        }
         let mut dialect = self.learning.now();
         let mut first_refusal = None;
         loop {
@@ -169,7 +177,8 @@ impl OpenAi {
 
     /// What the model replies to the smallest question, and to one for JSON. Servers list their
     /// models also while every call fails, so these are calls.
-    async fn ping(&self) -> Result<Ping, LlmError> {
+    /// Sends two small requests, one of them for JSON.
+    pub async fn ping(&self) -> Result<Ping, LlmError> {
         let began = Instant::now();
         self.ask(&small_request(".", PING_TOKENS, None)).await?;
         let took = began.elapsed();

@@ -48,8 +48,8 @@ fn lines(config: &Config) -> Models {
     };
     let line = |(name, model): (&String, &halma_engine::ModelConfig)| ModelLine {
         name: name.clone(),
-        url: without_credentials(&model.url),
-        model: model.model.clone(),
+        url: without_credentials(&model.api_url()),
+        model: model.served_name(),
         price: model.price,
     };
     let models = config.models.iter().map(line).chain([offline]).collect();

@@ -33,7 +33,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::admin::{health, keys, metrics, models, prompts, usage, workspaces};
+use self::admin::{connect, health, keys, metrics, models, prompts, usage, workspaces};
 use self::documents::{file, uploads};
 use crate::app::Shared;
 use crate::{mcp, openai, security};
@@ -104,7 +104,9 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(feedback::verify))
         .routes(routes!(prompts::list))
         .routes(routes!(prompts::get, prompts::put, prompts::delete))
-        .routes(routes!(models::list))
+        .routes(routes!(models::list, connect::connect))
+        .routes(routes!(connect::servers))
+        .routes(routes!(connect::trial))
         .routes(routes!(models::assign))
         .routes(routes!(models::test))
         .routes(routes!(usage::usage))

@@ -1,4 +1,5 @@
 //! Administration: health, configuration, models, prompts, keys, workspaces, usage statistics.
+pub(super) mod connect;
 pub(super) mod health;
 pub(super) mod keys;
 pub(super) mod metrics;

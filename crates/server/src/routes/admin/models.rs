@@ -39,7 +39,7 @@ pub(crate) async fn list(MayAskDocuments(caller): MayAskDocuments) -> Json<Model
     Json(lines(caller.workspace.engine().config()))
 }
 
-fn lines(config: &Config) -> Models {
+pub(super) fn lines(config: &Config) -> Models {
     let offline = ModelLine {
         name: OFFLINE.into(),
         url: String::new(),

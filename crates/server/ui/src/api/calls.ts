@@ -92,6 +92,9 @@ export const prompts = {
 export const models = {
   get: () => json<T.Models>("/models"),
   test: (name: string) => json<T.ModelTest>(`/models/${part(name)}/test`, { method: "POST" }),
+  servers: () => json<T.ModelServers>("/models/servers"),
+  trial: (address: T.ModelAddress) => json<T.Trial>("/models/trial", { method: "POST", body: address }),
+  connect: (body: T.ModelConnection) => json<T.Models>("/models", { method: "POST", body }),
   assign: (roles: Record<string, string>) => json<T.Models>("/models/roles", { method: "PUT", body: { roles } }),
 };
 

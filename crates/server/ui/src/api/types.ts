@@ -38,6 +38,7 @@ export interface AskRequest {
   answer_style?: AnswerStyle | null;
   asked_at?: string | null;
   budget?: Budget | null;
+  effort?: Effort | null;
   filter?: Filter | null;
   history?: Turn[];
   options?: string[];
@@ -240,6 +241,16 @@ export interface EdgeLine {
   from: NodeId;
   to: NodeId;
   weight: number;
+}
+
+export const EffortValues = ["quick", "normal", "deep", "exhaustive"] as const;
+export type Effort = (typeof EffortValues)[number];
+
+export interface EffortEstimate {
+  calls: number;
+  effort: Effort;
+  seconds: number;
+  usd: number;
 }
 
 export interface EmbeddingRequest {
@@ -492,6 +503,18 @@ export interface Model {
   owned_by: string;
 }
 
+export interface ModelAddress {
+  key_env?: string;
+  model: string;
+  url: string;
+}
+
+export interface ModelConnection {
+  address: ModelAddress;
+  name: string;
+  reader_only?: boolean;
+}
+
 export interface ModelLine {
   model: string;
   name: string;
@@ -502,6 +525,17 @@ export interface ModelLine {
 export interface ModelList {
   data: Model[];
   object: string;
+}
+
+export interface ModelServer {
+  kind: string;
+  loading: boolean;
+  models: ServedModel[];
+  url: string;
+}
+
+export interface ModelServers {
+  servers: ModelServer[];
 }
 
 export interface ModelTest {
@@ -562,6 +596,7 @@ export interface PredictionInterval {
 }
 
 export interface Price {
+  cached?: number | null;
   completion: number;
   prompt: number;
 }
@@ -703,6 +738,11 @@ export interface SeriesPrediction {
   intervals: PredictionInterval[];
   period: string;
   value: number;
+}
+
+export interface ServedModel {
+  context?: number | null;
+  name: string;
 }
 
 export interface Span {
@@ -929,6 +969,19 @@ export interface TraceHead {
   usage: UsageTotal;
 }
 
+export interface Trial {
+  advice?: string | null;
+  context?: number | null;
+  efforts: EffortEstimate[];
+  json: string;
+  outcome: TrialOutcome;
+  prompt_tokens_per_second?: number | null;
+  tokens_per_second: number;
+}
+
+export const TrialOutcomeValues = ["right", "wrong", "unreadable"] as const;
+export type TrialOutcome = (typeof TrialOutcomeValues)[number];
+
 export interface Turn {
   role: string;
   text: string;
@@ -946,8 +999,10 @@ export interface UploadResult {
 }
 
 export interface Usage {
+  cached_tokens?: number;
   completion_tokens: number;
   prompt_tokens: number;
+  reasoning_tokens?: number;
 }
 
 export interface UsageCounts {
@@ -965,9 +1020,11 @@ export type UsageLine = UsageCounts & {
 
 export interface UsageTotal {
   cached_calls: number;
+  cached_tokens?: number;
   completion_tokens: number;
   llm_calls: number;
   prompt_tokens: number;
+  reasoning_tokens?: number;
   usd: number;
 }
 

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::input::Passage;
 use crate::links::mentions;
+use crate::read::confidence::may_fit;
 use crate::read::text::Text;
 use crate::read::{ReadInput, Reader};
 use crate::weights::{Weights, covered, mass};
@@ -60,6 +61,19 @@ fn score(reader: &Reader<'_>, input: &SupportInput) -> (f32, String) {
     let text = Text::new(&input.context, lexicon);
     let question = Sentence::new(&input.question.text, lexicon);
     let stated = lexicon.content(answer);
+    let repeats = |stem: &String| question.words.iter().any(|word| word.stem == *stem);
+    if !stated.is_empty() && stated.iter().all(repeats) {
+        // Which of two things it is stands in no passage either.
+        let offers =
+            (0..question.words.len()).any(|at| question.word(at).eq_ignore_ascii_case("or"));
+        return match offers {
+            true => read_again(reader, input, answer),
+            false => (0.0, "The answer only repeats the question.".into()),
+        };
+    }
+    if !may_fit(lexicon, &input.question.text, answer, &text) {
+        return (0.0, "The answer is of another kind than what is asked for.".into());
+    }
     let mut rest = mass(&question, &Weights::default());
     rest.retain(|(stem, _)| !stated.contains(stem));
     let mut best = (0.0_f32, String::new());
@@ -98,10 +112,10 @@ fn short(line: &str, answer: &str) -> bool {
     answer.chars().count() < 3 && words.into_iter().any(|word| line[word].to_lowercase() == answer)
 }
 
-/// A yes or no stands in no passage: the question is read once more.
+/// A verdict stands in no passage: the question is read once more.
 fn read_again(reader: &Reader<'_>, input: &SupportInput, verdict: &str) -> (f32, String) {
     let again = reader.read(&ReadInput::new(input.question.clone(), input.context.clone()));
-    let score = if again.text == verdict { 0.6 } else { 0.0 };
+    let score = if again.text.eq_ignore_ascii_case(verdict) { 0.6 } else { 0.0 };
     (score, format!("Read again: `{}`. {}", again.text, again.rationale))
 }
 
@@ -140,6 +154,18 @@ mod tests {
         assert!(!supported(asked, "Jon Brandt", TIDE).0);
         let (a, b) = (supported(asked, "Mara Quill", TIDE).1, supported(asked, "Varn", TIDE).1);
         assert!(a > b, "{a} {b}");
+    }
+
+    #[test]
+    fn an_answer_of_another_kind_or_of_the_words_of_the_question_has_no_support() {
+        let told =
+            &[("Kettle", "E2 means that the filter is full. It has 3 lamps since May 2020.")];
+        assert!(!supported("What is E2 on the kettle?", "E2", told).0);
+        assert!(supported("What does E2 on the kettle mean?", "the filter is full", told).0);
+        assert!(!supported("When was the kettle cleaned?", "filter is full", told).0);
+        assert!(supported("How many lamps does the kettle have?", "3", told).0);
+        assert!(!supported("How many filters does the kettle have?", "2020", told).0);
+        assert!(!supported("Which is larger, kettle or filter?", "kettle", told).0);
     }
 
     #[test]

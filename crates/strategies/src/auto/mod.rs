@@ -208,7 +208,9 @@ impl Strategy for Auto {
             };
             let above = level.above().filter(|above| above.number() <= highest.number());
             // What a procedure computes or concludes stands in no passage.
-            let is_concluded = above.is_none() && kind != Kind::Factual;
+            let is_read = kind == Kind::Factual
+                || (kind == Kind::Quantitative && answer.computation.is_none());
+            let is_concluded = above.is_none() && !is_read;
             let judged = match is_concluded && !answer.abstained {
                 true => Judged::Holds(answer),
                 false => self.judged(question, answer, &cx).await?,

@@ -119,6 +119,46 @@ pub(crate) fn evidence(
     best
 }
 
+/// Whether an answer in any words can be of the kind that an English question asks for: a time, a
+/// number of the things that are counted. Questions in other languages and for other kinds take any.
+pub(crate) fn may_fit(lexicon: &Lexicon, question: &str, answer: &str, text: &Text) -> bool {
+    let words = Sentence::new(question, lexicon);
+    if !is_english(&words) {
+        return true;
+    }
+    let target = Target::new(&words, AnswerKind::Short, lexicon);
+    let asked = QuestionTarget { mass: vec![], words, target };
+    let said = Sentence::new(answer, lexicon);
+    let numbers = (0..said.words.len()).filter(|at| is_number(&said, *at));
+    match asked.target.sort {
+        _ if asked.asks_money() => answer.chars().any(|c| c.is_ascii_digit()),
+        Sort::Date | Sort::Year => {
+            let mut all = (0..said.words.len()).map(|at| said.word(at).to_lowercase());
+            answer.chars().any(|c| c.is_ascii_digit())
+                || all.any(|word| is_listed("times", word.trim_end_matches('s')))
+        }
+        Sort::Number => numbers.into_iter().any(|at| {
+            let stem = &said.words[at].stem;
+            text.lines.iter().any(|line| {
+                let same = (0..line.sentence.words.len())
+                    .filter(|i| line.sentence.words[*i].stem == *stem);
+                let span = |i| Span { words: i..i + 1, kind: Kind::Phrase };
+                same.into_iter().any(|i| asked.counts(line, &span(i)))
+            })
+        }),
+        _ => true,
+    }
+}
+
+/// Whether a word is a number in digits or letters.
+fn is_number(sentence: &Sentence, at: usize) -> bool {
+    let word = sentence.word(at).to_lowercase();
+    let named = ["hundred", "thousand", "million", "dozen"];
+    sentence.words[at].shape == Shape::Digit
+        || CARDINALS.contains(&word.as_str())
+        || named.contains(&word.as_str())
+}
+
 /// The stems of a line and of its title, with those of irregular verbs: a builder is named by `built`.
 fn stems(line: &Line, text: &Text, lexicon: &Lexicon) -> HashSet<String> {
     let mut stems = text.titled_stems(line);
@@ -210,12 +250,8 @@ impl QuestionTarget {
     /// Whether a number stands with the noun that is counted.
     fn counts(&self, line: &Line, span: &Span) -> bool {
         let words = &line.sentence.words;
-        let is_number = |word: &str| {
-            CARDINALS.contains(&word) || ["hundred", "thousand", "million", "dozen"].contains(&word)
-        };
-        let number = words[span.words.clone()].iter().any(|word| word.shape == Shape::Digit)
-            || matches!(span.kind, Kind::Number(_))
-            || span.words.clone().any(|at| is_number(&line.sentence.word(at).to_lowercase()));
+        let number = matches!(span.kind, Kind::Number(_))
+            || span.words.clone().any(|at| is_number(&line.sentence, at));
         let near = span.words.start.saturating_sub(2)..(span.words.end + 4).min(words.len());
         let head = self.target.head.as_ref();
         number && head.is_none_or(|head| words[near].iter().any(|word| word.stem == *head))

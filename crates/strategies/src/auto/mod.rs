@@ -285,7 +285,8 @@ impl Auto {
             answer => &answer.text,
             context => Serde(&passages),
         };
-        let verdict = cx.ask(&SUPPORT, variables).await;
+        // What the budget keeps back for the closing answer pays for its check as well.
+        let verdict = cx.reserve().ask(&SUPPORT, variables).await;
         let verdict =
             verdict.unless_failed(cx, "the answer is accepted unchecked").unless_spent()?;
         let Some(Verdict { supported, score, reason }) = verdict else {

@@ -1,5 +1,6 @@
 //! Chores of the repository. `cargo run -p xtask -- tidy` checks what the compiler cannot: the
 //! floors, the prompt files, the lengths of files, the documents. It runs as an ordinary test too.
+mod budget;
 mod cycles;
 mod demo;
 mod documents;

@@ -2,7 +2,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::{cycles, demo, documents, edges, folders, lines, prompts, vocabulary, world};
+use crate::{budget, cycles, demo, documents, edges, folders, lines, prompts, vocabulary, world};
 
 /// One thing that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +75,7 @@ pub(crate) fn tidy(root: &Path) -> Result<Vec<Violation>, Unreadable> {
     violations.extend(edges::check(&sources));
     violations.extend(prompts::check(&sources));
     violations.extend(lines::check(&sources));
+    violations.extend(budget::check(&sources));
     violations.extend(folders::check(&sources));
     violations.extend(cycles::check(&sources));
     violations.extend(vocabulary::check(&sources));

@@ -141,10 +141,10 @@ pub struct Usage {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
     /// Of the prompt tokens, those that the server had read for an earlier request.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub cached_tokens: u64,
     /// Of the completion tokens, those of thoughts, which are not shown.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub reasoning_tokens: u64,
 }
 
@@ -153,12 +153,6 @@ impl Usage {
     pub(crate) fn total(self) -> u64 {
         self.prompt_tokens.saturating_add(self.completion_tokens)
     }
-}
-
-/// Whether a count is left out of a trace.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-pub(crate) fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// US dollars per million tokens.

@@ -37,13 +37,13 @@ pub use engine::{
 pub use error::EngineError;
 pub use feedback::{FeedbackRequest, Held, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback};
 pub use halma_kb::{
-    Atoms, Base, BasePart, CandidateKind, CandidateState, Chunks, Converted, Decision, Deleted,
-    DenseTrust, Details, EdgeEnd, Entities, Estimate, ExportFormat, Feedback, FeedbackCandidate,
-    FeedbackQuery, FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery,
-    ListedNode, Merge, MergeSide, Phase, PhaseProgress, Progress, ReadWarning, RebuildCost,
-    Refused, Shown, SkippedSample, SqlError, SqlLimits, StageEstimate, Stats, TableLine,
-    TagLearning, TagSample, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verdict,
-    Verified, Watch, WorkerKind, serve_worker,
+    Atoms, Base, BasePart, CandidateKind, CandidateState, Chunks, Decision, Deleted, DenseTrust,
+    Details, EdgeEnd, Entities, Estimate, Feedback, FeedbackCandidate, FeedbackQuery,
+    FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode,
+    Merge, MergeSide, Phase, PhaseProgress, Progress, ReadWarning, RebuildCost, Refused, Shown,
+    SkippedSample, SqlError, SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample,
+    Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verdict, Verified, Watch,
+    WorkerKind, serve_worker,
 };
 pub use halma_kb::{
     BUILD_LOCK, BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport,
@@ -61,7 +61,6 @@ pub use shared::{
     Workforce, base_folder,
 };
 pub use storage::cache::{CacheUse, clear_cache};
-pub use storage::convert::{ConvertedBase, convert_base};
 pub use storage::originals::{Original, Originals, safe_name};
 pub use storage::replace::{replace_file, replace_prepared_file};
 pub use storage::series::over_series;

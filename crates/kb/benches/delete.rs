@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use common::{Built, Random, build};
 use halma_core::{Knowledge, Layer, Mode, Query};
-use halma_kb::{Atoms, ExportFormat, ListQuery};
+use halma_kb::{Atoms, ListQuery};
 use tokio::runtime::Runtime;
 
 const PASSAGES: usize = 100_000;
@@ -51,7 +51,7 @@ fn looking(built: &Built) {
         assert!(verified.is_sound(), "{:?}", verified.problems);
     });
     timed("export", &mut || {
-        built.base.inspector().export(ExportFormat::Jsonl, &mut std::io::sink()).unwrap();
+        built.base.inspector().export(&mut std::io::sink()).unwrap();
     });
     let page = ListQuery { layer: Layer::Atom, document: None, after: None, limit: 20 };
     timed("a page of a list", &mut || drop(built.base.inspector().list(&page).unwrap()));

@@ -19,20 +19,10 @@ pub enum KbError {
     Newer { dir: PathBuf, found: u32, known: u32 },
     #[error(
         "the knowledge base in `{dir}` has format {found}, and this version of Halma reads {known}; \
-         convert it with `halma kb migrate --kb {dir}`, which keeps the old one until it is done"
+         index again with `halma index --kb NEW_DIR FOLDER`; with `{dir}/cache` copied to \
+         `NEW_DIR/cache` before, replies of models that were paid for are used again"
     )]
     Older { dir: PathBuf, found: u32, known: u32 },
-    #[error(
-        "the knowledge base in `{dir}` has format {found}, and only {from} and later ones are \
-         converted; index again with `halma index --kb NEW_DIR FOLDER`; with `{dir}/cache` copied \
-         to `NEW_DIR/cache` before, replies of models that were paid for are used again"
-    )]
-    NotConverted { dir: PathBuf, found: u32, from: u32 },
-    #[error(
-        "a conversion of the knowledge base in `{dir}` was interrupted; finish it with \
-         `halma kb migrate --kb {dir}`"
-    )]
-    HalfConverted { dir: PathBuf },
     #[error(
         "a restore to `{dir}` was interrupted; run `halma restore` again, or rename the former base, \
          `{dir}.replaced`, to `{dir}`"
@@ -208,8 +198,6 @@ impl KbError {
                 | Self::IsReplica { .. }
                 | Self::Newer { .. }
                 | Self::Older { .. }
-                | Self::NotConverted { .. }
-                | Self::HalfConverted { .. }
                 | Self::HalfRestored { .. }
                 | Self::NoInput { .. }
                 | Self::Metadata(_)

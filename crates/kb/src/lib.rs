@@ -61,13 +61,11 @@ pub use feedback::{
 };
 pub use halma_worker::{Confinement, confinement};
 pub use inspect::{
-    EdgeEnd, ExportFormat, Figures, Inspector, ListQuery, ListedDocument, ListedNode, Problem,
-    Shown, Sizes, Stats, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verified,
+    EdgeEnd, Figures, Inspector, ListQuery, ListedDocument, ListedNode, Problem, Shown, Sizes,
+    Stats, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verified,
 };
 pub use lock_file::{BUILD_LOCK, FileLock, SERVER_LOCK};
-pub use maintain::{
-    BackupError, BackupReport, Converted, RestoreOptions, RestoreReport, backup, restore,
-};
+pub use maintain::{BackupError, BackupReport, RestoreOptions, RestoreReport, backup, restore};
 pub use metadata::{is_metadata_file, metadata_file, read_metadata_file};
 pub use parallel::cores;
 pub use progress::{Phase, PhaseProgress, Progress};

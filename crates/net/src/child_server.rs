@@ -8,7 +8,8 @@ use halma_core::{ConfigError, LlmError};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::Service;
+use crate::endpoint::ServerCommand;
+use crate::service::Service;
 
 /// How often a server that loads its model is asked, and for how long.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -25,13 +26,6 @@ const SHOWN_LINES: usize = 3;
 #[cfg(unix)]
 const WATCHED: &str = "exec 3<&0 </dev/null; \"$@\" & child=$!; \
                        { cat <&3 >/dev/null; kill -9 $child; } 2>/dev/null & wait $child";
-
-/// The program of a server and its arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerCommand {
-    pub program: String,
-    pub arguments: Vec<String>,
-}
 
 /// Starts a server when it is needed, and again when it has ended.
 pub struct ChildServer {
@@ -112,10 +106,7 @@ impl ChildServer {
             return Listening::Loading;
         }
         let body: Value = serde_json::from_slice(response.body()).unwrap_or_default();
-        match body["data"][0]["id"] == *self.model {
-            true => Listening::Ready,
-            false => Listening::Other,
-        }
+        if body["data"][0]["id"] == *self.model { Listening::Ready } else { Listening::Other }
     }
 
     fn failed(&self, ended: Option<Running>) -> LlmError {
@@ -193,7 +184,8 @@ impl Drop for Running {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::net::{TcpListener, TcpStream};
 

@@ -5,8 +5,6 @@ use std::time::Duration;
 use halma_core::Price;
 use serde::{Deserialize, Serialize};
 
-use crate::ServerCommand;
-
 /// An OpenAI-compatible server and one of its models.
 #[derive(Clone)]
 pub struct Endpoint {
@@ -29,6 +27,13 @@ pub struct Endpoint {
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// Starts the server on this machine when it is needed.
     pub command: Option<ServerCommand>,
+}
+
+/// The program of a server and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerCommand {
+    pub program: String,
+    pub arguments: Vec<String>,
 }
 
 impl Endpoint {

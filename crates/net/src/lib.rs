@@ -14,8 +14,8 @@ mod retry;
 mod service;
 mod tls;
 
-pub use child_server::{ChildServer, ServerCommand};
-pub use endpoint::{Endpoint, JsonMode};
+pub use child_server::ChildServer;
+pub use endpoint::{Endpoint, JsonMode, ServerCommand};
 pub use limits::Limits;
 pub use policy::CallPolicy;
 pub use service::Service;

@@ -4,7 +4,6 @@
 mod call_keys;
 mod cipher;
 mod environment;
-pub mod former;
 mod key_file;
 mod key_folder;
 mod key_store;

@@ -3,9 +3,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use halma_core::Layer;
-use halma_engine::ExportFormat;
 
-use super::choice::{self, Choice, one_of};
+use super::choice;
 use super::{BudgetArgs, FilterArgs, KbDir};
 
 #[derive(clap::Args)]
@@ -26,8 +25,6 @@ pub(crate) enum KbCommand {
     Export(KbExport),
     /// Check the consistency of the base
     Verify(KbVerify),
-    /// Convert a base of a former format to the present one
-    Migrate(KbMigrate),
     /// Copy a base into a database, or out of one, without asking any model again
     Copy(KbCopy),
     /// Delete documents with everything derived from them
@@ -105,18 +102,10 @@ pub(crate) struct KbShow {
     pub(crate) json: bool,
 }
 
-const FORMATS: &[Choice<ExportFormat>] = &[
-    Choice::new("jsonl", ExportFormat::Jsonl, "One JSON object per line: nodes, then edges"),
-    Choice::new("graphml", ExportFormat::Graphml, "For Gephi, yEd, NetworkX and similar tools"),
-];
-
 #[derive(clap::Args)]
 pub(crate) struct KbExport {
     /// File to write [default: standard output]
     pub(crate) file: Option<PathBuf>,
-    /// Format of the file
-    #[arg(long, value_parser = one_of(FORMATS), default_value = "jsonl")]
-    pub(crate) format: ExportFormat,
     /// Replace the file if it exists
     #[arg(long, requires = "file")]
     pub(crate) force: bool,
@@ -128,18 +117,6 @@ pub(crate) struct KbExport {
 pub(crate) struct KbVerify {
     #[command(flatten)]
     pub(crate) kb: KbDir,
-    /// Print as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(clap::Args)]
-pub(crate) struct KbMigrate {
-    #[command(flatten)]
-    pub(crate) kb: KbDir,
-    /// Keep vectors as they are, four bytes a dimension, instead of storing one byte a dimension
-    #[arg(long)]
-    pub(crate) keep_f32: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -31,7 +31,7 @@ pub(crate) use feedback::{
 pub(crate) use index::Index;
 pub(crate) use kb::{
     Kb, KbCache, KbCommand, KbCopy, KbDelete, KbExport, KbLearnTags, KbList, KbMerges, KbMeta,
-    KbMigrate, KbShow, KbSql, KbStats, KbTables, KbTimeline, KbVerify,
+    KbShow, KbSql, KbStats, KbTables, KbTimeline, KbVerify,
 };
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use place::KbDir;

@@ -20,7 +20,6 @@ pub use self::series::{
     MethodError, PredictionInterval, SeriesForecast, SeriesPoint, SeriesPrediction, round,
 };
 
-use crate::llm::is_zero;
 use crate::{Layer, Limit, Mention, Message, Mode, NodeId, Usage};
 
 /// The version of the trace's JSON form.
@@ -138,10 +137,10 @@ pub struct UsageTotal {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
     /// Of the prompt tokens, those that a server had in its cache.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub cached_tokens: u64,
     /// Of the completion tokens, those of thoughts.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub reasoning_tokens: u64,
     pub usd: f64,
 }
@@ -152,11 +151,13 @@ impl UsageTotal {
     }
 
     /// What was used since an earlier reading of sums that only grow.
+    #[must_use]
     pub fn since(self, before: Self) -> Self {
         self.combined(before, u64::saturating_sub, (self.usd - before.usd).max(0.0))
     }
 
     /// The larger of each sum of two readings.
+    #[must_use]
     pub fn larger(self, other: Self) -> Self {
         self.combined(other, u64::max, self.usd.max(other.usd))
     }

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use halma_engine::{
-    CallSharing, CallWorker, Config, Engine, EngineError, ExportFormat, IndexOptions, IndexReport,
-    IndexRun, Progress, base_folder,
+    CallSharing, CallWorker, Config, Engine, EngineError, IndexOptions, IndexReport, IndexRun,
+    Progress, base_folder,
 };
 use halma_testkit::double::{Behaviour, Double, atomizer};
 use halma_testkit::{Postgres, SmallDisk};
@@ -132,7 +132,7 @@ impl Drop for Test {
 /// Everything in a base, in an order of its own.
 pub(crate) fn lines(engine: &Engine) -> Vec<String> {
     let mut bytes = vec![];
-    engine.base().inspector().export(ExportFormat::Jsonl, &mut bytes).unwrap();
+    engine.base().inspector().export(&mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines.sort();

@@ -100,11 +100,8 @@ impl Base {
         Self::open_there(dir, options)
     }
 
-    /// A conversion or a restore was killed before the base had its place again.
+    /// A restore was killed before the base had its place again.
     fn refuse_unfinished(dir: &Path) -> Result<(), KbError> {
-        if Self::is_half_converted(dir) {
-            return Err(KbError::HalfConverted { dir: dir.to_owned() });
-        }
         if is_half_restored(dir) {
             return Err(KbError::HalfRestored { dir: dir.to_owned() });
         }

@@ -8,7 +8,7 @@ use tempfile::tempdir;
 
 use crate::base::sample_base;
 use crate::store::hash;
-use crate::{Base, ExportFormat, KbError, ListQuery};
+use crate::{Base, KbError, ListQuery};
 
 /// The mark in every text of the document `one`.
 const SECRET: &str = "classified";
@@ -98,11 +98,9 @@ async fn everything(whole: &Base, view: &Base) -> String {
     read += &serde_json::to_string(&view.inspector().stats().unwrap()).unwrap();
     read += &serde_json::to_string(&view.inspector().facts(None).unwrap()).unwrap();
     read += &serde_json::to_string(&view.merges().unwrap()).unwrap();
-    for format in [ExportFormat::Jsonl, ExportFormat::Graphml] {
-        let mut written = vec![];
-        view.inspector().export(format, &mut written).unwrap();
-        read += &String::from_utf8(written).unwrap();
-    }
+    let mut written = vec![];
+    view.inspector().export(&mut written).unwrap();
+    read += &String::from_utf8(written).unwrap();
     read
 }
 

@@ -7,7 +7,7 @@ use halma_core::{FieldValue, Metadata, MetadataFilter};
 use super::*;
 use crate::base::sample_base;
 use crate::store::{Row, StoreReader};
-use crate::{Base, BaseOptions, ExportFormat, KbError};
+use crate::{Base, BaseOptions, KbError};
 
 const QUESTION: &str = "Where was the architect of the Varn lighthouse born?";
 
@@ -64,7 +64,7 @@ async fn find(base: &Base, layer: Layer, text: &str, feedback: Option<bool>) -> 
 
 fn exported(base: &Base) -> String {
     let mut written = vec![];
-    base.inspector().export(ExportFormat::Jsonl, &mut written).unwrap();
+    base.inspector().export(&mut written).unwrap();
     String::from_utf8(written).unwrap()
 }
 

@@ -7,52 +7,38 @@ use halma_core::{Edge, Layer, NodeId};
 use serde::Serialize;
 
 use super::Inspector;
-use super::graphml;
 use crate::KbError;
 use crate::store::{At, Details, Id, StoreReader, node_id};
 
-/// How a base is written out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExportFormat {
-    /// A JSON object on each line: `{"node": …}` for every node, then `{"edge": …}` for every edge.
-    Jsonl,
-    /// For Gephi, yEd, networkx …
-    Graphml,
-}
-
 #[derive(Debug, Serialize)]
-pub(super) struct NodeLine {
-    pub(super) node: NodeId,
-    pub(super) layer: Layer,
-    pub(super) title: String,
-    pub(super) document: String,
-    pub(super) section: Option<String>,
-    pub(super) page: Option<u32>,
-    pub(super) span: (usize, usize),
-    pub(super) text: String,
-    pub(super) details: Details,
+struct NodeLine {
+    node: NodeId,
+    layer: Layer,
+    title: String,
+    document: String,
+    section: Option<String>,
+    page: Option<u32>,
+    span: (usize, usize),
+    text: String,
+    details: Details,
     /// Embedder → hash of its vector.
-    pub(super) vectors: BTreeMap<String, String>,
+    vectors: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct EdgeLine {
-    pub(super) edge: &'static str,
-    pub(super) from: NodeId,
-    pub(super) to: NodeId,
-    pub(super) weight: f32,
+struct EdgeLine {
+    edge: &'static str,
+    from: NodeId,
+    to: NodeId,
+    weight: f32,
 }
 
 impl Inspector<'_> {
-    /// Writes out all nodes and all edges, those included that follow from the records (contains,
-    /// next, derived from), sorted by id.
-    pub fn export(&self, format: ExportFormat, into: &mut dyn Write) -> Result<(), KbError> {
-        let written = self.base.store.read(|reader| {
-            Ok(match format {
-                ExportFormat::Jsonl => Self::export_lines(reader, into),
-                ExportFormat::Graphml => graphml::write(reader, into),
-            })
-        })?;
+    /// Writes all nodes and all edges, those included that follow from the records (contains, next,
+    /// derived from), sorted by id: a JSON object on each line, `{"node": …}` for every node, then
+    /// `{"edge": …}` for every edge.
+    pub fn export(&self, into: &mut dyn Write) -> Result<(), KbError> {
+        let written = self.base.store.read(|reader| Ok(Self::export_lines(reader, into)))?;
         written.map_err(|failed| match failed {
             ExportFailure::Store(source) => KbError::of_store(&self.base.dir, source),
             ExportFailure::Output(source) => KbError::io("the export", "write", source),
@@ -70,7 +56,7 @@ impl Inspector<'_> {
         })
     }
 
-    pub(super) fn each_node(
+    fn each_node(
         reader: &StoreReader<'_>,
         each: &mut dyn FnMut(NodeLine) -> Result<(), ExportFailure>,
     ) -> Result<(), ExportFailure> {
@@ -116,7 +102,7 @@ impl Inspector<'_> {
     }
 
     /// Edges by where they begin, then by kind and by where they lead.
-    pub(super) fn each_edge_line(
+    fn each_edge_line(
         reader: &StoreReader<'_>,
         each: &mut dyn FnMut(EdgeLine) -> Result<(), ExportFailure>,
     ) -> Result<(), ExportFailure> {
@@ -141,7 +127,7 @@ impl Inspector<'_> {
 }
 
 /// Why an export ended.
-pub(super) enum ExportFailure {
+enum ExportFailure {
     Store(heed::Error),
     Output(std::io::Error),
 }

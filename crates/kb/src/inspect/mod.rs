@@ -3,7 +3,6 @@ mod dates;
 mod edges;
 mod export;
 mod facts;
-mod graphml;
 mod list;
 mod records;
 mod show;
@@ -12,7 +11,6 @@ mod timeline;
 mod verify;
 
 pub use edges::EdgeEnd;
-pub use export::ExportFormat;
 pub use list::{ListQuery, ListedDocument, ListedNode};
 pub use show::{Shown, Unit};
 pub use stats::{Figures, Sizes, Stats, VectorStats};

@@ -9,13 +9,13 @@ use super::super::{BackupError, RestoreOptions, restore};
 use super::*;
 use crate::base::sample_base;
 use crate::store::Damage;
-use crate::{Base, BaseOptions, ExportFormat};
+use crate::{Base, BaseOptions};
 
 fn exported(base: &Base) -> Vec<u8> {
     let verified = base.inspector().verify().unwrap();
     assert!(verified.is_sound(), "{:?}", verified.problems);
     let mut bytes = vec![];
-    base.inspector().export(ExportFormat::Jsonl, &mut bytes).unwrap();
+    base.inspector().export(&mut bytes).unwrap();
     bytes
 }
 

@@ -37,10 +37,10 @@ pub enum BackupError {
     Newer { path: PathBuf, found: u32, known: u32 },
     #[error(
         "the backup `{path}` is of an older format: its base has format {found}, and this version \
-         converts {from} and later ones; restore it with the version of Halma that wrote it, or \
+         reads {known}; restore it with the version of Halma that wrote it, or \
          index its documents again with `halma index --kb NEW_DIR FOLDER`"
     )]
-    TooOld { path: PathBuf, found: u32, from: u32 },
+    TooOld { path: PathBuf, found: u32, known: u32 },
     #[error("`{path}` is there already; with `--replace` the backup takes its place")]
     Exists { path: PathBuf },
     #[error("the base in `{path}` is in use by a server, a build or a restore; stop it first")]
@@ -94,8 +94,8 @@ impl BackupError {
             Self::Newer { found, known, .. } => {
                 Self::Newer { path: backup.to_owned(), found, known }
             }
-            Self::TooOld { found, from, .. } => {
-                Self::TooOld { path: backup.to_owned(), found, from }
+            Self::TooOld { found, known, .. } => {
+                Self::TooOld { path: backup.to_owned(), found, known }
             }
             other => other,
         }

@@ -247,14 +247,12 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
     report.bases += 1;
     let open = || Base::open(dir, BaseOptions::default());
     let mut base = match open() {
-        // A backup of a former version: it is converted when it is in its place.
-        Err(KbError::Older { .. }) => return Ok(()),
         // Nothing of it can be used here, verified or not.
         Err(KbError::Newer { found, known, .. }) => {
             return Err(BackupError::Newer { path: dir.to_owned(), found, known });
         }
-        Err(KbError::NotConverted { found, from, .. }) => {
-            return Err(BackupError::TooOld { path: dir.to_owned(), found, from });
+        Err(KbError::Older { found, known, .. }) => {
+            return Err(BackupError::TooOld { path: dir.to_owned(), found, known });
         }
         Err(e) => {
             report.problems.push(e.to_string());

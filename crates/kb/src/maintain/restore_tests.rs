@@ -6,7 +6,7 @@ use super::*;
 use crate::base::sample_base;
 use crate::lock::WriterLock;
 use crate::lock_file;
-use crate::store::{FIRST_CONVERTED, FORMAT, Store};
+use crate::store::{FORMAT, Store};
 
 const REPLACE: RestoreOptions = RestoreOptions { replace: true, unverified: false };
 
@@ -112,11 +112,11 @@ fn a_backup_of_a_newer_version_is_not_called_damaged_and_never_restored() {
 }
 
 #[test]
-fn a_backup_of_a_format_that_is_not_converted_is_not_called_damaged() {
+fn a_backup_of_an_older_format_is_not_called_damaged() {
     let (dir, base, to) = made();
     let (older, earlier) = (dir.path().join("older"), dir.path().join("earlier"));
     restore(&to, &older, RestoreOptions::default()).unwrap();
-    Store::open(&store_dir(&older)).unwrap().pretend_format(FIRST_CONVERTED - 1);
+    Store::open(&store_dir(&older)).unwrap().pretend_format(4);
     backup(&older, &earlier).unwrap();
     let opened = Base::open(&older, BaseOptions::default()).err().unwrap().to_string();
     fs::remove_dir_all(&older).unwrap();

@@ -8,8 +8,6 @@ use super::{Entry, Row, Store, StoreWriter, Table};
 pub(crate) enum Damage {
     Record(Layer, Row),
     Text(Row),
-    /// Of the first embedder, in a store of a former format.
-    Vector(Layer, Row),
     NoNode(Layer, Row),
     NoBacklinks,
     NoNames,
@@ -30,9 +28,6 @@ impl Store {
         self.write(|writer| match damage {
             Damage::Record(layer, row) => spoil(self.layer(layer), writer, &row.to_be_bytes()),
             Damage::Text(row) => spoil(self.db.texts, writer, &row.to_be_bytes()),
-            Damage::Vector(layer, row) => {
-                spoil(self.db.vectors, writer, &super::schema::row_key(0, layer, row))
-            }
             Damage::NoNode(layer, row) => {
                 self.layer(layer).delete(writer.txn(), &row.to_be_bytes()).map(|_| ())
             }
@@ -105,27 +100,6 @@ impl Store {
         halma_seal::copy_open_environment(&self.env, to, "keys").unwrap();
     }
 
-    /// Makes the store one of a former format, as if a former version had written it.
-    pub(crate) fn downgrade(self, format: u32) {
-        let path = self.dir.join("keys");
-        self.write(|writer| {
-            writer.downgrade_vectors(format)?;
-            if format == 5 {
-                writer.downgrade_records()?;
-            }
-            writer.set_meta("format", &format)
-        })
-        .unwrap();
-        std::fs::remove_dir_all(self.dir.join("vectors")).ok();
-        if format > 5 {
-            return;
-        }
-        let keys: Vec<_> =
-            (0..self.keys.slots().unwrap()).map(|slot| self.keys.key(slot).unwrap()).collect();
-        halma_seal::former::FormerKeys::write(&path, &keys).unwrap();
-        std::fs::remove_file(path.with_added_extension("copy")).unwrap();
-    }
-
     /// Removes a document and ends where a process may be killed: after the commit.
     pub(crate) fn remove_and_die(&self, name: &str) {
         let mut writer = super::StoreWriter::new(self, self.env.write_txn().unwrap());
@@ -138,62 +112,10 @@ impl Store {
 }
 
 impl super::StoreWriter<'_> {
-    /// Puts vectors back under their keys, sealed, and removes what former formats had not.
-    fn downgrade_vectors(&mut self, format: u32) -> heed::Result<()> {
-        let db = &self.store.db;
-        let keys = db.vectors.iter(self)?.map(|entry| Ok(entry?.0.to_vec()));
-        for key in keys.collect::<heed::Result<Vec<Vec<u8>>>>()? {
-            let (embedder, layer, row) = super::schema::of_row_key(&key).unwrap();
-            let vector = self.vector(embedder, layer, row)?.unwrap();
-            let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
-            let slot = self.slot_of_node((layer, row))?.unwrap();
-            let mut value = slot.to_le_bytes().to_vec();
-            let cipher = self.store.keys.key(slot).unwrap().unwrap();
-            if format == 5 {
-                value.extend(halma_seal::former::seal(&cipher, &bytes));
-            } else {
-                halma_seal::seal(&cipher, &bytes, &mut value);
-            }
-            db.vectors.put(self.txn(), &key, &value)?;
-        }
-        db.changes.clear(self.txn())?;
-        self.drop_all_names()
-    }
-
-    /// Forgets what graph search needs of chunks, as in a base of a former version.
+    /// Forgets what graph search needs of chunks, as where it was never known.
     pub(crate) fn drop_all_names(&mut self) -> heed::Result<()> {
         for db in [self.store.db.chunk_names, self.store.db.chunk_terms] {
             db.clear(self.txn())?;
-        }
-        Ok(())
-    }
-
-    /// Seals everything as format 5 did, in the forms that it had.
-    fn downgrade_records(&mut self) -> heed::Result<()> {
-        let (store, db) = (self.store, &self.store.db);
-        let others = [(db.texts, 0), (db.merges, 0), (db.ledger, 9)];
-        let layers = super::schema::layer_databases().zip(db.nodes);
-        let layers = layers.map(|(name, db)| (name, (db, 0)));
-        for (name, (db, open)) in others.map(|db| ("", db)).into_iter().chain(layers) {
-            let mut values = vec![];
-            for entry in db.iter(self)? {
-                let (key, value) = entry?;
-                let (head, stored) = value.split_at(open);
-                if stored.is_empty() {
-                    continue;
-                }
-                let slot = Store::slot_in(stored).unwrap();
-                let cipher = store.keys.key(slot).unwrap().unwrap();
-                let mut plain = store.unsealed(stored)?.unwrap();
-                if super::convert::LENGTHENED.contains(&name) {
-                    assert_eq!(plain.pop(), Some(0), "an empty list");
-                }
-                let sealed = halma_seal::former::seal(&cipher, &plain);
-                values.push((key.to_vec(), [head, &slot.to_le_bytes(), &sealed].concat()));
-            }
-            for (key, value) in values {
-                db.put(self.txn(), &key, &value)?;
-            }
         }
         Ok(())
     }

@@ -5,7 +5,6 @@ mod broken;
 mod changes;
 mod check;
 mod communities;
-mod convert;
 mod databases;
 mod documents;
 mod edges;
@@ -43,7 +42,6 @@ pub(crate) use atoms::{atoms_input, atoms_key};
 pub(crate) use broken::Damage;
 pub(crate) use changes::{Changed, Changes};
 pub(crate) use check::{CheckedCounts, LOST_VECTOR};
-pub(crate) use convert::{ConvertOptions, FIRST_CONVERTED, convert, format_of};
 use databases::Databases;
 pub(crate) use documents::{
     DocumentDraft, FieldsKey, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness,
@@ -370,9 +368,6 @@ fn check_format(dir: &Path, found: Option<u32>) -> Result<(), KbError> {
     let dir = dir.parent().unwrap_or(dir).to_owned();
     match found {
         Some(found) if found > FORMAT => Err(KbError::Newer { dir, found, known: FORMAT }),
-        Some(found) if found < FIRST_CONVERTED => {
-            Err(KbError::NotConverted { dir, found, from: FIRST_CONVERTED })
-        }
         Some(found) if found < FORMAT => Err(KbError::Older { dir, found, known: FORMAT }),
         _ => Ok(()),
     }

@@ -28,14 +28,6 @@ pub(super) struct Ages {
 }
 
 impl Ages {
-    /// Whether the replies are counted; those of a former version are not.
-    pub(super) fn are_known(
-        &self,
-        transaction: &RoTxn<'_, WithoutTls>,
-    ) -> Result<bool, StoreError> {
-        Ok(self.slots.get(transaction, SIZE)?.is_some())
-    }
-
     /// About how many bytes all replies take on the disk.
     pub(super) fn size(&self, transaction: &RoTxn<'_, WithoutTls>) -> Result<u64, StoreError> {
         let size = self.slots.get(transaction, SIZE)?.and_then(|size| size.try_into().ok());

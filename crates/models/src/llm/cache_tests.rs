@@ -1,7 +1,6 @@
 //! The cache must survive what machines do to files.
 use std::fs;
 
-use heed::types::Bytes;
 use tempfile::tempdir;
 
 use super::*;
@@ -231,42 +230,6 @@ fn fill_from_another_process() {
     cache.put(key(2), &reply("theirs"), &names(&["a"]));
 }
 
-/// What a former version left: its tables, its key file, and no others.
-fn downgrade(dir: &std::path::Path, reply: &[u8]) {
-    let folder = dir.join("replies");
-    fs::create_dir_all(&folder).unwrap();
-    let Ok(env) = super::super::store::open_env(&folder, 0) else { panic!("it cannot be opened") };
-    let cipher = [7; 16];
-    let named = super::name("one.md");
-    env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
-        for name in ["about-2", "wipes-2", "slots-2"] {
-            opener.create_database::<Bytes, Bytes>(txn, Some(name))?;
-        }
-        let table = opener.create_database::<Bytes, Bytes>(txn, Some("replies-2"))?;
-        let sealed = halma_seal::former::seal(&cipher, reply);
-        let value = [&1_u32.to_le_bytes()[..], &1_u32.to_le_bytes(), &named, &sealed].concat();
-        table.put(txn, &key(1), &value)?;
-        Ok::<_, heed::Error>(heed::CommitOrAbort::<_, ()>::Commit(()))
-    })
-    .unwrap();
-    halma_seal::former::FormerKeys::write(&folder.join("keys"), &[None, Some(cipher)]).unwrap();
-}
-
-#[test]
-fn replies_of_a_former_version_are_kept_and_can_be_forgotten() {
-    let folder = tempdir().unwrap();
-    let dir = folder.path().join("cache");
-    downgrade(&dir, &encode(&reply("paid for")).unwrap());
-    let cache = Cache::open(&dir).unwrap();
-    assert_eq!(text(&cache, 1).as_deref(), Some("paid for"));
-    assert!(!dir.join("replies/keys").exists());
-    drop(cache);
-    let cache = Cache::open(&dir).unwrap();
-    assert_eq!((text(&cache, 1).as_deref(), cache.entries().unwrap()), (Some("paid for"), 1));
-    assert_eq!(cache.forget(&["one.md".into()]).unwrap(), 1);
-    assert_eq!(text(&cache, 1), None);
-}
-
 /// Replies of 700 bytes and of 7,000, whose ages are their numbers.
 fn put_sized(cache: &Cache, numbers: std::ops::Range<u32>) {
     for n in numbers {
@@ -309,38 +272,6 @@ fn a_full_cache_destroys_the_oldest_replies_and_no_others() {
     assert_eq!(cache.forget(&names(&["a"])).unwrap(), u64::from(entries));
     put_sized(&cache, 0..2_000);
     assert_eq!(cache.entries().unwrap(), 2_000, "what was forgotten counts no more");
-}
-
-#[test]
-fn replies_of_a_version_without_limits_count_and_go_first() {
-    let folder = tempdir().unwrap();
-    let dir = folder.path().join("cache");
-    let cache = Cache::open(&dir).unwrap();
-    put_sized(&cache, 0..3_000);
-    drop(cache);
-    // As that version left it: neither counted nor in order.
-    let Ok(env) = super::super::store::open_env(&dir.join("replies"), 0) else {
-        panic!("it cannot be opened")
-    };
-    env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
-        for name in ["order-3", "slots-3"] {
-            let table = opener.create_database::<Bytes, Bytes>(txn, Some(name))?;
-            table.delete(txn, b"size")?;
-            for slot in 0..3_000_u32 {
-                table.delete(txn, &slot.to_be_bytes())?;
-            }
-        }
-        Ok::<_, heed::Error>(heed::CommitOrAbort::<_, ()>::Commit(()))
-    })
-    .unwrap();
-    drop(env);
-    let cache = Cache::open_limited(&dir, 4_000_000).unwrap();
-    assert_eq!(cache.entries().unwrap(), 3_000, "opening removes nothing");
-    put_sized(&cache, 3_000..3_001);
-    let entries = cache.entries().unwrap();
-    assert!((1_000..2_500).contains(&entries), "{entries}");
-    assert!(text(&cache, 0).is_none() && text(&cache, 2_999).is_some());
-    assert!(text(&cache, 3_000).is_some());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_seal::{Keys, Slot, former, seal, unseal};
+use halma_seal::{Keys, Slot, seal, unseal};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Env, EnvClosingEvent, RoTxn, RwTxn, WithoutTls};
 
@@ -20,16 +20,12 @@ pub(crate) type Name = [u8; 16];
 /// Names of tables. A change of the replies' form changes them.
 const TABLES: [&str; 5] = ["replies-3", "about-3", "wipes-3", "slots-3", "order-3"];
 
-/// The former tables, whose replies are sealed with the former cipher.
-const FORMER: [&str; 4] = ["replies-2", "about-2", "wipes-2", "slots-2"];
-
-/// The file of keys, and the one of former tables.
+/// The file of keys.
 const KEYS: &str = "reply-keys";
-const FORMER_KEYS: &str = "keys";
 
-/// Whether a file of this name holds keys; copies and former files included.
+/// Whether a file of this name holds keys; copies included.
 pub(super) fn is_key_file(name: &str) -> bool {
-    name.starts_with(KEYS) || name.starts_with(FORMER_KEYS)
+    name.starts_with(KEYS)
 }
 
 /// The key of the entry of `slots-3` that says how many slots are known.
@@ -122,8 +118,6 @@ impl Sealed {
         let keys = open_keys(dir, &env, slots)?;
         let ages = Ages { order, slots };
         let sealed = Self { env, keys, replies, about, wipes, slots, ages };
-        sealed.count_former()?;
-        sealed.convert_former(dir)?;
         let transaction = sealed.env.read_txn()?;
         let left = sealed.wipes.len(&transaction)?;
         drop(transaction);
@@ -131,74 +125,6 @@ impl Sealed {
             sealed.wipe()?;
         }
         Ok(sealed)
-    }
-
-    /// Counts the replies that a version without limits has stored.
-    fn count_former(&self) -> Result<(), StoreError> {
-        if self.ages.are_known(&self.env.read_txn()?)? {
-            return Ok(());
-        }
-        let mut transaction = self.env.write_txn()?;
-        if self.ages.are_known(&transaction)? {
-            return Ok(());
-        }
-        let (mut order, mut bytes) = (vec![], 0_u64);
-        for entry in self.replies.iter(&transaction)? {
-            let (key, value) = entry?;
-            if let Some((key, stored)) = key.first_chunk().zip(Stored::new(value)) {
-                order.push((stored.slot, *key));
-                bytes += stored.bytes();
-            }
-        }
-        order.sort_unstable();
-        for (slot, key) in &order {
-            self.ages.add(&mut transaction, *slot, key, 0)?;
-        }
-        self.ages.set_size(&mut transaction, bytes)?;
-        Ok(transaction.commit()?)
-    }
-
-    /// Seals the replies of a former version again, so that none is paid for twice. All are
-    /// converted or none; then the former keys are destroyed, and with them the former bytes.
-    fn convert_former(&self, dir: &Path) -> Result<(), StoreError> {
-        let path = dir.join(FORMER_KEYS);
-        if !former::FormerKeys::is_at(&path) {
-            return Ok(());
-        }
-        let keys = former::FormerKeys::read(&path)?;
-        let [replies, ..] = FORMER;
-        let found = self.env.open_databases_and_commit(self.env.read_txn()?, |opener, txn| {
-            let found = opener.open_database::<Bytes, Bytes>(txn, Some(replies))?;
-            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))
-        })?;
-        let mut converted = 0_u64;
-        if let Some(former_replies) = found.commit().flatten() {
-            let mut transaction = self.env.write_txn()?;
-            self.keys.begin(self.known(&transaction)?)?;
-            let mut entries = vec![];
-            for entry in former_replies.iter(&transaction)? {
-                let (key, value) = entry?;
-                let Some((key, stored)) = key.last_chunk::<32>().zip(Stored::new(value)) else {
-                    continue;
-                };
-                let reply = keys.key(stored.slot);
-                let reply = reply.and_then(|key| former::unseal(&key, stored.sealed).ok());
-                let about = stored.about.into();
-                entries.extend(reply.map(|reply| (*key, Entry { reply: reply.into(), about })));
-            }
-            for (key, entry) in &entries {
-                self.put(&mut transaction, key, entry)?;
-            }
-            former_replies.clear(&mut transaction)?;
-            let known = self.keys.save()?;
-            self.slots.put(&mut transaction, KNOWN, &known.to_le_bytes())?;
-            transaction.commit()?;
-            self.env.force_sync()?;
-            converted = entries.len() as u64;
-        }
-        former::FormerKeys::destroy(&path)?;
-        tracing::info!("{converted} cached replies of a former version are sealed again");
-        Ok(())
     }
 
     /// `None` also for a reply that is being destroyed.

@@ -6,6 +6,7 @@ use super::openai::ServerReply;
 
 /// What a server counted, as far as it can be read.
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
 pub(crate) struct WireUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,

@@ -66,9 +66,10 @@ fn score(reader: &Reader<'_>, input: &SupportInput) -> (f32, String) {
         // Which of two things it is stands in no passage either.
         let offers =
             (0..question.words.len()).any(|at| question.word(at).eq_ignore_ascii_case("or"));
-        return match offers {
-            true => read_again(reader, input, answer),
-            false => (0.0, "The answer only repeats the question.".into()),
+        return if offers {
+            read_again(reader, input, answer)
+        } else {
+            (0.0, "The answer only repeats the question.".into())
         };
     }
     if !may_fit(lexicon, &input.question.text, answer, &text) {

@@ -211,9 +211,10 @@ impl Strategy for Auto {
             let is_read = kind == Kind::Factual
                 || (kind == Kind::Quantitative && answer.computation.is_none());
             let is_concluded = above.is_none() && !is_read;
-            let judged = match is_concluded && !answer.abstained {
-                true => Judged::Holds(answer),
-                false => self.judged(question, answer, &cx).await?,
+            let judged = if is_concluded && !answer.abstained {
+                Judged::Holds(answer)
+            } else {
+                self.judged(question, answer, &cx).await?
             };
             let answer = match judged {
                 Judged::Holds(answer) => return Ok(answer),

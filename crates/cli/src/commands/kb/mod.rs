@@ -7,7 +7,6 @@ mod learn_tags;
 mod list;
 mod merges;
 mod meta;
-mod migrate;
 mod show;
 mod sql;
 mod stats;
@@ -23,7 +22,6 @@ pub(crate) async fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
         KbCommand::Show(own) => show::run(&own, common),
         KbCommand::Export(own) => export::run(&own, common),
         KbCommand::Verify(own) => verify::run(&own, common),
-        KbCommand::Migrate(own) => migrate::run(&own, common),
         KbCommand::Copy(own) => copy::run(&own, common),
         KbCommand::Delete(own) => delete::run(&own, common),
         KbCommand::Cache(own) => cache::run(&own, common),

@@ -3,7 +3,7 @@ use halma_core::Layer;
 use serde::{Deserialize, Serialize};
 
 use crate::store::changes::Changed;
-use crate::store::schema::{encode, row_key};
+use crate::store::schema::row_key;
 use crate::store::{StoreReader, StoreWriter, Task, UnitKey};
 
 /// Whether vectors may be missing in their files.
@@ -17,11 +17,6 @@ enum Doubt {
 }
 
 const DOUBT: &str = "vector_doubt";
-
-/// What says in the database of the base as a whole that some vectors cannot be read.
-pub(in crate::store) fn in_doubt() -> heed::Result<(&'static [u8], Vec<u8>)> {
-    Ok((DOUBT.as_bytes(), encode(&Doubt::Found)?))
-}
 
 impl StoreReader<'_> {
     fn vector_doubt(&self) -> heed::Result<Doubt> {

@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use halma_core::{Layer, Vector};
 
-pub(super) use self::doubt::in_doubt;
 pub(crate) use self::file::{Comparand, Slots, VectorFile};
 pub(super) use self::files::{VectorFiles, VectorKey};
 use self::layers::queued_layers;

@@ -34,7 +34,8 @@ pub(super) fn names_other_number(text: &str, number: f64) -> bool {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
         let point = bare.replace(',', "").parse().ok();
         let comma = bare.replace('.', "").replace(',', ".").parse().ok();
-        let named = cardinal(&bare.to_lowercase()).map(|whole| whole as f64);
+        let named = cardinal(&bare.to_lowercase()).and_then(|whole| u32::try_from(whole).ok());
+        let named = named.map(f64::from);
         [point, comma, named].into_iter().flatten().any(is_close)
     };
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();

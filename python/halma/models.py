@@ -336,6 +336,32 @@ class Edge(Enum):
     maps_to = 'maps_to'
 
 
+class Effort(Enum):
+    """
+    A strategy by what it costs.
+    """
+
+    quick = 'quick'
+    normal = 'normal'
+    deep = 'deep'
+    exhaustive = 'exhaustive'
+
+
+class EffortEstimate(BaseModel):
+    """
+    What a question will take at an effort.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    calls: Annotated[int, Field(ge=0)]
+    effort: Effort
+    seconds: float
+    usd: float
+
+
 class EmbeddingRequest(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -735,6 +761,47 @@ class Model(BaseModel):
     owned_by: str
 
 
+class ModelAddress(BaseModel):
+    """
+    A model of a server.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    key_env: str | None = None
+    """
+    The environment variable of Halma's server that holds the key. It begins with `HALMA_` or is
+    named in the configuration: other variables are not sent to an address that a client gives.
+    """
+    model: str
+    """
+    The name of the model on the server.
+    """
+    url: str
+    """
+    The base of the server's API, such as `http://127.0.0.1:11434/v1`.
+    """
+
+
+class ModelConnection(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    address: ModelAddress
+    name: str
+    """
+    The name of the model in the configuration.
+    """
+    reader_only: bool | None = None
+    """
+    Gives the model the role of the reader alone, as fits one that is slow. Nothing where roles
+    are assigned already.
+    """
+
+
 class ModelList(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -824,6 +891,10 @@ class Price(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
+    cached: float | None = None
+    """
+    Of prompt tokens that the server has in its cache; `prompt` where it is not given.
+    """
     completion: float
     prompt: float
 
@@ -1121,6 +1192,22 @@ class SeriesPrediction(BaseModel):
     value: float
 
 
+class ServedModel(BaseModel):
+    """
+    A chat model of a server.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    context: Annotated[int | None, Field(ge=0)] = None
+    """
+    Tokens of prompt and reply together, where the server says it.
+    """
+    name: str
+
+
 class Span(BaseModel):
     """
     A range of characters (Unicode scalar values, not bytes) of a document's text.
@@ -1367,6 +1454,12 @@ class TraceEvent(BaseModel):
     )
 
 
+class TrialOutcome(Enum):
+    right = 'right'
+    wrong = 'wrong'
+    unreadable = 'unreadable'
+
+
 class Turn(BaseModel):
     """
     A message of a conversation.
@@ -1424,8 +1517,16 @@ class Usage(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
+    cached_tokens: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of the prompt tokens, those that the server had read for an earlier request.
+    """
     completion_tokens: Annotated[int, Field(ge=0)]
     prompt_tokens: Annotated[int, Field(ge=0)]
+    reasoning_tokens: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of the completion tokens, those of thoughts, which are not shown.
+    """
 
 
 class UsageCounts(BaseModel):
@@ -1482,6 +1583,10 @@ class UsageTotal(BaseModel):
     """
     Calls that the cache answered.
     """
+    cached_tokens: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of the prompt tokens, those that a server had in its cache.
+    """
     completion_tokens: Annotated[int, Field(ge=0)]
     llm_calls: Annotated[int, Field(ge=0)]
     """
@@ -1490,6 +1595,10 @@ class UsageTotal(BaseModel):
     prompt_tokens: Annotated[int, Field(ge=0)]
     """
     Tokens of the calls that reached a model.
+    """
+    reasoning_tokens: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of the completion tokens, those of thoughts.
     """
     usd: float
 
@@ -2432,6 +2541,38 @@ class ModelLine(BaseModel):
     """
 
 
+class ModelServer(BaseModel):
+    """
+    A server with an OpenAI-compatible list of models.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    kind: str
+    """
+    The program, as far as it is known: `Ollama`, `llama.cpp`, `LM Studio`, `vLLM`.
+    """
+    loading: bool
+    """
+    It is loading its model and does not list it yet.
+    """
+    models: list[ServedModel]
+    url: str
+    """
+    The base of its API.
+    """
+
+
+class ModelServers(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    servers: list[ModelServer]
+
+
 class Models(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -2663,6 +2804,42 @@ class TraceHead(BaseModel):
     question: str
     strategy: str
     usage: UsageTotal
+
+
+class Trial(BaseModel):
+    """
+    What a model did with a small real question.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    advice: str | None = None
+    """
+    What should be changed, if anything.
+    """
+    context: Annotated[int | None, Field(ge=0)] = None
+    """
+    Tokens of prompt and reply together, where the server says it.
+    """
+    efforts: list[EffortEstimate]
+    """
+    What a question will take.
+    """
+    json_: Annotated[str, Field(alias='json')]
+    """
+    In which form its server takes requests for JSON.
+    """
+    outcome: TrialOutcome
+    prompt_tokens_per_second: float | None = None
+    """
+    Tokens of a prompt read in a second; unknown where the server does not stream.
+    """
+    tokens_per_second: float
+    """
+    Tokens of a reply written in a second.
+    """
 
 
 class Answer(BaseModel):
@@ -3058,6 +3235,7 @@ class AskRequest(BaseModel):
     The date of the question, such as `2024-02-28`: what changes with time is answered for it.
     """
     budget: Budget | None = None
+    effort: Effort | None = None
     filter: Filter | None = None
     history: list[Turn] | None = None
     """

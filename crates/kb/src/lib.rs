@@ -52,9 +52,7 @@ pub use build::{
 };
 pub use delete::{Deleted, FileRecord};
 pub use error::{KbError, UnknownNames};
-pub use extract::{
-    Extracted, LeftOut, Merge, MergeRule, MergeSide, TableOf, TableTarget, TargetColumn,
-};
+pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide, TableTarget, TargetColumn};
 pub use feedback::{
     CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback, FeedbackCandidate,
     FeedbackDraft, FeedbackQuery, FeedbackSettings, KnownAnswer, Verdict,

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use extractor::Works;
 use halma_core::{Filter, Knowledge};
-use halma_kb::{Base, BasePart, Entities, IndexOptions, KbError, TableOf, TimelineQuery};
+use halma_kb::{Base, BasePart, Entities, IndexOptions, KbError, TableTarget, TimelineQuery};
 use serde_json::{Value, json};
 
-fn approvals() -> TableOf {
+fn approvals() -> TableTarget {
     let target = json!({
         "relation": "approved by", "head": "medicine", "tail": "agency",
         "columns": [
@@ -211,33 +211,6 @@ async fn facts_are_part_of_a_timeline() {
 }
 
 #[tokio::test]
-async fn what_facts_relate_compares_as_numbers_where_all_are() {
-    let mut works = Works::new();
-    works.bench.settings.entities = Entities::Model;
-    works.bench.settings.tables_of = vec!["founded in".into()];
-    for (file, press, year) in [("a.txt", "Low Tide Press", "1975"), ("b.txt", "Old Press", "980")]
-    {
-        let text = format!("{press} was founded in {year}.");
-        works.bench.write(file, &text);
-        let facts = json!({
-            "entities": [
-                {"name": press, "type": "organisation", "description": ""},
-                {"name": year, "type": "year", "description": ""},
-            ],
-            "facts": [{"head": press, "relation": "founded in", "tail": year, "sentence": text}],
-        });
-        works.rules.script("facts", press, &facts.to_string());
-    }
-    let base = works.open();
-    works.index(&base).await;
-    let found =
-        sql(&base, "SELECT organisation FROM founded_in WHERE founded_in_year < 1000").await;
-    assert_eq!(found, [[json!("Old Press")]]);
-    let types = sql(&base, "SELECT typeof(organisation), typeof(founded_in_year) FROM founded_in");
-    assert_eq!(types.await[0], [json!("text"), json!("integer")]);
-}
-
-#[tokio::test]
 async fn a_base_keeps_its_tables_until_a_rebuild_is_asked_for() {
     let mut works = library();
     for i in 0..210 {
@@ -253,7 +226,9 @@ async fn a_base_keeps_its_tables_until_a_rebuild_is_asked_for() {
     let report = works.index(&base).await;
     assert_eq!(report.kept[0].part, BasePart::Tables);
     assert_eq!(rows().await, 2);
-    works.bench.settings.tables_of = vec![approvals(), "founder of".into()];
+    let founders = json!({"relation": "founder of", "head": "person", "tail": "company"});
+    let founders = serde_json::from_value(founders).unwrap();
+    works.bench.settings.tables_of = vec![approvals(), founders];
     let report = works.index(&base).await;
     let kept = &report.kept[0];
     assert!(kept.configured.contains("founder of") && kept.made_with.contains("approved by"));
@@ -261,7 +236,7 @@ async fn a_base_keeps_its_tables_until_a_rebuild_is_asked_for() {
     let context = halma_kb::BuildContext::new(&base, &works.bench.settings, &works.setup());
     let inputs = [works.bench.input()];
     let estimate = halma_kb::estimate(context, &inputs, &IndexOptions::default()).await.unwrap();
-    assert_eq!(estimate.kept[0].1.as_ref().unwrap().calls, 0, "a relation is read from facts");
+    assert!(estimate.kept[0].1.as_ref().unwrap().calls > 0);
     works.bench.settings.tables_of.clear();
     works.bench.options.rebuild = vec![BasePart::Tables];
     works.index(&base).await;

@@ -79,6 +79,23 @@ class Administration(Connection):
         body = {"roles": dict(roles)}
         return self._send(Call("PUT", "/api/v1/models/roles", of(models.Models), json=body))
 
+    def model_servers(self) -> models.ModelServers:
+        """The model servers on the machine of the server, with their models."""
+        return self._send(Call("GET", "/api/v1/models/servers", of(models.ModelServers)))
+
+    def try_model(self, url: str, model: str, *, key_env: str = "") -> models.Trial:
+        """Asks a model that is not connected yet a small question: its speed, and what a question takes."""
+        body = {"url": url, "model": model, "key_env": key_env}
+        return self._send(Call("POST", "/api/v1/models/trial", of(models.Trial), json=body))
+
+    def connect_model(
+        self, name: str, url: str, model: str, *, key_env: str = "", reader_only: bool = False
+    ) -> models.Models:
+        """Adds a model to the configuration of the server; it is used from the next question on."""
+        address = {"url": url, "model": model, "key_env": key_env}
+        body = {"name": name, "address": address, "reader_only": reader_only}
+        return self._send(Call("POST", "/api/v1/models", of(models.Models), json=body))
+
     def test_model(self, name: str) -> models.ModelTest:
         """Asks a model for a short reply, which is paid for as any other."""
         path = f"/api/v1/models/{part(name)}/test"

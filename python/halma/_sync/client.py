@@ -35,6 +35,7 @@ class Halma(Feedback, Evaluations, Administration):
         question: str,
         *,
         strategy: str | None = None,
+        effort: str | None = None,
         filter: Filter | None = None,
         history: Sequence[Mapping[str, str]] | None = None,
         options: Sequence[str] | None = None,
@@ -46,6 +47,7 @@ class Halma(Feedback, Evaluations, Administration):
     ) -> models.AskResponse:
         """Answers a question from the documents, with citations.
 
+        ``effort`` is ``quick``, ``normal``, ``deep`` or ``exhaustive`` where no strategy is named;
         ``filter`` names the documents that the answer may come from, ``history`` is the conversation so
         far as ``{"role": …, "text": …}``, ``options`` are the choices of a multiple-choice question.
         """
@@ -54,6 +56,7 @@ class Halma(Feedback, Evaluations, Administration):
                 question,
                 {
                     "strategy": strategy,
+                    "effort": effort,
                     "filter": filter,
                     "history": history,
                     "options": options,
@@ -72,6 +75,7 @@ class Halma(Feedback, Evaluations, Administration):
         question: str,
         *,
         strategy: str | None = None,
+        effort: str | None = None,
         filter: Filter | None = None,
         history: Sequence[Mapping[str, str]] | None = None,
         options: Sequence[str] | None = None,
@@ -86,6 +90,7 @@ class Halma(Feedback, Evaluations, Administration):
             question,
             {
                 "strategy": strategy,
+                "effort": effort,
                 "filter": filter,
                 "history": history,
                 "options": options,

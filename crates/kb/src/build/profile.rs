@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::base_part::{BasePart, KeptPart, MOST_CHUNKS_UNASKED};
 use crate::stages::{ATOMIZE, BuildContext, prompt_hash};
 use crate::store::{Id, StoreReader, StoreWriter, Task, atoms_input, hash};
-use crate::{Atoms, Chunks, Entities, KbError, KbSettings, TableOf, VectorLayers};
+use crate::{Atoms, Chunks, Entities, KbError, KbSettings, TableTarget, VectorLayers};
 
 /// Where the profile is stored.
 const KEY: &str = "profile";
@@ -52,7 +52,7 @@ pub(crate) struct BuildProfile {
     max_atoms: Option<usize>,
     /// `None` in a record of an earlier version.
     #[serde(default)]
-    tables_of: Option<Vec<TableOf>>,
+    tables_of: Option<Vec<TableTarget>>,
     #[serde(default = "VectorLayers::of_former_bases")]
     vectors: VectorLayers,
     /// Hash of the wording of each prompt.

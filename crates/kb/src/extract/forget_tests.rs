@@ -69,7 +69,6 @@ fn settings() -> KbSettings {
         summaries: true,
         communities: true,
         chunk_chars: 120,
-        tables_of: vec!["met in".into()],
         ..KbSettings::default()
     }
 }

@@ -15,7 +15,6 @@ mod learned_tags;
 #[cfg(test)]
 mod measure;
 mod merges;
-mod relation_tables;
 mod resolution;
 #[cfg(test)]
 mod resolution_tests;
@@ -24,6 +23,7 @@ mod rounds;
 mod table_target;
 mod tag_collection;
 mod tag_joins;
+mod targeted_tables;
 mod turned_off;
 
 use std::sync::Arc;
@@ -39,8 +39,8 @@ pub(crate) use learned_tags::{LearnedTerms, QUESTION_CLASS};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;
 pub(crate) use resolve::{PairVerdict, names};
-pub use table_target::{TableOf, TableTarget, TargetColumn};
-pub(crate) use table_target::{iso, targets};
+pub(crate) use table_target::iso;
+pub use table_target::{TableTarget, TargetColumn};
 pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags, collect_and_embed};
 pub(crate) use tag_joins::ChunkTag;
 
@@ -110,7 +110,7 @@ pub(crate) async fn extract_knowledge(
     if let Some(rows) = Rows::new(context) {
         extracted.add(Driver::new(rows).run_backlog().await?);
     }
-    extracted.rows = relation_tables::update_all(context).await?;
+    extracted.rows = targeted_tables::update_all(context).await?;
     if settings.tags {
         let (report, tags) = tag_collection::tag_all(context).await?;
         extracted.add(report);

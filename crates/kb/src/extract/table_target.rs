@@ -1,5 +1,4 @@
-//! Tables that the settings ask for: of a relation that facts state, or of things with typed columns
-//! that a model is asked for.
+//! Tables that the settings ask for: of things with typed columns that a model is asked for.
 use std::fmt;
 
 use halma_core::ColumnKind;
@@ -9,22 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::{Id, hash};
 use crate::tables::{ColumnReading, Value};
 
-/// An entry of `tables_of`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a relation such as \"founder of\", or a table with `relation`, `head`, \
-                 `tail` and `columns`, each of which has a `name` and a `type`: text, integer, \
-                 number, date or boolean"
-)]
-pub enum TableOf {
-    /// A relation, as `founder of`, whose facts become rows.
-    Relation(String),
-    /// A table that the model is asked for, passage by passage.
-    Target(TableTarget),
-}
-
-/// A table of things with what is said of them.
+/// An entry of `tables_of`: a table of things with what is said of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableTarget {
@@ -50,48 +34,32 @@ pub struct TargetColumn {
     pub kind: ColumnKind,
 }
 
-impl fmt::Display for TableOf {
+impl fmt::Display for TableTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Relation(relation) => write!(f, "{relation}"),
-            Self::Target(target) => {
-                let sides = [target.head.clone(), target.tail.clone()].into_iter();
-                let column =
-                    |column: &TargetColumn| format!("{} {}", column.name, column.kind.name());
-                let columns = target.columns.iter().map(column);
-                let all: Vec<String> =
-                    sides.filter(|side| !side.is_empty()).chain(columns).collect();
-                write!(f, "{} ({})", target.relation, all.join(", "))
-            }
-        }
+        let sides = [self.head.clone(), self.tail.clone()].into_iter();
+        let column = |column: &TargetColumn| format!("{} {}", column.name, column.kind.name());
+        let columns = self.columns.iter().map(column);
+        let all: Vec<String> = sides.filter(|side| !side.is_empty()).chain(columns).collect();
+        write!(f, "{} ({})", self.relation, all.join(", "))
     }
 }
 
-impl TableOf {
-    /// The relation, which names the table.
-    fn relation(&self) -> &str {
-        match self {
-            Self::Relation(relation) => relation,
-            Self::Target(target) => &target.relation,
-        }
-    }
-
+impl TableTarget {
     /// What is wrong with the entries of `tables_of`, if anything: a table is found by its relation,
     /// and a column by its name.
     pub fn problem(tables: &[Self]) -> Option<String> {
         let alike = |name: &str| name.trim().to_lowercase();
         let mut relations: Vec<String> = vec![];
-        for (number, table) in (1..).zip(tables) {
-            let relation = alike(table.relation());
+        for (number, target) in (1..).zip(tables) {
+            let relation = alike(&target.relation);
             if relation.is_empty() {
                 return Some(format!("the relation of entry {number} is empty"));
             }
             if relations.contains(&relation) {
-                let relation = table.relation();
+                let relation = &target.relation;
                 return Some(format!("`{relation}` is the relation of two entries"));
             }
             relations.push(relation);
-            let Self::Target(target) = table else { continue };
             if alike(&target.head).is_empty() {
                 return Some(format!("the `head` of `{}` is empty", target.relation));
             }
@@ -109,47 +77,16 @@ impl TableOf {
         }
         None
     }
-}
 
-impl From<&str> for TableOf {
-    fn from(relation: &str) -> Self {
-        Self::Relation(relation.to_owned())
-    }
-}
-
-impl TableTarget {
     /// What it is asked with: rows of another table are asked for again.
     pub(crate) fn id(&self) -> Id {
         let mut parts: Vec<&[u8]> =
             vec![self.relation.as_bytes(), self.head.as_bytes(), self.tail.as_bytes()];
         for column in &self.columns {
-            // As the first bases spelled it: their rows are found by this id.
-            let kind = match column.kind {
-                ColumnKind::Boolean => "truth",
-                kind => kind.name(),
-            };
-            parts.extend([column.name.as_bytes(), kind.as_bytes()]);
+            parts.extend([column.name.as_bytes(), column.kind.name().as_bytes()]);
         }
         hash(&parts)
     }
-}
-
-/// The tables that a model is asked for.
-pub(crate) fn targets(tables: &[TableOf]) -> Vec<TableTarget> {
-    let target = |table: &TableOf| match table {
-        TableOf::Target(target) => Some(target.clone()),
-        TableOf::Relation(_) => None,
-    };
-    tables.iter().filter_map(target).collect()
-}
-
-/// The relations whose facts become tables.
-pub(crate) fn relations(tables: &[TableOf]) -> Vec<String> {
-    let relation = |table: &TableOf| match table {
-        TableOf::Relation(relation) => Some(relation.clone()),
-        TableOf::Target(_) => None,
-    };
-    tables.iter().filter_map(relation).collect()
 }
 
 impl TargetColumn {
@@ -225,19 +162,20 @@ mod tests {
 
     #[test]
     fn tables_and_columns_have_names_of_their_own() {
-        let problem = |json: &str| TableOf::problem(&serde_json::from_str::<Vec<_>>(json).unwrap());
+        let problem =
+            |json: &str| TableTarget::problem(&serde_json::from_str::<Vec<_>>(json).unwrap());
         let target = |relation: &str, head: &str, columns: &str| {
             format!(r#"{{"relation": "{relation}", "head": "{head}", "columns": [{columns}]}}"#)
         };
         let year = r#"{"name": "year"}"#;
         let right = target("approved by", "medicine", year);
-        assert_eq!(problem(&format!(r#"["founder of", {right}]"#)), None);
+        assert_eq!(problem(&format!("[{right}]")), None);
         for (json, said) in [
             (
-                format!(r#"["Approved by", {right}]"#),
+                format!("[{}, {right}]", target("Approved by", "drug", year)),
                 "`approved by` is the relation of two entries",
             ),
-            (r#"[" "]"#.to_owned(), "the relation of entry 1 is empty"),
+            (format!("[{}]", target(" ", "a", year)), "the relation of entry 1 is empty"),
             (format!("[{}]", target("a", "", year)), "the `head` of `a` is empty"),
             (format!("[{}]", target("a", "Year", year)), "the column `year` of `a` has no name"),
             (
@@ -247,22 +185,12 @@ mod tests {
         ] {
             assert!(problem(&json).is_some_and(|problem| problem.starts_with(said)), "{json}");
         }
-        let wrong =
-            serde_json::from_str::<TableOf>(&target("a", "b", r#"{"name": "c", "type": "day"}"#));
-        assert!(wrong.unwrap_err().to_string().contains("integer, number, date or boolean"));
-    }
-
-    #[test]
-    fn a_boolean_under_its_former_name_is_the_same_column_of_the_same_table() {
-        let read = |kind: &str| {
-            let column = format!(r#"{{"name": "sold", "type": "{kind}"}}"#);
-            let json = format!(r#"{{"relation": "a", "head": "b", "columns": [{column}]}}"#);
-            serde_json::from_str::<TableTarget>(&json).unwrap()
-        };
-        let (former, named) = (read("truth"), read("boolean"));
-        assert_eq!(former, named);
-        let parts: [&[u8]; 5] = [b"a", b"b", b"", b"sold", b"truth"];
-        assert_eq!(named.id(), hash(&parts), "rows of existing bases are found");
+        let wrong = serde_json::from_str::<TableTarget>(&target(
+            "a",
+            "b",
+            r#"{"name": "c", "type": "day"}"#,
+        ));
+        assert!(wrong.is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
 use crate::Calibration;
-use crate::{FeedbackSettings, GraphSettings, SearchSettings, TableOf, VectorLayers};
+use crate::{FeedbackSettings, GraphSettings, SearchSettings, TableTarget, VectorLayers};
 
 pub(crate) use self::reading::LARGEST;
 pub use self::reading::ReadingSettings;
@@ -56,9 +56,8 @@ pub struct KbSettings {
     pub summaries: bool,
     /// Whether entities are grouped into communities.
     pub communities: bool,
-    /// Relations whose facts become tables, as `founder of`, and tables that the model of role
-    /// `distiller` is asked for, with their typed columns.
-    pub tables_of: Vec<TableOf>,
+    /// Tables that the model of role `distiller` fills, passage by passage.
+    pub tables_of: Vec<TableTarget>,
     /// Whether vectors are stored as the embedder gives them, four bytes a dimension, and not as one
     /// byte a dimension. It holds for vectors that are stored from then on with another embedder.
     pub keep_f32: bool,

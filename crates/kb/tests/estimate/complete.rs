@@ -145,7 +145,6 @@ fn everything() -> KbSettings {
         tags: true,
         summaries: true,
         communities: true,
-        tables_of: vec!["founder of".into()],
         ..KbSettings::default()
     }
 }

@@ -264,23 +264,6 @@ async fn entities_of(base: &Base, number: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn tables_are_made_of_a_relation_and_kept_up() {
-    let mut works = Works::new();
-    works.bench.settings.tables_of = vec!["founder of".into()];
-    works.bench.write("a.txt", "Mara Quill founded Low Tide Press.");
-    works.bench.write("b.txt", "Jon Reed founded Varn Works.");
-    let base = works.open();
-    assert_eq!(works.index(&base).await.extracted.rows, 2);
-    let calls = works.rules.all_calls();
-    works.bench.settings.tables_of.push("founded by".into());
-    assert_eq!(works.index(&base).await.extracted.rows, 4);
-    assert_eq!(works.rules.all_calls(), calls, "no model is needed once the facts are there");
-    works.bench.write("b.txt", "Nothing at all.");
-    works.bench.settings.tables_of.pop();
-    assert_eq!(works.index(&base).await.extracted.rows, 1);
-}
-
-#[tokio::test]
 async fn an_embedder_settles_what_words_leave_open() {
     let works = Works::new();
     // One shared word is chance for the rules; the toy embedder sees the words of the name, too.

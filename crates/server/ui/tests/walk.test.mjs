@@ -435,6 +435,12 @@ walk("settings: models, a prompt edited and restored, usage statistics", async (
   await page.goto(`${server.url}/settings`);
   await page.getByRole("button", { name: "Test" }).first().click();
   await page.locator("td .chip").first().waitFor({ timeout: 60_000 });
+  await page.getByRole("button", { name: "Find servers on this machine" }).click();
+  await page.getByText("No model server runs on this machine.").or(page.locator(".found").first()).waitFor();
+  await page.getByLabel("Address").fill("http://127.0.0.1:9/v1");
+  await page.getByLabel("Model", { exact: true }).fill("none");
+  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByText("127.0.0.1:9").last().waitFor();
   const role = page.getByLabel("reader", { exact: true });
   const before = await role.inputValue();
   const other = (await role.locator("option").allTextContents()).at(-1);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Phase;
 use crate::extract::names::form;
-use crate::extract::{TableTarget, occurs_somehow, targets};
+use crate::extract::{TableTarget, occurs_somehow};
 use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::store::{Id, StoreReader, Task, hash};
 
@@ -59,7 +59,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// `None` where the settings ask for no table.
     pub(crate) fn new(context: &Arc<BuildContext>) -> Option<Self> {
-        let targets = targets(&context.settings.tables_of);
+        let targets = context.settings.tables_of.clone();
         let mut parts = vec![context.prompt_input(Self::PROMPT.name).to_be_bytes()];
         parts.extend(targets.iter().map(|target| target.id().to_be_bytes()));
         let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_slice()).collect();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use axum::Json;
 use axum::extract::State;
 use halma_engine::{
-    Connection, LOCAL_SERVERS, Loaded, ModelServer, OFFLINE, Trial, discover, replace_file,
+    Config, Connection, LOCAL_SERVERS, Loaded, ModelServer, OFFLINE, Trial, discover, replace_file,
     try_connection, with_reader_only,
 };
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,8 @@ pub(crate) struct ModelAddress {
     url: String,
     /// The name of the model on the server.
     model: String,
-    /// The environment variable of Halma's server that holds the key; keys are never sent over HTTP.
+    /// The environment variable of Halma's server that holds the key. It begins with `HALMA_` or is
+    /// named in the configuration: other variables are not sent to an address that a client gives.
     #[serde(default)]
     key_env: String,
 }
@@ -51,7 +52,13 @@ pub(crate) struct ModelConnection {
 }
 
 impl ModelAddress {
-    fn connection(&self) -> Result<Connection, Problem> {
+    fn connection(&self, config: &Config) -> Result<Connection, Problem> {
+        let key_env = self.key_env.trim();
+        let is_named = config.models.values().any(|model| model.key_env == key_env);
+        if !key_env.is_empty() && !key_env.starts_with("HALMA_") && !is_named {
+            let problem = Problem::unfit(format!("`{key_env}` is not a variable for keys"));
+            return Err(problem.hint("give it a name that begins with `HALMA_`"));
+        }
         let url = self.url.trim().trim_end_matches('/');
         if url.is_empty() || self.model.trim().is_empty() {
             let problem = Problem::unfit("`url` and `model` name a model of a server");
@@ -60,7 +67,7 @@ impl ModelAddress {
         Ok(Connection {
             url: url.to_owned(),
             model: self.model.trim().to_owned(),
-            key_env: self.key_env.trim().to_owned(),
+            key_env: key_env.to_owned(),
             key_file: None,
             file: None,
         })
@@ -81,9 +88,14 @@ pub(crate) async fn trial(
     MayAdmin(caller): MayAdmin,
     JsonBody(address): JsonBody<ModelAddress>,
 ) -> Result<Json<Trial>, Problem> {
-    let config = address.connection()?.config();
     let engine = caller.workspace.engine();
-    Ok(Json(try_connection(engine.config(), "new", &config).await?))
+    let config = address.connection(engine.config())?.config();
+    let tried = try_connection(engine.config(), "new", &config).await;
+    // It is the client's address that does not work.
+    tried.map(Json).map_err(|error| {
+        let hint = "check the address, the name of the model, and the variable with its key";
+        Problem::unfit(Problem::from(error).detail).hint(hint)
+    })
 }
 
 /// Connect a model: it is added to the configuration file and in use from the next question on.
@@ -94,7 +106,7 @@ pub(crate) async fn connect(
     MayAdmin(_caller): MayAdmin,
     JsonBody(new): JsonBody<ModelConnection>,
 ) -> Result<Json<Models>, Problem> {
-    let connection = new.address.connection()?;
+    let connection = new.address.connection(&app.loaded().config)?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let fits = !new.name.is_empty() && new.name.len() <= LONGEST_NAME && new.name != OFFLINE;
     if !fits || !new.name.chars().all(is_name) {

@@ -42,8 +42,10 @@ async fn a_model_is_tried_and_connected_over_http() {
         assert_eq!(post("/api/v1/models", &wanted).await.status(), 422, "{name}");
     }
     assert_eq!(post("/api/v1/models/trial", &json!({"url": "", "model": ""})).await.status(), 422);
+    let secret = json!({"url": double.url(), "model": "double", "key_env": "PATH"});
+    assert_eq!(post("/api/v1/models/trial", &secret).await.status(), 422);
     let gone = json!({"url": "http://127.0.0.1:9/v1", "model": "m"});
-    assert!(post("/api/v1/models/trial", &gone).await.status().is_server_error());
+    assert_eq!(post("/api/v1/models/trial", &gone).await.status(), 422);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     world.stop().await;
 }

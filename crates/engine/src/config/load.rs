@@ -325,7 +325,7 @@ mod tests {
         let column =
             "{ relation = \"a\", head = \"b\", columns = [{ name = \"c\", type = \"day\" }] }";
         let error = load_text(&format!("[kb]\ntables_of = [{column}]\n")).err().unwrap();
-        assert_eq!(error.key, "kb.tables_of", "{error}");
+        assert_eq!(error.key, "kb.tables_of.columns.type", "{error}");
     }
 
     #[test]

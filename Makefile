@@ -70,7 +70,7 @@ heads: ## train the heads of the offline model again: DATA=FOLDER [MINUTES for e
 	@train/heads/make.sh "$(DATA)" $(MINUTES)
 
 robustness: ## every strategy against every kind of bad reply, and its calls and tokens: docs/robustness.md, docs/reference/calls-and-tokens.md (minutes)
-	cargo test --workspace --test robustness -- --ignored
+	cargo test --workspace --test robustness -- --ignored --skip a_real_model
 
 # MODEL is the API of a server that runs, such as http://127.0.0.1:8080/v1.
 real-model: ## what a real model replies to the prompts of the strategies: docs/real-models.md (an hour on two cores) MODEL=URL NAME=… [CALLS=…]

@@ -18,6 +18,9 @@ const LONGEST_LOAD: Duration = Duration::from_mins(5);
 /// A server that is alive replies within this.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How often the end of the output of a program that has ended is waited for.
+const LAST_READS: usize = 5;
+
 /// Lines of the server's last output that an error shows.
 const SHOWN_LINES: usize = 3;
 
@@ -90,11 +93,11 @@ impl ChildServer {
                     Some(false) if running.as_ref().is_some_and(|child| child.is_ready) => {
                         *running = None;
                     }
-                    Some(false) => return Err(self.failed(running.take())),
+                    Some(false) => return Err(self.failed(running.take()).await),
                 },
             }
             if began.elapsed() > LONGEST_LOAD {
-                return Err(self.failed(running.take()));
+                return Err(self.failed(running.take()).await);
             }
             tokio::time::sleep(INTERVAL).await;
         }
@@ -109,7 +112,18 @@ impl ChildServer {
         if body["data"][0]["id"] == *self.model { Listening::Ready } else { Listening::Other }
     }
 
-    fn failed(&self, ended: Option<Running>) -> LlmError {
+    async fn failed(&self, ended: Option<Running>) -> LlmError {
+        let is_read = || {
+            let reader = ended.as_ref().and_then(|child| child.reader.as_ref());
+            reader.is_none_or(std::thread::JoinHandle::is_finished)
+        };
+        // What a program has said last may still be on its way.
+        for _ in 0..LAST_READS {
+            if is_read() {
+                break;
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
         let said = ended.map(|child| child.last_lines.lock().join(" · ")).unwrap_or_default();
         let program = &self.command.program;
         LlmError::refused(format!(
@@ -126,6 +140,8 @@ struct Running {
     /// Closed at the end, which ends the program.
     _open: Option<ChildStdin>,
     last_lines: Arc<Mutex<Vec<String>>>,
+    /// Reads these lines until the output ends.
+    reader: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Running {
@@ -137,9 +153,8 @@ impl Running {
             .spawn()
             .map_err(|e| LlmError::refused(format!("cannot start `{}`: {e}", command.program)))?;
         let last_lines = Arc::new(Mutex::new(vec![]));
-        if let Some(output) = child.stderr.take() {
+        let reader = child.stderr.take().map(|output| {
             let lines = Arc::clone(&last_lines);
-            // Ends with the output, whatever it holds.
             std::thread::spawn(move || {
                 for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
                     let line = String::from_utf8_lossy(&line).trim().to_owned();
@@ -149,9 +164,9 @@ impl Running {
                     }
                     lines.push(line);
                 }
-            });
-        }
-        Ok(Self { is_ready: false, _open: child.stdin.take(), child, last_lines })
+            })
+        });
+        Ok(Self { is_ready: false, _open: child.stdin.take(), child, last_lines, reader })
     }
 
     fn is_alive(&mut self) -> bool {

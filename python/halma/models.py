@@ -2827,6 +2827,10 @@ class Trial(BaseModel):
     """
     What a question will take.
     """
+    is_slow: bool
+    """
+    Whether a question takes too long where the model has all roles: it should only read.
+    """
     json_: Annotated[str, Field(alias='json')]
     """
     In which form its server takes requests for JSON.

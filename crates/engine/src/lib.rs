@@ -46,8 +46,8 @@ pub use halma_kb::{
     WorkerKind, serve_worker,
 };
 pub use halma_kb::{
-    BUILD_LOCK, BackupError, BackupReport, KbError, ListedDocument, RestoreOptions, RestoreReport,
-    SERVER_LOCK, backup, may_hold_records, restore,
+    BUILD_LOCK, BackupError, BackupReport, FileLock, KbError, ListedDocument, RestoreOptions,
+    RestoreReport, SERVER_LOCK, backup, may_hold_records, restore,
 };
 pub use halma_kg::{
     KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use halma_core::ConfigError;
-use halma_engine::{Engine, Loaded, SERVER_LOCK};
+use halma_engine::{Engine, FileLock, Loaded, SERVER_LOCK};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -273,7 +273,7 @@ fn seconds(seconds: f64) -> Duration {
 /// The place of the one server of a base, as long as it is held. It is taken before the base is
 /// opened, so that a second server changes nothing in it.
 pub struct ServerLock {
-    _file: std::fs::File,
+    _lock: FileLock,
 }
 
 impl ServerLock {
@@ -291,7 +291,7 @@ impl ServerLock {
         std::fs::create_dir_all(dir).map_err(failed)?;
         let file = std::fs::File::create(dir.join(SERVER_LOCK)).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(Self { _lock: FileLock(file) }),
             Err(std::fs::TryLockError::WouldBlock) => {
                 Err(ServeError::InUse { dir: dir.display().to_string() })
             }

@@ -41,10 +41,10 @@ pub(crate) async fn run(args: &Init) -> anyhow::Result<()> {
     // First, so that a file that cannot be changed costs no trial.
     let after = connection.add_to(&before, &shown, &args.name)?;
     let trial = try_out(args, &connection).await?;
-    let after = if trial.is_slow() { with_reader_only(&after, &args.name) } else { after };
+    let after = if trial.is_slow { with_reader_only(&after, &args.name) } else { after };
     write(&args.file, &after)?;
     let mut tried = describe(&trial);
-    if trial.is_slow() {
+    if trial.is_slow {
         tried += "Each call takes long, so the model reads and writes answers, and rules do the other \
                   steps: [roles] in the file.\n";
     }

@@ -167,10 +167,10 @@ pub fn with_reader_only(text: &str, name: &str) -> String {
          \"extractive\"\nreader = {}\n",
         toml::Value::from(name)
     );
-    let heading = "\n[roles]\n";
-    match text.split_once(heading) {
-        Some((before, after)) => format!("{before}{heading}{keys}{after}"),
-        None => format!("{}\n{heading}{keys}", text.trim_end()),
+    let is_heading = |line: &&str| line.trim_start().starts_with("[roles]");
+    match text.split_inclusive('\n').find(is_heading) {
+        Some(heading) => text.replacen(heading, &format!("{heading}\n{keys}"), 1),
+        None => format!("{}\n\n[roles]\n{keys}", text.trim_end()),
     }
 }
 
@@ -226,9 +226,13 @@ mod tests {
         let config: Config = toml::from_str(&with_reader_only(&text, "main")).unwrap();
         assert_eq!(config.roles["reader"], "main");
         assert_eq!(config.roles["default"], "extractive");
-        let empty = format!("\n[roles]\n# reader = 1\n\n{text}");
-        let config: Config = toml::from_str(&with_reader_only(&empty, "main")).unwrap();
-        assert_eq!(config.roles["reader"], "main");
+        for heading in ["\n[roles]\n# reader = 1\n", "[roles] # mine\r\n", "[kb]\r\n[roles]\r\n"] {
+            let whole = with_reader_only(&format!("{heading}{text}"), "main");
+            let config: Config = toml::from_str(&whole).unwrap();
+            assert_eq!(config.roles["reader"], "main", "{heading}");
+        }
+        let end = with_reader_only(&format!("{text}[roles]"), "main");
+        assert!(toml::from_str::<Config>(&end).is_ok_and(|config| config.roles.len() == 2));
         let given = format!("[roles]\ndefault = \"main\"\n{text}");
         assert_eq!(with_reader_only(&given, "main"), given);
     }

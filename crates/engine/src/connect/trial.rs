@@ -60,19 +60,14 @@ pub struct Trial {
     pub context: Option<u64>,
     /// What a question will take.
     pub efforts: Vec<EffortEstimate>,
+    /// Whether a question takes too long where the model has all roles: it should only read.
+    pub is_slow: bool,
     /// What should be changed, if anything.
     pub advice: Option<String>,
 }
 
 /// Seconds for a question with all roles from which a model only reads.
 const SLOW: f64 = 60.0;
-
-impl Trial {
-    /// Whether a question takes too long where the model has all roles.
-    pub fn is_slow(&self) -> bool {
-        self.efforts.iter().any(|one| one.effort == Effort::Deep && one.seconds > SLOW)
-    }
-}
 
 /// What a question will take at an effort.
 #[derive(Debug, Clone, Serialize)]
@@ -93,7 +88,7 @@ pub async fn try_connection(
     let key = format!("models.{name}");
     let endpoint = assemble::endpoint(model, &key).map_err(|e| config.named(e))?;
     let prompts = assemble::prompts(config).map_err(|e| config.named(e))?;
-    let failed = |source| EngineError::Run(Error::Llm { model: model.model.clone(), source });
+    let failed = |source| EngineError::Run(Error::Llm { model: model.served_name(), source });
     let url = endpoint.url.clone();
     let llm = OpenAi::new(endpoint).map_err(|e| config.named(assemble::at(e, &key)))?;
     let began = Instant::now();
@@ -186,13 +181,15 @@ impl TimedReply {
                 usd: price.cost(Usage { prompt_tokens, completion_tokens, ..Usage::default() }),
             }
         };
+        let efforts: Vec<EffortEstimate> = Effort::ALL.into_iter().map(estimate).collect();
         Trial {
             outcome,
             json,
             prompt_tokens_per_second: read,
             tokens_per_second: written,
             context,
-            efforts: Effort::ALL.into_iter().map(estimate).collect(),
+            is_slow: efforts.iter().any(|one| one.effort == Effort::Deep && one.seconds > SLOW),
+            efforts,
             advice: advice(outcome, context),
         }
     }

@@ -53,12 +53,14 @@ impl Effort {
         }
     }
 
-    /// What a question needs where a model has all roles, as measured on a question of the demo with
-    /// Qwen2.5-Coder-1.5B; `exhaustive` is not measured and counts as two of `deep`.
+    /// What a question needs where a model has all roles. `quick` and `deep` were measured on a
+    /// question of the demo with Qwen2.5-Coder-1.5B. `normal` is the mean of `auto` in
+    /// `docs/reference/calls-and-tokens.md` and the call that writes the answer. `exhaustive` is not
+    /// measured and counts as two of `deep`.
     pub(crate) fn expected(self) -> ExpectedUse {
         let (calls, prompt_tokens, completion_tokens) = match self {
             Self::Quick => (2, 1_840, 80),
-            Self::Normal => (4, 3_200, 160),
+            Self::Normal => (6, 5_800, 220),
             Self::Deep => (12, 8_100, 460),
             Self::Exhaustive => (24, 16_200, 920),
         };

@@ -39,7 +39,7 @@ impl Engine {
         })?;
         let endpoint = assemble::endpoint(model, &format!("models.{name}"));
         let reply = ping(endpoint.map_err(|e| self.config.named(e))?).await;
-        let failed = |source| EngineError::Run(Error::Llm { model: model.model.clone(), source });
+        let failed = |source| EngineError::Run(Error::Llm { model: model.served_name(), source });
         Ok(reply.map_err(failed)?.took.as_secs_f64() * 1e3)
     }
 }

@@ -46,14 +46,8 @@ impl Inspector<'_> {
     }
 
     fn export_lines(reader: &StoreReader<'_>, into: &mut dyn Write) -> Result<(), ExportFailure> {
-        Self::each_node(reader, &mut |node| {
-            serde_json::to_writer(&mut *into, &node).map_err(std::io::Error::from)?;
-            Ok(into.write_all(b"\n")?)
-        })?;
-        Self::each_edge_line(reader, &mut |edge| {
-            serde_json::to_writer(&mut *into, &edge).map_err(std::io::Error::from)?;
-            Ok(into.write_all(b"\n")?)
-        })
+        Self::each_node(reader, &mut |node| write_line(into, &node))?;
+        Self::each_edge_line(reader, &mut |edge| write_line(into, &edge))
     }
 
     fn each_node(
@@ -124,6 +118,11 @@ impl Inspector<'_> {
         }
         Ok(())
     }
+}
+
+fn write_line(into: &mut dyn Write, line: &impl Serialize) -> Result<(), ExportFailure> {
+    serde_json::to_writer(&mut *into, line).map_err(std::io::Error::from)?;
+    Ok(into.write_all(b"\n")?)
 }
 
 /// Why an export ended.

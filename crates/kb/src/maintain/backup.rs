@@ -13,6 +13,7 @@ use super::archive;
 use super::error::BackupError;
 use super::tree::{self, FolderKind, Mirror};
 use crate::base::store_dir;
+use crate::lock_file::FileLock;
 
 /// What a backup did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -131,11 +132,11 @@ fn key_file(dir: &Path) -> &'static str {
     names.into_iter().find(|name| dir.join(name).exists()).unwrap_or(names[0])
 }
 
-fn lock(dir: &Path, name: &Path) -> Result<File, BackupError> {
+fn lock(dir: &Path, name: &Path) -> Result<FileLock, BackupError> {
     let path = dir.join("backup.lock");
     let file = File::create(&path).map_err(BackupError::io(&path, "create"))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(FileLock(file)),
         Err(TryLockError::WouldBlock) => Err(BackupError::Busy { path: name.to_owned() }),
         Err(TryLockError::Error(e)) => Err(BackupError::io(&path, "lock")(e)),
     }

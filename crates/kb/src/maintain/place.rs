@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::BackupError;
 use super::tree;
-use crate::lock_file::{self, BUILD_LOCK, SERVER_LOCK};
+use crate::lock_file::{self, BUILD_LOCK, FileLock, SERVER_LOCK};
 
 const LOCKS: [&str; 2] = [SERVER_LOCK, BUILD_LOCK];
 
@@ -14,7 +14,7 @@ pub(super) struct LockedPlace {
     dir: PathBuf,
     /// Whether there was no folder before.
     is_new: bool,
-    _files: Vec<File>,
+    _locks: Vec<FileLock>,
 }
 
 impl LockedPlace {
@@ -23,9 +23,9 @@ impl LockedPlace {
     pub(super) fn take(dir: &Path) -> Result<Self, BackupError> {
         let is_new = !dir.exists();
         fs::create_dir_all(dir).map_err(BackupError::io(dir, "create"))?;
-        let mut files = vec![];
+        let mut locks = vec![];
         for name in LOCKS {
-            files.push(lock(dir, name)?);
+            locks.push(lock(dir, name)?);
         }
         let workspaces = dir.join(tree::WORKSPACES);
         if workspaces.is_dir() {
@@ -33,11 +33,11 @@ impl LockedPlace {
             for entry in fs::read_dir(&workspaces).map_err(failed())? {
                 let workspace = entry.map_err(failed())?.path();
                 if workspace.is_dir() {
-                    files.push(lock(&workspace, BUILD_LOCK)?);
+                    locks.push(lock(&workspace, BUILD_LOCK)?);
                 }
             }
         }
-        Ok(Self { dir: dir.to_owned(), is_new, _files: files })
+        Ok(Self { dir: dir.to_owned(), is_new, _locks: locks })
     }
 
     /// Puts a restored base into the place; what is there goes when the new one has its name.
@@ -67,10 +67,10 @@ impl LockedPlace {
     }
 }
 
-fn lock(dir: &Path, name: &str) -> Result<File, BackupError> {
+fn lock(dir: &Path, name: &str) -> Result<FileLock, BackupError> {
     let file = lock_file::open(dir, name)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(FileLock(file)),
         Err(TryLockError::WouldBlock) => Err(BackupError::InUse { path: dir.to_owned() }),
         Err(TryLockError::Error(e)) => Err(BackupError::io(&dir.join(name), "lock")(e)),
     }

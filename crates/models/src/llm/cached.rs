@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use super::cache::{Cache, Key};
 use halma_net::Endpoint;
 
-/// Changes whenever what a key is made of changes, so that old entries are never matched.
-const KEY_VERSION: &[u8] = b"halma chat 1";
+/// Changes whenever what a key is made of or the form of a reply changes, so that old entries are never matched.
+const KEY_VERSION: &[u8] = b"halma chat 2";
 
 /// The outcome of a call in progress, for requests that are equal to it.
 type Flight = Arc<tokio::sync::Mutex<Option<Result<ChatReply, LlmError>>>>;

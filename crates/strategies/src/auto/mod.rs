@@ -195,7 +195,7 @@ impl Strategy for Auto {
         if level.number() > highest.number() {
             level = highest;
         }
-        // What a lower level said though the passages did not supports it.
+        // What a lower level said though the passages do not support it.
         let mut below: Option<Answer> = None;
         loop {
             let cx = cx.span(level.name());
@@ -208,9 +208,8 @@ impl Strategy for Auto {
             };
             let above = level.above().filter(|above| above.number() <= highest.number());
             // What a procedure computes or concludes stands in no passage.
-            let is_read = kind == Kind::Factual
-                || (kind == Kind::Quantitative && answer.computation.is_none());
-            let is_concluded = above.is_none() && !is_read;
+            let is_computed = kind != Kind::Quantitative || answer.computation.is_some();
+            let is_concluded = above.is_none() && kind != Kind::Factual && is_computed;
             let judged = if is_concluded && !answer.abstained {
                 Judged::Holds(answer)
             } else {
@@ -269,7 +268,7 @@ impl Auto {
         }
     }
 
-    /// Whether an answer is there and its passages supports it. Where that cannot be asked, it
+    /// Whether an answer is there and its passages support it. Where that cannot be asked, it
     /// holds.
     async fn judged(&self, question: &Question, answer: Answer, cx: &Cx) -> Result<Judged> {
         if answer.abstained {

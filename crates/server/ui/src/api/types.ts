@@ -973,6 +973,7 @@ export interface Trial {
   advice?: string | null;
   context?: number | null;
   efforts: EffortEstimate[];
+  is_slow: boolean;
   json: string;
   outcome: TrialOutcome;
   prompt_tokens_per_second?: number | null;

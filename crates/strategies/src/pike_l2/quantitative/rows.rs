@@ -29,7 +29,9 @@ pub(super) fn single_number(computed: &SqlResult) -> Option<f64> {
 
 /// Whether a text names other numbers than the given one, which may be rounded or a word.
 pub(super) fn names_other_number(text: &str, number: f64) -> bool {
-    let is_close = |read: f64| (read - number).abs() <= ROUNDED * number.abs();
+    // A share may be a percentage.
+    let same = [number, if text.contains('%') { 100.0 * number } else { number }];
+    let is_close = |read: f64| same.iter().any(|n| (read - n).abs() <= ROUNDED * n.abs());
     let is_one = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
         let point = bare.replace(',', "").parse().ok();
@@ -115,6 +117,7 @@ mod tests {
         for text in ["10,250", "10.250 €", "10 250", "about 10,300.", "It is 10250."] {
             assert!(!names_other_number(text, 10250.0), "{text}");
         }
+        assert!(!names_other_number("25 %", 0.25) && names_other_number("25", 0.25));
         for text in ["Four contracts", "4", "Yes", ""] {
             assert!(!names_other_number(text, 4.0), "{text}");
         }

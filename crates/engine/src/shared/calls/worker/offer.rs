@@ -47,10 +47,10 @@ pub(super) fn offers(
         let endpoint = assemble::endpoint(model, &table)?;
         let at = |e| assemble::at(e, &table);
         let llm: Arc<dyn Llm> = Arc::new(OpenAi::new(endpoint).map_err(at)?);
-        let watched = Arc::new(pauses.watch(&model.url, llm));
+        let watched = Arc::new(pauses.watch(&model.api_url(), llm));
         let llm = limited(watched, assemble::limits(model)).map_err(at)?;
-        let (kind, name) = (CallKind::of_chat(&model.model), model.model.clone());
-        let places = model.concurrency;
+        let name = model.served_name();
+        let (kind, places) = (CallKind::of_chat(&name), assemble::limits(model).concurrency);
         by_kind.entry(kind).or_insert(Offer { kind, name, how: How::Chat(llm), places });
     }
     if let Some(embedder) = own_embedder(config, embedder, pauses)? {

@@ -11,6 +11,7 @@ use crate::input::{Passage, Table};
 use crate::lexicon::Lexicon;
 use crate::links::named_things;
 use crate::lists::{cue, is_listed, list};
+use crate::read::cells::Row;
 use crate::words::split;
 
 #[derive(Debug, Deserialize)]
@@ -43,7 +44,9 @@ fn kind(input: &ClassifyInput, lexicon: &Lexicon) -> (&'static str, String) {
     if let Some(cue) = cue("predictive").filter(|cue| *cue != "will" || wills(question)) {
         return ("predictive", reason(cue));
     }
-    let table = input.catalog.tables.iter().find(|table| matches_head(table, question, lexicon));
+    let tables = &input.catalog.tables;
+    let by_head = tables.iter().find(|table| matches_head(table, question, lexicon));
+    let table = by_head.or(tables.first().filter(|_| names_cell(input, lexicon)));
     if let (Some(cue), Some(table)) = (cue("aggregate").or_else(|| cue("extreme")), table) {
         return if is_in_one_row(table, question, lexicon) {
             ("factual", format!("One row of `{}` holds it.", table.name))
@@ -80,6 +83,12 @@ fn matches_head(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
     let stems: HashSet<String> = lexicon.content(question).into_iter().collect();
     let about_people = || list("people").any(|word| stems.contains(&lexicon.stem(word)));
     !stems.is_disjoint(&table.stems(lexicon)) || (table.lists_people() && about_people())
+}
+
+/// Whether the question names a cell of a row that is near.
+fn names_cell(input: &ClassifyInput, lexicon: &Lexicon) -> bool {
+    let stems: HashSet<String> = lexicon.content(&input.question.text).into_iter().collect();
+    input.near.iter().flat_map(Row::all).any(|row| !row.named(&stems, lexicon).is_empty())
 }
 
 /// Whether the number has a column of its own and the question names one thing: `how many beds

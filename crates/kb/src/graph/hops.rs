@@ -18,7 +18,7 @@ pub(super) struct QueryTerms {
 
 impl QueryTerms {
     pub(super) fn new(question: &str, index: &LexicalIndex) -> Result<Self, KbError> {
-        let words = index.query_words(question);
+        let words = index.query_words(question)?;
         let mut idf = vec![];
         for word in &words {
             // A word is as specific as the commonest of its stems.

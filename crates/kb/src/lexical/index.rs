@@ -10,6 +10,7 @@ use tantivy::schema::{
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
+use super::near::terms_of;
 use super::rows::RowColumns;
 use super::top::{Documents, Word};
 use super::writer::open_writer;
@@ -245,10 +246,14 @@ impl LexicalIndex {
         *self.languages.write() = languages;
     }
 
-    /// The words of a query, each by the terms that it is in the languages of the base.
-    pub(crate) fn query_words(&self, text: &str) -> Vec<Vec<String>> {
+    /// The words of a query, each by the terms that it is in the languages of the base; where no
+    /// document has one, by terms that stand for it ([`terms_of`]).
+    pub(crate) fn query_words(&self, text: &str) -> Result<Vec<Vec<String>>, KbError> {
         let languages = self.languages.read().clone();
-        languages.query_words(text)
+        let words = languages.query_words(text).into_iter();
+        let searcher = self.reader.searcher();
+        let terms = words.map(|word| terms_of(word, self.text, &searcher));
+        terms.collect::<tantivy::Result<_>>().map_err(self.failed())
     }
 
     /// Sees what was committed since, here or by another process.
@@ -301,7 +306,7 @@ impl LexicalIndex {
         limit: usize,
         allowed: Option<&Arc<RowSet>>,
     ) -> Result<Vec<(Row, f32)>, KbError> {
-        let words = self.query_words(query.text);
+        let words = self.query_words(query.text)?;
         if words.is_empty() && query.added.is_empty() || limit == 0 {
             return Ok(vec![]);
         }

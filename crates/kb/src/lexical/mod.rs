@@ -4,6 +4,7 @@ mod index;
 mod languages;
 mod memory;
 mod merging;
+mod near;
 mod read_only;
 mod rows;
 mod terms;

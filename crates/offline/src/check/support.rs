@@ -5,7 +5,9 @@ use serde_json::json;
 
 use crate::input::Passage;
 use crate::links::mentions;
+use crate::read::cells;
 use crate::read::confidence::may_fit;
+use crate::read::target::Target;
 use crate::read::text::Text;
 use crate::read::{ReadInput, Reader};
 use crate::weights::{Weights, covered, mass};
@@ -60,6 +62,11 @@ fn score(reader: &Reader<'_>, input: &SupportInput) -> (f32, String) {
     }
     let text = Text::new(&input.context, lexicon);
     let question = Sentence::new(&input.question.text, lexicon);
+    let target = Target::new(&question, input.question.answer_kind, lexicon);
+    let cell = cells::look_up(&question, &target, &input.context, lexicon);
+    if let Some(cell) = cell.filter(|cell| cell.text == answer) {
+        return (1.0, cell.rationale);
+    }
     let stated = lexicon.content(answer);
     let repeats = |stem: &String| question.words.iter().any(|word| word.stem == *stem);
     if !stated.is_empty() && stated.iter().all(repeats) {

@@ -1,4 +1,5 @@
 //! Task `read`: the answer as a span of the context.
+pub(crate) mod cells;
 mod closing;
 mod compare;
 pub(crate) mod confidence;
@@ -12,7 +13,7 @@ mod score;
 mod sides;
 mod steps;
 mod subject;
-mod target;
+pub(crate) mod target;
 pub(crate) mod text;
 mod trained;
 mod yes_no;
@@ -63,14 +64,26 @@ pub(crate) struct Answer {
 /// a guess.
 const LEAST_COVERED: f32 = 0.3;
 
-/// The result of a query is the answer, where it has one column.
+/// The result of a query is the answer: the values of a column, or a row: its first value and, in
+/// brackets, the others.
 fn query_result(input: &ReadInput) -> Option<Answer> {
     input.sql.as_ref()?;
     let value = |row: &Passage| {
-        let (_, value) = row.text.split_once(": ").filter(|_| !row.text.contains("; "))?;
-        Some(value.to_owned())
+        let cells = row.text.split("; ").map(|cell| Some(cell.split_once(": ")?.1));
+        let cells: Vec<&str> = cells.collect::<Option<_>>()?;
+        match cells.split_first()? {
+            (value, []) => Some((*value).to_owned()),
+            (first, others) if input.context.len() == 1 => {
+                Some(format!("{first} ({})", others.join(", ")))
+            }
+            _ => None,
+        }
     };
     let values: Option<Vec<String>> = input.context.iter().map(value).collect();
+    // Whether there is none, or only none of what the question means, nobody can tell.
+    if values.as_deref() == Some(&["0".to_owned()]) {
+        return Some(abstain("No row of the table fits the question."));
+    }
     let text = values.filter(|values| !values.is_empty())?.join(", ");
     Some(Answer { text, rationale: "It is computed by a query over a table.".into() })
 }
@@ -124,6 +137,9 @@ impl<'a> Reader<'a> {
         }
         if text.lines.is_empty() {
             return abstain("There is nothing to answer from.");
+        }
+        if let Some(found) = cells::look_up(&question, &query.target, &input.context, lexicon) {
+            return found;
         }
         // Weights by rarity in the context would make a word it lacks the heaviest.
         let plain = mass(&question, &Weights::default());

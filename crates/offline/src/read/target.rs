@@ -70,7 +70,7 @@ fn by_cue(question: &Sentence, words: &[String], lexicon: &Lexicon) -> Target {
         "where" => plain(Sort::Place),
         "how" if ["many", "much"].contains(&next) => Target {
             sort: Sort::Number,
-            head: words.get(at + 2).map(|word| lexicon.stem(word)),
+            head: counted(question, words, at + 2).map(|word| lexicon.stem(word)),
             at,
         },
         "how" if ["old", "long", "tall", "high", "far", "big", "large"].contains(&next) => {
@@ -80,6 +80,15 @@ fn by_cue(question: &Sentence, words: &[String], lexicon: &Lexicon) -> Target {
         "why" => plain(Sort::Common),
         _ => by_head(question, words, at, lexicon),
     }
+}
+
+/// The noun of what is counted: `segments` of `how many mirror segments`.
+fn counted<'w>(question: &Sentence, words: &'w [String], at: usize) -> Option<&'w String> {
+    let first = words.get(at)?;
+    let plural = |word: &&String| word.len() > 3 && word.ends_with('s') && !word.ends_with("ss");
+    let next = words.get(at + 1).filter(|_| !question.words[at + 1].stop);
+    let next = next.filter(|next| plural(next) && !plural(&first));
+    Some(next.unwrap_or(first))
 }
 
 /// The word that asks: the first of the sentence, else one that no comma or noun makes relative.

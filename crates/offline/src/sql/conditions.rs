@@ -7,6 +7,7 @@ use crate::decompose::tokens::{Token, tokens};
 use crate::input::Column;
 use crate::links::mentions;
 use crate::lists::list;
+use crate::words::split;
 
 /// The conditions of a query, with the columns that they use.
 #[derive(Default)]
@@ -40,7 +41,7 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
     for (at, column) in texts() {
         let values = table.samples.iter().filter_map(|row| row.get(at)?.as_str());
         // `North Varn` is not `Varn`: the longest value that is named counts.
-        let named = values.filter(|value| mentions(question.text, value));
+        let named = values.filter(|value| question.names(value));
         let longest = named.max_by_key(|value| value.len());
         if let Some(value) = longest.filter(|value| !is_covered(&covered, value)) {
             rows.add(column, format!("{} = {}", quote_name(&column.name), quote_text(value)));
@@ -81,6 +82,15 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
 }
 
 impl TableQuestion<'_> {
+    /// Whether it has a value word by word, in the singular or plural.
+    fn names(&self, value: &str) -> bool {
+        let stems = split(value).into_iter().map(|range| self.lexicon.stem(&value[range]));
+        let stems: Vec<String> = stems.collect();
+        let mut asked = self.words.iter().map(|word| self.lexicon.stem(word)).collect::<Vec<_>>();
+        asked.retain(|stem| !stem.is_empty());
+        value.chars().count() > 2 && asked.windows(stems.len().max(1)).any(|run| run == stems)
+    }
+
     /// A column of yes and no that the question names is true of the rows that it means, or false
     /// where the question denies something.
     fn add_truths(&self, rows: &mut Rows) {
@@ -123,8 +133,15 @@ impl TableQuestion<'_> {
         }
         let dates: Vec<&Column> =
             columns.iter().filter(|column| column.kind == ColumnKind::Date).collect();
+        let is_named = |date: &Column| {
+            let stems = self.stems_of(date);
+            let bare = ["date", "year"].contains(&date.name.to_lowercase().as_str());
+            bare || stems
+                .iter()
+                .any(|own| self.stems.iter().any(|stem| own.starts_with(stem.as_str())))
+        };
         match dates.as_slice() {
-            [date] if is_year => {
+            [date] if is_year && is_named(date) => {
                 Ok((date, format!("CAST(SUBSTR({}, 1, 4) AS INTEGER)", quote_name(&date.name))))
             }
             _ => Err(format!("No column of `{}` clearly holds {number}.", self.table.name)),

@@ -76,7 +76,7 @@ impl TableQuestion<'_> {
         // `approved` is in `approval date`.
         let is_known = |stem: &String| {
             known.contains(stem)
-                || (stem.len() > 4 && known.iter().any(|one| one.starts_with(stem.as_str())))
+                || (stem.len() > 3 && known.iter().any(|one| one.starts_with(stem.as_str())))
         };
         left.find(|stem| !is_known(stem)).cloned()
     }

@@ -32,7 +32,7 @@ impl TableQuestion<'_> {
     /// `None` where no column clearly answers the question.
     pub(super) fn selection(&self, rows: &Rows) -> Option<SelectClause> {
         let number = self.best_column(rows, |column| column.is_number() && !self.is_key(column));
-        let counts_all = self.names_rows() && !self.names_unused(rows);
+        let counts_all = self.names_rows(rows) && !self.names_unused(rows);
         let count = || counts_all.then(|| SelectClause::new("COUNT(*)".into()));
         // `What does it mean?` asks for no mean.
         if self.has(&["average"]) || self.after("the mean").is_some() {
@@ -44,10 +44,10 @@ impl TableQuestion<'_> {
             return number.map(|number| SelectClause::function("SUM", number)).or_else(count);
         }
         if self.has_listed("descending") {
-            return self.extreme(&Extreme { order: "DESC", function: "MAX" }, number);
+            return self.extreme(&Extreme { order: "DESC", function: "MAX" }, number, rows);
         }
         if self.has_listed("ascending") {
-            return self.extreme(&Extreme { order: "ASC", function: "MIN" }, number);
+            return self.extreme(&Extreme { order: "ASC", function: "MIN" }, number, rows);
         }
         let all_rows = rows.conditions.is_empty();
         let counts = ["how many", "number of", "count"];
@@ -57,29 +57,37 @@ impl TableQuestion<'_> {
                 return Some(SelectClause::new(format!("COUNT(DISTINCT {name})")));
             }
             return match number {
-                // `How many beds does X have?` reads one row; without a row it means all rows.
                 Some(number) if self.table.holds_years(number) => None,
-                Some(number) if all_rows => Some(SelectClause::function("SUM", number)),
-                Some(number) => Some(SelectClause::new(quote_name(&number.name))),
+                // `How many beds does X have?` reads the row of X.
+                Some(number) if self.label().is_some_and(|l| rows.columns.contains(&l.name)) => {
+                    Some(SelectClause::new(quote_name(&number.name)))
+                }
+                Some(number) => Some(SelectClause::function("SUM", number)),
                 None => count(),
             };
         }
         let which = self.has(&["which", "who", "what", "list"]);
         let label = self
             .label()
-            .filter(|label| which && !rows.columns.contains(&label.name) && self.names_rows());
+            .filter(|label| which && !rows.columns.contains(&label.name) && self.names_rows(rows));
         let value = number.or_else(|| self.best_column(rows, |column| !column.is_number()));
         let column = value.or(label).filter(|_| !all_rows)?;
         Some(SelectClause::new(quote_name(&column.name)))
     }
 
     /// The row, the value or the group at one end of an order.
-    fn extreme(&self, extreme: &Extreme, number: Option<&Column>) -> Option<SelectClause> {
+    fn extreme(
+        &self,
+        extreme: &Extreme,
+        number: Option<&Column>,
+        rows: &Rows,
+    ) -> Option<SelectClause> {
         let Extreme { order, function } = extreme;
         let head = self.column_after(&["which", "what"]);
         let which = self.has(&["which", "who", "whose", "where"])
             || self.after("what is the name").is_some();
         let number = number.or_else(|| self.only_date()).or_else(|| self.only_amount());
+        let which = which || number.is_some_and(|number| self.orders_rows(number, rows));
         if let Some(number) = number {
             let Some(label) = head.or(self.label().filter(|_| which)) else {
                 return Some(SelectClause::function(function, number));
@@ -97,6 +105,27 @@ impl TableQuestion<'_> {
             columns: format!("{group}, COUNT(*)"),
             tail: format!(" GROUP BY {group} ORDER BY COUNT(*) {order}, {group} LIMIT 1"),
         })
+    }
+
+    /// Whether a superlative stands before a noun for the rows, and not before the column that they
+    /// are ordered by: `the cheapest chair`, but `the lowest price`.
+    fn orders_rows(&self, number: &Column, rows: &Rows) -> bool {
+        let ends = |word: &String| is_listed("descending", word) || is_listed("ascending", word);
+        let Some(at) = self.words.iter().position(ends) else { return false };
+        let of_number = self.stems_of(number);
+        let next: Vec<String> =
+            self.words[at + 1..].iter().take(2).map(|word| self.lexicon.stem(word)).collect();
+        !next.iter().any(|stem| of_number.contains(stem))
+            && next.iter().any(|stem| self.row_nouns(rows).contains(stem))
+    }
+
+    /// The stems of nouns for the rows: of the table's head, of the column that names them, and of
+    /// the values by which they are chosen.
+    fn row_nouns(&self, rows: &Rows) -> Vec<String> {
+        let label = self.label().map(|label| label.name.replace('_', " "));
+        let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
+        let nouns = heads.into_iter().chain(label).chain(rows.values.iter().cloned());
+        nouns.flat_map(|noun| self.lexicon.content(&noun)).collect()
     }
 
     /// Whether a column numbers the rows: `order` of a table `orders`.
@@ -191,10 +220,9 @@ impl TableQuestion<'_> {
         })
     }
 
-    /// Whether the question names the rows by the table's name or caption.
-    fn names_rows(&self) -> bool {
-        let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
-        let stems: Vec<String> = heads.iter().flat_map(|head| self.lexicon.content(head)).collect();
+    /// Whether the question names the rows.
+    fn names_rows(&self, rows: &Rows) -> bool {
+        let stems = self.row_nouns(rows);
         match self.after("how many").and_then(|at| self.words.get(at)) {
             Some(noun) if self.table.lists_people() && is_listed("people", noun) => true,
             Some(noun) => stems.contains(&self.lexicon.stem(noun)),

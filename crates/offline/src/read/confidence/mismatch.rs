@@ -34,6 +34,7 @@ impl QuestionTarget {
     /// Whether a span is no answer, whatever its kind.
     pub(super) fn is_mismatch(&self, line: &Line, span: &Span, lexicon: &Lexicon) -> bool {
         is_of_cells(line, span)
+            || is_end_of_range(line, span)
             || (span.kind == Kind::Name && !self.says_kind())
             || (self.target.sort == Sort::Thing && self.is_wrong_definition(span))
             || self.asks(AGGREGATES)
@@ -132,6 +133,18 @@ impl QuestionTarget {
         let defines = text.starts_with("what is a ") || text.starts_with("what is an ");
         defines && matches!(span.kind, Kind::Name | Kind::Quoted | Kind::Country)
     }
+}
+
+/// Whether a span is only the end of what it stands in: `from 3 to 14 August`.
+fn is_end_of_range(line: &Line, span: &Span) -> bool {
+    let (words, start) = (&line.sentence.words, span.words.start);
+    let word = |back: usize| Some(line.sentence.word(start.checked_sub(back)?).to_lowercase());
+    let to = |word: String| ["to", "until", "till", "and", "through"].contains(&word.as_str());
+    let dash = start > 0 && ["–", "-", "—"].contains(&line.sentence.gap(start - 1).trim());
+    let begins = |at: usize| words[at].shape == Shape::Digit;
+    matches!(span.kind, Kind::Date(_))
+        && ((dash && begins(start - 1))
+            || (start > 1 && word(1).is_some_and(to) && begins(start - 2)))
 }
 
 /// Whether a span goes over several cells of a row or has two amounts.

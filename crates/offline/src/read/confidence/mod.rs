@@ -9,6 +9,7 @@ use halma_core::text::numbers::CARDINALS;
 use halma_core::text::support::TitledText;
 use halma_core::{AnswerKind, PassageReader};
 
+use super::cells;
 use super::fit::{before, grade};
 use super::target::{Sort, Target};
 use super::text::{Line, Text};
@@ -86,6 +87,11 @@ pub(crate) fn evidence(
         ..Passage::default()
     };
     let passages: Vec<Passage> = passages.iter().map(passage).collect();
+    let cell = cells::look_up(&words, &target, &passages, lexicon);
+    if cell.is_some_and(|cell| cell.text == answer.trim()) {
+        let (fit, sentence, passages) = (1.0, 1.0, 1.0);
+        return AnswerEvidence { fit, sentence, passages, ..AnswerEvidence::default() };
+    }
     let text = Text::new(&passages, lexicon);
     let question_target = QuestionTarget { mass: content(&words, &target), words, target };
     let mut best = AnswerEvidence::default();
@@ -194,6 +200,11 @@ struct QuestionTarget {
 /// that of the answer, and those before a relative clause (`the company that makes X`).
 fn content(question: &Sentence, target: &Target) -> Vec<(String, f32)> {
     let mut mass = mass(question, &Weights::default());
+    // `how high`
+    let asks_how = question.word(target.at).eq_ignore_ascii_case("how");
+    if let Some(degree) = question.words.get(target.at + 1).filter(|_| asks_how) {
+        mass.retain(|(stem, _)| *stem != degree.stem);
+    }
     let kind = matches!(target.sort, Sort::Date | Sort::Year | Sort::Place | Sort::Country);
     let next = question.words.get(target.at + 1).map(|word| &word.stem);
     let asks = ["which", "what"].contains(&question.word(target.at).to_lowercase().as_str());
@@ -216,8 +227,9 @@ impl QuestionTarget {
     ) -> AnswerEvidence {
         let organisations: HashSet<&str> = list("organisation").collect();
         let fit = match self.target.sort {
-            // Whether something holds, and what a thing is, no span says.
+            // Whether something holds, and how it is done, no span says.
             Sort::YesNo => 0.0,
+            _ if self.asks_how() => 0.0,
             _ if self.is_mismatch(line, span, lexicon) => 0.0,
             _ if self.asks_money() => f32::from(u8::from(is_money(line, span))),
             Sort::Number => f32::from(u8::from(self.counts(line, span))),
@@ -240,6 +252,15 @@ impl QuestionTarget {
     fn asks(&self, listed: &[&str]) -> bool {
         let words = 0..self.words.words.len();
         words.into_iter().any(|at| listed.contains(&self.words.word(at).to_lowercase().as_str()))
+    }
+
+    /// Whether it asks for a way to do something: `How do I reset it?`
+    fn asks_how(&self) -> bool {
+        let word = |at: usize| self.words.words.get(at).map(|_| self.words.word(at).to_lowercase());
+        let at = self.target.at;
+        let helps = ["do", "does", "did", "can", "could", "should", "is", "are", "to"];
+        word(at).is_some_and(|word| word == "how")
+            && word(at + 1).is_some_and(|next| helps.contains(&next.as_str()))
     }
 
     fn asks_money(&self) -> bool {

@@ -83,8 +83,8 @@ fn naming(question: &Question, table: &TableSchema, most: usize) -> Option<Strin
     let asked = question.text.to_lowercase().replace('\'', "''");
     let stands = |column: &ColumnSchema| {
         let name = column.name.replace('"', "\"\"");
-        // Short texts stand in everything.
-        format!("(length(\"{name}\") > 2 AND instr('{asked}', lower(\"{name}\")) > 0)")
+        // Short texts stand in everything; `Chairs` stands in `the cheapest chair`.
+        format!("(length(\"{name}\") > 2 AND instr('{asked}', rtrim(lower(\"{name}\"), 's')) > 0)")
     };
     let texts = table.columns.iter().filter(|column| column.kind == ColumnKind::Text);
     let any: Vec<String> = texts.map(stands).collect();

@@ -1,0 +1,88 @@
+//! Terms in the place of a word that no document has: of the English word for an everyday word of
+//! another language, or of the spelling that is nearest.
+use tantivy::query::FuzzyTermQuery;
+use tantivy::schema::Field;
+use tantivy::{Searcher, Term};
+
+use super::{query_analyzer, query_terms};
+
+/// `English word: words of other languages`.
+const TRANSLATIONS: &str = include_str!("translations.txt");
+
+/// Letters of the shortest word that is read as a misspelled one.
+const SHORTEST: usize = 5;
+
+/// The terms of a word, or others in their place where no document has one of them.
+pub(super) fn terms_of(
+    word: Vec<String>,
+    text: Field,
+    searcher: &Searcher,
+) -> tantivy::Result<Vec<String>> {
+    let count = |term: &String| searcher.doc_freq(&Term::from_field_text(text, term));
+    for term in &word {
+        if count(term)? > 0 {
+            return Ok(word);
+        }
+    }
+    let Some(own) = word.first() else { return Ok(word) };
+    let mut others = translations(own);
+    if others.is_empty() {
+        others = nearest(own, text, searcher)?;
+    }
+    let mut counted = vec![];
+    for term in others {
+        counted.push((count(&term)?, term));
+    }
+    let best = counted.into_iter().filter(|(count, _)| *count > 0).max();
+    Ok(best.map_or(word, |(_, term)| vec![term]))
+}
+
+/// The terms of English words for a term of another language.
+fn translations(term: &str) -> Vec<String> {
+    let mut analyzer = query_analyzer();
+    let mut is_term = |word: &str| {
+        let mut same = false;
+        analyzer.token_stream(word).process(&mut |token| same |= token.text == term);
+        same
+    };
+    let lines = TRANSLATIONS.lines().filter_map(|line| line.split_once(": "));
+    let english = lines.filter(|(_, foreign)| foreign.split(' ').any(&mut is_term));
+    english.flat_map(|(english, _)| query_terms(english)).collect()
+}
+
+/// The terms of the index that differ from a term by one letter, and begin as it does.
+fn nearest(term: &str, text: Field, searcher: &Searcher) -> tantivy::Result<Vec<String>> {
+    let is_word = term.chars().count() >= SHORTEST && term.chars().all(char::is_alphabetic);
+    let mut found = vec![];
+    if !is_word {
+        return Ok(found);
+    }
+    let query = FuzzyTermQuery::new(Term::from_field_text(text, term), 1, true);
+    for segment in searcher.segment_readers() {
+        let index = segment.inverted_index(text)?;
+        let mut near = index.terms().search(query.automaton()?).into_stream()?;
+        while near.advance() {
+            let other = String::from_utf8_lossy(near.key()).into_owned();
+            if other.chars().next() == term.chars().next() {
+                found.push(other);
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everyday_words_have_an_english_one() {
+        for (word, english) in
+            [("gegründet", "found"), ("fondée", "found"), ("cuesta", "price"), ("Miete", "rent")]
+        {
+            let term = query_terms(word).remove(0);
+            assert!(translations(&term).contains(&english.to_owned()), "{word}: {term}");
+        }
+        assert!(translations("walk").is_empty());
+    }
+}

@@ -1,0 +1,169 @@
+//! A cell of a table's row: `Article: Oak table; Unit price (EUR): 449.00` says what the oak table
+//! costs. Only where every word of the question is accounted for.
+use std::collections::HashSet;
+
+use super::Answer;
+use super::target::{Sort, Target};
+use crate::input::Passage;
+use crate::lexicon::Lexicon;
+use crate::lists::{is_listed, list};
+use crate::words::Sentence;
+
+/// A row with its heads and values in order.
+pub(crate) struct Row<'p> {
+    title: &'p str,
+    cells: Vec<(&'p str, &'p str)>,
+}
+
+impl<'p> Row<'p> {
+    /// The rows of a passage: lines of at least two cells.
+    pub(crate) fn all(passage: &'p Passage) -> impl Iterator<Item = Self> {
+        passage.text.lines().filter_map(|line| Self::parse(&passage.title, line))
+    }
+
+    fn parse(title: &'p str, line: &'p str) -> Option<Self> {
+        let cells: Option<Vec<_>> =
+            line.trim().split("; ").map(|cell| cell.split_once(": ")).collect();
+        let cells = cells.filter(|cells| cells.len() > 1)?;
+        Some(Self { title, cells })
+    }
+
+    /// The stems of the values that the question has as a whole.
+    pub(crate) fn named(&self, asked: &HashSet<String>, lexicon: &Lexicon) -> HashSet<String> {
+        let stems = self.cells.iter().map(|(_, value)| lexicon.content(value));
+        let whole = |stems: &Vec<String>| stems.iter().all(|stem| asked.contains(stem));
+        stems.filter(whole).flatten().collect()
+    }
+
+    /// The cell that is asked for; `None` where two fit equally well, and where a word of the
+    /// question is in no cell that the row is told by.
+    fn cell(&self, asked: &Asked<'_>) -> Option<(&'p str, &'p str)> {
+        let lexicon = asked.lexicon;
+        let mut scored: Vec<(usize, usize)> = self
+            .cells
+            .iter()
+            .enumerate()
+            .map(|(at, (head, _))| (asked.score(head, at), at))
+            .collect();
+        scored.retain(|(score, _)| *score > 0);
+        scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        let at = match scored.as_slice() {
+            [(first, _), (second, _), ..] if first == second => return None,
+            [(_, at), ..] => *at,
+            [] => return None,
+        };
+        let (head, value) = self.cells[at];
+        let named = self.named(&asked.stems, lexicon);
+        let label = self.cells.first().map(|(head, _)| *head).unwrap_or_default();
+        let heads = [self.title, label, head].map(|text| lexicon.content(text));
+        let heads: HashSet<String> = heads.into_iter().flatten().collect();
+        let accounted = |stem: &String| named.contains(stem) || heads.contains(stem);
+        let own = lexicon.content(value);
+        let is_told = named.iter().any(|stem| !own.contains(stem));
+        (is_told && !value.is_empty() && asked.stems.iter().all(accounted)).then_some((head, value))
+    }
+}
+
+/// What a question asks of a row.
+struct Asked<'a> {
+    /// The stems of its words, without those that only ask.
+    stems: HashSet<String>,
+    is_money: bool,
+    sort: Sort,
+    lexicon: &'a Lexicon,
+}
+
+impl Asked<'_> {
+    /// How well the head of the column `at` is what is asked for.
+    fn score(&self, head: &str, at: usize) -> usize {
+        let shared =
+            self.lexicon.content(head).iter().filter(|stem| self.stems.contains(*stem)).count();
+        let mut words = head.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+        let is = |lists: &'static [&'static str]| {
+            move |word: String| lists.iter().any(|name| is_listed(name, &word))
+        };
+        let fits = match self.sort {
+            _ if self.is_money => words.any(is(&["money", "currencies"])),
+            Sort::Person => {
+                at == 0 && words.any(|word| word == "name" || is_listed("people", &word))
+            }
+            _ => false,
+        };
+        shared * 2 + usize::from(fits)
+    }
+}
+
+/// The cell that a question asks for, where all rows that the question tells say the same.
+pub(crate) fn look_up(
+    question: &Sentence,
+    target: &Target,
+    passages: &[Passage],
+    lexicon: &Lexicon,
+) -> Option<Answer> {
+    if target.sort == Sort::YesNo {
+        return None;
+    }
+    let words = (0..question.words.len()).map(|at| question.word(at).to_lowercase());
+    let is_money = words.clone().any(|word| is_listed("money", &word))
+        || question.text.to_lowercase().starts_with("how much ");
+    let of_queries: HashSet<String> = list("of queries").map(|word| lexicon.stem(word)).collect();
+    let is_asked = |at: &usize| {
+        let word = question.word(*at).to_lowercase();
+        !question.words[*at].stop && !(is_money && is_listed("money", &word))
+    };
+    let stems =
+        (0..question.words.len()).filter(is_asked).map(|at| question.words[at].stem.clone());
+    let stems = stems.filter(|stem| !of_queries.contains(stem)).collect();
+    let asked = Asked { stems, is_money, sort: target.sort, lexicon };
+    let rows = passages.iter().flat_map(Row::all);
+    let mut found = rows.filter_map(|row| row.cell(&asked));
+    let (head, value) = found.next()?;
+    found.all(|(_, other)| other == value).then(|| Answer {
+        text: with_unit(head, value),
+        rationale: format!("The row has “{head}: {value}”."),
+    })
+}
+
+/// `449.00 EUR` of a column `Unit price (EUR)`.
+fn with_unit(head: &str, value: &str) -> String {
+    let unit = head.strip_suffix(')').and_then(|head| Some(head.rsplit_once('(')?.1));
+    match unit.filter(|unit| is_listed("currencies", &unit.to_lowercase())) {
+        Some(unit) if value.ends_with(|c: char| c.is_ascii_digit()) => format!("{value} {unit}"),
+        _ => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_core::AnswerKind;
+
+    use super::*;
+
+    #[test]
+    fn a_cell_is_read_where_the_question_tells_its_row() {
+        let lexicon = Lexicon::new();
+        let passage =
+            |text: &str| Passage { title: "Shop".into(), text: text.into(), ..Passage::default() };
+        let passages = [
+            passage("Article: Oak bench; Kind: Benches; Unit price (EUR): 449.00; Stock: 12"),
+            passage("Article: Pine bench; Kind: Benches; Unit price (EUR): 289.00; Stock: 30"),
+            passage("Name: Tove Berg; Role: Head of sales; Phone: 4410"),
+        ];
+        for (question, expected) in [
+            ("What does the oak bench cost?", Some("449.00 EUR")),
+            ("How much is a pine bench?", Some("289.00 EUR")),
+            ("Who is the head of sales?", Some("Tove Berg")),
+            ("What is the phone number of Tove Berg?", Some("4410")),
+            ("What does a bench cost?", None),
+            ("What did the oak bench cost in 2020?", None),
+            ("Who is the head of sales in Oslo?", None),
+            ("What is the price of the steel bench?", None),
+            ("Is the price of the oak bench 449?", None),
+        ] {
+            let sentence = Sentence::new(question, &lexicon);
+            let target = Target::new(&sentence, AnswerKind::Short, &lexicon);
+            let found = look_up(&sentence, &target, &passages, &lexicon).map(|found| found.text);
+            assert_eq!(found.as_deref(), expected, "{question}");
+        }
+    }
+}

@@ -574,21 +574,25 @@ def main():
     key = os.environ[given.key_env] if given.key_env else None
     wording = Model(*given.model, key, given.max_calls) if given.model else Rules()
     builder = Builder(given, open_graph(given), search, wording)
+    code = 0
     try:
         builder.build(passages)
-    finally:  # Also when a model fails, with what was made until then.
-        if builder.questions:
-            given.out.parent.mkdir(parents=True, exist_ok=True)
-            lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in builder.questions]
-            given.out.write_text("".join(lines), "utf-8")
-            print(f"{len(lines)} questions in {given.out}")
+    except SystemExit as stop:
+        code = stop.code
+    if code == 2:
+        sys.exit(code)
     dropped = [f"{number} {why}" for why, number in sorted(builder.dropped.items()) if number]
-    summary = f"Tried {builder.tried} names as bridges; dropped: {', '.join(dropped) or 'none'}"
+    summary = f"names tried as bridges: {builder.tried}; dropped: {', '.join(dropped) or 'none'}"
     if not builder.questions:
-        fail(f"no question could be made. {summary}", "see that the sources share names", code=1)
-    print(summary)
+        fail(f"no question could be made; {summary}", "see that the sources share names", code=1)
+    # A model that fails does not cost what was made until then.
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(question, ensure_ascii=False) + "\n" for question in builder.questions]
+    given.out.write_text("".join(lines), "utf-8")
+    print(f"questions in {given.out}: {len(lines)}; {summary}")
     for kind in builder.open_kinds():
         warn(f"{builder.made[kind]} of {given.each} questions of the kind {kind} could be made")
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ class Words(unittest.TestCase):
     def test_words_are_held_whole_and_in_order(self):
         self.assertTrue(blend.holds("Who led the New Horizons team?", "new horizons"))
         self.assertFalse(blend.holds("Who led the News Horizons team?", "New Horizons"))
-        self.assertFalse(blend.holds("anything", "", "!"))
         self.assertTrue(blend.holds("谁发明了飞机？", "飞机"))
         for one, other in [("Łódź", "Lodz"), ("Sinéad O'Connor's", "Sinead O’Connor")]:
             self.assertEqual(blend.fold(one), blend.fold(other))
@@ -120,18 +119,20 @@ class Merging(unittest.TestCase):
 
 class World(unittest.TestCase):
     def test_each_kind_gets_questions_that_hide_bridge_and_answer(self):
-        script = [sys.executable, Path(blend.__file__), "--web", WORLD / "web", "--each", "2"]
         with tempfile.TemporaryDirectory() as folder:
             kb, out = f"{folder}/kb", Path(folder, "out.jsonl")
             for command in (["index", WORLD / "documents"], ["kg", "load", WORLD / "graph.ttl"]):
                 subprocess.run([os.environ["HALMA"], *command, "--kb", kb], check=True,
                                capture_output=True)
-            run = [*script, "--kb", kb, "--out", out]
-            done = subprocess.run(run, capture_output=True, text=True)
+            run = [sys.executable, blend.__file__, "--web", WORLD / "web", "--each", "2",
+                   "--kb", kb, "--out", out]
+            subprocess.run(run, check=True, capture_output=True)
             made = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
             again = subprocess.run(run, capture_output=True, text=True)
             unknown = subprocess.run([*run, "--force", "--kinds", "text-kg"], capture_output=True)
-        self.assertIn("6 questions in", done.stdout)
+            written = out.read_bytes()
+            subprocess.run([*run, "--force"], check=True, capture_output=True)
+            self.assertEqual(out.read_bytes(), written)
         self.assertEqual(sorted(one["type"] for one in made), sorted([*blend.KINDS] * 2))
         for one in made:
             self.assertFalse(blend.holds(one["question"], one["entity"], *one["answers"]), one)
@@ -140,8 +141,7 @@ class World(unittest.TestCase):
             self.assertTrue(blend.holds(blend.text_of(one["sub_source2"]), one["answers"][0]), one)
             sources = {one[key]["source"] for key in ("sub_source1", "sub_source2")}
             self.assertEqual(sources, set(blend.KINDS[one["type"]]))
-        self.assertEqual((again.returncode, unknown.returncode), (2, 2))
-        self.assertIn("--force", again.stderr)
+        self.assertTrue(again.returncode == unknown.returncode == 2 and "--force" in again.stderr)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ use halma_offline::Extractive;
 use super::evidence::collect;
 
 /// The confidence from which an answer of the offline model is shown as an answer.
-const SURE: f32 = 0.75;
+const SURE: f32 = 0.85;
 
 /// Passages that are shown in place of an answer.
 const SHOWN: usize = 3;

@@ -124,10 +124,10 @@ pub(crate) fn look_up(
     })
 }
 
-/// `449.00 EUR` of a column `Unit price (EUR)`.
+/// `449.00 EUR` of a column `Unit price (EUR)`, `64 GB` of `RAM (GB)`.
 fn with_unit(head: &str, value: &str) -> String {
     let unit = head.strip_suffix(')').and_then(|head| Some(head.rsplit_once('(')?.1));
-    match unit.filter(|unit| is_listed("currencies", &unit.to_lowercase())) {
+    match unit.filter(|unit| unit.len() < 5 && !unit.contains(' ')) {
         Some(unit) if value.ends_with(|c: char| c.is_ascii_digit()) => format!("{value} {unit}"),
         _ => value.to_owned(),
     }

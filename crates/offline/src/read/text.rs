@@ -36,6 +36,11 @@ impl Line {
     pub(crate) fn stems(&self) -> HashSet<String> {
         self.sentence.words.iter().map(|word| word.stem.clone()).collect()
     }
+
+    /// Whether it is the row of a table: `Article: Oak bench; Stock: 12`.
+    pub(crate) fn is_row(&self) -> bool {
+        self.sentence.text.split("; ").filter(|cell| cell.contains(": ")).count() > 1
+    }
 }
 
 pub(crate) struct Text {

@@ -186,9 +186,11 @@ impl TableQuestion<'_> {
     /// The unused column of a kind whose name shares most words with the question; `None` where two
     /// share equally many.
     fn best_column(&self, rows: &Rows, is_kind: impl Fn(&Column) -> bool) -> Option<&Column> {
+        let used = self.stems_of_used(rows);
         let shared = |column: &Column| {
             let stems = self.stems_of(column);
             let named = stems.iter().filter(|stem| self.stems.contains(*stem));
+            let named = named.filter(|stem| !used.contains(*stem));
             // `total` asks for a sum, before it names a column.
             named.map(|stem| if self.is_of_queries(stem) { 1 } else { 10 }).sum::<usize>()
         };
@@ -205,11 +207,20 @@ impl TableQuestion<'_> {
         }
     }
 
+    /// The stems of the columns by which the rows are chosen: `interchangeable` names no column
+    /// `interchangeable since` besides.
+    fn stems_of_used(&self, rows: &Rows) -> Vec<String> {
+        let used = self.table.columns.iter().filter(|column| rows.columns.contains(&column.name));
+        used.flat_map(|column| self.stems_of(column)).collect()
+    }
+
     /// Whether the question names a column that neither its rows are chosen by nor names them.
     fn names_unused(&self, rows: &Rows) -> bool {
         let label = self.label().map(|label| &label.name);
         let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
-        let heads: Vec<String> = heads.iter().flat_map(|head| self.lexicon.content(head)).collect();
+        let mut heads: Vec<String> =
+            heads.iter().flat_map(|head| self.lexicon.content(head)).collect();
+        heads.extend(self.stems_of_used(rows));
         let mut unused =
             self.table.columns.iter().filter(|column| {
                 Some(&column.name) != label && !rows.columns.contains(&column.name)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::QuestionTarget;
 use crate::lexicon::Lexicon;
-use crate::lists::{leads, list};
+use crate::lists::{is_listed, leads, list};
 use crate::read::target::Sort;
 use crate::read::text::Line;
 use crate::spans::{Kind, Span, spans};
@@ -33,7 +33,10 @@ const LITTLE: &[&str] = &["be", "have", "do", "cost", "get", "pay", "mean", "tak
 impl QuestionTarget {
     /// Whether a span is no answer, whatever its kind.
     pub(super) fn is_mismatch(&self, line: &Line, span: &Span, lexicon: &Lexicon) -> bool {
-        is_of_cells(line, span)
+        // The cell that is asked for is looked up; what else a row has is not asked for.
+        line.is_row()
+            || is_of_cells(line, span)
+            || is_one_of_amounts(line, span)
             || is_end_of_range(line, span)
             || (span.kind == Kind::Name && !self.says_kind())
             || (self.target.sort == Sort::Thing && self.is_wrong_definition(span))
@@ -50,7 +53,7 @@ impl QuestionTarget {
         let is_plural = asked.is_some_and(|pair| {
             pair[1].ends_with('s') && !pair[1].ends_with("ss") && pair[1].len() > 3
         });
-        is_plural && self.asks(&["are", "were", "have", "do"])
+        is_plural && self.asks(&["are", "were", "have", "do", "does", "did", "can"])
     }
 
     /// The stem of the verb that says what happens, where it is clear: after `who`, or the last word
@@ -78,9 +81,7 @@ impl QuestionTarget {
     /// Whether another thing of the answer's kind stands nearer to a name that the question has:
     /// `signed for Acme by X, and for Globex by Y`.
     fn is_nearer_to_another(&self, line: &Line, span: &Span, lexicon: &Lexicon) -> bool {
-        // What the cells of a row say, they say of the row.
-        let is_row = line.sentence.text.contains("; ");
-        if is_row || !matches!(span.kind, Kind::Name | Kind::Date(_) | Kind::Year(_)) {
+        if !matches!(span.kind, Kind::Name | Kind::Date(_) | Kind::Year(_)) {
             return false;
         }
         let words = &line.sentence.words;
@@ -133,6 +134,20 @@ impl QuestionTarget {
         let defines = text.starts_with("what is a ") || text.starts_with("what is an ");
         defines && matches!(span.kind, Kind::Name | Kind::Quoted | Kind::Country)
     }
+}
+
+/// Whether a span is one of several amounts of money in its sentence: which of them is meant, the
+/// words between them say.
+fn is_one_of_amounts(line: &Line, span: &Span) -> bool {
+    let sentence = &line.sentence;
+    let currency = |at: usize| is_listed("currencies", &sentence.word(at).to_lowercase());
+    let amounts = sentence.words.iter().enumerate().filter(|&(at, word)| {
+        let signed = sentence.text[..word.range.start].ends_with(['€', '$', '£', '¥']);
+        let named = (at.saturating_sub(1)..(at + 2).min(sentence.words.len())).any(currency);
+        word.shape == Shape::Digit && (signed || named)
+    });
+    let is_number = span.words.clone().any(|at| sentence.words[at].shape == Shape::Digit);
+    is_number && amounts.count() > 1
 }
 
 /// Whether a span is only the end of what it stands in: `from 3 to 14 August`.

@@ -583,6 +583,7 @@ def main():
         sys.exit(code)
     dropped = [f"{number} {why}" for why, number in sorted(builder.dropped.items()) if number]
     summary = f"names tried as bridges: {builder.tried}; dropped: {', '.join(dropped) or 'none'}"
+    summary += f"; model calls: {wording.calls}" if given.model else ""
     if not builder.questions:
         fail(f"no question could be made; {summary}", "see that the sources share names", code=1)
     # A model that fails does not cost what was made until then.

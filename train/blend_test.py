@@ -26,8 +26,7 @@ class Words(unittest.TestCase):
         self.assertTrue(blend.holds("Who led the New Horizons team?", "new horizons"))
         self.assertFalse(blend.holds("Who led the News Horizons team?", "New Horizons"))
         self.assertTrue(blend.holds("谁发明了飞机？", "飞机"))
-        for one, other in [("Łódź", "Lodz"), ("Sinéad O'Connor's", "Sinead O’Connor")]:
-            self.assertEqual(blend.fold(one), blend.fold(other))
+        self.assertEqual(blend.fold("Łódź, Sinéad O'Connor's"), blend.fold("Lodz Sinead O’Connor"))
 
     def test_a_part_of_a_name_is_another_name(self):
         names = blend.names_in("In May the University of Arizona saw de la Cruz and Io's moons.")
@@ -84,8 +83,7 @@ class Merging(unittest.TestCase):
         self.assertEqual(self.merge("When was Juno built?"), "When was the one that burned built?")
         self.assertEqual(self.merge("Who led the probe Juno?"), "Who led the one that burned?")
         for question in ["What is Juno's mass?", "Who are Junos?", "Is Juno older than Juno?"]:
-            with self.assertRaisesRegex(blend.Dropped, "not_merged"):
-                self.merge(question)
+            self.assertRaisesRegex(blend.Dropped, "not_merged", self.merge, question)
 
     def test_what_gives_something_away_is_dropped(self):
         clue = blend.Clue("Who built the lift?", "the builder of the lift", NOTE, ["Lenn"])

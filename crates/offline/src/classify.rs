@@ -47,7 +47,8 @@ fn kind(input: &ClassifyInput, lexicon: &Lexicon) -> (&'static str, String) {
     let tables = &input.catalog.tables;
     let by_head = tables.iter().find(|table| matches_head(table, question, lexicon));
     let table = by_head.or(tables.first().filter(|_| names_cell(input, lexicon)));
-    if let (Some(cue), Some(table)) = (cue("aggregate").or_else(|| cue("extreme")), table) {
+    let cue_of_rows = cue("aggregate").or_else(|| cue("extreme")).or_else(|| asks_list(question));
+    if let (Some(cue), Some(table)) = (cue_of_rows, table) {
         return if is_in_one_row(table, question, lexicon) {
             ("factual", format!("One row of `{}` holds it.", table.name))
         } else {
@@ -83,6 +84,15 @@ fn matches_head(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
     let stems: HashSet<String> = lexicon.content(question).into_iter().collect();
     let about_people = || list("people").any(|word| stems.contains(&lexicon.stem(word)));
     !stems.is_disjoint(&table.stems(lexicon)) || (table.lists_people() && about_people())
+}
+
+/// The word by which a question asks for several things: `Which mills are in Varn?`
+fn asks_list(question: &str) -> Option<&'static str> {
+    let words: Vec<String> =
+        split(question).into_iter().take(3).map(|r| question[r].to_lowercase()).collect();
+    let is_plural = |word: &String| word.len() > 3 && word.ends_with('s') && !word.ends_with("ss");
+    let cue = ["which", "list"].into_iter().find(|cue| words.first().is_some_and(|w| w == cue));
+    cue.filter(|_| words[1..].iter().any(is_plural))
 }
 
 /// Whether the question names a cell of a row that is near.

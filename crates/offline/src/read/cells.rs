@@ -57,7 +57,9 @@ impl<'p> Row<'p> {
         let label = self.cells.first().map(|(head, _)| *head).unwrap_or_default();
         let heads = [self.title, label, head].map(|text| lexicon.content(text));
         let heads: HashSet<String> = heads.into_iter().flatten().collect();
-        let accounted = |stem: &String| named.contains(stem) || heads.contains(stem);
+        let accounted = |stem: &String| {
+            named.contains(stem) || heads.contains(stem) || asked.of_queries.contains(stem)
+        };
         let own = lexicon.content(value);
         let is_told = named.iter().any(|stem| !own.contains(stem));
         (is_told && !value.is_empty() && asked.stems.iter().all(accounted)).then_some((head, value))
@@ -68,6 +70,10 @@ impl<'p> Row<'p> {
 struct Asked<'a> {
     /// The stems of its words, without those that only ask.
     stems: HashSet<String>,
+    /// All of its words in lower case.
+    words: Vec<String>,
+    /// The stems of words that name nothing in a table.
+    of_queries: HashSet<String>,
     is_money: bool,
     sort: Sort,
     lexicon: &'a Lexicon,
@@ -82,7 +88,10 @@ impl Asked<'_> {
         let is = |lists: &'static [&'static str]| {
             move |word: String| lists.iter().any(|name| is_listed(name, &word))
         };
+        // A head of function words alone: `Since`.
+        let is_said = |word: String| self.words.contains(&word);
         let fits = match self.sort {
+            _ if self.lexicon.content(head).is_empty() => words.all(is_said),
             _ if self.is_money => words.any(is(&["money", "currencies"])),
             Sort::Person => {
                 at == 0 && words.any(|word| word == "name" || is_listed("people", &word))
@@ -113,8 +122,8 @@ pub(crate) fn look_up(
     };
     let stems =
         (0..question.words.len()).filter(is_asked).map(|at| question.words[at].stem.clone());
-    let stems = stems.filter(|stem| !of_queries.contains(stem)).collect();
-    let asked = Asked { stems, is_money, sort: target.sort, lexicon };
+    let (stems, words) = (stems.collect(), words.collect());
+    let asked = Asked { stems, words, of_queries, is_money, sort: target.sort, lexicon };
     let rows = passages.iter().flat_map(Row::all);
     let mut found = rows.filter_map(|row| row.cell(&asked));
     let (head, value) = found.next()?;
@@ -147,13 +156,14 @@ mod tests {
         let passages = [
             passage("Article: Oak bench; Kind: Benches; Unit price (EUR): 449.00; Stock: 12"),
             passage("Article: Pine bench; Kind: Benches; Unit price (EUR): 289.00; Stock: 30"),
-            passage("Name: Tove Berg; Role: Head of sales; Phone: 4410"),
+            passage("Name: Tove Berg; Role: Head of sales; Phone: 4410; Since: 2011"),
         ];
         for (question, expected) in [
             ("What does the oak bench cost?", Some("449.00 EUR")),
             ("How much is a pine bench?", Some("289.00 EUR")),
             ("Who is the head of sales?", Some("Tove Berg")),
             ("What is the phone number of Tove Berg?", Some("4410")),
+            ("since when is Tove Berg head of sales?", Some("2011")),
             ("What does a bench cost?", None),
             ("What did the oak bench cost in 2020?", None),
             ("Who is the head of sales in Oslo?", None),

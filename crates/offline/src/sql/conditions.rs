@@ -60,7 +60,14 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
             rows.values.push(value.to_owned());
         }
     }
+    let texts = rows.conditions.len();
     question.add_truths(&mut rows);
+    if question.denies() && rows.conditions.len() == texts {
+        match rows.conditions.as_mut_slice() {
+            [condition] => *condition = condition.replacen(" = ", " <> ", 1),
+            _ => return Err("What the question denies is not clear.".into()),
+        }
+    }
     for (at, word) in question.words.iter().enumerate() {
         let figure = word.replace(',', "");
         if let Ok(number) = figure.parse::<f64>() {
@@ -91,11 +98,15 @@ impl TableQuestion<'_> {
         value.chars().count() > 2 && asked.windows(stems.len().max(1)).any(|run| run == stems)
     }
 
+    fn denies(&self) -> bool {
+        self.has(&["not", "never", "without", "no", "except", "excluding", "besides"])
+            || self.words.iter().any(|word| word.ends_with("n't") || word.ends_with("n’t"))
+    }
+
     /// A column of yes and no that the question names is true of the rows that it means, or false
     /// where the question denies something.
     fn add_truths(&self, rows: &mut Rows) {
-        let denies = self.has(&["not", "never", "without"])
-            || self.words.iter().any(|word| word.ends_with("n't") || word.ends_with("n’t"));
+        let denies = self.denies();
         for column in self.table.columns.iter().filter(|column| column.kind == ColumnKind::Boolean)
         {
             let stems = self.stems_of(column);

@@ -53,7 +53,7 @@ impl QuestionTarget {
         let is_plural = asked.is_some_and(|pair| {
             pair[1].ends_with('s') && !pair[1].ends_with("ss") && pair[1].len() > 3
         });
-        is_plural && self.asks(&["are", "were", "have", "do", "does", "did", "can"])
+        is_plural && !self.asks(&["is", "was", "has"])
     }
 
     /// The stem of the verb that says what happens, where it is clear: after `who`, or the last word

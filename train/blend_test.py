@@ -26,7 +26,7 @@ class Words(unittest.TestCase):
         self.assertTrue(blend.holds("Who led the New Horizons team?", "new horizons"))
         self.assertFalse(blend.holds("Who led the News Horizons team?", "New Horizons"))
         self.assertTrue(blend.holds("谁发明了飞机？", "飞机"))
-        self.assertEqual(blend.fold("Łódź, Sinéad O'Connor's"), blend.fold("Lodz Sinead O’Connor"))
+        self.assertEqual(blend.fold("Łódź, Sinéad O'Neil's"), blend.fold("Lodz Sinead O’Neil"))
 
     def test_a_part_of_a_name_is_another_name(self):
         names = blend.names_in("In May the University of Arizona saw de la Cruz and Io's moons.")

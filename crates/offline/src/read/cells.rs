@@ -61,8 +61,11 @@ impl<'p> Row<'p> {
             named.contains(stem) || heads.contains(stem) || asked.of_queries.contains(stem)
         };
         let own = lexicon.content(value);
-        let is_told = named.iter().any(|stem| !own.contains(stem));
-        (is_told && !value.is_empty() && asked.stems.iter().all(accounted)).then_some((head, value))
+        // What the question says itself is not asked for.
+        let is_new = own.is_empty() || own.iter().any(|stem| !asked.stems.contains(stem));
+        let fits = asked.sort != Sort::Number || value.contains(|c: char| c.is_ascii_digit());
+        let is_told = !named.is_empty() && asked.stems.iter().all(accounted);
+        (is_told && is_new && fits && !value.is_empty()).then_some((head, value))
     }
 }
 
@@ -109,10 +112,13 @@ pub(crate) fn look_up(
     passages: &[Passage],
     lexicon: &Lexicon,
 ) -> Option<Answer> {
-    if target.sort == Sort::YesNo {
+    let words = (0..question.words.len()).map(|at| question.word(at).to_lowercase());
+    let denies = words
+        .clone()
+        .any(|word| ["not", "no", "never", "without", "except"].contains(&word.as_str()));
+    if target.sort == Sort::YesNo || denies {
         return None;
     }
-    let words = (0..question.words.len()).map(|at| question.word(at).to_lowercase());
     let is_money = words.clone().any(|word| is_listed("money", &word))
         || question.text.to_lowercase().starts_with("how much ");
     let of_queries: HashSet<String> = list("of queries").map(|word| lexicon.stem(word)).collect();
@@ -169,6 +175,8 @@ mod tests {
             ("Who is the head of sales in Oslo?", None),
             ("What is the price of the steel bench?", None),
             ("Is the price of the oak bench 449?", None),
+            ("Which kind are not oak bench?", None),
+            ("How many kinds of benches have the stock 12?", None),
         ] {
             let sentence = Sentence::new(question, &lexicon);
             let target = Target::new(&sentence, AnswerKind::Short, &lexicon);

@@ -67,6 +67,7 @@ python=$env/bin/python
 export OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1 HF_HOME="$work/hub"
 export PYTHONWARNINGS=ignore PYTHONDONTWRITEBYTECODE=1
 
+quietly "$python" -m unittest discover -s train -p blend_test.py -k Words -k Relations -k Statements -k Merging
 quietly "$python" train/heads/smoke.py "$work/heads"
 grep "heads: " "$work/log"
 quietly "$python" train/smoke.py "$work/trl-sft" "$work" base masks

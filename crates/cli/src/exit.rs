@@ -113,7 +113,6 @@ pub(crate) fn is_wrong_use(error: &anyhow::Error) -> bool {
                 || cause.downcast_ref::<halma_eval::PresetError>().is_some()
                 || cause.downcast_ref().is_some_and(halma_eval::EvalError::is_wrong_use)
                 || cause.downcast_ref().is_some_and(halma_eval::train::TrainError::is_wrong_use)
-                || cause.downcast_ref().is_some_and(halma_eval::blend::BlendError::is_wrong_use)
         })
 }
 

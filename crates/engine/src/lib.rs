@@ -73,14 +73,8 @@ static PROMPT_FILES: include_dir::Dir<'_> =
     include_dir::include_dir!("$CARGO_MANIFEST_DIR/prompts");
 
 /// The prompts of every crate that has some.
-pub fn shipped_prompts() -> [halma_core::PromptSet; 5] {
-    [
-        PROMPTS,
-        halma_strategies::PROMPTS,
-        halma_kb::PROMPTS,
-        halma_eval::judge::JUDGE_PROMPTS,
-        halma_eval::blend::BLEND_PROMPTS,
-    ]
+pub fn shipped_prompts() -> [halma_core::PromptSet; 4] {
+    [PROMPTS, halma_strategies::PROMPTS, halma_kb::PROMPTS, halma_eval::judge::JUDGE_PROMPTS]
 }
 
 /// All strategies, for help and menus.

@@ -3,7 +3,6 @@
 //! The crate knows neither the engine nor a knowledge base: its caller provides a way to open a run
 //! ([`OpenCx`]) and a way to search ([`Retrieve`]) in a [`Bench`].
 mod base_source;
-pub mod blend;
 mod compare;
 mod components;
 mod corpus;

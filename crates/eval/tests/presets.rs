@@ -22,6 +22,6 @@ fn the_reference_page_is_current() {
 fn the_page_lists_every_preset() {
     let page = preset_reference();
     for preset in presets() {
-        assert!(page.contains(&format!("\n## `{}`\n", preset.name)), "{}", preset.name);
+        assert!(page.contains(&format!("\n| `{}` | ", preset.name)), "{}", preset.name);
     }
 }

@@ -11,7 +11,6 @@ mod input;
 mod lexicon;
 mod links;
 mod lists;
-mod names;
 mod operators;
 mod queries;
 mod questions;
@@ -91,13 +90,10 @@ impl Extractive {
             "next_question" => decompose::follow_up::tagged(words, &variables(request)?),
             "rewrite" => rewrite::reply(words, &variables(request)?),
             "keywords" => queries::keywords::reply(reader, &variables(request)?),
-            "sub_queries" => queries::sub_queries::reply(words, &variables(request)?),
             "support" => check::support::reply(reader, &variables(request)?),
-            "gate" => check::support::counts(reader, &variables(request)?),
             "judge" => return Ok(check::judge::reply(&variables(request)?)),
             "classify" => classify::reply(words, &variables(request)?),
             "compare" => compare::reply(words, &variables(request)?),
-            "think" => gather::think::reply(reader, &variables(request)?),
             "summarise" => gather::summarise::reply(words, &variables(request)?),
             "explain" => explain::reply(&variables(request)?),
             "combine" => gather::combine::reply(words, &variables(request)?),
@@ -107,7 +103,7 @@ impl Extractive {
             "conclude" => operators::conclude::reply(words, &variables(request)?),
             "forecast_plan" => forecast::plan::reply(words, &variables(request)?),
             "forecast_sql" => forecast::rows::reply(words, &variables(request)?),
-            "forecast_answer" => forecast::answer::reply(&variables(request)?),
+            "forecast_answer" => forecast::plan::answer_reply(&variables(request)?),
             "sql" => sql::reply(words, &variables(request)?),
             _ => return Ok(None),
         }))

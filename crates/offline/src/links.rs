@@ -3,8 +3,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::lexicon::Lexicon;
-use crate::names::names;
 use crate::spans::Kind;
+use crate::spans::names;
 use crate::words::Sentence;
 
 /// A title without what stands in brackets after it.

@@ -2,10 +2,9 @@
 //! phrases.
 use std::ops::Range;
 
-use halma_core::text::{Value, quotes, value_at};
+use halma_core::text::{Value, loose_parts, name_runs, quotes, value_at};
 
 use crate::lexicon::Lexicon;
-use crate::names::names;
 use crate::words::{Sentence, Shape};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,6 +98,24 @@ fn phrases(sentence: &Sentence) -> Vec<Span> {
     found
 }
 
+/// Capitalised runs, whole and split at loose particles, and joined over one comma.
+pub(crate) fn names(sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {
+    let runs: Vec<Range<usize>> = name_runs(&sentence.plain);
+    let mut all = vec![];
+    for (i, run) in runs.iter().enumerate() {
+        all.push(run.clone());
+        all.extend(loose_parts(&sentence.plain, run));
+        let joins =
+            |next: &&Range<usize>| next.start == run.end && sentence.gap(run.end - 1) == ", ";
+        all.extend(runs.get(i + 1).filter(joins).map(|next| run.start..next.end));
+    }
+    let kind = |words: &Range<usize>| match lexicon.country(sentence.slice(words)) {
+        Some(_) => Kind::Country,
+        None => Kind::Name,
+    };
+    all.into_iter().map(|words| Span { kind: kind(&words), words }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,5 +143,24 @@ mod tests {
         assert_eq!(texts(text, |k| matches!(k, Kind::Date(_))), ["3 May 1974"]);
         assert_eq!(texts(text, |k| matches!(k, Kind::Year(_))), ["1974"]);
         assert!(texts(text, |k| *k == Kind::Phrase).contains(&"small town".to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod names_tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let lexicon = Lexicon::new();
+        let sentence = Sentence::new(text, &lexicon);
+        let spans = names(&sentence, &lexicon);
+        spans.iter().map(|span| sentence.slice(&span.words).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_given_name_keeps_its_second_half() {
+        assert_eq!(found("It belongs to Pak Min-ho now."), ["Pak Min-ho"]);
+        assert_eq!(found("The Oslo-born singer left."), ["Oslo"]);
+        assert_eq!(found("A Leeds-based firm."), ["Leeds"]);
     }
 }

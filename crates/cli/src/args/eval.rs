@@ -3,11 +3,10 @@ use std::str::FromStr as _;
 
 use clap::{Subcommand, ValueEnum};
 use halma_core::Mode;
-use halma_eval::blend::Kind;
 use halma_eval::judge::{Protocol, Scheme};
 use halma_eval::{Condition, Format, Profile};
 
-use super::{BudgetArgs, KbDir, Set};
+use super::{BudgetArgs, Set};
 
 const EXAMPLES: &str = "Examples:
   halma eval questions.jsonl --kb .halma --strategy naive,kar3       your own questions on your base
@@ -33,8 +32,6 @@ pub(crate) enum EvalCommand {
     /// Run the tables of the papers and show our figures next to the paper's
     #[command(subcommand)]
     Preset(PresetCommand),
-    /// Make questions that need two sources: your base, a knowledge graph, a web search
-    BuildBlend(EvalBuildBlend),
 }
 
 #[derive(clap::Args)]
@@ -194,49 +191,6 @@ pub(crate) struct EvalCompare {
     pub(crate) json: bool,
 }
 
-#[derive(clap::Args)]
-pub(crate) struct EvalBuildBlend {
-    #[command(flatten)]
-    pub(crate) kb: KbDir,
-    /// File to write, JSON lines in the format of BlendQA
-    #[arg(long, short, value_name = "FILE", default_value = "blend.jsonl")]
-    pub(crate) out: PathBuf,
-    /// Replace the file if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Pairs of sources, separated by commas
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind)]
-    #[arg(default_value = "kg-text,kg-web,text-web")]
-    pub(crate) kinds: Vec<Kind>,
-    /// Number of questions of each kind
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) each: u32,
-    /// Seed of the order in which the passages of the base are tried
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// What words the questions [default: the model of the role `proposer`, if there is one]
-    #[arg(long, value_name = "BY", value_enum)]
-    pub(crate) wording: Option<WordingArg>,
-    /// Name of the source of web results
-    #[arg(long, value_name = "NAME", default_value = "web")]
-    pub(crate) web: String,
-    /// For the whole command; [budget.ask] limits a single passage
-    #[command(flatten)]
-    pub(crate) budget: BudgetArgs,
-    /// Print the questions and the dropped candidates as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What words the questions.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum WordingArg {
-    /// By rules: repeatable, plain, of few patterns
-    Rules,
-    /// By the model of the role `proposer`
-    Model,
-}
-
 /// How a judge is asked.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum ProtocolArg {
@@ -313,9 +267,4 @@ fn profile(name: &str) -> Result<Profile, String> {
         let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
         format!("it is not one of {}", names.join(", "))
     })
-}
-
-/// A pair of sources by its name on the command line.
-fn kind(name: &str) -> Result<Kind, String> {
-    Kind::from_str(name)
 }

@@ -22,8 +22,8 @@ use halma_engine::{Effort, LogFormat, WorkerKind};
 pub(crate) use backup::{Backup, Restore};
 pub(crate) use data::{Data, DataCommand};
 pub(crate) use eval::{
-    Eval, EvalBuildBlend, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, PresetCommand,
-    ProtocolArg, SchemeArg, WordingArg,
+    Eval, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, PresetCommand, ProtocolArg,
+    SchemeArg,
 };
 pub(crate) use feedback::{
     Feedback, FeedbackAccept, FeedbackAdd, FeedbackCommand, FeedbackDecide, FeedbackList,

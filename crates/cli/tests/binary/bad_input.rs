@@ -305,18 +305,6 @@ fn a_spent_budget_leaves_a_base_that_can_go_on() {
 }
 
 #[test]
-fn questions_of_two_sources_need_two_sources() {
-    let program = indexed();
-    let fails = |arguments: &[&str], words: &[&str]| {
-        program.run(&[&["eval", "build-blend"], arguments].concat()).fails(2, words);
-    };
-    fails(&["--kinds", "kg-text"], &["need a knowledge graph, and none is configured"]);
-    fails(&["--kinds", "text-web", "--web", "wires"], &["need the source `wires`"]);
-    fails(&["--kinds", "text-kg"], &["there is no kind `text-kg`"]);
-    assert!(!program.path("blend.jsonl").exists(), "nothing was made");
-}
-
-#[test]
 fn an_index_without_paths_resumes_a_base_and_makes_none() {
     let program = Program::new();
     write_library(&program);

@@ -96,7 +96,6 @@ fn a_file_of_the_user_is_not_written_over() {
     program.run(&["index", "library", "--level", "0"]).succeeds();
     program.write("notes.md", "mine");
     program.run(&["kb", "export", "notes.md"]).fails(2, &["notes.md", "exists", "--force"]);
-    program.run(&["eval", "build-blend", "--out", "notes.md"]).fails(2, &["notes.md", "--force"]);
     assert_eq!(std::fs::read_to_string(program.path("notes.md")).unwrap(), "mine");
     program.run(&["kb", "export", "notes.md", "--force"]).succeeds();
     assert_ne!(std::fs::read_to_string(program.path("notes.md")).unwrap(), "mine");

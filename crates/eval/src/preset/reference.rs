@@ -1,8 +1,7 @@
 //! The reference page of the presets, made of their data.
 use std::fmt::Write as _;
 
-use super::{Block, Preset, PresetRow, WARNING, presets};
-use crate::report::{escaped, markdown_row};
+use super::{Preset, WARNING, presets};
 
 const HEAD: &str = "\
 # Presets: the papers' tables
@@ -11,7 +10,8 @@ This page is generated from `crates/eval/presets`; a test checks that it is curr
 `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test presets`.
 
 `halma eval preset run NAME` runs the strategies and settings of one table on its question files \
-and prints our figures next to the paper's.
+and prints our figures next to the paper's. `halma eval preset show NAME` prints the rows, the settings \
+and the paper's figures.
 
 ";
 
@@ -38,60 +38,5 @@ pub fn preset_reference() -> String {
         let _ = writeln!(page, "| `{name}` | {paper} | {table}: {title} | {on} |");
     }
     page.push_str(RULES);
-    for preset in presets() {
-        section(preset, &mut page);
-    }
     page
-}
-
-fn section(preset: &Preset, page: &mut String) {
-    let Preset { name, paper, table, title, protocol, .. } = preset;
-    let _ = write!(page, "\n## `{name}`\n\n{paper}, {table}: {title}.\n\n");
-    if let Some(reason) = &preset.not_run {
-        let _ = writeln!(page, "Not run: {reason}.");
-        return;
-    }
-    for (what, text) in protocol.parts() {
-        let _ = writeln!(page, "- {what}: {text}");
-    }
-    if let Some(flag) = preset.judge_flag() {
-        let _ = writeln!(page, "- judge: `{flag}`");
-    }
-    for (what, text) in preset.requirements() {
-        let _ = writeln!(page, "- {what}: {text}");
-    }
-    for note in &preset.notes {
-        let _ = writeln!(page, "- note: {note}");
-    }
-    page.push_str("\n| row | strategy | settings |\n|---|---|---|\n");
-    for row in &preset.rows {
-        let (strategy, settings) = stands_for(row);
-        markdown_row([escaped(&row.label), strategy, settings].into_iter(), page);
-    }
-    for (place, block) in preset.columns.iter().enumerate() {
-        figures(preset, place, block, page);
-    }
-}
-
-fn stands_for(row: &PresetRow) -> (String, String) {
-    let Some(strategy) = &row.strategy else {
-        return ("-".into(), format!("not run: {}", row.not_run.as_deref().unwrap_or_default()));
-    };
-    let settings =
-        row.settings.iter().chain(&row.config).map(|(key, value)| format!("`{key}={value}`"));
-    let settings = settings.collect::<Vec<_>>().join(" ");
-    (format!("`{strategy}`"), if settings.is_empty() { "-".into() } else { settings })
-}
-
-/// What the paper gives for one data set and one model.
-fn figures(preset: &Preset, place: usize, block: &Block, page: &mut String) {
-    let _ = write!(page, "\n{}, {}:\n\n", block.data_set.title(), block.model);
-    let names = block.figures.iter().map(|figure| escaped(&figure.name()));
-    markdown_row(std::iter::once("row".to_owned()).chain(names), page);
-    let _ = writeln!(page, "|{}", "---|".repeat(block.figures.len() + 1));
-    for row in &preset.rows {
-        let cell = |value: &f64| if value.is_finite() { format!("{value:.2}") } else { "-".into() };
-        let values = row.figures.get(place).into_iter().flatten().map(cell);
-        markdown_row(std::iter::once(escaped(&row.label)).chain(values), page);
-    }
 }

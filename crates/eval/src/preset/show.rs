@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::pages::pages;
 use super::{
-    Figure, ListedRow, NeededFile, Ours, Pair, Preset, PresetQuestions, SideBySide, SideBySideRow,
-    presets,
+    Block, Figure, ListedRow, NeededFile, Ours, Pair, Preset, PresetQuestions, SideBySide,
+    SideBySideRow, presets,
 };
 use crate::error::EvalError;
 use crate::files::write;
@@ -52,7 +52,7 @@ impl Preset {
         })
     }
 
-    /// Its rows with their runs, then the protocol and the notes; `strategies` are those that
+    /// Its rows with their runs, the protocol, the notes and the paper's figures; `strategies` are those that
     /// exist, and decide which rows can be run.
     pub fn listing(&self, strategies: &[&str]) -> String {
         let Self { paper, table, title, protocol, .. } = self;
@@ -82,7 +82,24 @@ impl Preset {
         for note in &self.notes {
             let _ = writeln!(out, "note: {note}");
         }
+        for (place, block) in self.columns.iter().enumerate() {
+            self.figures(place, block, &mut out);
+        }
         out
+    }
+
+    /// What the paper gives for one data set and one model, as a table in Markdown.
+    fn figures(&self, place: usize, block: &Block, out: &mut String) {
+        let _ = write!(out, "\n{}, {}:\n\n", block.data_set.title(), block.model);
+        let names = block.figures.iter().map(|figure| escaped(&figure.name()));
+        markdown_row(std::iter::once("row".to_owned()).chain(names), out);
+        let _ = writeln!(out, "|{}", "---|".repeat(block.figures.len() + 1));
+        let shown =
+            |value: &f64| if value.is_finite() { format!("{value:.2}") } else { "-".into() };
+        for row in &self.rows {
+            let values = row.figures.get(place).into_iter().flatten().map(shown);
+            markdown_row(std::iter::once(escaped(&row.label)).chain(values), out);
+        }
     }
 
     /// What `halma eval preset run` sets or expects, in words.

@@ -1,14 +1,14 @@
 //! A whole base as text: nodes and edges, by id. What a base holds decides every byte; in which
 //! order it was built, and in which rows it stands, does not.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use halma_core::{Edge, Layer, NodeId};
+use halma_core::{Edge, ExtractedEntity, ExtractedFact, ExtractedGraph, Layer, NodeId};
 use serde::Serialize;
 
 use super::Inspector;
 use crate::KbError;
-use crate::store::{At, Details, Id, StoreReader, node_id};
+use crate::store::{At, Details, EntityRecord, FactRecord, Id, Row, StoreReader, node_id};
 
 #[derive(Debug, Serialize)]
 struct NodeLine {
@@ -140,5 +140,71 @@ impl From<heed::Error> for ExportFailure {
 impl From<std::io::Error> for ExportFailure {
     fn from(e: std::io::Error) -> Self {
         Self::Output(e)
+    }
+}
+
+impl Inspector<'_> {
+    /// How many facts were extracted from the documents.
+    pub fn count_facts(&self) -> Result<u64, KbError> {
+        self.base.store.read(|reader| reader.count(Layer::Fact))
+    }
+
+    /// All facts and their entities, each by id; `None` when the base still is what it was at the
+    /// generation `known`.
+    pub fn facts(&self, known: Option<u64>) -> Result<Option<ExtractedGraph>, KbError> {
+        self.base.store.read(|reader| {
+            let generation = reader.generation()?;
+            if known == Some(generation) {
+                return Ok(None);
+            }
+            let records = reader.all_facts()?;
+            let rows: BTreeSet<Row> =
+                records.iter().flat_map(|(_, fact)| [fact.head, fact.tail]).collect();
+            let mut entities = vec![];
+            for row in rows {
+                let record: EntityRecord = reader.linked(row)?;
+                let EntityRecord { id, name, aliases, kind, description, .. } = record;
+                let id = node_id(Layer::Entity, id);
+                entities.push((row, ExtractedEntity { id, name, aliases, kind, description }));
+            }
+            let named = |row: Row| {
+                let at = entities.binary_search_by_key(&row, |(row, _)| *row);
+                at.map(|at| entities[at].1.id.clone()).expect("its row was read above")
+            };
+            let fact = |(_, fact): (Row, FactRecord)| {
+                let (head, tail) = (named(fact.head), named(fact.tail));
+                ExtractedFact {
+                    id: node_id(Layer::Fact, fact.id),
+                    head,
+                    relation: fact.relation,
+                    tail,
+                }
+            };
+            let facts = records.into_iter().map(fact).collect();
+            let entities = entities.into_iter().map(|(_, entity)| entity).collect();
+            Ok(Some(ExtractedGraph { generation, entities, facts }))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::base::sample_base;
+
+    #[test]
+    fn facts_come_with_their_ends_unless_nothing_has_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = sample_base::create(dir.path(), "mark");
+        let graph = base.inspector().facts(None).unwrap().unwrap();
+        assert_eq!((graph.facts.len(), graph.entities.len()), (3, 3));
+        let known = |id| graph.entities.iter().any(|entity| entity.id == id);
+        assert!(
+            graph.facts.iter().all(|fact| known(fact.head.clone()) && known(fact.tail.clone()))
+        );
+        assert!(graph.facts.windows(2).all(|pair| pair[0].id < pair[1].id));
+        assert_eq!(base.inspector().facts(Some(graph.generation)).unwrap(), None);
+        base.delete(&["one*".to_owned()]).unwrap();
+        let left = base.inspector().facts(Some(graph.generation)).unwrap().unwrap();
+        assert_eq!(left.facts.len(), 1);
     }
 }

@@ -1,8 +1,6 @@
 //! Looking into a base: a node with its edges, lists, export, verification.
 mod dates;
-mod edges;
 mod export;
-mod facts;
 mod list;
 mod records;
 mod show;
@@ -10,9 +8,8 @@ mod stats;
 mod timeline;
 mod verify;
 
-pub use edges::EdgeEnd;
 pub use list::{ListQuery, ListedDocument, ListedNode};
-pub use show::{Shown, Unit};
+pub use show::{EdgeEnd, Shown, Unit};
 pub use stats::{Figures, Sizes, Stats, VectorStats};
 pub use timeline::{Timeline, TimelineEvent, TimelineQuery};
 pub use verify::{Problem, Verified};

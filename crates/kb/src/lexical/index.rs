@@ -1,19 +1,24 @@
 //! The BM25 index of one layer. It is made from the primary store and can be thrown away.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use halma_core::Layer;
 use parking_lot::RwLock;
+use tantivy::columnar::Column;
+use tantivy::directory::error::LockError;
+use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::{BoostQuery, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
+use tantivy::{
+    DocAddress, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument,
+    TantivyError, Term,
+};
 
 use super::near::terms_of;
-use super::rows::RowColumns;
 use super::top::{Documents, Word};
-use super::writer::open_writer;
 use super::{Adding, Languages, analyzer, merging, read_only};
 use crate::KbError;
 use crate::parallel::cores;
@@ -354,4 +359,137 @@ pub(super) fn document(
         None => document.add_text(text, searched.text),
     }
     document
+}
+
+/// The open columns of an index.
+#[derive(Default)]
+pub(super) struct RowColumns(RwLock<Option<OpenColumns>>);
+
+/// A column for each segment that a searcher sees.
+#[derive(Clone)]
+struct OpenColumns {
+    /// Of the searcher.
+    generation: u64,
+    columns: Arc<[Column<u64>]>,
+}
+
+/// The rows of the documents that a searcher sees.
+pub(super) struct DocumentRows(Arc<[Column<u64>]>);
+
+impl DocumentRows {
+    pub(super) fn row(&self, at: DocAddress) -> Option<Row> {
+        let row = self.0.get(at.segment_ord as usize)?.first(at.doc_id)?;
+        Row::try_from(row).ok()
+    }
+}
+
+impl RowColumns {
+    pub(super) fn of(&self, searcher: &Searcher) -> tantivy::Result<DocumentRows> {
+        let generation = searcher.generation().generation_id();
+        let held = self.0.read().clone();
+        if let Some(held) = held.filter(|held| held.generation == generation) {
+            return Ok(DocumentRows(held.columns));
+        }
+        let segments = searcher.segment_readers().iter();
+        let columns = segments.map(|segment| segment.fast_fields().u64("row"));
+        let columns: Arc<[Column<u64>]> = columns.collect::<tantivy::Result<_>>()?;
+        let mut held = self.0.write();
+        // A search that began before the index changed keeps what it opened to itself.
+        if held.as_ref().is_none_or(|held| held.generation < generation) {
+            *held = Some(OpenColumns { generation, columns: Arc::clone(&columns) });
+        }
+        Ok(DocumentRows(columns))
+    }
+}
+
+/// The same for a few texts: the least that tantivy takes.
+const SMALL_HEAP: usize = 15_000_000;
+
+impl LexicalIndex {
+    /// An index of these texts in memory, for a layer that is searched seldom.
+    pub(crate) fn in_memory(
+        layer: Layer,
+        texts: impl Iterator<Item = IndexedText>,
+        languages: Arc<Languages>,
+    ) -> Result<Self, KbError> {
+        let dir = PathBuf::from(layer.name());
+        let fail = |source| KbError::Lexical { dir: dir.clone(), source };
+        let (schema, row, text) = schema();
+        let index = Index::create_in_ram(schema);
+        index.tokenizers().register(TOKENIZER, analyzer());
+        let mut writer =
+            index.writer_with_num_threads::<TantivyDocument>(1, WRITER_HEAP).map_err(fail)?;
+        for searched in texts {
+            writer.add_document(document(row, text, searched, &languages)).map_err(fail)?;
+        }
+        writer.commit().map_err(fail)?;
+        writer.wait_merging_threads().map_err(fail)?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
+        let reader = reader.map_err(fail)?;
+        let (languages, columns) = (RwLock::new(languages), RowColumns::default());
+        Ok(Self { layer, dir, index, reader, row, text, languages, columns })
+    }
+
+    /// For an index in memory: rows that have another text now, or none.
+    pub(crate) fn replace(&self, texts: Vec<(Row, Option<IndexedText>)>) -> Result<(), KbError> {
+        let languages = self.languages.read().clone();
+        let fail = self.failed();
+        let mut writer =
+            self.index.writer_with_num_threads::<TantivyDocument>(1, SMALL_HEAP).map_err(&fail)?;
+        for (row, searched) in texts {
+            writer.delete_term(Term::from_field_u64(self.row, u64::from(row)));
+            let Some(searched) = searched else { continue };
+            let document = document(self.row, self.text, searched, &languages);
+            writer.add_document(document).map_err(&fail)?;
+        }
+        writer.commit().map_err(&fail)?;
+        writer.wait_merging_threads().map_err(&fail)?;
+        self.reload()
+    }
+}
+
+/// Bytes that a thread of a writer collects before it writes a segment.
+pub(super) const WRITER_HEAP: usize = 50_000_000;
+
+/// How long a process may take to start, and how often it is looked whether it has.
+const STARTING: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A writer of so many threads that merges segments only on request. The caller has the right to write, so a lock that
+/// is still held is that of the writer before: a process that is being started shares the locks of
+/// this one until its program runs.
+pub(super) fn open_writer(index: &Index, threads: usize) -> Result<IndexWriter, TantivyError> {
+    let until = Instant::now() + STARTING;
+    loop {
+        match index.writer_with_num_threads(threads, threads * WRITER_HEAP) {
+            Err(TantivyError::LockFailure(LockError::LockBusy, _)) if Instant::now() < until => {
+                std::thread::sleep(LOOK);
+            }
+            opened => {
+                let writer: IndexWriter = opened?;
+                writer.set_merge_policy(Box::new(NoMergePolicy));
+                return Ok(writer);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tantivy::schema::Schema;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_let_go_in_a_moment_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = Index::create_in_dir(dir.path(), Schema::builder().build()).unwrap();
+        let former = open_writer(&index, 1).unwrap();
+        let ending = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            drop(former);
+        });
+        assert!(open_writer(&index, 1).is_ok());
+        ending.join().unwrap();
+    }
 }

@@ -2,14 +2,11 @@
 mod adding;
 mod index;
 mod languages;
-mod memory;
 mod merging;
 mod near;
 mod read_only;
-mod rows;
 mod terms;
 mod top;
-mod writer;
 
 pub(crate) use adding::Adding;
 pub(crate) use index::{IndexedText, LexicalIndex, LexicalQuery};

@@ -50,7 +50,8 @@ fn translations(term: &str) -> Vec<String> {
     english.flat_map(|(english, _)| query_terms(english)).collect()
 }
 
-/// The terms of the index that differ from a term by one letter, and begin as it does.
+/// The terms of the index that differ from a term by a letter left out, one too many, or two that
+/// changed places, and begin as it does. Another letter makes another name.
 fn nearest(term: &str, text: Field, searcher: &Searcher) -> tantivy::Result<Vec<String>> {
     let is_word = term.chars().count() >= SHORTEST && term.chars().all(char::is_alphabetic);
     let mut found = vec![];
@@ -63,7 +64,8 @@ fn nearest(term: &str, text: Field, searcher: &Searcher) -> tantivy::Result<Vec<
         let mut near = index.terms().search(query.automaton()?).into_stream()?;
         while near.advance() {
             let other = String::from_utf8_lossy(near.key()).into_owned();
-            if other.chars().next() == term.chars().next() {
+            let is_mistyped = other.len() != term.len() || letters(&other) == letters(term);
+            if is_mistyped && other.chars().next() == term.chars().next() {
                 found.push(other);
             }
         }
@@ -71,9 +73,44 @@ fn nearest(term: &str, text: Field, searcher: &Searcher) -> tantivy::Result<Vec<
     Ok(found)
 }
 
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
+}
+
 #[cfg(test)]
 mod tests {
+
+    use halma_core::Layer;
+
     use super::*;
+    use crate::lexical::{IndexedText, LexicalIndex, LexicalQuery};
+
+    #[test]
+    fn a_word_that_no_document_has_is_searched_for_as_it_was_meant() {
+        let texts = ["Mill of Brandt, founded 1901", "Ripley mends the coffee machine"];
+        let texts = (0..).zip(texts).map(|(row, text)| IndexedText {
+            row,
+            text: text.to_owned(),
+            language: None,
+        });
+        let index =
+            LexicalIndex::in_memory(Layer::Chunk, texts, std::sync::Arc::default()).unwrap();
+        let rows = |text: &str| -> Vec<u32> {
+            let found = index.search(&LexicalQuery::plain(text), 5, None).unwrap();
+            found.into_iter().map(|(row, _)| row).collect()
+        };
+        for (text, expected) in [
+            ("cofee", vec![1]),
+            ("Barndt", vec![0]),
+            ("gegründet", vec![0]),
+            ("Ridley", vec![]),
+            ("mils", vec![]),
+        ] {
+            assert_eq!(rows(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn everyday_words_have_an_english_one() {

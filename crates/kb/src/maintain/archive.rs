@@ -3,7 +3,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::Path;
 
-use super::about::{ABOUT, AboutBackup};
+use serde::{Deserialize, Serialize};
+
 use super::error::BackupError;
 
 /// Whether a path names an archive to write. An existing file of another name is not one: it may be
@@ -93,4 +94,18 @@ pub(super) fn unpack(archive: &Path, folder: &Path) -> Result<(), BackupError> {
             BackupError::io(archive, "unpack")(e)
         }
     })
+}
+
+/// The file that says what a backup is.
+pub(super) const ABOUT: &str = "backup.json";
+
+/// What a backup is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AboutBackup {
+    /// The folder that it is of, as it was given.
+    pub(super) of: String,
+    /// Seconds since 1970 at which it was begun.
+    pub(super) time: u64,
+    /// Whether it was finished. The records of one that was not are whole nevertheless.
+    pub(super) complete: bool,
 }

@@ -8,8 +8,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use halma_seal::{copy_environment, is_environment};
 use serde::Serialize;
 
-use super::about::{ABOUT, AboutBackup};
 use super::archive;
+use super::archive::{ABOUT, AboutBackup};
 use super::error::BackupError;
 use super::tree::{self, FolderKind, Mirror};
 use crate::base::store_dir;

@@ -1,6 +1,5 @@
 //! What is done to a base as a whole: copying it while it is used, and
 //! putting a copy back.
-mod about;
 mod archive;
 mod backup;
 mod error;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use halma_seal::is_environment;
 
-use super::about::ABOUT;
+use super::archive::ABOUT;
 use super::error::BackupError;
 
 /// Makes folders equal to others.

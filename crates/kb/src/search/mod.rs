@@ -1,6 +1,4 @@
 //! Searching: what a query needs is loaded, a [`ranker`] orders the rows, the best become hits.
-mod bm25;
-mod dense;
 pub(crate) mod filter;
 pub(crate) mod filter_cache;
 mod hybrid;
@@ -8,7 +6,6 @@ mod job;
 mod lone_chunks;
 pub(crate) mod matrix;
 mod no_vectors;
-mod preload;
 pub(crate) mod query_vectors;
 mod ranker;
 pub(crate) mod row_map;
@@ -25,11 +22,11 @@ use halma_core::{
     SqlResult, TagMatch,
 };
 
-use self::bm25::Bm25;
-use self::dense::Dense;
 use self::hybrid::Hybrid;
 use self::job::{CancelGuard, SearchJob};
 use self::lone_chunks::may_be_chunks;
+use self::ranker::Bm25;
+use self::ranker::Dense;
 use self::summaries::looks_at_summaries;
 use crate::error::run_blocking;
 use crate::graph::GraphRanker;
@@ -233,6 +230,21 @@ impl Base {
     /// Whether a query finds what was accepted from answers.
     fn finds_feedback(&self, query: &Query) -> bool {
         query.filter.feedback.unwrap_or(self.feedback_settings.search)
+    }
+
+    /// Loads what a search of chunks by graph, the default, holds in memory: names with their
+    /// sentences, and the codes of the vectors of chunks and atoms. It blocks, for some seconds with
+    /// a million chunks, on all cores; a search that begins meanwhile waits for it instead of
+    /// loading the same. Nothing is embedded and no model is called.
+    pub fn preload(&self) -> Result<(), KbError> {
+        let held = self.held.refresh(&self.store)?;
+        held.graph()?;
+        for layer in [Layer::Chunk, Layer::Atom] {
+            if let Some(space) = self.space(layer)? {
+                held.matrix(space.number, layer)?;
+            }
+        }
+        Ok(())
     }
 
     /// The embedder whose vectors are searched, if it is open, reads the language of the text, and

@@ -175,3 +175,30 @@ impl Search<'_> {
         self.vectors.iter().map(near).collect()
     }
 }
+
+pub(super) struct Dense;
+
+impl Ranker for Dense {
+    fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
+        let found = search.nearest(search.query.layer, search.query.limit)?;
+        let ranked = |list: Vec<_>| list.into_iter().map(Ranked::plain).collect();
+        Ok(found.into_iter().map(ranked).collect())
+    }
+}
+
+pub(super) struct Bm25;
+
+impl Ranker for Bm25 {
+    fn vectors(&self) -> VectorUse {
+        VectorUse::Unused
+    }
+
+    fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
+        let query = search.query;
+        let rank = |text: &String| {
+            let found = search.bm25(query.layer, text, query.limit)?;
+            Ok(found.into_iter().map(Ranked::plain).collect())
+        };
+        query.texts.iter().map(rank).collect()
+    }
+}

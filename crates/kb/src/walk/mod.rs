@@ -1,19 +1,15 @@
 //! Names with the sentences and chunks that hold them, in memory: what graph search walks over. A
 //! list of segments; what has changed is a new segment, and its chunks in older ones are marked.
 mod draft;
-mod fill;
 mod record;
 mod segment;
-mod source;
 mod units;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub(crate) use draft::{DraftName, DraftNames};
-pub(crate) use fill::fill;
-pub(crate) use record::{ChunkNames, UnitNode, chunk_terms, short_hash};
-pub(crate) use source::ChunkSource;
+pub(crate) use draft::{DraftName, DraftNames, fill};
+pub(crate) use record::{ChunkNames, ChunkSource, UnitNode, chunk_terms, short_hash};
 
 use self::record::NameKeys;
 use self::segment::{SEGMENT, WalkSegment};

@@ -3,8 +3,7 @@
 use halma_core::Layer;
 use halma_core::text::{count_name, normalise_name};
 
-use super::record::{Unit, UnitNode};
-use super::source::ChunkSource;
+use super::record::{ChunkSource, Unit, UnitNode};
 use crate::Atoms;
 use crate::atom::AtomSource;
 use crate::store::{At, AtomRecord, Row, StoreReader, atoms_input, atoms_key};

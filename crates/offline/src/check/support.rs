@@ -29,24 +29,6 @@ pub(crate) fn reply(reader: &Reader<'_>, input: &SupportInput) -> String {
     json!({ "supported": score >= LEAST, "score": score, "reason": reason }).to_string()
 }
 
-/// Task `gate`: the counts of a judge. An answer is one statement, and a passage that has its words
-/// is useful.
-pub(crate) fn counts(reader: &Reader<'_>, input: &SupportInput) -> String {
-    let (score, reason) = score(reader, input);
-    let said = |passage: &Passage| {
-        mentions(&passage.text, &input.answer) || mentions(&passage.title, &input.answer)
-    };
-    let passages = input.context.iter().enumerate();
-    let useful: Vec<usize> =
-        passages.filter(|(_, passage)| said(passage)).map(|(i, _)| i + 1).collect();
-    let given = usize::from(!input.answer.trim().is_empty());
-    json!({
-        "reason": reason, "statements": 1, "supported": usize::from(score >= LEAST),
-        "asked": 1, "given": given, "useful": useful
-    })
-    .to_string()
-}
-
 fn score(reader: &Reader<'_>, input: &SupportInput) -> (f32, String) {
     let lexicon = reader.lexicon;
     let answer = input.answer.trim();
@@ -181,23 +163,6 @@ mod tests {
         let asked = "Was Low Tide painted by Mara Quill?";
         assert!(supported(asked, "yes", TIDE).0);
         assert!(!supported(asked, "No.", TIDE).0);
-    }
-
-    #[test]
-    fn the_gate_counts_one_statement_and_the_passages_that_have_it() {
-        let passages = TIDE.iter().map(|(title, text)| Passage {
-            title: (*title).into(),
-            text: (*text).into(),
-            ..Passage::default()
-        });
-        let input = SupportInput {
-            question: Question::new("Who painted Low Tide?"),
-            answer: "Mara Quill".into(),
-            context: passages.collect(),
-        };
-        let reply: serde_json::Value =
-            serde_json::from_str(&counts(&Reader::by_rules(&Lexicon::new()), &input)).unwrap();
-        assert_eq!((reply["supported"].as_u64(), &reply["useful"]), (Some(1), &json!([1])));
     }
 
     #[test]

@@ -6,7 +6,6 @@ mod clauses;
 pub(crate) mod follow_up;
 mod grammar;
 mod phrases;
-mod relatives;
 pub(crate) mod sides;
 pub(crate) mod tokens;
 
@@ -60,7 +59,7 @@ pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     if !steps.is_empty() {
         return steps;
     }
-    let mut left = tokens(&relatives::spell_out(question), lexicon);
+    let mut left = tokens(question, lexicon);
     if left.len() > MAX_TOKENS {
         return vec![whole()];
     }

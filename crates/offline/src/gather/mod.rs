@@ -1,7 +1,6 @@
-//! Tasks that collect sentences: `think` one at a time, `summarise` and `combine` several.
+//! Tasks that collect sentences: `summarise` and `combine`.
 pub(crate) mod combine;
 pub(crate) mod summarise;
-pub(crate) mod think;
 
 use std::collections::HashSet;
 

@@ -1,4 +1,3 @@
-//! Tasks that write queries: the next proposals, the look-ups of a chain, keywords.
+//! Tasks that write queries: the next proposals, keywords.
 pub(crate) mod keywords;
 pub(crate) mod propose;
-pub(crate) mod sub_queries;

@@ -37,7 +37,7 @@ impl<'p> Row<'p> {
 
     /// The cell that is asked for; `None` where two fit equally well, and where a word of the
     /// question is in no cell that the row is told by.
-    fn cell(&self, asked: &Asked<'_>) -> Option<(&'p str, &'p str)> {
+    fn cell(&self, asked: &CellQuery<'_>) -> Option<(&'p str, &'p str)> {
         let lexicon = asked.lexicon;
         let mut scored: Vec<(usize, usize)> = self
             .cells
@@ -70,7 +70,7 @@ impl<'p> Row<'p> {
 }
 
 /// What a question asks of a row.
-struct Asked<'a> {
+struct CellQuery<'a> {
     /// The stems of its words, without those that only ask.
     stems: HashSet<String>,
     /// All of its words in lower case.
@@ -82,7 +82,7 @@ struct Asked<'a> {
     lexicon: &'a Lexicon,
 }
 
-impl Asked<'_> {
+impl CellQuery<'_> {
     /// How well the head of the column `at` is what is asked for.
     fn score(&self, head: &str, at: usize) -> usize {
         let shared =
@@ -105,6 +105,12 @@ impl Asked<'_> {
     }
 }
 
+/// Whether a question in lower case asks for an amount of money.
+pub(crate) fn asks_money(words: &[String]) -> bool {
+    words.starts_with(&["how".to_owned(), "much".to_owned()])
+        || words.iter().any(|word| is_listed("money", word))
+}
+
 /// The cell that a question asks for, where all rows that the question tells say the same.
 pub(crate) fn look_up(
     question: &Sentence,
@@ -112,24 +118,18 @@ pub(crate) fn look_up(
     passages: &[Passage],
     lexicon: &Lexicon,
 ) -> Option<Answer> {
-    let words = (0..question.words.len()).map(|at| question.word(at).to_lowercase());
-    let denies = words
-        .clone()
-        .any(|word| ["not", "no", "never", "without", "except"].contains(&word.as_str()));
-    if target.sort == Sort::YesNo || denies {
+    let words: Vec<String> =
+        (0..question.words.len()).map(|at| question.word(at).to_lowercase()).collect();
+    if target.sort == Sort::YesNo || words.iter().any(|word| is_listed("denial", word)) {
         return None;
     }
-    let is_money = words.clone().any(|word| is_listed("money", &word))
-        || question.text.to_lowercase().starts_with("how much ");
+    let is_money = asks_money(&words);
     let of_queries: HashSet<String> = list("of queries").map(|word| lexicon.stem(word)).collect();
-    let is_asked = |at: &usize| {
-        let word = question.word(*at).to_lowercase();
-        !question.words[*at].stop && !(is_money && is_listed("money", &word))
-    };
-    let stems =
-        (0..question.words.len()).filter(is_asked).map(|at| question.words[at].stem.clone());
-    let (stems, words) = (stems.collect(), words.collect());
-    let asked = Asked { stems, words, of_queries, is_money, sort: target.sort, lexicon };
+    let asks =
+        |at: &usize| question.words[*at].stop || (is_money && is_listed("money", &words[*at]));
+    let content = (0..words.len()).filter(|at| !asks(at));
+    let stems = content.map(|at| question.words[at].stem.clone()).collect();
+    let asked = CellQuery { stems, words, of_queries, is_money, sort: target.sort, lexicon };
     let rows = passages.iter().flat_map(Row::all);
     let mut found = rows.filter_map(|row| row.cell(&asked));
     let (head, value) = found.next()?;

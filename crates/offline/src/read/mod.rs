@@ -1,22 +1,17 @@
 //! Task `read`: the answer as a span of the context.
+mod answer_kinds;
 pub(crate) mod cells;
 mod closing;
 mod compare;
 pub(crate) mod confidence;
-mod fit;
 #[cfg(test)]
 mod fitting;
-mod long;
-mod near;
-mod options;
 mod score;
 mod sides;
-mod steps;
 mod subject;
 pub(crate) mod target;
 pub(crate) mod text;
 mod trained;
-mod yes_no;
 
 use std::collections::HashSet;
 
@@ -148,25 +143,25 @@ impl<'a> Reader<'a> {
             return abstain(&coverage(share));
         }
         if !input.question.options.is_empty() {
-            return options::pick(&input.question.options, &query, &text, lexicon);
+            return answer_kinds::pick(&input.question.options, &query, &text, lexicon);
         }
         if input.question.answer_kind == AnswerKind::Long {
-            return long::answer(&query, &text);
+            return answer_kinds::long_answer(&query, &text);
         }
         if let Some(found) = compare::choose(&query, &text, lexicon) {
             return found;
         }
         let is_yes_no = query.target.sort == Sort::YesNo;
-        if is_yes_no && let Some(found) = yes_no::is_stated(&query, &text, lexicon) {
+        if is_yes_no && let Some(found) = answer_kinds::is_stated(&query, &text, lexicon) {
             return found;
         }
         if steps == Steps::Any
-            && let Some(found) = steps::by_steps(self, input)
+            && let Some(found) = closing::by_steps(self, input)
         {
             return found;
         }
         if is_yes_no {
-            return yes_no::judge(&query, &text, lexicon);
+            return answer_kinds::judge(&query, &text, lexicon);
         }
         self.best_span(&query, &text)
     }

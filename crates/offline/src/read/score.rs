@@ -1,8 +1,6 @@
 //! How well a span answers: its features and their weights.
 use std::collections::HashSet;
 
-use super::fit::grade;
-use super::near::{head_near, led_by, nearness, preposition};
 use super::target::{Sort, Target};
 use super::text::{Line, Text};
 use super::trained::{Readings, TRAINED, TrainedFeatures};
@@ -11,7 +9,7 @@ use crate::links::mentions;
 use crate::lists::list;
 use crate::spans::{Kind, Span, spans};
 use crate::weights::{Weights, covered, mass};
-use crate::words::Sentence;
+use crate::words::{Sentence, Shape};
 
 /// The number of features of a candidate, which are in the order of [`WEIGHTS`].
 pub(crate) const FEATURES: usize = 17;
@@ -211,4 +209,147 @@ fn is_a(query: &Query<'_>, text: &Text, answer: &str) -> f32 {
     let titled = text.titles.iter().position(|title| title.plain.eq_ignore_ascii_case(answer));
     let Some(line) = titled.and_then(|passage| text.lines_of(passage).next()) else { return 0.0 };
     if line.sentence.words.iter().any(|word| word.stem == *head) { 1.0 } else { -1.0 }
+}
+
+/// The share of the question's mass near the span, and of its words that name no thing.
+pub(super) fn nearness(query: &Query<'_>, line: &Line, span: &Span) -> (f32, f32) {
+    let total = query.total();
+    let (mut near, mut focus, mut plain) = (0.0, 0.0, f32::EPSILON);
+    for (stem, weight) in &query.mass {
+        let named = query
+            .sentence
+            .words
+            .iter()
+            .enumerate()
+            .any(|(i, word)| i > 0 && word.stem == *stem && word.shape != Shape::Lower);
+        if !named {
+            plain += weight;
+        }
+        let places = line.sentence.words.iter().zip(&line.life).enumerate();
+        let places = places.filter(|(i, (word, life))| {
+            word.stem == *stem && !span.words.contains(i) || life.is_some_and(|tag| tag == stem)
+        });
+        let Some(distance) = places.map(|(i, _)| distance(i, span)).min() else { continue };
+        #[expect(clippy::cast_precision_loss, reason = "a sentence has few words")]
+        let close = 1.0 / (1.0 + distance as f32 / 4.0);
+        near += weight * close / total;
+        if !named {
+            focus += weight * close;
+        }
+    }
+    (near, focus / plain)
+}
+
+fn distance(at: usize, span: &Span) -> usize {
+    if at < span.words.start {
+        span.words.start - at
+    } else {
+        at.saturating_sub(span.words.end - 1)
+    }
+}
+
+/// Whether the target noun is in the span or next to it.
+pub(super) fn head_near(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
+    let Some(head) = &query.target.head else { return 0.0 };
+    let from = span.words.start.saturating_sub(2);
+    let to = (span.words.end + 2).min(line.sentence.words.len());
+    if line.sentence.words[from..to].iter().any(|word| word.stem == *head) { 1.0 } else { 0.0 }
+}
+
+/// Whether the word before the span often precedes an answer of this sort.
+pub(super) fn preposition(target: &Target, line: &Line, span: &Span) -> f32 {
+    let Some(before) = span.words.start.checked_sub(1) else { return 0.0 };
+    let word = line.sentence.word(before).to_lowercase();
+    let leads: &[&str] = match target.sort {
+        Sort::Place | Sort::Country => &["in", "at", "from", "near", "of", "to", "the"],
+        Sort::Person => &["by", "with", "to", "son", "daughter", "and", "of", "wife", "husband"],
+        Sort::Date | Sort::Year => &["in", "on", "born", "since", "from", "until"],
+        Sort::Number => &["of", "over", "about", "than", "was", "approximately", "nearly", "has"],
+        Sort::Thing | Sort::YesNo | Sort::Common => &["a", "an", "the", "as", "by", "for", "of"],
+    };
+    if leads.contains(&word.as_str()) { 1.0 } else { 0.0 }
+}
+
+/// How many of the three words before the span are words of the question.
+pub(super) fn led_by(query: &Query<'_>, line: &Line, span: &Span) -> f32 {
+    let before = &line.sentence.words[span.words.start.saturating_sub(3)..span.words.start];
+    let repeated = before.iter().filter(|word| query.stems.contains(&word.stem));
+    repeated.map(|word| if word.stop { 0.1 } else { 0.3 }).sum()
+}
+
+/// In `[0, 1]`.
+pub(crate) fn grade(
+    target: &Target,
+    line: &Line,
+    span: &Span,
+    organisations: &HashSet<&str>,
+) -> f32 {
+    match (target.sort, span.kind) {
+        (Sort::Person, Kind::Name) => person(line, span, organisations),
+        (Sort::Place, Kind::Name | Kind::Country) => place(line, span),
+        (Sort::Country, Kind::Country)
+        | (Sort::Date, Kind::Date(_))
+        | (Sort::Year, Kind::Year(_))
+        | (Sort::Number, Kind::Number(_))
+        | (Sort::Common, Kind::Phrase) => 1.0,
+        (Sort::Thing, Kind::Name | Kind::Quoted) => 0.8,
+        (Sort::Date, Kind::Year(_)) => 0.7,
+        (Sort::Thing, Kind::Phrase) => 0.6,
+        (Sort::Country | Sort::Common, Kind::Name) | (Sort::Thing, Kind::Country) => 0.3,
+        (Sort::Year, Kind::Date(_))
+        | (Sort::Thing, Kind::Date(_) | Kind::Year(_) | Kind::Number(_)) => 0.2,
+        (Sort::Person | Sort::Place, Kind::Quoted) => 0.1,
+        _ => 0.0,
+    }
+}
+
+fn person(line: &Line, span: &Span, organisations: &HashSet<&str>) -> f32 {
+    let words = span.words.clone().map(|i| line.sentence.word(i).to_lowercase());
+    if words.into_iter().any(|word| organisations.contains(word.as_str())) {
+        return 0.4;
+    }
+    let placed = before(line, span).is_some_and(|word| ["in", "at"].contains(&word.as_str()));
+    match span.words.len() {
+        _ if placed => 0.3,
+        2..=4 => 1.0,
+        1 => 0.6,
+        _ => 0.5,
+    }
+}
+
+fn place(line: &Line, span: &Span) -> f32 {
+    match before(line, span).as_deref() {
+        Some("in" | "at" | "near" | "from" | "to" | "of") => 1.0,
+        Some("by" | "with") => 0.2,
+        _ => 0.6,
+    }
+}
+
+pub(super) fn before(line: &Line, span: &Span) -> Option<String> {
+    let at = span.words.start.checked_sub(1)?;
+    Some(line.sentence.word(at).to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexicon::Lexicon;
+    use crate::lists::list;
+    use crate::spans::spans;
+    use crate::words::Sentence;
+
+    #[test]
+    fn a_university_is_not_a_person() {
+        let lexicon = Lexicon::new();
+        let sentence = Sentence::new("Mara Quill taught at Saxby University.", &lexicon);
+        let no_life = vec![None; sentence.words.len()];
+        let line = Line { passage: 0, place: 0, sentence, life: no_life };
+        let found = spans(&line.sentence, &lexicon);
+        let names: Vec<&Span> = found.iter().filter(|span| span.kind == Kind::Name).collect();
+        let target = |sort| Target { sort, head: None, at: 0 };
+        let graded =
+            |sort, i: usize| grade(&target(sort), &line, names[i], &list("organisation").collect());
+        assert!(graded(Sort::Person, 0) > graded(Sort::Person, 1));
+        assert!(graded(Sort::Place, 1) > graded(Sort::Place, 0));
+    }
 }

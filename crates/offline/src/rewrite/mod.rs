@@ -1,19 +1,16 @@
 //! Task `rewrite`: a self-contained sub-question, with earlier answers in place of references and
 //! anaphora.
-mod anaphora;
-mod described;
 
 use halma_core::Question;
 use halma_core::text::normalise_name;
 use serde::Deserialize;
 use serde_json::json;
 
-use self::anaphora::resolve_anaphora;
-use self::described::described;
 use crate::decompose::chain;
 use crate::input::Exchange;
 use crate::lexicon::Lexicon;
 use crate::links::{mentions, named_things};
+use crate::lists::is_listed;
 use crate::references::{references, replace_references};
 
 #[derive(Debug, Deserialize)]
@@ -96,6 +93,89 @@ fn stands_for(number: usize, history: &[Exchange], depth: usize) -> String {
     described(&replace_references(&exchange.question, |earlier| {
         stands_for(earlier, history, depth + 1)
     }))
+}
+
+/// What a question asks for, as a phrase: `the wife of X` for `Who is the wife of X?`
+pub(super) fn described(question: &str) -> String {
+    let text = question.trim().trim_end_matches(['?', '.', ' ']);
+    let (asking, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let noun = rest.split_once(' ');
+    match (asking, noun) {
+        ("Who" | "What", Some(("is" | "was" | "are" | "were", phrase))) => phrase.to_owned(),
+        ("Who", _) => format!("the person who {rest}"),
+        ("Which" | "What", Some((noun, rest))) => format!("the {noun} that {rest}"),
+        ("Where", _) => format!("the place where {}", turned(rest)),
+        ("When", _) => format!("the time when {}", turned(rest)),
+        // `In which city was X born?`
+        (preposition, Some(("which", rest))) => match rest.split_once(' ') {
+            Some((noun, rest)) => {
+                format!("the {noun} {} which {}", preposition.to_lowercase(), turned(rest))
+            }
+            None => "it".to_owned(),
+        },
+        _ => "it".to_owned(),
+    }
+}
+
+/// `X was born` for `was X born`: the verb goes behind the subject, which is taken to end before
+/// the last word.
+fn turned(clause: &str) -> String {
+    let words: Vec<&str> = clause.split(' ').collect();
+    match words.as_slice() {
+        [verb, subject @ .., last] if ["is", "was", "are", "were"].contains(verb) => {
+            if subject.is_empty() {
+                return format!("{last} {verb}");
+            }
+            format!("{} {verb} {last}", subject.join(" "))
+        }
+        [verb, rest @ ..] if ["did", "does", "do"].contains(verb) => rest.join(" "),
+        _ => clause.to_owned(),
+    }
+}
+
+const PRONOUNS: &[&str] = &["he", "she", "it", "they", "him", "them"];
+const POSSESSIVES: &[&str] = &["his", "its", "their"];
+
+/// The question with the answer in place of its first anaphoric word, if it has one.
+pub(super) fn resolve_anaphora(question: &str, answer: &str) -> Option<String> {
+    let words: Vec<&str> = question.split_whitespace().collect();
+    for (at, word) in words.iter().enumerate() {
+        // After a name the word refers to that name.
+        if at > 1 && words[at - 1].starts_with(char::is_uppercase) {
+            return None;
+        }
+        let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let (bare, owned) = match bare.strip_suffix("'s").or_else(|| bare.strip_suffix("’s")) {
+            Some(bare) => (bare, true),
+            None => (bare, false),
+        };
+        let tail = &word[bare.len()..];
+        let lower = bare.to_lowercase();
+        let next =
+            words.get(at + 1).map(|next| next.trim_end_matches(|c: char| !c.is_alphanumeric()));
+        let noun =
+            next.map(|next| next.trim_end_matches("'s").trim_end_matches("’s").to_lowercase());
+        let named = ["that", "this"].contains(&lower.as_str())
+            && noun.as_ref().is_some_and(|noun| is_listed("anaphoric", noun));
+        // `What is her name` and `What happened to her`.
+        let possessive_her = lower == "her" && !tail.contains(['?', '.', ',']) && next.is_some();
+        let replaced = if named {
+            let noun_tail = words[at + 1].get(noun.as_ref().map_or(0, String::len)..).unwrap_or("");
+            Some((format!("{answer}{noun_tail}"), at + 2))
+        } else if POSSESSIVES.contains(&lower.as_str()) || possessive_her {
+            Some((format!("{answer}'s"), at + 1))
+        } else if PRONOUNS.contains(&lower.as_str()) || lower == "her" {
+            let tail = if owned { "'s" } else { tail };
+            Some((format!("{answer}{tail}"), at + 1))
+        } else {
+            None
+        };
+        if let Some((replacement, rest)) = replaced {
+            let all = [&words[..at], &[replacement.as_str()], &words[rest..]].concat();
+            return Some(all.join(" "));
+        }
+    }
+    None
 }
 
 #[cfg(test)]

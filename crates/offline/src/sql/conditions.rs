@@ -6,7 +6,7 @@ use super::{TableQuestion, quote_name, quote_text};
 use crate::decompose::tokens::{Token, tokens};
 use crate::input::Column;
 use crate::links::mentions;
-use crate::lists::list;
+use crate::lists::{is_listed, list};
 use crate::words::split;
 
 /// The conditions of a query, with the columns that they use.
@@ -99,7 +99,7 @@ impl TableQuestion<'_> {
     }
 
     fn denies(&self) -> bool {
-        self.has(&["not", "never", "without", "no", "except", "excluding", "besides"])
+        self.words.iter().any(|word| is_listed("denial", word))
             || self.words.iter().any(|word| word.ends_with("n't") || word.ends_with("n’t"))
     }
 

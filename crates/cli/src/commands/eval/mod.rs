@@ -4,7 +4,6 @@ mod assessing;
 pub(super) mod bars;
 mod base;
 mod base_cost;
-mod build_blend;
 mod compare;
 mod preset;
 mod retrieval;
@@ -17,7 +16,6 @@ pub(crate) async fn run(args: Eval, common: &Common) -> anyhow::Result<()> {
     match args.command {
         Some(EvalCommand::Compare(own)) => compare::run(&own),
         Some(EvalCommand::Preset(own)) => preset::run(own, common).await,
-        Some(EvalCommand::BuildBlend(own)) => build_blend::run(own, common).await,
         None => asking::run(args.run, common).await,
     }
 }

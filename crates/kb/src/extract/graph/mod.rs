@@ -1,6 +1,5 @@
 //! The entity graph as it is stored: entities, who mentions them, facts, and how they relate.
 //! Only what changed is written.
-mod chunk_graph;
 mod chunks;
 mod ending;
 
@@ -9,14 +8,13 @@ use std::collections::BTreeSet;
 use halma_core::{Edge, Layer};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::chunk_graph::ChunkGraph;
 use self::chunks::{Assigned, put_chunk};
 use super::extracted_chunk::ExtractedChunk;
 use super::extraction::LeftOut;
 use super::resolution::{Resolution, Unanswered, totals};
 use super::resolve::{MergeRecord, Profile, Resolved};
 use crate::KbError;
-use crate::store::{EntityRecord, Id, Row, Store, StoreWriter, hash};
+use crate::store::{EntityRecord, Id, Row, Rows, Store, StoreWriter, hash};
 
 /// Chunks written in one transaction.
 const BATCH: usize = 2000;
@@ -157,4 +155,12 @@ fn remove_unmentioned<'a>(
         }
     }
     Ok(())
+}
+
+/// The part of the graph of one chunk, by which it is compared and removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChunkGraph {
+    /// The entity of each mention.
+    pub(crate) entities: Vec<Row>,
+    pub(crate) facts: Rows,
 }

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use halma_core::{Hit, Layer, NodeId, Query, Vector};
 
 use self::nearness::TextVectors;
-use super::bm25::Bm25;
 use super::filter::Admitted;
 use super::matrix::QueryVector;
+use super::ranker::Bm25;
 use super::ranker::{Ranked, Ranker, Search, VectorUse};
 use super::tags::{TagSource, expand_by_tags};
 use super::{Expand, GraphSettings, Judgement, SearchSettings, ranker_for};

@@ -1,7 +1,9 @@
 //! Vectors as codes of one bit a dimension, its sign, and the query as the signs and at four bits a
 //! dimension. What the two cuts of a search are made of (`scan.rs`).
+use halma_core::Vector;
+
 use super::simd::{Instructions, LANES, PLANES};
-use crate::store::rounded;
+use crate::store::{Comparand, rounded};
 
 const WORD: usize = u64::BITS as usize;
 
@@ -118,4 +120,22 @@ fn signs(vector: &[f32]) -> Vec<u64> {
         words[at / WORD] |= u64::from(*x > 0.0) << (at % WORD);
     }
     words
+}
+
+/// A query's vector, its code, and the two vectors of bytes that make it up.
+#[derive(Debug)]
+pub(crate) struct QueryVector {
+    pub(super) code: QueryCode,
+    pub(super) comparand: Comparand,
+}
+
+impl QueryVector {
+    pub(crate) fn new(vector: &[f32]) -> Self {
+        Self { code: QueryCode::new(vector), comparand: Comparand::new(vector) }
+    }
+
+    /// As the embedder gave it.
+    pub(crate) fn vector(&self) -> &Vector {
+        self.comparand.vector()
+    }
 }

@@ -3,7 +3,6 @@
 //! base is open: what has changed is read, and nothing else.
 mod codes;
 mod nearest;
-mod query;
 mod scan;
 mod simd;
 #[cfg(test)]
@@ -18,7 +17,7 @@ use halma_core::Vector;
 use simsimd::SpatialSimilarity;
 
 use self::codes::QueryCode;
-pub(crate) use self::query::QueryVector;
+pub(crate) use self::codes::QueryVector;
 use self::scan::{Candidates, CodeSegment, SEGMENT, ScanRequest, scan_codes};
 use self::simd::Instructions;
 use super::filter::Admitted;

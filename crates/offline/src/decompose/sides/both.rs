@@ -1,7 +1,9 @@
 //! `Are A and B both …?`, `Do A and B have the same …?`
-use super::pair::find_pair;
+use std::ops::Range;
+
 use super::{Comparison, ComparisonKind};
-use crate::decompose::tokens::{Token, join, tokens};
+use crate::decompose::Step;
+use crate::decompose::tokens::{Tag, Token, join, tokens};
 use crate::lexicon::Lexicon;
 use crate::lists::{Leads, leads};
 
@@ -31,4 +33,66 @@ fn role(before: &[Token]) -> Option<String> {
     let noun = before[of.checked_sub(1)?].lower.as_str();
     let one = noun.strip_suffix('s').filter(|one| leads(one).is_some()).unwrap_or(noun);
     (leads(noun) == Some(Leads::Person)).then(|| one.to_owned())
+}
+
+/// Questions of more tokens hold several clauses, of which one names the pair.
+const MAX_TOKENS: usize = 40;
+
+/// No steps where the question names no pair after `both`.
+pub(super) fn shared_steps(question: &str, lexicon: &Lexicon) -> Vec<Step> {
+    split(question, lexicon).unwrap_or_default()
+}
+
+fn split(question: &str, lexicon: &Lexicon) -> Option<Vec<Step>> {
+    let tokens = tokens(question, lexicon);
+    let first = tokens.first()?.lower.as_str();
+    let asks = ["who", "which", "what", "whose"].contains(&first);
+    if !asks || tokens.len() > MAX_TOKENS {
+        return None;
+    }
+    let both = tokens.iter().position(|token| token.lower == "both")?;
+    let pair = find_pair(&tokens, "and", both + 1)?;
+    let ask = |name: String| {
+        let kind = join(&tokens[both + 1..pair.span.start]);
+        let parts = [join(&tokens[..both]), kind, name, join(&tokens[pair.span.end..])];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        Step { question: format!("{}?", parts.join(" ")), stands_for: String::new() }
+    };
+    Some(pair.names.clone().map(ask).into())
+}
+
+/// Two names and the tokens that they span, from the first name to the second.
+pub(super) struct Pair {
+    pub(super) names: [String; 2],
+    pub(super) span: Range<usize>,
+}
+
+/// The first pair of names around the conjunction from token `from` on; words that describe may
+/// stand before the second one (`the film X and the film Y`).
+pub(super) fn find_pair(tokens: &[Token], conjunction: &str, from: usize) -> Option<Pair> {
+    let is_name = |at: &usize| tokens.get(*at).is_some_and(|token| token.tag == Tag::Name);
+    (from..tokens.len()).find_map(|at| {
+        let token = &tokens[at];
+        // One run of capitals: `Low Tide and High Noon`.
+        let joined = token.text.split_once(&format!(" {conjunction} "));
+        if let (true, Some((one, other))) = (is_name(&at), joined)
+            && !token.text.starts_with(['"', '“', '('])
+        {
+            let names = [one.to_owned(), other.to_owned()];
+            return Some(Pair { names, span: at..at + 1 });
+        }
+        let first = at.checked_sub(1).filter(|before| *before >= from && is_name(before))?;
+        let second = (at + 1..at + 5).find(is_name).filter(|_| token.lower == conjunction)?;
+        let description = &tokens[at + 1..second];
+        if description.iter().any(|token| token.tag != Tag::Word || token.breaks()) {
+            return None;
+        }
+        let names = [tokens[first].text.clone(), tokens[second].text.clone()];
+        Some(Pair { names, span: first..second + 1 })
+    })
+}
+
+/// Two groups of tokens as one text.
+pub(super) fn join_groups(before: &[Token], after: &[Token]) -> String {
+    format!("{} {}", join(before), join(after)).trim().to_owned()
 }

@@ -1,5 +1,5 @@
 //! `Which …, A or B?`, `Was A or B …?`, `Between A and B, …?`
-use super::pair::{find_pair, join_groups};
+use super::both::{find_pair, join_groups};
 use super::{Comparison, ComparisonKind};
 use crate::decompose::tokens::tokens;
 use crate::lexicon::Lexicon;

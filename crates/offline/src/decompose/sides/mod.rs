@@ -2,8 +2,6 @@
 mod attribute;
 mod both;
 mod either;
-mod pair;
-mod shared;
 
 use self::attribute::{Attribute, attribute};
 use super::Step;
@@ -58,7 +56,7 @@ impl Comparison {
 pub(super) fn steps(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     let step = |question: String, stands_for: String| Step { question, stands_for };
     let Some(found) = comparison(question, lexicon) else {
-        return shared::steps(question, lexicon);
+        return both::shared_steps(question, lexicon);
     };
     let Some(role) = &found.role else {
         let ask = |thing: &String| step(found.attribute(thing, lexicon).question, String::new());

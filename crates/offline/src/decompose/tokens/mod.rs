@@ -1,10 +1,10 @@
 //! A question as tokens: a name or title is one token, however many words it has, so that no rule
 //! splits it.
-mod joined;
-mod named;
 
-use self::joined::{close, joined};
-use self::named::named;
+use std::ops::Range;
+
+use halma_core::text::{name_runs, quotes};
+
 use crate::lexicon::Lexicon;
 use crate::words::{Sentence, Shape};
 
@@ -104,6 +104,125 @@ pub(crate) fn join(tokens: &[Token]) -> String {
         }
     }
     text
+}
+
+/// Joins tokens that are one name although punctuation separates them.
+pub(super) fn joined(tokens: Vec<Token>) -> Vec<Token> {
+    let mut joined: Vec<Token> = vec![];
+    let mut rest = tokens.into_iter().peekable();
+    let mut bracket = false;
+    while let Some(token) = rest.next() {
+        let Some(last) = joined.last_mut().filter(|last| last.tag == Tag::Name) else {
+            joined.push(token);
+            continue;
+        };
+        let opens = last.after == " " && token.text.starts_with('(');
+        if opens || bracket || continues(last, &token, rest.peek()) {
+            append(last, &token);
+            bracket = (bracket || opens) && !last.text.ends_with(')');
+        } else {
+            joined.push(token);
+        }
+    }
+    joined
+}
+
+/// Whether a name continues: `Saxby, Ohio`, `Min's Mill`, `Beware! The Mill`.
+fn continues(last: &Token, token: &Token, next: Option<&Token>) -> bool {
+    if token.tag != Tag::Name || token.text.starts_with(['"', '“']) {
+        return false;
+    }
+    let listed = next.is_some_and(|next| ["and", "or"].contains(&next.lower.as_str()));
+    match last.after.as_str() {
+        ", " => !listed && !last.text.contains(", "),
+        "! " | "? " | "... " | "’s " | "'s " | "'S " | "' " | "’ " => true,
+        _ => false,
+    }
+}
+
+fn append(last: &mut Token, token: &Token) {
+    last.text = format!("{}{}{}", last.text, last.after, token.text);
+    last.after.clone_from(&token.after);
+    close(last);
+    last.lower = last.text.to_lowercase();
+}
+
+/// Moves the mark that closes a bracket or quotation of the token into it.
+pub(super) fn close(token: &mut Token) {
+    for (open, shut) in [('(', ')'), ('"', '"'), ('“', '”')] {
+        let (opened, closed) = (token.text.matches(open).count(), token.text.matches(shut).count());
+        let lacks = if open == shut { opened % 2 == 1 } else { opened > closed };
+        if lacks && token.after.starts_with(shut) {
+            token.after.remove(0);
+            token.text.push(shut);
+        }
+    }
+}
+
+/// Nouns that a title follows; every capitalised word after them belongs to it.
+const WORKS: &[&str] = &[
+    "film", "films", "movie", "movies", "song", "songs", "album", "book", "novel", "series",
+    "show", "play", "opera", "poem", "single", "painting", "game",
+];
+
+/// Runs of words that are one name each, in order and without overlap.
+pub(super) fn named(sentence: &Sentence) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = quotes(&sentence.plain);
+    let separate = |found: &[Range<usize>], run: &Range<usize>| {
+        found.iter().all(|other| run.end <= other.start || other.end <= run.start)
+    };
+    let titles = (1..sentence.words.len()).filter_map(|at| title(sentence, at));
+    let runs = name_runs(&sentence.plain);
+    for run in titles.chain(runs.iter().flat_map(|run| split_at_in(sentence, run))) {
+        if separate(&found, &run) {
+            found.push(run);
+        }
+    }
+    found.sort_by_key(|run| run.start);
+    found
+}
+
+/// The title that begins at a word after `film` and the like: every capitalised word, with the
+/// small words between them.
+fn title(sentence: &Sentence, at: usize) -> Option<Range<usize>> {
+    let work = sentence.word(at - 1).to_lowercase();
+    let large = |at: usize| sentence.words.get(at).is_some_and(|word| word.shape != Shape::Lower);
+    if !WORKS.contains(&work.as_str()) || sentence.gap(at - 1) != " " || !large(at) {
+        return None;
+    }
+    let mut end = at + 1;
+    loop {
+        let small = (end..end + 3).find(|&next| large(next)).filter(|&next| {
+            (end..next).all(|i| sentence.words[i].stop)
+                && (end - 1..next).all(|i| [" ", "-", ": ", "'", "’"].contains(&sentence.gap(i)))
+        });
+        match small {
+            Some(next) => end = next + 1,
+            None => return Some(at..end),
+        }
+    }
+}
+
+/// The parts of a run around `in`.
+fn split_at_in(sentence: &Sentence, run: &Range<usize>) -> Vec<Range<usize>> {
+    let mut parts = vec![];
+    let mut start = run.start;
+    for at in run.clone() {
+        if sentence.word(at) == "in" {
+            let mut end = at;
+            while end > start && sentence.words[end - 1].shape == Shape::Lower {
+                end -= 1;
+            }
+            parts.push(start..end.max(start + 1));
+            start = at + 1;
+            while start < run.end && sentence.words[start].shape == Shape::Lower {
+                start += 1;
+            }
+        }
+    }
+    parts.push(start..run.end);
+    parts.retain(|part| !part.is_empty());
+    parts
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use halma_core::text::support::TitledText;
 use halma_core::{AnswerKind, PassageReader};
 
 use super::cells;
-use super::fit::{before, grade};
+use super::score::{before, grade};
 use super::target::{Sort, Target};
 use super::text::{Line, Text};
 use crate::decompose::chain;
@@ -264,8 +264,7 @@ impl QuestionTarget {
     }
 
     fn asks_money(&self) -> bool {
-        let begins = self.words.text.to_lowercase().starts_with("how much ");
-        begins || self.lower_words().iter().any(|word| is_listed("money", word))
+        cells::asks_money(&self.lower_words())
     }
 
     /// Whether a number stands with the noun that is counted.

@@ -1,4 +1,4 @@
-//! Yes/no questions: what two sides share, or whether the context supports the statement.
+//! Answers that are no span: yes or no, one of the given options, a few sentences.
 use std::collections::HashSet;
 
 use super::Answer;
@@ -7,6 +7,7 @@ use super::sides::{Side, compared, country};
 use super::text::{Line, Text};
 use crate::decompose::sides::{ComparisonKind, comparison};
 use crate::lexicon::Lexicon;
+use crate::links::mentions;
 use crate::weights::covered;
 use crate::words::Sentence;
 
@@ -89,4 +90,56 @@ fn denies(sentence: &Sentence) -> bool {
 
 fn found(yes: bool, rationale: String) -> Answer {
     Answer { text: if yes { "yes" } else { "no" }.to_owned(), rationale }
+}
+
+/// The first option with the best support; its text is the answer.
+pub(crate) fn pick(
+    options: &[String],
+    query: &Query<'_>,
+    text: &Text,
+    lexicon: &Lexicon,
+) -> Answer {
+    let mut best = (-1.0_f32, options[0].as_str(), "");
+    for option in options {
+        let wanted: HashSet<String> = lexicon.content(option).into_iter().collect();
+        for line in &text.lines {
+            let held = text.titled_stems(line);
+            #[expect(clippy::cast_precision_loss, reason = "an option has few words")]
+            let share = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
+            let whole = if mentions(&line.sentence.text, option) { 0.5 } else { 0.0 };
+            let support = (share + whole) * (0.2 + covered(&query.mass, &held));
+            if support > best.0 {
+                best = (support, option, &line.sentence.text);
+            }
+        }
+    }
+    Answer { text: best.1.to_owned(), rationale: format!("Best supported by “{}”", best.2) }
+}
+
+/// The most sentences of a long answer.
+const LONG: usize = 3;
+
+/// The sentences that cover most of the question, in their order; a sentence of a passage that
+/// the question names comes first.
+pub(super) fn long_answer(query: &Query<'_>, text: &Text) -> Answer {
+    let mut open = query.mass.clone();
+    let mut chosen: Vec<usize> = vec![];
+    while chosen.len() < LONG {
+        let gain = |i: &usize| {
+            let line = &text.lines[*i];
+            let titles: HashSet<String> = text.titles[line.passage].stems.iter().cloned().collect();
+            covered(&open, &line.stems()) + covered(&open, &titles) / 2.0
+        };
+        let rest = (0..text.lines.len()).filter(|i| !chosen.contains(i));
+        let best = rest.max_by(|a, b| gain(a).total_cmp(&gain(b)).then(b.cmp(a)));
+        let Some(line) = best.filter(|line| gain(line) > 0.0) else { break };
+        let held = text.lines[line].stems();
+        open.retain(|(stem, _)| !held.contains(stem));
+        chosen.push(line);
+    }
+    chosen.sort_unstable();
+    let said: Vec<&str> = chosen.iter().map(|&i| text.lines[i].sentence.text.as_str()).collect();
+    let titles: Vec<&str> =
+        chosen.iter().map(|&i| text.titles[text.lines[i].passage].plain.as_str()).collect();
+    Answer { text: said.join(" "), rationale: format!("Said in: {}.", titles.join("; ")) }
 }

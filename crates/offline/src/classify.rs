@@ -55,6 +55,12 @@ fn kind(input: &ClassifyInput, lexicon: &Lexicon) -> (&'static str, String) {
             ("quantitative", format!("It says `{cue}`, and `{}` has the rows.", table.name))
         };
     }
+    let compares = ["more", "less", "early", "late"];
+    let degree = words(question).any(|word| compares.iter().any(|list| is_listed(list, &word)));
+    if let (true, Some(table)) = (degree && words(question).any(|word| word == "or"), table) {
+        let reason = format!("It compares rows of `{}`.", table.name);
+        return ("quantitative", reason);
+    }
     if comparison(question, lexicon).is_some() || cue("comparative").is_some() {
         return ("comparative", "It asks the same of two things.".into());
     }
@@ -70,6 +76,10 @@ fn kind(input: &ClassifyInput, lexicon: &Lexicon) -> (&'static str, String) {
     }
     let near = input.near.len();
     ("factual", format!("It asks for one thing; {near} passages are near."))
+}
+
+fn words(question: &str) -> impl Iterator<Item = String> {
+    split(question).into_iter().map(|range| question[range].to_lowercase())
 }
 
 fn wills(question: &str) -> bool {
@@ -88,8 +98,7 @@ fn matches_head(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
 
 /// The word by which a question asks for several things: `Which mills are in Varn?`
 fn asks_list(question: &str) -> Option<&'static str> {
-    let words: Vec<String> =
-        split(question).into_iter().take(3).map(|r| question[r].to_lowercase()).collect();
+    let words: Vec<String> = words(question).take(3).collect();
     let is_plural = |word: &String| word.len() > 3 && word.ends_with('s') && !word.ends_with("ss");
     let cue = ["which", "list"].into_iter().find(|cue| words.first().is_some_and(|w| w == cue));
     cue.filter(|_| words[1..].iter().any(is_plural))
@@ -108,8 +117,7 @@ fn is_in_one_row(table: &Table, question: &str, lexicon: &Lexicon) -> bool {
     let column = table.columns.iter().any(|column| {
         column.is_number() && lexicon.content(&column.name).iter().any(|stem| stems.contains(stem))
     });
-    let total =
-        split(question).into_iter().any(|r| is_listed("total", &question[r].to_lowercase()));
+    let total = words(question).any(|word| is_listed("total", &word));
     named_things(question, lexicon).len() == 1 && column && !total
 }
 

@@ -2,14 +2,12 @@
 //! county X lies in`.
 use super::Description;
 use super::grammar::{PREPOSITIONS, is_noun, phrase_start, verb_form};
-use super::tokens::{Tag, Token, join};
+use super::tokens::{Token, join};
 use crate::lexicon::Lexicon;
 use crate::lists::{Leads, is_listed, leads};
 use crate::verbs::Form;
 
 const PRONOUNS: &[&str] = &["where", "who", "whom", "whose", "which", "that", "when"];
-
-const ASKING: &[&str] = &["who", "whom", "what", "which", "when", "how"];
 
 /// What the pronoun stands for in its clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,30 +51,6 @@ pub(super) fn relative(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option
         Role::Object => format!("{clause} which {kind}?"),
     };
     Some(Description { text: join(&tokens[start..end]), words: start..end, question })
-}
-
-/// The statement before a participle that asks: in `X is on a network founded by who?` it is asked on
-/// which network X is, and then by whom that was founded.
-pub(super) fn stated(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option<Description> {
-    let asks = |token: &Token| ASKING.contains(&token.lower.as_str());
-    let noun = tokens.get(at).filter(|noun| is_noun(noun) && !noun.breaks())?;
-    let participle = tokens.get(at + 1).filter(|token| token.tag == Tag::Word)?;
-    let follows = lexicon.verbs.form(&participle.lower) == Some(Form::Done)
-        && tokens[at + 1..].iter().any(asks);
-    let start = phrase_start(tokens, at, &lexicon.verbs)?;
-    let before = &tokens[..start];
-    if !follows
-        || noun.is_possessive()
-        || !["a", "an"].contains(&tokens[start].lower.as_str())
-        || before.iter().any(|token| asks(token) || token.breaks())
-        || !before.iter().any(Token::names)
-        || !(0..start).any(|i| verb_form(tokens, i, &lexicon.verbs).is_some())
-    {
-        return None;
-    }
-    let (statement, kind) = (join(before), join(&tokens[start + 1..=at]));
-    let question = format!("{statement} which {kind}?");
-    Some(Description { text: join(&tokens[start..=at]), words: 0..at + 1, question })
 }
 
 fn is_person(noun: &str) -> bool {
@@ -170,22 +144,6 @@ mod tests {
             (
                 "What mountains lie in the country that Mara Quill is from?",
                 ["Mara Quill is from which country?", "What mountains lie in #1?"],
-            ),
-        ] {
-            assert_eq!(questions(question), expected, "{question}");
-        }
-    }
-
-    #[test]
-    fn a_statement_is_asked_for_before_what_it_leads_to() {
-        for (question, expected) in [
-            (
-                "Low Tide is shown on a channel founded by who?",
-                ["Low Tide is shown on which channel?", "#1 founded by who?"],
-            ),
-            (
-                "Mara Quill was the head of an old brewing company based in what city?",
-                ["Mara Quill was the head of which old brewing company?", "#1 based in what city?"],
             ),
         ] {
             assert_eq!(questions(question), expected, "{question}");

@@ -88,7 +88,6 @@ fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
             phrases::role_of(tokens, at, lexicon),
             phrases::owned(tokens, at),
             clauses::relative(tokens, at, lexicon),
-            clauses::stated(tokens, at, lexicon),
         ];
         for found in found.into_iter().flatten() {
             let shorter = best.as_ref().is_none_or(|best| found.words.len() < best.words.len());

@@ -5,7 +5,7 @@ use super::Answer;
 use super::score::Query;
 use super::sides::{Side, compared, country};
 use super::text::{Line, Text};
-use crate::decompose::sides::{ComparisonKind, comparison};
+use crate::decompose::sides::ComparisonKind;
 use crate::lexicon::Lexicon;
 use crate::links::mentions;
 use crate::weights::covered;
@@ -13,27 +13,6 @@ use crate::words::Sentence;
 
 /// The share of the statement that the passages of every side must hold for a yes.
 const MIN_COVERED: f32 = 0.5;
-
-/// Where one sentence says it: with the title of its passage it names both things, and it has the
-/// `same` of the question with the word after it, with or without a `not`.
-pub(crate) fn is_stated(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Answer> {
-    let compared = comparison(query.text, lexicon).filter(|c| c.kind == ComparisonKind::Both)?;
-    let named: Vec<String> =
-        compared.things.iter().flat_map(|thing| lexicon.content(thing)).collect();
-    let same = |sentence: &Sentence| -> HashSet<String> {
-        let after = (1..sentence.words.len()).filter(|&at| sentence.word(at - 1) == "same");
-        after.map(|at| sentence.words[at].stem.clone()).collect()
-    };
-    let asked = same(&query.sentence);
-    let line = text.lines.iter().find(|line| {
-        let stems = text.titled_stems(line);
-        !same(&line.sentence).is_disjoint(&asked) && named.iter().all(|stem| stems.contains(stem))
-    })?;
-    Some(found(
-        denies(&line.sentence) == denies(&query.sentence),
-        format!("“{}”", line.sentence.text),
-    ))
-}
 
 pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer {
     let sides: Vec<Side> =

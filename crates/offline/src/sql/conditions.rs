@@ -19,7 +19,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    fn add(&mut self, column: &Column, condition: String) {
+    pub(super) fn add(&mut self, column: &Column, condition: String) {
         self.columns.push(column.name.clone());
         self.conditions.push(condition);
     }
@@ -90,7 +90,7 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
 
 impl TableQuestion<'_> {
     /// Whether it has a value word by word, in the singular or plural.
-    fn names(&self, value: &str) -> bool {
+    pub(super) fn names(&self, value: &str) -> bool {
         let stems = split(value).into_iter().map(|range| self.lexicon.stem(&value[range]));
         let stems: Vec<String> = stems.collect();
         let mut asked = self.words.iter().map(|word| self.lexicon.stem(word)).collect::<Vec<_>>();

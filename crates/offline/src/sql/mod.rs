@@ -1,4 +1,5 @@
 //! Task `sql`: a query over one table, for questions that count, add up, or look up a row.
+mod comparison;
 pub(crate) mod conditions;
 mod selection;
 
@@ -72,6 +73,9 @@ impl TableQuestion<'_> {
         if table.lists_people() {
             known.extend(list("people").map(|word| self.lexicon.stem(word)));
         }
+        for compared in ["more", "less", "early", "late"] {
+            known.extend(list(compared).map(|word| self.lexicon.stem(word)));
+        }
         let mut left = self.stems.iter().filter(|stem| !stem.chars().all(char::is_numeric));
         // `approved` is in `approval date`.
         let is_known = |stem: &String| {
@@ -142,10 +146,14 @@ fn of_table(text: &str, table: &Table, lexicon: &Lexicon) -> Result<Query, Strin
     if question.stems.iter().all(|stem| question.is_of_queries(stem)) {
         return Err(format!("The question names nothing of `{}`.", table.name));
     }
-    let rows = conditions(&question)?;
-    let selection = question
-        .selection(&rows)
-        .ok_or_else(|| format!("No column of `{}` clearly answers the question.", table.name))?;
+    let unclear = || format!("No column of `{}` clearly answers the question.", table.name);
+    let (rows, columns, tail) = if let Some(sides) = question.sides() {
+        question.comparison(&sides).ok_or_else(unclear)?
+    } else {
+        let rows = conditions(&question)?;
+        let selection = question.selection(&rows).ok_or_else(unclear)?;
+        (rows, selection.columns, selection.tail)
+    };
     if let Some(word) = question.unaccounted(&rows) {
         return Err(format!("`{word}` is not in `{}`.", table.name));
     }
@@ -153,7 +161,6 @@ fn of_table(text: &str, table: &Table, lexicon: &Lexicon) -> Result<Query, Strin
         [] => String::new(),
         conditions => format!(" WHERE {}", conditions.join(" AND ")),
     };
-    let (columns, tail) = (selection.columns, selection.tail);
     let sql = format!("SELECT {columns} FROM {}{filter}{tail}", quote_name(&table.name));
     let reason = format!("The words of the question match the table `{}`.", table.name);
     Ok(Query { sql, reason })

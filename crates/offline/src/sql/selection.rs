@@ -31,7 +31,7 @@ struct Extreme {
 impl TableQuestion<'_> {
     /// `None` where no column clearly answers the question.
     pub(super) fn selection(&self, rows: &Rows) -> Option<SelectClause> {
-        let number = self.best_column(rows, |column| column.is_number() && !self.is_key(column));
+        let number = self.number(rows);
         let counts_all = self.names_rows(rows) && !self.names_unused(rows);
         let count = || counts_all.then(|| SelectClause::new("COUNT(*)".into()));
         // `What does it mean?` asks for no mean.
@@ -73,6 +73,11 @@ impl TableQuestion<'_> {
         let value = number.or_else(|| self.best_column(rows, |column| !column.is_number()));
         let column = value.or(label).filter(|_| !all_rows)?;
         Some(SelectClause::new(quote_name(&column.name)))
+    }
+
+    /// The column of numbers that is named.
+    pub(super) fn number(&self, rows: &Rows) -> Option<&Column> {
+        self.best_column(rows, |column| column.is_number() && !self.is_key(column))
     }
 
     /// The row, the value or the group at one end of an order.
@@ -121,7 +126,7 @@ impl TableQuestion<'_> {
 
     /// The stems of nouns for the rows: of the table's head, of the column that names them, and of
     /// the values by which they are chosen.
-    fn row_nouns(&self, rows: &Rows) -> Vec<String> {
+    pub(super) fn row_nouns(&self, rows: &Rows) -> Vec<String> {
         let label = self.label().map(|label| label.name.replace('_', " "));
         let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
         let nouns = heads.into_iter().chain(label).chain(rows.values.iter().cloned());
@@ -143,7 +148,7 @@ impl TableQuestion<'_> {
     }
 
     /// The only column of amounts of money, where the question names no column of numbers.
-    fn only_amount(&self) -> Option<&Column> {
+    pub(super) fn only_amount(&self) -> Option<&Column> {
         let is_named = |column: &Column| {
             let stems = self.stems_of(column);
             stems.iter().any(|stem| self.stems.contains(stem) && !self.is_of_queries(stem))

@@ -71,6 +71,20 @@ fn questions_about_a_table_become_queries() {
             "In which town of the valley is “Old Mill”?",
             "SELECT \"town\" FROM \"mills\" WHERE LOWER(\"mill\") = LOWER('Old Mill')",
         ),
+        (
+            "Which has more wheels, Upper Mill or O'Hara Mill?",
+            "SELECT \"mill\", \"wheels\" FROM \"mills\" WHERE \"mill\" IN ('O''Hara Mill', \
+             'Upper Mill') ORDER BY \"wheels\" IS NULL, \"wheels\" DESC, \"mill\" LIMIT 1",
+        ),
+        (
+            "Which town has fewer mills, Varn or North Varn?",
+            "SELECT \"town\", COUNT(*) FROM \"mills\" WHERE \"town\" IN ('North Varn', 'Varn') \
+             GROUP BY \"town\" ORDER BY COUNT(*) IS NULL, COUNT(*) ASC, \"town\" LIMIT 1",
+        ),
+        (
+            "How many mills do not stand in the town of Varn?",
+            "SELECT COUNT(*) FROM \"mills\" WHERE \"town\" <> 'Varn'",
+        ),
         ("How many different towns have mills?", "SELECT COUNT(DISTINCT \"town\") FROM \"mills\""),
     ] {
         assert_eq!(sql(question, &json!([mills()])), expected, "{question}");

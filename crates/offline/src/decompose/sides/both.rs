@@ -2,7 +2,6 @@
 use std::ops::Range;
 
 use super::{Comparison, ComparisonKind};
-use crate::decompose::Step;
 use crate::decompose::tokens::{Tag, Token, join, tokens};
 use crate::lexicon::Lexicon;
 use crate::lists::{Leads, leads};
@@ -33,32 +32,6 @@ fn role(before: &[Token]) -> Option<String> {
     let noun = before[of.checked_sub(1)?].lower.as_str();
     let one = noun.strip_suffix('s').filter(|one| leads(one).is_some()).unwrap_or(noun);
     (leads(noun) == Some(Leads::Person)).then(|| one.to_owned())
-}
-
-/// Questions of more tokens hold several clauses, of which one names the pair.
-const MAX_TOKENS: usize = 40;
-
-/// No steps where the question names no pair after `both`.
-pub(super) fn shared_steps(question: &str, lexicon: &Lexicon) -> Vec<Step> {
-    split(question, lexicon).unwrap_or_default()
-}
-
-fn split(question: &str, lexicon: &Lexicon) -> Option<Vec<Step>> {
-    let tokens = tokens(question, lexicon);
-    let first = tokens.first()?.lower.as_str();
-    let asks = ["who", "which", "what", "whose"].contains(&first);
-    if !asks || tokens.len() > MAX_TOKENS {
-        return None;
-    }
-    let both = tokens.iter().position(|token| token.lower == "both")?;
-    let pair = find_pair(&tokens, "and", both + 1)?;
-    let ask = |name: String| {
-        let kind = join(&tokens[both + 1..pair.span.start]);
-        let parts = [join(&tokens[..both]), kind, name, join(&tokens[pair.span.end..])];
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        Step { question: format!("{}?", parts.join(" ")), stands_for: String::new() }
-    };
-    Some(pair.names.clone().map(ask).into())
 }
 
 /// Two names and the tokens that they span, from the first name to the second.

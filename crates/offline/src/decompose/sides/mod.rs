@@ -56,7 +56,7 @@ impl Comparison {
 pub(super) fn steps(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     let step = |question: String, stands_for: String| Step { question, stands_for };
     let Some(found) = comparison(question, lexicon) else {
-        return both::shared_steps(question, lexicon);
+        return vec![];
     };
     let Some(role) = &found.role else {
         let ask = |thing: &String| step(found.attribute(thing, lexicon).question, String::new());
@@ -145,14 +145,6 @@ mod tests {
         let same =
             "Are the composers of both songs Low Tide and High Noon Mill from the same country?";
         assert_eq!(questions(same), expected);
-    }
-
-    #[test]
-    fn a_shared_property_is_asked_of_each_thing() {
-        assert_eq!(
-            questions("Which actor starred in both Low Tide and High Noon Mill?"),
-            ["Which actor starred in Low Tide?", "Which actor starred in High Noon Mill?"]
-        );
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Engine {
             return Err(self.refused(&reply));
         }
         let mut results =
-            self.kind.read(&reply.bytes).map_err(|unread| self.unread(&reply, unread))?;
+            self.kind.api().read(&reply.bytes).map_err(|unread| self.unread(&reply, unread))?;
         // Some engines give more than they are asked for.
         let mut pages = 0;
         results.retain(|result| {
@@ -103,7 +103,7 @@ impl Engine {
     }
 
     async fn send(&self, ask: &Ask<'_>) -> Result<Reply, LlmError> {
-        let reply = self.outside.send(self.kind.request(&self.url, ask)).await;
+        let reply = self.outside.send(self.kind.api().request(&self.url, ask)).await;
         reply.map_err(|e| self.scrubbed(LlmError::from(e)))
     }
 

@@ -131,14 +131,15 @@ impl WebSettings {
 
     pub(crate) fn address(&self) -> Result<Url, ConfigError> {
         let own = self.url.trim();
-        let given = if own.is_empty() { self.kind.address() } else { Some(own) };
-        let Some(given) = given else {
+        let api = self.kind.api();
+        let given = if own.is_empty() { api.address.as_str() } else { own };
+        if given.is_empty() {
             let hint = "give the address of your SearXNG, `http://localhost:8080` for instance";
             return Err(wrong("url", "it is not set", hint));
-        };
+        }
         let mut url = base(given)?;
         if url.path() == "/" {
-            url.set_path(self.kind.path());
+            url.set_path(&api.path);
         }
         url.set_query(None);
         url.set_fragment(None);

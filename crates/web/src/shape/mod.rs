@@ -1,24 +1,25 @@
-//! The APIs of search engines: how each is asked, and how its reply is read.
+//! The APIs of search engines, as `engines.toml` describes them: how each is asked, and how its reply
+//! is read.
 //!
 //! What a reply lacks is left empty; a reply without the places where results stand is not a reply of
 //! that API, and refused.
-mod brave;
-mod searxng;
-mod serpapi;
-mod tavily;
+mod values;
 
+use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
-use reqwest::Url;
-use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use self::values::{attribute, each, pair, place, text_of, worded};
 use super::WebKind;
 use super::result::{WebRank, WebResult};
 use super::text;
 use halma_net::guarded::{Follow, Request};
+
+const ENGINES: &str = include_str!("engines.toml");
 
 /// Characters of a title, a text, an address, a date that are kept, at most.
 const TITLE: usize = 300;
@@ -49,84 +50,185 @@ pub(super) enum Unread {
     Failed(String),
 }
 
-impl WebKind {
-    /// Where the API is; none for what users run themselves.
-    pub(super) fn address(self) -> Option<&'static str> {
-        match self {
-            Self::SerpApi => Some("https://serpapi.com"),
-            Self::Brave => Some("https://api.search.brave.com"),
-            Self::Tavily => Some("https://api.tavily.com"),
-            Self::SearXng => None,
-        }
-    }
-
+/// One API (`engines.toml` describes the fields).
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Api {
+    /// Where it is; empty for what users run themselves.
+    pub(super) address: String,
     /// The path of a search on a server that is given without one.
-    pub(super) fn path(self) -> &'static str {
-        match self {
-            Self::SerpApi => "/search.json",
-            Self::Brave => "/res/v1/web/search",
-            Self::Tavily | Self::SearXng => "/search",
-        }
-    }
+    pub(super) path: String,
+    key: Option<[String; 2]>,
+    places: Vec<String>,
+    failure: String,
+    failed: String,
+    no_failure: String,
+    html: bool,
+    query: BTreeMap<String, String>,
+    body: Option<Map<String, Value>>,
+    results: Vec<ResultMapping>,
+}
 
-    pub(super) fn request(self, url: &Url, ask: &Ask<'_>) -> Request {
-        match self {
-            Self::SerpApi => serpapi::request(url, ask),
-            Self::Brave => brave::request(url, ask),
-            Self::Tavily => tavily::request(url, ask),
-            Self::SearXng => searxng::request(url, ask),
+/// Where a reply holds results of one rank, and where these hold what is read of them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ResultMapping {
+    at: String,
+    rank: WebRank,
+    title: Vec<String>,
+    url: Vec<String>,
+    date: Vec<String>,
+    text: Vec<String>,
+    pairs: String,
+    rest: bool,
+    otherwise: String,
+}
+
+impl WebKind {
+    pub(super) fn api(self) -> Api {
+        let mut engines: BTreeMap<String, Api> = toml::from_str(ENGINES).unwrap_or_default();
+        engines.remove(self.name()).unwrap_or_default()
+    }
+}
+
+impl Api {
+    pub(super) fn request(&self, url: &Url, ask: &Ask<'_>) -> Request {
+        let mut url = url.clone();
+        let filled = self.query.iter().map(|(name, value)| (name, ask.fill(value)));
+        let filled: Vec<_> = filled.filter(|(_, value)| !value.is_empty()).collect();
+        if !filled.is_empty() {
+            url.query_pairs_mut().extend_pairs(filled);
         }
+        let mut request = Request::get(url, Follow::SameOrigin);
+        if let Some(body) = &self.body {
+            let filled = body.iter().map(|(name, value)| (name.clone(), ask.value(value)));
+            let filled: Map<_, _> = filled.filter(|(_, value)| *value != "").collect();
+            request.method = Method::POST;
+            request.body = Value::Object(filled).to_string().into_bytes();
+            request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        // What no header can hold was refused with the settings.
+        if let (Some([name, value]), Some(_)) = (&self.key, ask.key)
+            && let Ok(name) = HeaderName::try_from(name)
+            && let Ok(mut value) = HeaderValue::try_from(ask.fill(value))
+        {
+            value.set_sensitive(true);
+            request.headers.insert(name, value);
+        }
+        request
     }
 
     /// What a body holds, in the order of the ranks, without repetitions.
-    pub(super) fn read(self, body: &[u8]) -> Result<Vec<WebResult>, Unread> {
-        let read = match self {
-            Self::SerpApi => serpapi::read(body),
-            Self::Brave => brave::read(body),
-            Self::Tavily => tavily::read(body),
-            Self::SearXng => searxng::read(body),
+    pub(super) fn read(&self, body: &[u8]) -> Result<Vec<WebResult>, Unread> {
+        let reply: Value = serde_json::from_slice(body).map_err(Unread::Json)?;
+        if !self.places.iter().any(|field| reply.get(field).is_some()) {
+            let fields = self.places.join("`, `");
+            return Err(Unread::Shape(format!("there is none of `{fields}` in it")));
+        }
+        let mut results = vec![];
+        for mapping in &self.results {
+            for item in mapping.items(&reply)? {
+                results.push(mapping.result(item, self.html));
+            }
+        }
+        let failure = place(&reply, &self.failure).map(|said| each(said).join(", "));
+        let failure = failure.filter(|said| results.is_empty() && !said.is_empty());
+        let is_none =
+            |said: &String| !self.no_failure.is_empty() && said.contains(&self.no_failure);
+        match failure.filter(|said| !is_none(said)) {
+            Some(said) => Err(Unread::Failed(format!("{}{said}", self.failed))),
+            None => Ok(tidy(results)),
+        }
+    }
+}
+
+impl Ask<'_> {
+    /// A template with what is asked for; empty where that is not given.
+    fn fill(&self, template: &str) -> String {
+        let country = self.country.to_lowercase();
+        let locale = match (self.language, self.country) {
+            ("", _) | (_, "") => self.language.to_owned(),
+            (language, country) => format!("{language}-{}", country.to_uppercase()),
         };
-        Ok(tidy(read?))
+        [
+            ("{query}", self.query.to_owned()),
+            ("{limit}", self.limit.to_string()),
+            ("{language}", self.language.to_owned()),
+            ("{COUNTRY}", country.to_uppercase()),
+            ("{country}", country),
+            ("{locale}", locale),
+            ("{key}", self.key.unwrap_or_default().to_owned()),
+            ("{more}", if self.more { "true" } else { "" }.to_owned()),
+        ]
+        .into_iter()
+        .find(|(name, _)| template.contains(name))
+        .map_or_else(|| template.to_owned(), |(name, value)| template.replace(name, &value))
+    }
+
+    fn value(&self, template: &Value) -> Value {
+        match template {
+            Value::String(template) if template == "{limit}" => self.limit.into(),
+            Value::String(template) => self.fill(template).into(),
+            other => other.clone(),
+        }
     }
 }
 
-/// A search by GET with what is set of these parameters.
-fn get(url: &Url, parameters: &[(&str, &str)]) -> Request {
-    let mut url = url.clone();
-    let set = parameters.iter().filter(|(_, value)| !value.is_empty());
-    url.query_pairs_mut().extend_pairs(set);
-    Request::get(url, Follow::SameOrigin)
-}
-
-/// Puts a secret into a header. What no header can hold was refused with the settings.
-fn secret(request: &mut Request, name: &'static str, value: &str) {
-    if let Ok(mut value) = HeaderValue::try_from(value) {
-        value.set_sensitive(true);
-        request.headers.insert(HeaderName::from_static(name), value);
+impl ResultMapping {
+    /// The objects or texts that it reads; an error where a reply has something else there.
+    fn items<'v>(&self, reply: &'v Value) -> Result<Vec<&'v Value>, Unread> {
+        let wrong = || Unread::Shape(format!("`{}` is not what it should be", self.at));
+        let mut found = reply;
+        for field in self.at.split('.') {
+            match found.get(field) {
+                None | Some(Value::Null) if found.is_object() => return Ok(vec![]),
+                Some(inner) => found = inner,
+                None => return Err(wrong()),
+            }
+        }
+        // Words alone have no title.
+        let is_item =
+            |item: &Value| item.is_object() || (self.title.is_empty() && !item.is_array());
+        match found {
+            Value::Array(items) if !self.rest && items.iter().all(is_item) => {
+                Ok(items.iter().collect())
+            }
+            item if !item.is_array() && (self.rest == item.is_object()) && is_item(item) => {
+                Ok(vec![item])
+            }
+            _ => Err(wrong()),
+        }
     }
-}
 
-/// A body as a reply, which must be an object with one of these fields.
-fn parsed<T: DeserializeOwned>(body: &[u8], one_of: &[&str]) -> Result<T, Unread> {
-    let value: Value = serde_json::from_slice(body).map_err(Unread::Json)?;
-    if !one_of.iter().any(|field| value.get(field).is_some()) {
-        let fields = one_of.join("`, `");
-        return Err(Unread::Shape(format!("there is none of `{fields}` in it")));
-    }
-    serde_json::from_value(value).map_err(|e| Unread::Shape(e.to_string()))
-}
-
-/// Strings, and what engines put in their places: numbers as they stand, everything else as none.
-#[derive(Debug, Default, Deserialize)]
-#[serde(from = "Value")]
-struct Text(String);
-
-impl From<Value> for Text {
-    fn from(value: Value) -> Self {
-        match value {
-            Value::String(said) => Self(said),
-            Value::Number(number) => Self(number.to_string()),
-            _ => Self::default(),
+    fn result(&self, item: &Value, html: bool) -> WebResult {
+        let plain = |said: String| if html { text::plain(&said) } else { said };
+        let first = |paths: &[String]| {
+            let said = paths.iter().filter_map(|path| place(item, path)).map(text_of);
+            said.into_iter().find(|said| !said.is_empty()).unwrap_or_default()
+        };
+        let mut said: Vec<String> = vec![text_of(item)];
+        for value in self.text.iter().filter_map(|path| place(item, path)) {
+            said.extend(if self.rest { values::worded_each(value) } else { each(value) });
+        }
+        said.extend(place(item, &self.pairs).into_iter().flat_map(|pairs| {
+            pairs.as_array().into_iter().flatten().filter_map(|of| {
+                let (label, value) = pair(of)?;
+                Some(line(&plain(label), &plain(value)))
+            })
+        }));
+        if let Some(fields) = item.as_object().filter(|_| self.rest) {
+            let others = fields.iter().filter(|(name, _)| !self.text.contains(name));
+            said.extend(others.filter_map(attribute));
+        }
+        let text = lines(said.into_iter().map(plain));
+        let otherwise = || place(item, &self.otherwise).map(worded).unwrap_or_default();
+        WebResult {
+            rank: self.rank,
+            title: plain(first(&self.title)),
+            url: first(&self.url),
+            text: if text.is_empty() { otherwise() } else { text },
+            date: first(&self.date),
+            ..WebResult::default()
         }
     }
 }

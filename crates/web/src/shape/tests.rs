@@ -12,7 +12,7 @@ const ALL: [(WebKind, Shape); 4] = [
 ];
 
 fn read(kind: WebKind, body: &Value) -> Result<Vec<WebResult>, Unread> {
-    kind.read(body.to_string().as_bytes())
+    kind.api().read(body.to_string().as_bytes())
 }
 
 /// Rank, title, address, text, date.
@@ -218,8 +218,8 @@ fn another_shape_is_told_from_no_results() {
         for body in [json!({}), json!([]), json!("no"), json!({"detail": "no"}), json!(null)] {
             assert!(matches!(read(kind, &body), Err(Unread::Shape(_))), "{kind:?} {body}");
         }
-        assert!(matches!(kind.read(b"<html>"), Err(Unread::Json(_))));
-        assert!(matches!(kind.read(b""), Err(Unread::Json(_))));
+        assert!(matches!(kind.api().read(b"<html>"), Err(Unread::Json(_))));
+        assert!(matches!(kind.api().read(b""), Err(Unread::Json(_))));
     }
     for (kind, body) in [
         (WebKind::SerpApi, json!({"organic_results": "no"})),

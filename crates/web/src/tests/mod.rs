@@ -343,7 +343,7 @@ async fn no_error_ever_shows_the_key() {
         let world = World::new();
         let settings = WebSettings { retries: 0, ..world.settings(kind) };
         let web = world.open(&settings, Some(key));
-        let asked = web.engine.kind.request(
+        let asked = web.engine.kind.api().request(
             &web.engine.url,
             &shape::Ask {
                 query: "q",

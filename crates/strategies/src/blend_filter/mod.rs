@@ -12,7 +12,6 @@
 //! ```
 //!
 //! Departures from the paper: `docs/strategies/blend_filter.md`.
-mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -21,16 +20,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::future::{join, try_join_all};
 use halma_core::{
-    Answer, Cx, Entry, Hit, Layer, MinScore, Prompt, Query, Question, Result, Strategy,
+    Answer, Cx, Entry, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result, Strategy,
     UnlessFailed as _, UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-pub(crate) use self::settings::BlendFilter;
 use crate::shared::closing::close;
 use crate::shared::settings as table;
+use crate::shared::settings::{a_cosine, at_least_one};
 use crate::shared::steps::{Reading, abstain, answer_from, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -156,5 +155,38 @@ impl BlendFilter {
             ..Query::new(texts, Layer::Chunk, self.mode, self.chunks)
         };
         cx.search(&query).await
+    }
+}
+
+/// The three switches are the parts that the paper's ablation leaves out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct BlendFilter {
+    /// K, chunks for each of the three queries.
+    pub(crate) chunks: usize,
+    /// Search with what the model answers from memory.
+    pub(crate) internal: bool,
+    /// Search with what it answers from the first chunks.
+    pub(crate) external: bool,
+    /// Let the model filter what was found.
+    pub(crate) filter: bool,
+    /// δ as a cosine; `None` is the usual one of the embedder in use.
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
+}
+
+impl Default for BlendFilter {
+    fn default() -> Self {
+        let (internal, external, filter) = (true, true, true);
+        Self { chunks: 5, internal, external, filter, min_score: None, mode: Mode::Dense }
+    }
+}
+
+impl BlendFilter {
+    /// Refuses values with which the algorithm cannot run.
+    pub(super) fn checked(self) -> std::result::Result<Self, String> {
+        at_least_one("chunks", self.chunks)?;
+        a_cosine("min_score", self.min_score)?;
+        Ok(self)
     }
 }

@@ -9,7 +9,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::ChainOfKnowledge;
-use crate::shared::near::Near;
+use crate::shared::sources::Near;
 use crate::shared::sources::passages;
 
 const DOMAINS: Prompt<Domains> = Prompt::json("chain_of_knowledge/domains");

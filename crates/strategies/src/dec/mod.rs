@@ -36,10 +36,10 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 pub(crate) use self::settings::Dec;
+use crate::shared::citing::{Solved, closing};
 use crate::shared::plan::chain;
 use crate::shared::references::fill;
 use crate::shared::settings as table;
-use crate::shared::solved::{Solved, closing};
 use crate::shared::steps::{Reading, abstain};
 
 pub(crate) const ENTRY: Entry = Entry {

@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 use super::Dec;
 use super::settings::Keywords;
+use crate::shared::citing::Solved;
 use crate::shared::closing::close;
-use crate::shared::near::Near;
 use crate::shared::recall::{Recall, record};
 use crate::shared::references::fill;
-use crate::shared::solved::Solved;
+use crate::shared::sources::Near;
 use crate::shared::steps::{Reading, abstain, answer_from};
 
 const REWRITE: Prompt<Rewritten> = Prompt::json("dec/rewrite");

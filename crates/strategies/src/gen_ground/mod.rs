@@ -16,7 +16,6 @@
 //! ```
 //!
 //! Departures from the papers: `docs/strategies/gen_ground.md`.
-mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -25,18 +24,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::text::words;
 use halma_core::{
-    Answer, Cx, Entry, Error, Hit, Prompt, Question, Result, Strategy, UnlessFailed as _,
+    Answer, Cx, Entry, Error, Hit, Mode, Prompt, Question, Result, Strategy, UnlessFailed as _,
     UnlessSpent as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-pub(crate) use self::settings::GenGround;
+use crate::shared::citing::{Solved, closing};
 use crate::shared::closing::close;
-use crate::shared::near::Near;
 use crate::shared::settings as table;
-use crate::shared::solved::{Solved, closing};
+use crate::shared::settings::{a_cosine, at_least_one};
+use crate::shared::sources::Near;
 use crate::shared::steps::{Reading, abstain, answer_from, answer_text};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -153,5 +152,39 @@ impl GenGround {
         let chunks = self.batch * self.batches;
         let near = Near { chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
         near.to(text, &[], cx).await
+    }
+}
+
+/// The defaults are those of DEC, Appendix A.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct GenGround {
+    /// N, the most rounds (DEC, Table 1: 5 on every set).
+    pub(crate) n: usize,
+    /// Chunks that are read at once (DEC, Appendix A).
+    pub(crate) batch: usize,
+    /// The most batches a round (DEC, Appendix A).
+    pub(crate) batches: usize,
+    /// Keep an answer that no batch supports, as the paper does; otherwise it counts as not found.
+    pub(crate) from_memory: bool,
+    /// δ as a cosine; `None` is the usual one of the embedder in use.
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
+}
+
+impl Default for GenGround {
+    fn default() -> Self {
+        Self { n: 5, batch: 3, batches: 3, from_memory: true, min_score: None, mode: Mode::Dense }
+    }
+}
+
+impl GenGround {
+    /// Refuses values with which the algorithm cannot run.
+    pub(super) fn checked(self) -> std::result::Result<Self, String> {
+        at_least_one("n", self.n)?;
+        at_least_one("batch", self.batch)?;
+        at_least_one("batches", self.batches)?;
+        a_cosine("min_score", self.min_score)?;
+        Ok(self)
     }
 }

@@ -25,8 +25,8 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::shared::closing::close;
-use crate::shared::near::Near;
 use crate::shared::settings;
+use crate::shared::sources::Near;
 use crate::shared::steps::{Reading, answer_from, answer_text};
 
 pub(crate) const ENTRY: Entry = Entry {

@@ -19,7 +19,7 @@ use minijinja::value::Serde;
 
 use super::record::answer_one;
 use super::{Kar3, Retrieve};
-use crate::shared::solved::Solved;
+use crate::shared::citing::Solved;
 use crate::shared::steps::chunk_of;
 
 const DECOMPOSE: Prompt<NextQuestion> =

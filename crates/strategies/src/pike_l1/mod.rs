@@ -14,7 +14,6 @@
 //! ```
 //!
 //! Departures from the paper: `docs/strategies/pike_l1.md`.
-mod fuse;
 mod lead;
 #[cfg(test)]
 mod tests;
@@ -28,7 +27,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use self::fuse::fused;
+use self::lead::fused;
 use crate::shared::closing::close;
 use crate::shared::settings;
 use crate::shared::steps::{Reading, abstain, answer_from};

@@ -24,8 +24,7 @@
 //!
 //! Where a kind cannot serve, the question is bridged. Departures from the paper:
 //! `docs/strategies/pike_l2.md`.
-pub(crate) mod cells;
-mod comparative;
+pub(crate) mod comparative;
 pub(crate) mod quantitative;
 mod summarising;
 #[cfg(test)]

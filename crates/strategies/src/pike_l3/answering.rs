@@ -16,7 +16,7 @@ use super::PikeL3;
 use super::plan::Plan;
 use super::rows::Collected;
 use crate::shared::citing::{joined, renumbered};
-use crate::shared::near::Near;
+use crate::shared::sources::Near;
 use crate::shared::steps::{Reading, abstain, answer_from, answer_text};
 
 const ANSWER: Prompt<WrittenForecast> = Prompt::json("pike_l3/answer");

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::PikeL3;
 use super::plan::{Plan, THING};
 use super::rows::{Collected, RawRow, days};
-use crate::pike_l2::cells::Cell;
+use crate::pike_l2::comparative::Cell;
 use crate::shared::steps::unseen;
 
 const ROWS: Prompt<Extracted> = Prompt::json("pike_l3/rows");

@@ -12,7 +12,7 @@ use super::PikeL4;
 use super::board::{Board, BoardItem};
 use super::perspectives::Perspective;
 use super::proposals::{Proposal, Proposals, Stated};
-use crate::shared::near::Near;
+use crate::shared::sources::Near;
 
 const LOOK_UP: Prompt<LookUp> = Prompt::json("pike_l4/look_up");
 const PROPOSE: Prompt<Proposed> = Prompt::json("pike_l4/propose");

@@ -21,7 +21,6 @@ mod node;
 mod reply;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 use std::sync::Arc;
 
@@ -35,10 +34,10 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use self::node::{BETWEEN, Candidate, NodeResult, best, read};
+use crate::shared::citing::citations;
 use crate::shared::closing::unread;
-use crate::shared::near::Near;
 use crate::shared::settings;
-use crate::shared::solved::citations;
+use crate::shared::sources::Near;
 use crate::shared::sources::text_alone;
 use crate::shared::steps::Reading;
 
@@ -94,7 +93,7 @@ impl Strategy for ProbTree {
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
-        let tree = tree::planned(question, self.max_parts, cx).await;
+        let tree = node::planned(question, self.max_parts, cx).await;
         let tree = tree.unless_failed(cx, "the question has no parts").unless_spent()?;
         let solved = self.solve(&tree.unwrap_or_default(), question, cx).await?;
         let Candidate { text, reason, confidence, citations } =

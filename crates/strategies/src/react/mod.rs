@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 
 use self::act::{Action, Move, Taken};
 use crate::shared::closing::close;
-use crate::shared::near::Near;
 use crate::shared::settings;
+use crate::shared::sources::Near;
 use crate::shared::steps::{Reading, abstain, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {

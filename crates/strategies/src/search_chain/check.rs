@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::{History, SearchChain};
-use crate::shared::solved::Solved;
+use crate::shared::citing::Solved;
 use crate::shared::steps::{Reading, answer_text};
 
 const VERIFY: Prompt<Verdict> = Prompt::json("search_chain/verify");

@@ -35,11 +35,11 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use self::check::Held;
+use crate::shared::citing::{Solved, closing};
 use crate::shared::closing::close;
-use crate::shared::near::Near;
 use crate::shared::plan::{Step, plan};
 use crate::shared::settings;
-use crate::shared::solved::{Solved, closing};
+use crate::shared::sources::Near;
 use crate::shared::steps::{Reading, abstain};
 
 pub(crate) const ENTRY: Entry = Entry {

@@ -30,9 +30,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::settings::{FollowUps, SelfAsk};
 use crate::shared::closing::close;
-use crate::shared::near::Near;
 use crate::shared::recall::Recall;
 use crate::shared::settings as table;
+use crate::shared::sources::Near;
 use crate::shared::sources::passages;
 use crate::shared::steps::{Reading, answer_from, unseen};
 

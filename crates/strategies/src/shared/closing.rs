@@ -1,4 +1,5 @@
 //! The last reading of a strategy, which the rest of the work was for.
+use halma_core::text::{Value as DateValue, Words, normalise_name, value_at, words};
 use halma_core::{AnswerText, Cx, Error, LlmError, Prompt, Result, parse_json};
 use minijinja::{Value, context};
 use serde::Deserialize as _;
@@ -28,6 +29,54 @@ pub(crate) async fn close(prompt: &Prompt<Reading>, variables: Value, cx: &Cx) -
         }
         reading => reading,
     }
+    .map(|reading| compared(reading, &variables, cx))
+}
+
+/// A reading with the other one of two things, where the dates in its own reasons say so: a small
+/// model reads dates well and compares them badly.
+fn compared(reading: Reading, variables: &Value, cx: &Cx) -> Reading {
+    let question = variables.get_attr("question").and_then(|question| question.get_attr("text"));
+    let question = question.unwrap_or_default();
+    let sides = dated_sides(question.as_str().unwrap_or_default(), &reading.rationale);
+    match sides.filter(|[_, other]| normalise_name(&reading.answer) == normalise_name(other)) {
+        Some([side, other]) => {
+            cx.note(format!("by the dates in the reasons it is `{side}` and not `{other}`"));
+            Reading { answer: side.to_owned(), ..reading }
+        }
+        None => reading,
+    }
+}
+
+/// The two things that a question such as `Which came out first, A or B?` compares, first the one
+/// that the dates after their names in a text decide for.
+fn dated_sides<'q>(question: &'q str, text: &str) -> Option<[&'q str; 2]> {
+    let words = words(question);
+    let any = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let is_first = any(&["first", "earlier", "earliest", "older", "oldest", "sooner"]);
+    let is_last = any(&["later", "latest", "last", "newer", "younger", "recently"]);
+    // `which film has the older director` dates neither film.
+    if is_first == is_last || any(&["has", "have", "whose"]) {
+        return None;
+    }
+    let (left, right) = question.trim_end_matches(['?', '.', ' ']).rsplit_once(" or ")?;
+    // `… or B, was released first?`
+    let side = right.rsplit_once(", ").filter(|(_, tail)| tail.starts_with(char::is_lowercase));
+    let sides = [left.rsplit_once([',', ':'])?.1.trim(), side.map_or(right, |side| side.0).trim()];
+    let (text, ends) = (text.to_ascii_lowercase(), any(&["die", "died", "end", "ended"]));
+    let date = |at: usize| {
+        let [side, other] = [at, 1 - at].map(|at| sides[at].to_ascii_lowercase());
+        let after = &text[text.find(&side)? + side.len()..];
+        let sentence = Words::new(&after[..after.find(&other).unwrap_or(after.len())]);
+        let values = (0..sentence.words.len()).filter_map(|at| value_at(&sentence, at));
+        let mut dates = values.filter_map(|(_, value)| match value {
+            DateValue::Date(date) | DateValue::Year(date) => Some(date),
+            DateValue::Number(_) => None,
+        });
+        if ends { dates.next_back() } else { dates.next() }
+    };
+    let (one, two) = (date(0)?, date(1)?);
+    let is_one = (one < two) == is_first;
+    (one.total_cmp(&two).is_ne()).then_some(if is_one { sides } else { [sides[1], sides[0]] })
 }
 
 /// Reads the same passages, or the same answers to sub-questions, with a plain prompt. Where this
@@ -107,5 +156,25 @@ mod tests {
         for text in ["", " ", "{", r#"{"rationale": "Ilse Thorn"}"#, r#"["Ilse", "#, &long] {
             assert!(read_plain_reply(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn dates_decide_between_two_things() {
+        let told = "Passage [2] says that Low Tide was shown on 26 February 2010. Passage [1] says \
+                    that High Noon, a film, is of 1929.";
+        for (question, expected) in [
+            ("Which film came out first, Low Tide or High Noon?", Some(["High Noon", "Low Tide"])),
+            ("Which is newer, High noon or Low Tide?", Some(["Low Tide", "High noon"])),
+            ("Which film has the older director, Low Tide or High Noon?", None),
+            ("Which film came out first, Low Tide or Rain?", None),
+            ("Which film is better, Low Tide or High Noon?", None),
+        ] {
+            assert_eq!(dated_sides(question, told), expected, "{question}");
+        }
+        let lives = "Ada Quill (3 May 1900 – 2 June 1950). Orla Finch (1899 – 7 July 1960).";
+        let died = "Who died first, Ada Quill or Orla Finch?";
+        assert_eq!(dated_sides(died, lives), Some(["Ada Quill", "Orla Finch"]));
+        let older = "Who is older, Ada Quill or Orla Finch?";
+        assert_eq!(dated_sides(older, lives), Some(["Orla Finch", "Ada Quill"]));
     }
 }

@@ -8,7 +8,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
 
-use crate::shared::near::Near;
+use crate::shared::sources::Near;
 
 const KEYWORDS: Prompt<Keywords> = Prompt::json("dec/keywords");
 

@@ -1,10 +1,9 @@
 //! Passages near a text, from the base and from other sources of texts, for the baselines that the
 //! papers give sources to.
 use futures::future::try_join_all;
-use halma_core::{Cx, Error, Hit, Result};
+use halma_core::{Cx, Error, Hit, Layer, MinScore, Mode, Query, Result};
 
-use crate::shared::near::Near;
-use crate::shared::steps::unseen;
+use crate::shared::steps::{chunks_of, unseen};
 
 /// The base among the sources.
 pub(crate) const TEXT: &str = "text";
@@ -35,4 +34,43 @@ pub(crate) async fn passages(
         }
     };
     Ok(unseen(try_join_all(sources.iter().map(of_source)).await?, &[]))
+}
+
+/// How chunks are searched for.
+pub(crate) struct Near {
+    /// At most this many new chunks for one text.
+    pub(crate) chunks: usize,
+    /// Atoms searched for in addition, whose chunks are added (PIKE-RAG's H-R); 0 for none.
+    pub(crate) atoms: usize,
+    /// δ as a cosine; `None` is the usual one of the embedder in use.
+    pub(crate) min_score: Option<f32>,
+    pub(crate) mode: Mode,
+}
+
+impl Near {
+    /// Chunks near a text that are not held already, nearest first; then those of atoms.
+    pub(crate) async fn to(&self, text: &str, held: &[Hit], cx: &Cx) -> Result<Vec<Hit>> {
+        let mut found = self.layer(Layer::Chunk, self.chunks, text, (held, &[]), cx).await?;
+        if self.atoms > 0 {
+            let atoms = self.layer(Layer::Atom, self.atoms, text, (held, &found), cx).await?;
+            found.extend(chunks_of(&atoms, cx).await?);
+        }
+        Ok(found)
+    }
+
+    async fn layer(
+        &self,
+        layer: Layer,
+        limit: usize,
+        text: &str,
+        (held, found): (&[Hit], &[Hit]),
+        cx: &Cx,
+    ) -> Result<Vec<Hit>> {
+        let query = Query {
+            min_score: MinScore::from_setting(self.min_score),
+            exclude: held.iter().chain(found).map(|chunk| chunk.id.clone()).collect(),
+            ..Query::new(vec![text.to_owned()], layer, self.mode, limit)
+        };
+        Ok(unseen(cx.search(&query).await?, held))
+    }
 }

@@ -22,7 +22,6 @@
 mod gate;
 mod gather;
 mod reason;
-mod reword;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -37,8 +36,8 @@ use halma_core::{
 use self::gate::Verdict;
 use self::reason::Reasoned;
 pub(crate) use self::settings::{Prompting, Unirag};
+use crate::shared::citing::Solved;
 use crate::shared::settings as table;
-use crate::shared::solved::Solved;
 use crate::shared::steps::{abstain, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::Quantitative;
 use super::tally::{Operation, tally};
 use crate::pike_l2::Comparative;
-use crate::pike_l2::cells::{Answered, Cell};
+use crate::pike_l2::comparative::{Answered, Cell};
 use crate::shared::citing::joined;
 use crate::shared::steps::{Reading, answer_from, holds, unseen};
 

@@ -2,7 +2,6 @@
 //! that fits is listed and looked up; never the nearest by eye.
 mod listing;
 pub(crate) mod offered;
-mod query;
 mod rows;
 mod similar_values;
 mod tally;

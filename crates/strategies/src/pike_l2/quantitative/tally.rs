@@ -2,7 +2,7 @@
 use halma_core::text::{Value, Words, value_at, words};
 use serde::Deserialize;
 
-use crate::pike_l2::cells::Cell;
+use crate::pike_l2::comparative::Cell;
 
 /// What is done with the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -61,7 +61,7 @@ fn dated_sides<'q>(question: &'q str, text: &str) -> Option<[&'q str; 2]> {
     let (left, right) = question.trim_end_matches(['?', '.', ' ']).rsplit_once(" or ")?;
     // `… or B, was released first?`
     let side = right.rsplit_once(", ").filter(|(_, tail)| tail.starts_with(char::is_lowercase));
-    let sides = [left.rsplit_once([',', ':'])?.1.trim(), side.map_or(right, |side| side.0).trim()];
+    let sides = [left.split_once(", ")?.1.trim(), side.map_or(right, |side| side.0).trim()];
     let (text, ends) = (text.to_ascii_lowercase(), any(&["die", "died", "end", "ended"]));
     let date = |at: usize| {
         let [side, other] = [at, 1 - at].map(|at| sides[at].to_ascii_lowercase());
@@ -165,6 +165,7 @@ mod tests {
         for (question, expected) in [
             ("Which film came out first, Low Tide or High Noon?", Some(["High Noon", "Low Tide"])),
             ("Which is newer, High noon or Low Tide?", Some(["Low Tide", "High noon"])),
+            ("Which film, Low Tide or High Noon, is older?", Some(["High Noon", "Low Tide"])),
             ("Which film has the older director, Low Tide or High Noon?", None),
             ("Which film came out first, Low Tide or Rain?", None),
             ("Which film is better, Low Tide or High Noon?", None),

@@ -9,8 +9,8 @@ use super::{query_analyzer, query_terms};
 /// `English word: words of other languages`.
 const TRANSLATIONS: &str = include_str!("translations.txt");
 
-/// Letters of the shortest word that is read as a misspelled one.
-const SHORTEST: usize = 5;
+/// Letters of the shortest term that is read as a misspelled one.
+const SHORTEST: usize = 4;
 
 /// The terms of a word, or others in their place where no document has one of them.
 pub(super) fn terms_of(

@@ -77,7 +77,8 @@ async fn revoking_a_key_anywhere_ends_its_answers() {
 async fn servers_cannot_overspend_a_daily_budget_together() {
     const CALLS: u64 = 6;
     let reply = r#"{"answer": "1871", "rationale": "It says so."}"#;
-    let behaviour = Behaviour::replying(|_| reply.into()).latency(Duration::from_millis(50));
+    // All questions begin before the first of them could take a second call, to write its answer out.
+    let behaviour = Behaviour::replying(|_| reply.into()).latency(Duration::from_secs(2));
     let double = Double::start(behaviour);
     let Some(space) = Space::with(with_model(&double).config).await else { return };
     let keys = space.keys();

@@ -32,17 +32,16 @@ impl Numbering {
 
     /// Takes a piece and returns what can be shown.
     pub(super) fn push(&mut self, piece: &str) -> String {
-        self.pending.push_str(piece);
-        self.drain(false)
+        self.drain(piece, false)
     }
 
     /// Takes the last piece.
     pub(super) fn finish(&mut self, piece: &str) -> String {
-        self.pending.push_str(piece);
-        self.drain(true)
+        self.drain(piece, true)
     }
 
-    fn drain(&mut self, ended: bool) -> String {
+    fn drain(&mut self, piece: &str, ended: bool) -> String {
+        self.pending.push_str(piece);
         let mut out = std::mem::take(&mut self.tail);
         let before = out.len();
         self.renumber(ended, &mut out);
@@ -58,16 +57,23 @@ impl Numbering {
         let mut at = 0;
         while let Some(c) = text[at..].chars().next() {
             let after = at + c.len_utf8();
-            let stop = matches!(c, '.' | '!' | '?' | '。');
-            let from = if stop { after } else { at };
-            match if stop || c == '[' { head(&text[from..], stop, ended) } else { Head::Text } {
-                Head::Open => {
-                    text[at..].clone_into(&mut self.pending);
-                    return;
-                }
+            let (stop, blank) = (matches!(c, '.' | '!' | '?' | '。'), c == ' ');
+            // A mark that names no source goes with the blank before it.
+            if blank && after == text.len() && !ended {
+                break;
+            }
+            let opens = stop || c == '[' || (blank && text[after..].starts_with('['));
+            let from = if c == '[' { at } else { after };
+            match if opens { head(&text[from..], stop, ended) } else { Head::Text } {
+                Head::Open => break,
                 Head::Marks(numbers, length) => {
-                    if stop && numbers.iter().any(|n| self.names_source(*n)) && !out.ends_with(']')
-                    {
+                    let names = numbers.iter().any(|n| self.names_source(*n));
+                    let rest = &text[from + length..];
+                    if blank && !names && rest.is_empty() && !ended {
+                        break;
+                    }
+                    let goes_on = blank && rest.starts_with(char::is_alphanumeric);
+                    if goes_on || (names && (blank || (stop && !out.ends_with(']')))) {
                         out.push(' ');
                     }
                     self.mark(&numbers, out);
@@ -80,6 +86,7 @@ impl Numbering {
                 }
             }
         }
+        text[at..].clone_into(&mut self.pending);
     }
 
     fn names_source(&self, number: usize) -> bool {
@@ -154,7 +161,10 @@ mod tests {
 
     #[test]
     fn marks_are_numbered_as_they_appear() {
-        assert_eq!(renumber("A [3]. B [1, 3]. C [9]x.").0, "A [1]. B [2][1]. C x.");
+        assert_eq!(
+            renumber("A [3]. B [1, 3]. C [9]x. D [9]. E [9] e").0,
+            "A [1]. B [2][1]. C x. D. E e"
+        );
         assert_eq!(renumber("A [3].").1, [3]);
         assert_eq!(renumber("A in 1931. [2] [3] B was. C.").0, "A in 1931 [1][2]. B was. C.");
         assert_eq!(renumber("A [2]. [2] B [x] [sic] [").0, "A [1]. B [x] [sic] [");

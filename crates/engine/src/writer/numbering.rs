@@ -64,7 +64,7 @@ impl Numbering {
             }
             let opens = stop || c == '[' || (blank && text[after..].starts_with('['));
             let from = if c == '[' { at } else { after };
-            match if opens { head(&text[from..], stop, ended) } else { Head::Text } {
+            match if opens { head(&text[from..], stop || blank, ended) } else { Head::Text } {
                 Head::Open => break,
                 Head::Marks(numbers, length) => {
                     let names = numbers.iter().any(|n| self.names_source(*n));

@@ -58,7 +58,7 @@ impl<'p> Row<'p> {
         let heads = [self.title, label, head].map(|text| lexicon.content(text));
         let heads: HashSet<String> = heads.into_iter().flatten().collect();
         let accounted = |stem: &String| {
-            named.contains(stem) || heads.contains(stem) || asked.of_queries.contains(stem)
+            named.contains(stem) || heads.contains(stem) || asked.of_cells.contains(stem)
         };
         let own = lexicon.content(value);
         // What the question says itself is not asked for.
@@ -76,7 +76,7 @@ struct CellQuery<'a> {
     /// All of its words in lower case.
     words: Vec<String>,
     /// The stems of words that name nothing in a table.
-    of_queries: HashSet<String>,
+    of_cells: HashSet<String>,
     is_money: bool,
     sort: Sort,
     lexicon: &'a Lexicon,
@@ -120,16 +120,17 @@ pub(crate) fn look_up(
 ) -> Option<Answer> {
     let words: Vec<String> =
         (0..question.words.len()).map(|at| question.word(at).to_lowercase()).collect();
-    if target.sort == Sort::YesNo || words.iter().any(|word| is_listed("denial", word)) {
+    let asks_more = |word: &String| is_listed("denial", word) || is_listed("beyond a cell", word);
+    if target.sort == Sort::YesNo || words.iter().any(asks_more) {
         return None;
     }
     let is_money = asks_money(&words);
-    let of_queries: HashSet<String> = list("of queries").map(|word| lexicon.stem(word)).collect();
+    let of_cells: HashSet<String> = list("of cells").map(|word| lexicon.stem(word)).collect();
     let asks =
         |at: &usize| question.words[*at].stop || (is_money && is_listed("money", &words[*at]));
     let content = (0..words.len()).filter(|at| !asks(at));
     let stems = content.map(|at| question.words[at].stem.clone()).collect();
-    let asked = CellQuery { stems, words, of_queries, is_money, sort: target.sort, lexicon };
+    let asked = CellQuery { stems, words, of_cells, is_money, sort: target.sort, lexicon };
     let rows = passages.iter().flat_map(Row::all);
     let mut found = rows.filter_map(|row| row.cell(&asked));
     let (head, value) = found.next()?;
@@ -176,6 +177,7 @@ mod tests {
             ("What is the price of the steel bench?", None),
             ("Is the price of the oak bench 449?", None),
             ("Which kind are not oak bench?", None),
+            ("What costs more than the oak bench?", None),
             ("How many kinds of benches have the stock 12?", None),
         ] {
             let sentence = Sentence::new(question, &lexicon);

@@ -14,7 +14,8 @@ pub(super) struct Sides<'t> {
 }
 
 impl<'t> TableQuestion<'t> {
-    /// The only column of which a question with `or` names two values.
+    /// The only column of which a question with `or` names two values; none where it denies something
+    /// or has a number, which says more of the rows.
     pub(super) fn sides(&self) -> Option<Sides<'t>> {
         let table = self.table;
         let columns = table.columns.iter().enumerate();
@@ -27,7 +28,8 @@ impl<'t> TableQuestion<'t> {
             let values = <[&str; 2]>::try_from(named).ok()?;
             Some(Sides { column, values })
         });
-        let only = found.next().filter(|_| self.has(&["or"]))?;
+        let has_number = self.stems.iter().any(|stem| stem.parse::<f64>().is_ok());
+        let only = found.next().filter(|_| self.has(&["or"]) && !self.denies() && !has_number)?;
         found.next().is_none().then_some(only)
     }
 

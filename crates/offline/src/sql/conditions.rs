@@ -60,11 +60,17 @@ pub(crate) fn conditions(question: &TableQuestion<'_>) -> Result<Rows, String> {
             rows.values.push(value.to_owned());
         }
     }
-    let texts = rows.conditions.len();
     question.add_truths(&mut rows);
-    if question.denies() && rows.conditions.len() == texts {
+    if question.denies() {
+        // `have no more than two wheels`, and of several conditions any may be meant.
+        let is_number = question.words.iter().any(|word| word.parse::<f64>().is_ok());
         match rows.conditions.as_mut_slice() {
-            [condition] => *condition = condition.replacen(" = ", " <> ", 1),
+            [condition] if !is_number => {
+                *condition = match condition.strip_suffix(" = 1") {
+                    Some(truth) => format!("{truth} = 0"),
+                    None => condition.replacen(" = ", " <> ", 1),
+                };
+            }
             _ => return Err("What the question denies is not clear.".into()),
         }
     }
@@ -98,21 +104,18 @@ impl TableQuestion<'_> {
         value.chars().count() > 2 && asked.windows(stems.len().max(1)).any(|run| run == stems)
     }
 
-    fn denies(&self) -> bool {
+    pub(super) fn denies(&self) -> bool {
         self.words.iter().any(|word| is_listed("denial", word))
             || self.words.iter().any(|word| word.ends_with("n't") || word.ends_with("n’t"))
     }
 
-    /// A column of yes and no that the question names is true of the rows that it means, or false
-    /// where the question denies something.
+    /// A column of yes and no that the question names is true of the rows that it means.
     fn add_truths(&self, rows: &mut Rows) {
-        let denies = self.denies();
         for column in self.table.columns.iter().filter(|column| column.kind == ColumnKind::Boolean)
         {
             let stems = self.stems_of(column);
             if !stems.is_empty() && stems.iter().all(|stem| self.stems.contains(stem)) {
-                let wanted = u8::from(!denies);
-                rows.add(column, format!("{} = {wanted}", quote_name(&column.name)));
+                rows.add(column, format!("{} = 1", quote_name(&column.name)));
             }
         }
     }

@@ -62,6 +62,8 @@ impl TableQuestion<'_> {
                 Some(number) if self.label().is_some_and(|l| rows.columns.contains(&l.name)) => {
                     Some(SelectClause::new(quote_name(&number.name)))
                 }
+                // Times and shares of several rows do not add up.
+                Some(number) if !all_rows && Self::is_time(number) => None,
                 Some(number) => Some(SelectClause::function("SUM", number)),
                 None => count(),
             };
@@ -78,6 +80,13 @@ impl TableQuestion<'_> {
     /// The column of numbers that is named.
     pub(super) fn number(&self, rows: &Rows) -> Option<&Column> {
         self.best_column(rows, |column| column.is_number() && !self.is_key(column))
+    }
+
+    fn is_time(column: &Column) -> bool {
+        let name = column.name.to_lowercase();
+        let mut words = name.split(|c: char| !c.is_alphabetic());
+        words
+            .any(|word| is_listed("times", word.trim_end_matches('s')) || is_listed("shares", word))
     }
 
     /// The row, the value or the group at one end of an order.

@@ -6,7 +6,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use super::PikeL3;
-use crate::pike_l2::quantitative::offered::Offered;
+use crate::pike_l2::quantitative::query::Offered;
 
 const PLAN: Prompt<Plan> = Prompt::json("pike_l3/plan");
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::PikeL3;
 use super::plan::{Aggregate, Plan};
 use super::rows::{Collected, RawRow, days, text};
-use crate::pike_l2::quantitative::offered::Offered;
+use crate::pike_l2::quantitative::query::Offered;
 
 const SQL: Prompt<Written> = Prompt::json("pike_l3/sql");
 

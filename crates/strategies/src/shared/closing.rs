@@ -52,8 +52,10 @@ fn compared(reading: Reading, variables: &Value, cx: &Cx) -> Reading {
 fn dated_sides<'q>(question: &'q str, text: &str) -> Option<[&'q str; 2]> {
     let words = words(question);
     let any = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let is_first = any(&["first", "earlier", "earliest", "older", "oldest", "sooner"]);
-    let is_last = any(&["later", "latest", "last", "newer", "younger", "recently"]);
+    // `born first, A or B`, but not `the first prize`.
+    let says_first = format!("{},", question.trim_end_matches(['?', ' '])).contains(" first,");
+    let is_first = says_first || any(&["earlier", "earliest", "older", "oldest", "sooner"]);
+    let is_last = any(&["later", "latest", "newer", "younger", "recently"]);
     // `which film has the older director` dates neither film.
     if is_first == is_last || any(&["has", "have", "whose"]) {
         return None;
@@ -169,6 +171,7 @@ mod tests {
             ("Which film has the older director, Low Tide or High Noon?", None),
             ("Which film came out first, Low Tide or Rain?", None),
             ("Which film is better, Low Tide or High Noon?", None),
+            ("Which film won the first prize, Low Tide or High Noon?", None),
         ] {
             assert_eq!(dated_sides(question, told), expected, "{question}");
         }

@@ -177,7 +177,7 @@ impl Ask<'_> {
 impl ResultMapping {
     /// The objects or texts that it reads; an error where a reply has something else there.
     fn items<'v>(&self, reply: &'v Value) -> Result<Vec<&'v Value>, Unread> {
-        let wrong = || Unread::Shape(format!("`{}` is not what it should be", self.at));
+        let wrong = || Unread::Shape(format!("`{}` does not hold results", self.at));
         let mut found = reply;
         for field in self.at.split('.') {
             match found.get(field) {

@@ -1,9 +1,8 @@
 //! Quantitative questions: a query that counts all that fits; without a table for it, everything
 //! that fits is listed and looked up; never the nearest by eye.
 mod listing;
-pub(crate) mod offered;
+pub(crate) mod query;
 mod rows;
-mod similar_values;
 mod tally;
 
 use halma_core::{Answer, Cx, Prompt, Question, Result, UnlessFailed as _};
@@ -75,8 +74,11 @@ impl Quantitative {
             return Ok(None);
         };
         let rows = shown(&computed, &tables, self.rows);
+        let mut limitation = None;
         if computed.rows.len() > rows.len() || computed.cut {
             cx.note(format!("the result is longer: its first {} rows are read", rows.len()));
+            limitation =
+                Some(format!("Only the first {} rows of the result are read.", rows.len()));
         }
         let variables =
             context! { question => Serde(question), context => Serde(&rows), sql => &sql };
@@ -95,7 +97,7 @@ impl Quantitative {
         }
         let citations = cited(&computed, self.rows, cx).await?;
         let computation = Some(format!("Computed by a query over whole tables: {sql}"));
-        Ok(Some(Answer { citations, computation, ..answer }))
+        Ok(Some(Answer { citations, computation, limitation, ..answer }))
     }
 
     pub(super) fn check(&self) -> std::result::Result<(), String> {

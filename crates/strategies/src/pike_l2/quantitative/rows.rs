@@ -4,7 +4,7 @@ use halma_core::text::numbers::{cardinal, thousands};
 use halma_core::{Citation, Cx, Hit, Layer, NodeId, Result, Span, SqlResult};
 use serde_json::Value;
 
-use super::offered::Offered;
+use super::query::Offered;
 
 /// How far a rounded number may be from the exact one, as a share of it.
 const ROUNDED: f64 = 0.01;

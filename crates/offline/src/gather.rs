@@ -1,4 +1,4 @@
-//! Task `summarise`: the sentences that cover most of the question, with their passages.
+//! Tasks that collect sentences: `summarise` and `combine`.
 use std::collections::HashSet;
 
 use halma_core::Question;
@@ -6,7 +6,6 @@ use halma_core::text::similarity::jaccard;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::are_similar;
 use crate::input::Passage;
 use crate::lexicon::Lexicon;
 use crate::read::text::Text;
@@ -72,6 +71,64 @@ fn points(lexicon: &Lexicon, input: &SummariseInput) -> Vec<(String, Vec<usize>)
     chosen.into_iter().map(point).collect()
 }
 
+#[derive(Debug, Deserialize)]
+pub(crate) struct CombineInput {
+    question: Question,
+    #[serde(default)]
+    points: Vec<Point>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Point {
+    point: String,
+}
+
+/// The most points of an answer that combines them.
+const MAX_COMBINED: usize = 10;
+
+pub(crate) fn combined(lexicon: &Lexicon, input: &CombineInput) -> String {
+    let question_mass = mass(&Sentence::new(&input.question.text, lexicon), &Weights::default());
+    let mut distinct: Vec<(usize, &str, HashSet<String>)> = vec![];
+    for (i, point) in input.points.iter().enumerate() {
+        let held: HashSet<String> = lexicon.content(&point.point).into_iter().collect();
+        if !held.is_empty() && !distinct.iter().any(|(_, _, known)| are_similar(known, &held)) {
+            distinct.push((i, point.point.trim(), held));
+        }
+    }
+    let all = distinct.len();
+    // The points that cover most of the question, in their original order.
+    distinct.sort_by(|a, b| {
+        covered(&question_mass, &b.2).total_cmp(&covered(&question_mass, &a.2)).then(a.0.cmp(&b.0))
+    });
+    distinct.truncate(MAX_COMBINED);
+    distinct.sort_by_key(|(i, ..)| *i);
+    let chosen: Vec<String> = distinct.iter().map(|(_, point, _)| end_sentence(point)).collect();
+    // Points of tables end in abbreviations and cells: each is a line, so that each stays one claim.
+    let answer = match chosen.as_slice() {
+        [one] => one.clone(),
+        several => several.iter().map(|point| format!("- {point}")).collect::<Vec<_>>().join("\n"),
+    };
+    let rationale =
+        format!("{} of {all} distinct points, from {} in all.", chosen.len(), input.points.len());
+    json!({ "rationale": rationale, "answer": answer }).to_string()
+}
+
+fn end_sentence(point: &str) -> String {
+    if point.ends_with(['.', '!', '?', '。', '…']) {
+        point.to_owned()
+    } else {
+        format!("{point}.")
+    }
+}
+
+/// The share of common words from which two sentences count as one.
+const SIMILAR: f32 = 0.6;
+
+/// Whether two sentences, given by their stems, say the same.
+fn are_similar(one: &HashSet<String>, other: &HashSet<String>) -> bool {
+    jaccard(one, other) >= SIMILAR
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +156,28 @@ mod tests {
     fn nothing_has_no_points() {
         assert!(points_of("What?", &[]).is_empty());
         assert!(points_of("", &["", "—", "Yes."]).is_empty());
+    }
+}
+
+#[cfg(test)]
+mod combine_tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn combined(points: &[&str]) -> String {
+        let points = points.iter().map(|point| Point { point: (*point).into() }).collect();
+        let input = CombineInput { question: Question::new("What of the mill?"), points };
+        let reply: Value = serde_json::from_str(&super::combined(&Lexicon::new(), &input)).unwrap();
+        reply["answer"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn each_point_is_said_once() {
+        assert_eq!(
+            combined(&["The mill burnt down", "Boats are expensive.", "Down burnt the mill.", ""]),
+            "- The mill burnt down.\n- Boats are expensive."
+        );
+        assert_eq!(combined(&[]), "");
     }
 }

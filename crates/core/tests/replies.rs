@@ -78,7 +78,7 @@ async fn a_part_that_fails_is_nothing_with_a_note_and_a_spent_budget_stays_an_er
         let (cx, _) = cx(Script::with_failures(steps), Budget::default(), None);
         let reply = cx.ask(&PROMPT, question("Is it?")).await;
         assert!(reply.unless_failed(&cx, "no answer is taken").unwrap().is_none());
-        assert!(cx.trace().outline().contains("note: no answer is taken: "));
+        assert!(halma_testkit::outline(&cx.trace()).contains("note: no answer is taken: "));
     }
     let spent = Budget { calls: Some(0), ..Budget::default() };
     let (cx, _) = cx(Script::new([]), spent, None);
@@ -115,7 +115,9 @@ async fn a_prompt_that_is_too_long_is_shortened_until_it_fits() {
         _ => None,
     });
     assert_eq!(last.as_deref(), Some("a"));
-    assert!(cx.trace().outline().contains("only 2 of 4 items of `context` are shown"));
+    assert!(
+        halma_testkit::outline(&cx.trace()).contains("only 2 of 4 items of `context` are shown")
+    );
     // What cannot be shortened is the error it was.
     let one = minijinja::context! { context => ["a"] };
     let error = cx.ask(&PROMPT, one).await.map(|reply| reply.answer).unwrap_err();
@@ -169,7 +171,11 @@ async fn a_prompt_that_is_too_long_goes_without_examples_first() {
     cx.ask(&PROMPT, question("Is it?")).await.unwrap();
     let last = cx.trace().0.into_iter().filter_map(messages).next_back();
     assert_eq!(last.map(|messages| messages.len()), Some(2));
-    assert!(cx.trace().outline().contains("without examples"), "{}", cx.trace().outline());
+    assert!(
+        halma_testkit::outline(&cx.trace()).contains("without examples"),
+        "{}",
+        halma_testkit::outline(&cx.trace())
+    );
     // Examples that are nowhere are an error with the name that was meant.
     let wrong = asked.replacen("demo/other", "other/other", 1);
     let error = files(&wrong, EXAMPLES).err().unwrap().to_string();

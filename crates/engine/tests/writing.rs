@@ -53,12 +53,15 @@ async fn engine(dir: &Path, double: &Double, check: CheckClaims) -> Engine {
 
 /// What a watcher was shown, as a reader of the answer would see it.
 #[derive(Clone, Default)]
-struct Shown(Arc<Mutex<(String, usize)>>);
+struct Shown(Arc<Mutex<(String, usize)>>, Arc<Mutex<Vec<String>>>);
 
 impl Shown {
     fn watcher(&self) -> Watcher {
-        let shown = Arc::clone(&self.0);
+        let (shown, asked) = (Arc::clone(&self.0), Arc::clone(&self.1));
         Arc::new(move |event: &Event| {
+            if let Event::ModelAsked { role, .. } = event {
+                asked.lock().push(role.clone());
+            }
             if let Event::AnswerDelta { text, restart } = event {
                 let mut shown = shown.lock();
                 if *restart {
@@ -69,6 +72,11 @@ impl Shown {
             }
         })
     }
+}
+
+fn called(event: &Event) -> Option<String> {
+    let Event::ModelCalled { role, .. } = event else { return None };
+    Some(role.clone())
 }
 
 async fn ask(engine: &Engine, request: AskRequest) -> (Answer, halma_core::Trace) {
@@ -110,7 +118,11 @@ async fn a_full_answer_is_streamed_numbered_and_checked() {
     assert_eq!(text, full.text);
     assert!(pieces > 2, "{pieces} pieces");
     assert!(trace.first_word_ms().is_some());
-    assert!(!trace.0.iter().any(|event| matches!(event, Event::AnswerDelta { .. })));
+    let called: Vec<String> = trace.0.iter().filter_map(called).collect();
+    assert_eq!(*shown.1.lock(), called, "shown before the model replies");
+    let live =
+        |event: &Event| matches!(event, Event::AnswerDelta { .. } | Event::ModelAsked { .. });
+    assert!(!trace.0.iter().any(live), "no trace stores it");
     // The cache answers the second time; the text is shown anyway.
     let again = Shown::default();
     let watcher = Some(again.watcher());
@@ -149,7 +161,7 @@ async fn prose_for_an_answer_is_replaced_by_quotations_and_a_model_judges_claims
     let full = answer.full.unwrap();
     assert!(full.text.contains("Anna Roe was born in Velby in 1840 ["), "{full:?}");
     assert!(full.claims.iter().all(|claim| claim.supported), "{full:?}");
-    assert!(trace.outline().contains("written from quotations"));
+    assert!(halma_testkit::outline(&trace).contains("written from quotations"));
     let dir = tempfile::tempdir().unwrap();
     let double = Double::start(Behaviour::replying(|call| reply(call, &numbered(call))));
     let judging = engine(dir.path(), &double, CheckClaims::Model).await;
@@ -217,7 +229,7 @@ async fn a_computed_answer_rests_on_its_rows_and_needs_no_call_to_be_written() {
         ("pike_l2", "How many mills in the table were opened before 2018?", 3),
     ] {
         let (answer, trace) = ask(question, strategy, AnswerStyle::Full).await;
-        let outline = trace.outline();
+        let outline = halma_testkit::outline(&trace);
         assert!(answer.computation.is_some(), "{strategy}: {outline}");
         assert_eq!(trace.usage().llm_calls, calls, "{strategy}: {outline}");
         let full = answer.full.as_ref().unwrap();
@@ -250,5 +262,9 @@ async fn an_answer_of_many_sentences_is_cut() {
     let (answer, trace) = ask(&engine, AskRequest::default()).await;
     assert_eq!(answer.text.chars().count(), 20_001);
     assert!(answer.full.unwrap().text.chars().count() < 40_000);
-    assert!(trace.outline().contains("only the first 20,000 characters"), "{}", trace.outline());
+    assert!(
+        halma_testkit::outline(&trace).contains("only the first 20,000 characters"),
+        "{}",
+        halma_testkit::outline(&trace)
+    );
 }

@@ -100,7 +100,7 @@ fn timed(atomr: &Atomr, facts: Option<Arc<dyn Facts>>, after: Duration, runs: u3
             let began = Instant::now();
             let Outcome { answer, trace } = Outcome::run(atomr, &question, &cx).await;
             all += began.elapsed();
-            assert_eq!(answer.unwrap().text, "1911", "{}", trace.outline());
+            assert_eq!(answer.unwrap().text, "1911", "{}", halma_testkit::outline(&trace));
             calls = trace.usage().llm_calls;
         }
         (all.as_secs_f64() * 1e3 / f64::from(runs), calls)

@@ -82,7 +82,12 @@ async fn cost(question: &str, plan: &str, prompts: &Arc<Prompts>) -> (u64, usize
     let cx = Cx::new(setup, Arc::new(Meter::unlimited()), None);
     let outcome = Outcome::run(&Atomr::default(), &Question::new(question), &cx).await;
     let trace = outcome.trace;
-    assert_eq!(outcome.answer.unwrap().text, "Varn", "{question}\n{}", trace.outline());
+    assert_eq!(
+        outcome.answer.unwrap().text,
+        "Varn",
+        "{question}\n{}",
+        halma_testkit::outline(&trace)
+    );
     let searched = trace.0.iter().filter(|event| matches!(event, Event::Searched { .. })).count();
     (trace.usage().llm_calls, searched)
 }

@@ -7,7 +7,7 @@ use halma_core::{
     Source, Strategy, Tagging,
 };
 
-use crate::{Capitals, Overlap};
+use crate::{Capitals, Overlap, outline};
 
 /// What a strategy is run against.
 pub struct Check {
@@ -43,7 +43,7 @@ pub async fn check(strategy: &dyn Strategy, question: &str, against: Check) -> S
     });
     let cx = Cx::new(setup, Arc::new(Meter::new(budget)), None);
     let Outcome { answer, trace } = Outcome::run(strategy, &Question::new(question), &cx).await;
-    let mut out = trace.outline();
+    let mut out = outline(&trace);
     match answer {
         Ok(answer) => {
             let cited: Vec<&str> = answer.citations.iter().map(|c| c.node.0.as_str()).collect();

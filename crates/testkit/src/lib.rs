@@ -12,6 +12,7 @@ mod check;
 pub mod double;
 mod facts;
 mod mischief;
+mod outline;
 #[cfg(unix)]
 mod postgres;
 mod script;
@@ -24,6 +25,7 @@ pub use aids::{Capitals, Overlap};
 pub use check::{Check, check};
 pub use facts::ToyFacts;
 pub use mischief::{DRAFT, Mischief, Mischievous, Remedy, Spoiler, leak};
+pub use outline::outline;
 #[cfg(unix)]
 pub use postgres::{Postgres, SmallDisk};
 pub use script::Script;

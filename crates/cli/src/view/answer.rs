@@ -233,7 +233,8 @@ fn hops(trace: &Trace, out: &mut String) {
             | Event::ModelCallFailed { .. }
             | Event::Tagged { .. }
             | Event::AnswerStarted { .. }
-            | Event::AnswerDelta { .. } => {}
+            | Event::AnswerDelta { .. }
+            | Event::ModelAsked { .. } => {}
         }
     }
 }

@@ -32,35 +32,19 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
     let shown = line.clone();
     let watcher: Watcher = Arc::new(move |event: &Event| match event {
         Event::SpanStarted { name, .. } => shown.set_prefix(name.clone()),
-        Event::Searched { query, hits, .. } => {
-            let best = hits.first().map_or("no match", |hit| hit.title.as_str());
-            shown.set_message(format!("{} → {}", shorten(query, 80), shorten(best, 80)));
+        Event::ModelAsked { role, model, longest_ms, .. } => {
+            let usual = longest_ms.map_or(String::new(), |ms| format!(", up to {:.0} s", ms / 1e3));
+            shown.set_message(format!("{model} works as {role}{usual}"));
         }
-        Event::SourceQueried { source, query, .. } => {
-            shown.set_message(format!("searched {source}: {}", shorten(query, 80)));
-        }
-        Event::SourceFailed { source, reason, .. } => {
-            shown.set_message(format!("{source} failed: {}", shorten(reason, 80)));
-        }
-        Event::SqlExecuted { sql, .. } => shown.set_message(shorten(sql, 80)),
-        Event::SeriesForecast { series, .. } => {
-            shown.set_message(shorten(&series.describe(), 80));
-        }
-        Event::IdeasDeveloped { ideas, .. } => shown.set_message(shorten(&ideas.describe(), 80)),
-        Event::Reranked { query, .. } => {
-            shown.set_message(format!("reranked passages for {}", shorten(query, 80)));
-        }
-        Event::Tagged { text, .. } => shown.set_message(format!("tagged {}", shorten(text, 80))),
-        Event::ModelCalled { prompt, .. } => shown.set_message(format!("received {prompt}")),
-        Event::ModelCallFailed { reason, .. } => shown.set_message(shorten(reason, 80)),
-        Event::Note { note, .. } => shown.set_message(shorten(note, 200)),
         Event::AnswerStarted { .. } => shown.set_message(String::new()),
         Event::AnswerDelta { text, restart } => {
             let before = if *restart { String::new() } else { shown.message() };
             shown.set_message(format!("{before}{}", text.replace(char::is_control, " ")));
         }
-        Event::BudgetExhausted { limit, .. } => {
-            shown.set_message(format!("the limit of {limit} is reached"));
+        step => {
+            if let Some(text) = step.describe() {
+                shown.set_message(shorten(&text, 200));
+            }
         }
     });
     (line, watcher)

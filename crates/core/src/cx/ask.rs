@@ -82,7 +82,7 @@ impl Cx {
         let echo = Echo::new(&request.messages);
         let (mut number, mut unusable) = (0, Vec::<ChatRequest>::new());
         loop {
-            let attempt = match self.attempt(llm.as_ref(), &request, &prompt_call.prompt).await {
+            let attempt = match self.attempt(llm.as_ref(), &request, &prompt_call).await {
                 Err(error @ Error::Llm { source: LlmError::TooLong { .. }, .. }) => {
                     self.shorten(&mut request)?.ok_or(error)?;
                     continue;
@@ -199,11 +199,11 @@ impl Cx {
         &self,
         llm: &dyn Llm,
         request: &ChatRequest,
-        name: &Arc<str>,
+        prompt_call: &PromptCall,
     ) -> Result<Attempt> {
         let began = Instant::now();
         if let Some(source) = self.outage(llm) {
-            return Err(self.failed(llm, source, name, began));
+            return Err(self.failed(prompt_call, source, began));
         }
         let meter = &self.run.meter;
         let most = Usage {
@@ -215,6 +215,7 @@ impl Cx {
         let taken = meter.take(most, price, self.share()).await;
         let call = OpenCall::new(meter, taken.map_err(|limit| self.spent(limit))?);
         let sent = tokio::time::Instant::now();
+        self.watch(&prompt_call.begun(self.span, self.longest_call()));
         // Of one that is cut off what was taken stays taken: the model may have worked and been paid.
         match self.in_time(llm.chat(request)).await? {
             Ok(reply) => {
@@ -229,16 +230,16 @@ impl Cx {
             Err(source) => {
                 call.settle(None);
                 self.remember_outage(llm, &source, sent);
-                Err(self.failed(llm, source, name, began))
+                Err(self.failed(prompt_call, source, began))
             }
         }
     }
 
-    fn failed(&self, llm: &dyn Llm, source: LlmError, name: &Arc<str>, began: Instant) -> Error {
-        let model = llm.model().to_owned();
+    fn failed(&self, prompt_call: &PromptCall, source: LlmError, began: Instant) -> Error {
+        let model = prompt_call.model.clone();
         self.push(Event::ModelCallFailed {
             span: self.span,
-            prompt: Arc::clone(name),
+            prompt: Arc::clone(&prompt_call.prompt),
             model: model.clone(),
             reason: source.to_string(),
             transient: matches!(source, LlmError::Transient { .. }),

@@ -1,5 +1,6 @@
 //! One attempt at a prompt: what was asked, what came back, whether another may help.
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::ask::Scored;
 use crate::prompt::Rendered;
@@ -14,7 +15,7 @@ pub(super) struct PromptCall {
     pub(super) prompt: Arc<str>,
     hash: Arc<str>,
     role: String,
-    model: String,
+    pub(super) model: String,
 }
 
 /// A call that was answered.
@@ -41,6 +42,12 @@ impl PromptCall {
     pub(super) fn new(prompt: &str, rendered: &Rendered, llm: &dyn Llm) -> Self {
         let (hash, role) = (Arc::clone(&rendered.hash), rendered.role.clone());
         Self { prompt: prompt.into(), hash, role, model: llm.model().to_owned() }
+    }
+
+    /// What a watcher sees while the model works.
+    pub(super) fn begun(&self, span: u32, longest: Option<Duration>) -> Event {
+        let longest_ms = longest.map(|longest| longest.as_secs_f64() * 1e3);
+        Event::ModelAsked { span, role: self.role.clone(), model: self.model.clone(), longest_ms }
     }
 
     /// What the trace says of an attempt.

@@ -142,8 +142,13 @@ impl Cx {
         if first {
             self.push(Event::AnswerStarted { span: self.span, elapsed_ms: ms(self.run.began) });
         }
+        self.watch(&Event::AnswerDelta { text: text.to_owned(), restart });
+    }
+
+    /// Shows the watcher what no trace stores.
+    fn watch(&self, event: &Event) {
         if let Some(watcher) = &self.run.watcher {
-            watcher(&Event::AnswerDelta { text: text.to_owned(), restart });
+            watcher(event);
         }
     }
 
@@ -176,9 +181,7 @@ impl Cx {
     fn push(&self, event: Event) {
         // Under the lock, so that a watcher sees the events in the trace's order.
         let mut record = self.run.record.lock();
-        if let Some(watcher) = &self.run.watcher {
-            watcher(&event);
-        }
+        self.watch(&event);
         record.trace.0.push(event);
     }
 }

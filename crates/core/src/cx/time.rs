@@ -32,6 +32,11 @@ impl Cx {
         }
     }
 
+    /// The time of the longest call so far that a model answered.
+    pub(super) fn longest_call(&self) -> Option<Duration> {
+        Some(*self.run.longest_call.borrow()).filter(|longest| !longest.is_zero())
+    }
+
     /// Remembers how long a call to a model took that was answered.
     pub(super) fn remember_time(&self, took: Duration) {
         self.run.longest_call.send_if_modified(|longest| {

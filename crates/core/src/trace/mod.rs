@@ -1,8 +1,8 @@
 //! Everything that happened, in order. Usage, cost, the outline, the UI and the evaluation log
 //! are folds over it.
 mod decomposition;
+mod describe;
 mod ideas;
-mod outline;
 mod recall;
 mod series;
 
@@ -103,6 +103,9 @@ pub enum Event {
     /// A piece of the answer for those who watch; no trace stores it. With `restart` it replaces
     /// the earlier pieces.
     AnswerDelta { text: String, restart: bool },
+    /// A model begins to work for a role, for those who watch; no trace stores it. The longest call
+    /// of the run so far, in milliseconds, tells how long this one may take.
+    ModelAsked { span: u32, role: String, model: String, longest_ms: Option<f64> },
 }
 
 /// What became of a reply.

@@ -98,7 +98,9 @@ pub(crate) fn step(event: &Event, content: bool) -> Option<SpanDraft> {
         Event::SeriesForecast { span, .. } => SpanDraft::event(*span, "series_forecast", vec![]),
         Event::IdeasDeveloped { span, .. } => SpanDraft::event(*span, "ideas_developed", vec![]),
         Event::AnswerStarted { span, .. } => SpanDraft::event(*span, "answer_started", vec![]),
-        Event::SpanStarted { .. } | Event::AnswerDelta { .. } => return None,
+        Event::SpanStarted { .. } | Event::AnswerDelta { .. } | Event::ModelAsked { .. } => {
+            return None;
+        }
     };
     Some(step)
 }

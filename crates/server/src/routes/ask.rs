@@ -19,8 +19,9 @@ use crate::sse;
 
 /// Answer a question. With `stream: true` or `accept: text/event-stream` the response is a stream
 /// of events: `started` {id, strategy}, `trace` for each trace event, `answer_delta` {text, restart}
-/// for each piece of the answer as it is written (with `restart`, the pieces before are void), and at
-/// the end `answer` with the same object as without streaming, or `error` with a problem.
+/// for each piece of the answer as it is written (with `restart`, the pieces before are void),
+/// `model_asked` {role, model, `longest_ms`} while a model works, and at the end `answer` with the
+/// same object as without streaming, or `error` with a problem.
 #[utoipa::path(post, path = "/api/v1/ask", tag = "ask", request_body = AskRequest,
     responses(
         (status = 200, description = "The answer, or a stream of events where one is requested",
@@ -51,16 +52,15 @@ async fn stream(
     request_id: RequestId,
 ) -> Result<Response, Problem> {
     let (sender, receiver) = sse::channel();
-    let watcher: Watcher = {
-        let sender = sender.clone();
-        Arc::new(move |event: &Event| {
-            let name = match event {
-                Event::AnswerDelta { .. } => "answer_delta",
-                _ => "trace",
-            };
-            sender.send(name, event);
-        })
-    };
+    let to_client = sender.clone();
+    let watcher: Watcher = Arc::new(move |event: &Event| {
+        let name = match event {
+            Event::AnswerDelta { .. } => "answer_delta",
+            Event::ModelAsked { .. } => "model_asked",
+            _ => "trace",
+        };
+        to_client.send(name, event);
+    });
     let asking = Asking::begin(app, caller, request, Some(watcher)).await?;
     let started = serde_json::json!({"id": asking.id(), "strategy": asking.strategy()});
     sender.send("started", &started);

@@ -124,7 +124,7 @@ async fn without_a_reranker_the_order_is_kept_and_that_is_told() {
     let cx = Cx::new(Arc::new(setup), Arc::new(Meter::unlimited()), None);
     let outcome = Outcome::run(&PikeL1::default(), &Question::new(ARCHITECT), &cx).await;
     assert_eq!(outcome.answer.unwrap().text, "Ilse Thorn");
-    let outline = outcome.trace.outline();
+    let outline = halma_testkit::outline(&outcome.trace);
     assert!(outline.contains("note: no reranker is configured: the order is kept"), "{outline}");
 }
 

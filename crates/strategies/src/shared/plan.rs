@@ -236,7 +236,7 @@ mod tests {
         let cx = cx();
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let steps = plan(&texts, &[question], most, &cx);
-        (steps, cx.trace().outline())
+        (steps, halma_testkit::outline(&cx.trace()))
     }
 
     /// Each step with its references as `{place}`.
@@ -249,7 +249,7 @@ mod tests {
         let cx = cx();
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let chain = chain(&texts, WHOLE, most, &cx);
-        (chain, cx.trace().outline())
+        (chain, halma_testkit::outline(&cx.trace()))
     }
 
     #[test]

@@ -106,7 +106,7 @@ async fn without_reranker_and_tagger_it_says_so_and_goes_on() {
     let question = Question::new("In which country was the architect of the Varn lighthouse born?");
     let outcome = Outcome::run(&unirag(), &question, &cx).await;
     assert_eq!(outcome.answer.unwrap().text, "Norway");
-    let outline = outcome.trace.outline();
+    let outline = halma_testkit::outline(&outcome.trace);
     assert!(outline.contains("note: there is no reranker"), "{outline}");
     assert!(outline.contains("note: there is no tagger"), "{outline}");
 }
@@ -189,7 +189,7 @@ async fn forty_sub_queries_are_cut_and_a_claim_has_two() {
         async move {
             let unirag = Unirag { rewrite: false, p: 8, ..unirag() };
             let outcome = Outcome::run(&unirag, &question, &cx).await;
-            (outcome.trace.searches().0, outcome.trace.outline())
+            (outcome.trace.searches().0, halma_testkit::outline(&outcome.trace))
         }
     };
     let (searches, outline) = asked(AnswerKind::YesNo).await;

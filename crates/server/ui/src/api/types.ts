@@ -952,6 +952,12 @@ export type TraceEvent = {
   event: "answer_delta";
   restart: boolean;
   text: string;
+} | {
+  event: "model_asked";
+  longest_ms?: number | null;
+  model: string;
+  role: string;
+  span: number;
 };
 
 export interface TraceHead {

@@ -143,7 +143,7 @@ async fn a_relation_in_no_graph_is_left_to_the_texts() {
         "1. When was the Varn lighthouse painted?": "Relate(\"Varn lighthouse\", \"painted\")"}"#;
     let model = Script::new([(PLAN, plan), (RELATE, NOTHING), (DIRECT, UNREAD), (DIRECT, UNREAD)]);
     let (answer, trace) = answered(&only(&["text", "kg"]), with(model, vec![], Some(kg()))).await;
-    assert!(answer.unwrap().abstained, "{}", trace.outline());
+    assert!(answer.unwrap().abstained, "{}", halma_testkit::outline(&trace));
     // In the graph alone there is nothing to read, and no model is asked.
     let model = Script::new([(PLAN, plan)]);
     let (answer, _) = answered(&only(&["kg"]), with(model, vec![], Some(kg()))).await;
@@ -175,8 +175,9 @@ async fn ten_thousand_entities_are_one_query_of_the_graph() {
     let model = Script::new([(PLAN, plan.as_str()), (CHILDREN, reply)]);
     let run = with(model, vec![], Some(towns(10_000)));
     let (answer, trace) = answered(&only(&["kg"]), run).await;
-    assert_eq!(answer.unwrap().text, "10", "{}", trace.outline());
-    let asked = trace.outline().matches("look up kg \"Filter(10000 entities").count();
+    assert_eq!(answer.unwrap().text, "10", "{}", halma_testkit::outline(&trace));
+    let asked =
+        halma_testkit::outline(&trace).matches("look up kg \"Filter(10000 entities").count();
     assert_eq!(asked, 1);
     // The prompt of ten thousand names would be no prompt.
     let longest = trace.0.iter().map(|event| match event {
@@ -200,8 +201,8 @@ async fn of_ten_thousand_entities_some_are_looked_up_in_texts() {
     let run = with(model, vec![pages], Some(towns(10_000)));
     let first = Atomr { kg: Kg::First, ..only(&["web", "kg"]) };
     let (answer, trace) = answered(&first, run).await;
-    assert_eq!(answer.unwrap().text, "town1", "{}", trace.outline());
-    let outline = trace.outline();
+    assert_eq!(answer.unwrap().text, "town1", "{}", halma_testkit::outline(&trace));
+    let outline = halma_testkit::outline(&trace);
     assert!(outline.contains("of 10000 entities, the first 32 are looked up"), "{outline}");
     assert_eq!(outline.matches("look up web \"town").count(), 32);
 }
@@ -227,7 +228,7 @@ async fn plans_that_go_in_circles_end() {
         assert!(
             matches!(&answer, Ok(_) | Err(Error::BadReply { .. })),
             "{plan}: {answer:?}\n{}",
-            trace.outline()
+            halma_testkit::outline(&trace)
         );
     }
 }

@@ -1,7 +1,15 @@
 // A trace as a tree: spans are the branches, events the leaves, in their order.
 import type { TraceEvent, UsageTotal } from "../../api/types";
 
-export type StepEvent = Exclude<TraceEvent, { event: "span_started" | "answer_delta" }>;
+/** What is sent while a run lasts and is in no trace. */
+type LiveEvent = Extract<TraceEvent, { event: "answer_delta" | "model_asked" }>;
+
+export type ModelAsked = Extract<TraceEvent, { event: "model_asked" }>;
+
+export type StepEvent = Exclude<TraceEvent, LiveEvent | { event: "span_started" }>;
+
+export const isLive = (event: TraceEvent): event is LiveEvent =>
+  event.event === "answer_delta" || event.event === "model_asked";
 
 export interface Leaf {
   kind: "leaf";
@@ -26,7 +34,7 @@ export function tree(events: readonly TraceEvent[]): Branch {
       const branch: Branch = { kind: "branch", span: event.span, name: event.name, items: [] };
       (branches.get(event.parent) ?? root).items.push(branch);
       branches.set(event.span, branch);
-    } else if (event.event !== "answer_delta") {
+    } else if (!isLive(event)) {
       (branches.get(event.span) ?? root).items.push({ kind: "leaf", index, event });
     }
   });

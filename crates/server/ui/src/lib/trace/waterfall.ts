@@ -2,7 +2,7 @@
 // ended, not when they started, so start times are reconstructed: steps of one span ran one after
 // another; spans with interleaved events ran concurrently.
 import type { TraceEvent } from "../../api/types";
-import { elapsed, type StepEvent } from "./tree";
+import { elapsed, isLive, type StepEvent } from "./tree";
 
 export interface Bar {
   index: number;
@@ -36,7 +36,7 @@ export function waterfall(events: readonly TraceEvent[]): { bars: Bar[]; total: 
       spans.set(event.span, { parent: event.parent, depth: parent.depth + 1, cursor: start, end: start });
       return;
     }
-    if (event.event === "answer_delta" || event.event === "answer_started") return;
+    if (isLive(event) || event.event === "answer_started") return;
     const span = spans.get(event.span) ?? spans.get(0)!;
     // A step of the span itself starts after the child spans that have ended.
     const below = [...spans].filter(([id, s]) => s.parent === event.span && id !== event.span && (last.get(id) ?? -1) < index);
@@ -60,7 +60,7 @@ function lastEvents(events: readonly TraceEvent[]): Map<number, number> {
   const last = new Map<number, number>();
   events.forEach((event, index) => {
     if (event.event === "span_started") parents.set(event.span, event.parent);
-    if (event.event === "answer_delta") return;
+    if (isLive(event)) return;
     const visited = new Set<number>();
     for (let id: number | undefined = event.span; id !== undefined && id !== 0 && !visited.has(id); id = parents.get(id)) {
       visited.add(id);

@@ -7,6 +7,7 @@ import type {
   AnswerKind, AnswerStyle, AskRequest, AskResponse, Budget, TraceEvent, Turn,
 } from "../../api/types";
 import { answers } from "../../lib/outcome";
+import type { ModelAsked } from "../../lib/trace/tree";
 import { session } from "../../lib/access/session.svelte";
 
 export type RunState = "running" | "done" | "stopped" | "failed";
@@ -28,6 +29,8 @@ export class Run {
   strategy = $state("");
   events = $state.raw<TraceEvent[]>([]);
   text = $state("");
+  /** The model that was asked last. */
+  asked = $state.raw<ModelAsked | null>(null);
   answer = $state.raw<AskResponse | null>(null);
   problem = $state.raw<ProblemInfo | null>(null);
   readonly options: AskOptions;
@@ -69,6 +72,7 @@ export class Run {
       this.id = value.id ?? "";
       this.strategy = value.strategy ?? this.strategy;
     } else if (event === "trace") this.addEvent(value as TraceEvent);
+    else if (event === "model_asked") this.asked = value as ModelAsked;
     else if (event === "answer_delta") this.text = (value.restart ? "" : this.text) + (value.text ?? "");
     else if (event === "answer") {
       this.flush();

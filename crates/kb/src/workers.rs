@@ -8,7 +8,7 @@ use halma_worker::{FileRules, Limits, Pool, PoolSize, Requests, WorkerCommand};
 
 use crate::parallel::cores;
 
-/// Bytes of address space of a process for SQL: what `SQLite` may use, a result and its message,
+/// Bytes of address space of a process for SQL: what SQLite may use, a result and its message,
 /// and the program itself.
 const SQL_MEMORY: u64 = 2 << 30;
 
@@ -78,7 +78,7 @@ pub fn serve_worker(kind: WorkerKind) -> std::io::Result<()> {
     Ok(())
 }
 
-/// `SQLite` holds everything in memory; the time zone is for its functions of dates.
+/// SQLite holds everything in memory; the time zone is for its functions of dates.
 fn sql_limits() -> Limits {
     Limits {
         memory: SQL_MEMORY,

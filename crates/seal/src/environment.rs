@@ -17,6 +17,8 @@ use crate::private;
 
 pub(crate) type Table = Database<'static, Bytes, Bytes>;
 
+/// The key file of an environment.
+pub(crate) const KEYS: &str = "keys";
 pub(crate) const DATA: &str = "data.mdb";
 const GIB: usize = 1 << 30;
 
@@ -62,29 +64,25 @@ pub fn is_environment(dir: &Path) -> bool {
     dir.join(DATA).is_file()
 }
 
-/// Copies the environment in `from`, with the key file `keys` next to it if there is one, into the
+/// Copies the environment in `from`, with its key file if it has one, into the
 /// folder `to`. A copy that is there is brought up to date; a process that dies leaves it as it
 /// was, or in part when it was new.
-pub fn copy_environment(from: &Path, to: &Path, keys: &str) -> Result<CopyCounts, CopyError> {
+pub fn copy_environment(from: &Path, to: &Path) -> Result<CopyCounts, CopyError> {
     let source = open(from).map_err(|source| CopyError { path: from.to_owned(), source })?;
-    copy_open_environment(&source, to, keys)
+    copy_open_environment(&source, to)
 }
 
 /// [`copy_environment`] of one that this process has open.
-pub fn copy_open_environment(
-    source: &Env<WithoutTls>,
-    to: &Path,
-    keys: &str,
-) -> Result<CopyCounts, CopyError> {
+pub fn copy_open_environment(source: &Env<WithoutTls>, to: &Path) -> Result<CopyCounts, CopyError> {
     let from = source.path();
     let fail = |source| CopyError { path: from.to_owned(), source };
     // Handles that are opened later are not known to the view.
     let tables = tables(source).map_err(fail)?;
-    let (txn, bytes) = snapshot(source, &from.join(keys)).map_err(fail)?;
+    let (txn, bytes) = snapshot(source, &from.join(KEYS)).map_err(fail)?;
     fs::create_dir_all(to).map_err(|e| fail(e.into()))?;
     let update = is_environment(to);
     let target = open(to).map_err(fail)?;
-    let kept = to.join(keys);
+    let kept = to.join(KEYS);
     // Slots are never given twice, so former records fit the new keys, but for those that were
     // destroyed. The keys of new records are there before the records.
     if let Some(bytes) = &bytes {

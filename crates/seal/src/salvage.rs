@@ -5,7 +5,9 @@ use std::path::Path;
 
 use heed::{Env, RoTxn, RwTxn, WithoutTls};
 
-use crate::environment::{CopyError, DATA, Table, new_table, open, snapshot, tables, write_keys};
+use crate::environment::{
+    CopyError, DATA, KEYS, Table, new_table, open, snapshot, tables, write_keys,
+};
 use crate::key_file::copy_of;
 
 /// LMDB's header of a file: its magic number, the size of a page and the number of the last page,
@@ -35,7 +37,7 @@ pub struct SalvageCounts {
 ///
 /// # Errors
 /// [`CopyError`] where the file cannot be copied, or has no valid header.
-pub fn pad_environment(from: &Path, to: &Path, keys: &str) -> Result<bool, CopyError> {
+pub fn pad_environment(from: &Path, to: &Path) -> Result<bool, CopyError> {
     let fail = |source| CopyError { path: from.to_owned(), source };
     let pad = || -> heed::Result<bool> {
         let data = from.join(DATA);
@@ -46,7 +48,7 @@ pub fn pad_environment(from: &Path, to: &Path, keys: &str) -> Result<bool, CopyE
             return Ok(false);
         }
         fs::create_dir_all(to)?;
-        for file in [Path::new(keys).to_owned(), copy_of(Path::new(keys)), DATA.into()] {
+        for file in [KEYS.into(), copy_of(Path::new(KEYS)), DATA.into()] {
             match fs::copy(from.join(&file), to.join(&file)) {
                 Err(e) if e.kind() != ErrorKind::NotFound => return Err(e.into()),
                 _ => {}
@@ -82,19 +84,19 @@ fn read_header(file: &mut File, at: u64) -> io::Result<Option<(u64, u64)>> {
     Ok(is_valid.then(|| (size, eight(LAST_PAGE))))
 }
 
-/// Copies what can be read of the damaged environment in `from`, with the key file `keys`, into the
+/// Copies what can be read of the damaged environment in `from`, with its key file, into the
 /// folder `to`, which holds no environment.
 ///
 /// # Errors
 /// [`CopyError`] where not even its tables can be listed, or the copy cannot be written.
-pub fn salvage_environment(from: &Path, to: &Path, keys: &str) -> Result<SalvageCounts, CopyError> {
+pub fn salvage_environment(from: &Path, to: &Path) -> Result<SalvageCounts, CopyError> {
     let fail = |source| CopyError { path: from.to_owned(), source };
     let source = open(from).map_err(fail)?;
     let tables = tables(&source).map_err(fail)?;
-    let (txn, bytes) = snapshot(&source, &from.join(keys)).map_err(fail)?;
+    let (txn, bytes) = snapshot(&source, &from.join(KEYS)).map_err(fail)?;
     fs::create_dir_all(to).map_err(|e| fail(e.into()))?;
     if let Some(bytes) = bytes {
-        write_keys(&to.join(keys), &bytes).map_err(|e| fail(e.into()))?;
+        write_keys(&to.join(KEYS), &bytes).map_err(|e| fail(e.into()))?;
     }
     let target = open(to).map_err(fail)?;
     let mut counts = SalvageCounts::default();
@@ -169,7 +171,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let [from, to] = ["from", "to"].map(|name| dir.path().join(name));
         made(&from);
-        let saved = salvage_environment(&from, &to, "keys").unwrap();
+        let saved = salvage_environment(&from, &to).unwrap();
         assert_eq!(saved, SalvageCounts { values: 3, lost: 0, broken_tables: 0 });
         assert!(to.join("keys").exists() && to.join("keys.copy").exists());
     }
@@ -179,15 +181,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let [from, padded, to] = ["from", "padded", "to"].map(|name| dir.path().join(name));
         made(&from);
-        assert!(!pad_environment(&from, &padded, "keys").unwrap());
+        assert!(!pad_environment(&from, &padded).unwrap());
         let data = from.join(DATA);
         let whole = fs::metadata(&data).unwrap().len();
         let page = read_header(&mut File::open(&data).unwrap(), 0).unwrap().unwrap().0;
         File::options().write(true).open(&data).unwrap().set_len(2 * page).unwrap();
-        assert!(pad_environment(&from, &padded, "keys").unwrap());
+        assert!(pad_environment(&from, &padded).unwrap());
         assert!(fs::metadata(padded.join(DATA)).unwrap().len() >= whole);
-        assert!(copy_environment(&padded, &to, "keys").unwrap_err().is_damage());
+        assert!(copy_environment(&padded, &to).unwrap_err().is_damage());
         fs::write(&data, "").unwrap();
-        assert!(pad_environment(&from, &padded, "keys").unwrap_err().is_damage());
+        assert!(pad_environment(&from, &padded).unwrap_err().is_damage());
     }
 }

@@ -20,12 +20,10 @@ const WORKSPACES: &str = "workspaces";
 pub struct CacheUse {
     /// Replies of models.
     pub replies: u64,
-    /// About how many bytes these replies take; the rest of the files is free for new ones.
+    /// How many bytes these replies take; the rest of the files is free for new ones.
     pub bytes_in_use: u64,
-    /// All files of replies and their keys.
+    /// All files of replies.
     pub bytes_on_disk: u64,
-    /// The files of keys alone.
-    pub key_bytes: u64,
     /// Stored replies of web searches.
     pub web: DailyFigures,
     /// Stored replies of a knowledge graph.
@@ -41,7 +39,6 @@ impl CacheUse {
             replies: replies.replies,
             bytes_in_use: replies.bytes_in_use,
             bytes_on_disk: replies.bytes_on_disk,
-            key_bytes: replies.key_bytes,
             web: DailyFigures::read(&assemble::web_folder(&dir))?,
             kg: DailyFigures::read(&assemble::kg_folder(&dir))?,
         })

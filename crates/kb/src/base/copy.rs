@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use halma_core::Layer;
-use halma_seal::{copy_environment, is_environment};
+use halma_store::Replies;
 use serde::Serialize;
 
 use super::Base;
@@ -20,9 +20,6 @@ pub struct Copied {
     pub replies: u64,
     pub elapsed_ms: f64,
 }
-
-/// The keys of an environment of replies.
-const REPLY_KEYS: &str = "reply-keys";
 
 impl Base {
     /// Takes everything over from another base, which may be read meanwhile. It becomes the same
@@ -73,11 +70,13 @@ impl Base {
     }
 
     fn copy_replies(&self, from: &Self) -> Result<u64, KbError> {
-        let (source, target) = (from.cache_dir(), self.cache_dir());
-        if !is_environment(&source) || is_environment(&target) {
+        let [source, target] = [from, self].map(|base| Replies::file(&base.cache_dir()));
+        if !source.exists() || target.exists() {
             return Ok(0);
         }
-        let copied = copy_environment(&source, &target, REPLY_KEYS);
-        Ok(copied.map_err(|e| KbError::of_store(&source, e.source))?.values)
+        let failed = |e| KbError::io(&target, "copy", e);
+        halma_store::copy(&source, &target).map_err(failed)?;
+        let size = Replies::open(&target).and_then(|replies| replies.size());
+        Ok(size.map_err(|e| failed(std::io::Error::other(e)))?.0)
     }
 }

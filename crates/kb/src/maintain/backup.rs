@@ -112,7 +112,7 @@ fn write(of: &Path, to: &Path, name: &Path) -> Result<BackupReport, BackupError>
     put(to, &about)?;
     let mut report = BackupReport::default();
     let mut environment = |from: &Path, to: &Path| -> Result<(), BackupError> {
-        let copied = copy_environment(from, to, key_file(from))?;
+        let copied = copy_environment(from, to)?;
         report.environments += 1;
         report.values += copied.values;
         report.changed_values += copied.changed;
@@ -124,12 +124,6 @@ fn write(of: &Path, to: &Path, name: &Path) -> Result<BackupReport, BackupError>
     about.complete = true;
     put(to, &about)?;
     Ok(report)
-}
-
-/// The name of the key file of an environment.
-fn key_file(dir: &Path) -> &'static str {
-    let names = ["keys", "reply-keys"];
-    names.into_iter().find(|name| dir.join(name).exists()).unwrap_or(names[0])
 }
 
 fn lock(dir: &Path, name: &Path) -> Result<FileLock, BackupError> {

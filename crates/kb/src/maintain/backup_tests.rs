@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use halma_store::{Entry, Replies};
 use tempfile::{TempDir, tempdir};
 
 use super::super::{BackupError, RestoreOptions, restore};
@@ -50,6 +51,25 @@ fn a_backup_is_restored_as_folder_and_as_file() {
         restore(&to, &again, RestoreOptions { replace: true, unverified: false }).unwrap();
         assert!(!again.join("files/other.md").exists());
         fs::remove_dir_all(&again).unwrap();
+    }
+}
+
+#[test]
+fn replies_are_in_the_backup_and_in_the_copy_of_a_base_that_is_in_use() {
+    let (dir, [base, to, again]) = made();
+    let cache = base.join("cache");
+    let replies = Replies::open(&Replies::file(&cache)).unwrap();
+    let entry = Entry { body: Arc::from(*b"a reply"), about: Arc::default() };
+    replies.put(&[([1; 32], entry)]).unwrap();
+    backup(&base, &to).unwrap();
+    assert!(files(&to).contains(&"cache/replies.db".to_owned()), "{:?}", files(&to));
+    assert!(files(&to).iter().all(|name| !name.contains("replies.db-")), "{:?}", files(&to));
+    restore(&to, &again, RestoreOptions::default()).unwrap();
+    let copied = Base::create_or_open(&dir.path().join("copy"), BaseOptions::default()).unwrap();
+    assert_eq!(copied.copy_from(&open(&base)).unwrap().replies, 1);
+    for base in [open(&again), copied] {
+        let replies = Replies::open(&Replies::file(&base.cache_dir())).unwrap();
+        assert_eq!(replies.get(&[1; 32]).unwrap().as_deref(), Some(&b"a reply"[..]));
     }
 }
 

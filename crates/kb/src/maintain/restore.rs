@@ -180,18 +180,17 @@ fn take(source: &Path, part: &Path) -> Result<Option<RestoreReport>, BackupError
 /// Copies a store, or what can be read of one that is damaged, which may be nothing; returns what is
 /// wrong with it.
 fn copy_or_salvage(from: &Path, to: &Path) -> Result<Option<CopyError>, BackupError> {
-    let keys = if from.join("keys").exists() { "keys" } else { "reply-keys" };
     let padded = to.with_added_extension("padded");
-    let source = match pad_environment(from, &padded, keys) {
+    let source = match pad_environment(from, &padded) {
         Ok(true) => padded.as_path(),
         Ok(false) => from,
         Err(error) if error.is_damage() => return Ok(Some(error)),
         Err(error) => return Err(error.into()),
     };
-    let damage = match copy_environment(source, to, keys) {
+    let damage = match copy_environment(source, to) {
         Err(error) if error.is_damage() => {
             tree::remove(to)?;
-            match salvage_environment(source, to, keys) {
+            match salvage_environment(source, to) {
                 Err(other) if !other.is_damage() => return Err(other.into()),
                 _ => Some(error),
             }

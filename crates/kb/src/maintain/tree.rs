@@ -47,7 +47,10 @@ impl FolderKind {
                 is_temporary || named.contains(&name) || ended.iter().any(|end| name.ends_with(end))
             }
             Self::Workspaces | Self::Uploads => name.starts_with('.'),
-            Self::Inner => is_temporary || name.starts_with('.') && name.ends_with(LOCK),
+            Self::Inner => {
+                let is_log = [".db-wal", ".db-shm"].iter().any(|end| name.ends_with(end));
+                is_temporary || is_log || name.starts_with('.') && name.ends_with(LOCK)
+            }
         }
     }
 
@@ -168,7 +171,9 @@ impl<'a> Mirror<'a> {
         } else if file.is_dir() {
             self.folder(kind, from, to)?;
         } else if file.is_file() {
-            match copy(from, to) {
+            // An SQLite file may be in use.
+            let is_database = kind == FolderKind::Inner && to.extension() == Some("db".as_ref());
+            match if is_database { halma_store::copy(from, to) } else { copy(from, to) } {
                 Ok(changed) => {
                     self.files += 1;
                     self.changed += u64::from(changed);

@@ -11,7 +11,7 @@ use crate::store::{
     DocumentRecord, Row, RowRecord, Rows, Store, StoreReader, TableRecord, node_id,
 };
 
-/// `SQLite` takes no table of more columns.
+/// SQLite takes no table of more columns.
 const MOST_COLUMNS: usize = 2000;
 
 /// Rows that are looked at for the units of numbers.

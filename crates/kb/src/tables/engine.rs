@@ -23,7 +23,7 @@ use super::query::Query;
 use super::sources::traced;
 use crate::store::Row;
 
-/// Bytes that `SQLite` may use in this process, the tables included.
+/// Bytes that SQLite may use in this process, the tables included.
 const MEMORY: &str = "1073741824";
 
 /// Bytes of one value while tables are filled, and of one that a query makes.
@@ -40,7 +40,7 @@ const MOST_SELECTS: i32 = 100;
 /// Bytes of a result together with the numbers of the rows that it comes from.
 const MOST_SOURCES: usize = 64_000_000;
 
-/// Instructions of `SQLite` between two looks at the clock.
+/// Instructions of SQLite between two looks at the clock.
 const CLOCK_EVERY: i32 = 10_000;
 
 pub(super) struct Engine {

@@ -1,4 +1,4 @@
-//! Tables of the base into `SQLite`, when a query first names them.
+//! Tables of the base into SQLite, when a query first names them.
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;

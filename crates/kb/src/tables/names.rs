@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 /// Longer names are cut.
 const LONGEST: usize = 60;
 
-/// `SQLite`'s keywords that are not names without quotes.
+/// SQLite's keywords that are not names without quotes.
 const RESERVED: &str = "add all alter and as autoincrement between case check collate commit constraint create \
     default deferrable delete distinct drop else escape except exists foreign from group \
     having in index insert intersect into is isnull join limit not nothing notnull null on or \

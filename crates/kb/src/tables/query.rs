@@ -1,4 +1,4 @@
-//! A query as written, and with the names that `SQLite` knows.
+//! A query as written, and with the names that SQLite knows.
 use super::catalog::{LIST, TableCatalog};
 use super::error::SqlError;
 use super::tokens::{Token, TokenKind, tokens};
@@ -151,7 +151,7 @@ impl<'a> Query<'a> {
         self.table_places().into_iter().any(|at| self.name(at).as_deref() == Some(LIST))
     }
 
-    /// The query in the names that `SQLite` knows: tables by their own names, columns as written
+    /// The query in the names that SQLite knows: tables by their own names, columns as written
     /// by theirs, and what is read in addition to the columns by functions of the row.
     pub(super) fn in_own_names(&self, catalog: &TableCatalog) -> String {
         let places = self.table_places();

@@ -1,5 +1,5 @@
 //! The words of a query, as far as they must be known to give them names and sources. What is
-//! allowed and what it means is left to `SQLite`.
+//! allowed and what it means is left to SQLite.
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The replies of models on disk, sealed: an LMDB environment that many processes may share.
+//! The replies of models on disk, in a file that many processes may share.
 //! A failure of the cache costs replies, never a run.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use halma_core::ChatReply;
+use halma_store::{Entry, Key, Name};
 use parking_lot::Mutex;
 
-use super::sealed::{Entry, Name, name};
 use super::store::Store;
-
-/// A hash of all that a reply depends on.
-pub(crate) type Key = [u8; 32];
 
 /// Replies that come in this time are written in one transaction.
 const GATHER: Duration = Duration::from_millis(50);
 /// Replies that are written without waiting for more.
 const BATCH: usize = 2_000;
+
+/// Time between looks at whether a cache is closed.
+const CLOSING: Duration = Duration::from_millis(5);
 
 /// A question that takes longer may leave replies about a document that was deleted meanwhile.
 const LONGEST_QUESTION: Duration = Duration::from_hours(1);
@@ -45,6 +45,11 @@ pub struct Cache {
     writer: Option<JoinHandle<()>>,
 }
 
+fn name(document: &str) -> Name {
+    let hash = blake3::hash(document.as_bytes());
+    hash.as_bytes().first_chunk().copied().unwrap_or_default()
+}
+
 /// What the writer has not yet committed.
 type Pending = Mutex<HashMap<Key, Entry>>;
 
@@ -55,7 +60,7 @@ enum Order {
 
 impl Cache {
     /// Opens or makes the cache in the folder `dir`, without a limit. One that is damaged is moved
-    /// aside to `dir/replies.damaged-N` with a warning, and an empty one takes its place.
+    /// aside to `dir/replies.db.damaged-N` with a warning, and an empty one takes its place.
     pub fn open(dir: &Path) -> Result<Arc<Self>, CacheError> {
         Self::open_limited(dir, u64::MAX)
     }
@@ -85,8 +90,8 @@ impl Cache {
     pub(crate) fn get(&self, key: &Key) -> Option<ChatReply> {
         let waiting = self.pending.lock().get(key).cloned();
         let reply = match waiting {
-            Some(entry) => decode(&entry.reply),
-            None => self.store.read(key, decode)?,
+            Some(entry) => decode(&entry.body),
+            None => decode(&self.store.read(key)?),
         };
         reply.map(|reply| ChatReply { cached: true, ..reply })
     }
@@ -103,7 +108,7 @@ impl Cache {
         if about.iter().any(is_deleted) {
             return;
         }
-        let entry = Entry { reply: bytes.into(), about: about.into() };
+        let entry = Entry { body: bytes.into(), about: about.into() };
         self.pending.lock().insert(key, entry.clone());
         self.order(Order::Put(key, entry));
     }
@@ -119,7 +124,7 @@ impl Cache {
     /// Replies on disk.
     pub fn entries(&self) -> Result<u64, CacheError> {
         self.flush();
-        self.store.entries()
+        Ok(self.store.size()?.0)
     }
 
     /// Replies on disk, and about how many bytes they take.
@@ -151,8 +156,14 @@ impl Cache {
     /// What waits up to a time until nothing uses the files of this cache any more, and says whether
     /// that is so. It does not use them itself.
     pub fn closing(&self) -> impl Fn(Duration) -> bool + Send + Sync + use<> {
-        let event = self.store.closing();
-        move |within| event.as_ref().is_none_or(|event| event.wait_timeout(within))
+        let store = Arc::downgrade(&self.store);
+        move |within| {
+            let until = Instant::now() + within;
+            while store.strong_count() > 0 && Instant::now() < until {
+                std::thread::sleep(CLOSING);
+            }
+            store.strong_count() == 0
+        }
     }
 
     fn order(&self, order: Order) {
@@ -201,8 +212,8 @@ fn write(store: &Store, pending: &Pending, inbox: &Receiver<Order>) {
             }
             let mut pending = pending.lock();
             for (key, entry) in &batch {
-                let newest = pending.get(key).map(|newest| &newest.reply);
-                if newest.is_some_and(|newest| Arc::ptr_eq(newest, &entry.reply)) {
+                let newest = pending.get(key).map(|newest| &newest.body);
+                if newest.is_some_and(|newest| Arc::ptr_eq(newest, &entry.body)) {
                     pending.remove(key);
                 }
             }
@@ -231,9 +242,7 @@ fn decode(bytes: &[u8]) -> Option<ChatReply> {
         tracing::warn!("a cached reply is damaged; it is asked for again");
         return None;
     }
-    // A reply of the time before `thoughts` lacks this last field, which is empty then.
-    let earlier = || postcard::from_bytes(&[body, &[0]].concat()).ok();
-    postcard::from_bytes(body).ok().or_else(earlier)
+    postcard::from_bytes(body).ok()
 }
 
 #[cfg(test)]

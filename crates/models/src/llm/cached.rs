@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Price};
 use parking_lot::Mutex;
 
-use super::cache::{Cache, Key};
+use halma_store::Key;
+
+use super::cache::Cache;
 use halma_net::Endpoint;
 
 /// Changes whenever what a key is made of or the form of a reply changes, so that old entries are never matched.

@@ -1,5 +1,4 @@
 //! Chat models: the client for OpenAI-compatible endpoints, wrapped as `Cached ▸ Called ▸ OpenAi`.
-mod ages;
 mod cache;
 mod cached;
 mod dialect;
@@ -8,7 +7,6 @@ mod openai;
 mod repetition;
 mod reply;
 mod request;
-mod sealed;
 mod store;
 mod stream;
 mod usage;

@@ -34,7 +34,6 @@ fn lines(cache: &CacheUse, limit: u64) -> String {
     table(&[
         row("models", format!("{replies}, {used} of at most {}", size(limit))),
         row("  on disk", size(cache.bytes_on_disk)),
-        row("  keys", size(cache.key_bytes)),
         row("web", daily(&cache.web)),
         row("kg", daily(&cache.kg)),
     ])
@@ -76,7 +75,6 @@ mod tests {
             replies: 1_234,
             bytes_in_use: 2_000_000,
             bytes_on_disk: 5_000_000,
-            key_bytes: 50_000,
             web,
             kg: DailyFigures::default(),
         };

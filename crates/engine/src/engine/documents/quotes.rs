@@ -58,9 +58,7 @@ fn forget_replies_about(
     let failed = |e| EngineError::Cache(Box::new(e));
     let cache = match cache {
         Some(cache) => Arc::clone(cache),
-        None if dir.join("data.mdb").exists() || dir.join("replies").exists() => {
-            Cache::open(dir).map_err(failed)?
-        }
+        None if Cache::exists(dir) => Cache::open(dir).map_err(failed)?,
         None => return Ok(()),
     };
     cache.forget(documents).map(drop).map_err(failed)

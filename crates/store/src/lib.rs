@@ -1,0 +1,6 @@
+//! Storage in SQLite files, which any program that reads SQLite can open.
+mod db;
+mod replies;
+
+pub use db::{Db, DbError, copy, damaged, remove, set_aside};
+pub use replies::{Entry, Key, Name, Replies};

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 
 use super::{Comparison, Difference};
 use crate::figures::number;
-use crate::report::questions;
+use crate::report::{ReportTable, questions};
 
 /// Questions named in full; the rest is counted.
 const NAMED: usize = 20;
@@ -11,36 +11,26 @@ const NAMED: usize = 20;
 impl Comparison {
     /// For the terminal.
     pub fn table(&self) -> String {
-        let mut out = format!("{} → {}: {} in common\n", self.a, self.b, questions(self.paired));
-        let _ = writeln!(
-            out,
-            "{:<10} {:>9} {:>9} {:>9}   95 % interval",
-            "", "first", "second", "change"
-        );
-        for difference in &self.differences {
-            let [a, b, change, low, high] = cells(difference);
-            let sure = if difference.is_clear() { "  *" } else { "" };
-            let title = &difference.title;
-            let _ = writeln!(out, "{title:<10} {a:>9} {b:>9} {change:>9}   {low} … {high}{sure}");
-        }
-        out.push_str(&self.flips());
-        out.push_str(&self.left_out());
-        out
+        let common = questions(self.paired);
+        let notes = self.flips() + &self.left_out();
+        format!("{} → {}: {common} in common\n{}{notes}", self.a, self.b, self.changes().text())
     }
 
     /// As a section of a Markdown document.
     pub fn markdown(&self) -> String {
-        let mut out = format!("## {} → {}\n\n", self.a, self.b);
-        let _ = writeln!(out, "{} in common.\n", questions(self.paired));
-        out.push_str("| | first | second | change | 95 % interval |\n|---|---|---|---|---|\n");
-        for difference in &self.differences {
+        let (common, changes) = (questions(self.paired), self.changes().markdown());
+        let notes = self.flips() + &self.left_out();
+        format!("## {} → {}\n\n{common} in common.\n\n{changes}\n{notes}\n", self.a, self.b)
+    }
+
+    /// The values, with a star for a change whose interval leaves out "no difference".
+    fn changes(&self) -> ReportTable {
+        let rows = self.differences.iter().map(|difference| {
             let [a, b, change, low, high] = cells(difference);
-            let change = if difference.is_clear() { format!("**{change}**") } else { change };
-            let _ =
-                writeln!(out, "| {} | {a} | {b} | {change} | {low} … {high} |", difference.title);
-        }
-        let _ = writeln!(out, "\n{}{}", self.flips(), self.left_out());
-        out
+            let star = if difference.is_clear() { "  *" } else { "" };
+            [difference.title.clone(), a, b, change, format!("{low} … {high}{star}")]
+        });
+        ReportTable::new(["", "first", "second", "change", "95 % interval"]).with(rows)
     }
 
     fn flips(&self) -> String {

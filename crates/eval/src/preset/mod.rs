@@ -8,7 +8,6 @@
 mod figure;
 mod files;
 mod load;
-mod pages;
 mod reference;
 mod show;
 mod side_by_side;

@@ -2,15 +2,17 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::pages::pages;
 use super::{
-    Block, Figure, ListedRow, NeededFile, Ours, Pair, Preset, PresetQuestions, SideBySide,
-    SideBySideRow, presets,
+    Block, Figure, ListedRow, NeededFile, Ours, Pair, Preset, PresetQuestions, PresetRow,
+    SideBySide, SideBySideRow, presets,
 };
 use crate::error::EvalError;
 use crate::files::write;
 use crate::judge::Protocol;
-use crate::report::{aligned, escaped, markdown_row};
+use crate::report::{ReportTable, escaped};
+
+/// Characters of a line; a single figure may need more.
+const WIDTH: usize = 120;
 
 /// All tables by name, each with what it is measured on or why it is not run.
 pub fn preset_list() -> String {
@@ -88,18 +90,18 @@ impl Preset {
         out
     }
 
-    /// What the paper gives for one data set and one model, as a table in Markdown.
+    /// What the paper gives for one data set and one model, as a table.
     fn figures(&self, place: usize, block: &Block, out: &mut String) {
-        let _ = write!(out, "\n{}, {}:\n\n", block.data_set.title(), block.model);
-        let names = block.figures.iter().map(|figure| escaped(&figure.name()));
-        markdown_row(std::iter::once("row".to_owned()).chain(names), out);
-        let _ = writeln!(out, "|{}", "---|".repeat(block.figures.len() + 1));
+        let names = block.figures.iter().map(Figure::name);
         let shown =
             |value: &f64| if value.is_finite() { format!("{value:.2}") } else { "-".into() };
-        for row in &self.rows {
+        let row = |row: &PresetRow| {
             let values = row.figures.get(place).into_iter().flatten().map(shown);
-            markdown_row(std::iter::once(escaped(&row.label)).chain(values), out);
-        }
+            std::iter::once(row.label.clone()).chain(values).collect::<Vec<_>>()
+        };
+        let head = std::iter::once("row".to_owned()).chain(names);
+        let table = ReportTable::new(head).with(self.rows.iter().map(row));
+        let _ = write!(out, "\n{}, {}:\n\n{}", block.data_set.title(), block.model, table.text());
     }
 
     /// What `halma eval preset run` sets or expects, in words.
@@ -145,59 +147,21 @@ impl super::PresetProtocol {
 impl SideBySide {
     /// For the terminal.
     pub fn text(&self) -> String {
-        let mut out = format!("{}\n", self.heading());
-        let (over, under) = self.heads();
-        let mut rows = vec![over, under];
-        rows.extend(self.rows.iter().map(|row| self.cells(row)));
-        for (place, page) in pages(&rows).iter().enumerate() {
-            if place > 0 {
-                out.push('\n');
-            }
-            for line in aligned(page).lines() {
-                let _ = writeln!(out, "{}", line.trim_end());
-            }
-        }
-        let runs: Vec<Vec<String>> = self.runs().map(|(row, run)| vec![row, run]).collect();
-        if !runs.is_empty() {
-            out.push_str("\nruns\n");
-        }
-        let widest = runs.iter().map(|run| run[0].chars().count()).max().unwrap_or(0);
-        for run in &runs {
-            let _ = writeln!(out, "  {:<widest$}  {}", run[0], run[1]);
-        }
-        for (whose, parts) in self.protocols() {
-            let _ = writeln!(out, "\n{whose}");
-            for (what, text) in parts {
-                let _ = writeln!(out, "  {what}: {text}");
-            }
-        }
-        let _ = writeln!(out, "\n{}", self.warning);
-        for note in self.all_notes() {
-            let _ = writeln!(out, "- {note}");
-        }
-        out
+        let (table, groups) = self.table();
+        let pages = table.pages(WIDTH, &groups);
+        let pages: Vec<String> = pages.iter().map(ReportTable::text).collect();
+        format!("{}\n{}{}", self.heading(), pages.join("\n"), self.details(str::to_owned, ""))
     }
 
     /// As a section of a Markdown document.
     pub fn markdown(&self) -> String {
-        let mut out = format!("## {}\n\n", escaped(&self.heading()));
-        let (over, under) = self.heads();
-        let mut figure = "";
-        let head = over.iter().zip(&under).map(|(over, under)| {
-            figure = if over.is_empty() { figure } else { over };
-            // After the pairs of figures there is one more column, which belongs to no figure.
-            if matches!(under.as_str(), "row" | "n") {
-                under.clone()
-            } else {
-                format!("{figure}, {under}")
-            }
-        });
-        markdown_row(head, &mut out);
-        let _ = writeln!(out, "|{}", "---|".repeat(over.len()));
-        for row in &self.rows {
-            markdown_row(self.cells(row).iter().map(|cell| escaped(cell)), &mut out);
-        }
-        out.push('\n');
+        let table = self.table().0.markdown();
+        format!("## {}\n\n{table}{}", escaped(&self.heading()), self.details(escaped, "**"))
+    }
+
+    /// The runs, both protocols, the warning and the notes.
+    fn details(&self, escaped: fn(&str) -> String, bold: &str) -> String {
+        let mut out = String::from("\n");
         for (row, run) in self.runs() {
             let _ = writeln!(out, "- run of {}: `{run}`", escaped(&row));
         }
@@ -207,7 +171,7 @@ impl SideBySide {
                 let _ = writeln!(out, "  - {what}: {}", escaped(&text));
             }
         }
-        let _ = writeln!(out, "\n**{}**\n", self.warning);
+        let _ = writeln!(out, "\n{bold}{}{bold}\n", self.warning);
         for note in self.all_notes() {
             let _ = writeln!(out, "- {}", escaped(&note));
         }
@@ -226,23 +190,22 @@ impl SideBySide {
         format!("{paper}, {table}: {title}; {} ({})", self.format.title(), self.ours.dataset)
     }
 
-    /// Two lines: what the figure is, and whose.
-    fn heads(&self) -> (Vec<String>, Vec<String>) {
-        let mut over = vec![String::new()];
-        let mut under = vec!["row".to_owned()];
+    /// The table, and how many of its columns belong together.
+    fn table(&self) -> (ReportTable, Vec<usize>) {
+        let (mut head, mut groups) = (vec!["row".to_owned()], vec![]);
         for (place, figure) in self.figures.iter().enumerate() {
-            over.push(figure.name());
+            let before = head.len();
             match self.models.as_slice() {
                 _ if !self.is_stated(place) => {}
-                [_] => under.push("paper".into()),
-                models => under.extend(models.iter().cloned()),
+                [_] => head.push(format!("{}, paper", figure.name())),
+                models => head.extend(models.iter().map(|m| format!("{}, {m}", figure.name()))),
             }
-            under.push("ours".into());
-            over.resize(under.len(), String::new());
+            head.push(format!("{}, ours", figure.name()));
+            groups.push(head.len() - before);
         }
-        over.push(String::new());
-        under.push("n".into());
-        (over, under)
+        head.push("n".into());
+        groups.push(1);
+        (ReportTable::new(head).with(self.rows.iter().map(|row| self.cells(row))), groups)
     }
 
     fn cells(&self, row: &SideBySideRow) -> Vec<String> {

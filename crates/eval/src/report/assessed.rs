@@ -1,17 +1,15 @@
 //! The assessments of a report as the rows of a table, and as notes.
 use super::assessment::Assessment;
 use super::model::{Report, Run};
+use super::table::ReportTable;
 use super::values::ValueFormat;
 use crate::judge::{CriterionUnit, Scheme};
 
-/// What every table of assessments shows.
-pub(crate) const ASSESSED: [&str; 6] =
-    ["strategy", "assessed by", "criterion", "mean", "answers", "left out"];
-
 impl Report {
-    /// A row for each run, scheme and criterion.
-    pub(crate) fn assessed(&self) -> Vec<[String; 6]> {
-        self.runs.iter().flat_map(rows).collect()
+    /// The assessments of a model: a row for each run, scheme and criterion.
+    pub(super) fn assessments(&self) -> ReportTable {
+        let head = ["strategy", "assessed by", "criterion", "mean", "answers", "left out"];
+        ReportTable::new(head).with(self.runs.iter().flat_map(rows))
     }
 }
 

@@ -1,11 +1,14 @@
 //! The report as Markdown: tables for a pull request or a page of results.
 use std::fmt::Write as _;
+use std::iter;
 
 use halma_core::text::thousands;
 
-use super::assessed::ASSESSED;
+use super::column::Column;
 use super::model::{GroupValues, Report, Run};
 use super::notes::questions;
+use super::outcome::ErrorCause;
+use super::table::{ReportTable, escaped};
 use crate::figures::ratio;
 
 impl Report {
@@ -13,7 +16,8 @@ impl Report {
     pub fn markdown(&self) -> String {
         let mut out = format!("# {}\n\n", escaped(&self.dataset));
         let _ = writeln!(out, "{}\n", self.headline());
-        out.push_str(&self.figures());
+        out.push_str(&self.figures(|_| true).markdown());
+        out.push_str(&self.legend());
         for run in &self.runs {
             for note in run.notes() {
                 let _ = writeln!(out, "- {}: {}", escaped(&run.label), escaped(&note));
@@ -26,8 +30,16 @@ impl Report {
         out.push_str(&self.groups("By hops", |run| {
             run.by_hops.iter().map(|(hops, group)| (hops.to_string(), group)).collect()
         }));
-        out.push_str(&self.assessments());
-        out.push_str(&self.errors());
+        out.push_str(&section(
+            "Assessed by a model",
+            &self.assessments(),
+            "Means over the answers for which a criterion could be computed; what is left out is \
+             not in any mean.\n",
+        ));
+        let causes = self.error_causes();
+        let causes = causes.iter().map(|one| format!("- {}: {}.\n", one.title(), one.meaning()));
+        let causes = causes.collect::<String>();
+        out.push_str(&section("Where answers were lost", &self.errors(), &causes));
         out.push_str(&self.costs());
         out.push_str(&self.provenance());
         out
@@ -60,73 +72,58 @@ impl Report {
         line
     }
 
-    fn figures(&self) -> String {
-        let columns = self.columns();
-        let mut head = vec!["strategy".to_owned()];
-        head.extend(columns.iter().map(|(_, title)| escaped(title)));
+    /// The figures of each run in the columns that are wanted.
+    pub(super) fn figures(&self, wanted: impl Fn(&Column) -> bool) -> ReportTable {
+        let columns = self.columns().into_iter().filter(|(column, _)| wanted(column));
+        let columns: Vec<(&Column, String)> = columns.collect();
+        let titles = columns.iter().map(|(_, title)| title.clone());
         let rows = self.runs.iter().map(|run| {
             let values =
                 columns.iter().map(|(column, _)| column.format.render(run.values.get(column.key)));
-            std::iter::once(escaped(&run.label)).chain(values).collect()
+            iter::once(run.label.clone()).chain(values)
         });
-        let mut out = table(&head, rows);
-        out.push_str("\nMetrics in percent, times in milliseconds.");
-        for (column, title) in &columns {
-            let _ = write!(out, " {}: {}.", escaped(title), escaped(column.meaning));
+        ReportTable::new(iter::once("strategy".to_owned()).chain(titles)).with(rows)
+    }
+
+    fn legend(&self) -> String {
+        let mut out = String::from("\nMetrics in percent, times in milliseconds.");
+        for (column, title) in self.columns() {
+            let _ = write!(out, " {}: {}.", escaped(&title), escaped(column.meaning));
         }
         out + "\n\n"
     }
 
-    fn assessments(&self) -> String {
-        let rows = self.assessed();
-        if rows.is_empty() {
-            return String::new();
-        }
-        let rows = rows.into_iter().map(|row| row.map(|cell| escaped(&cell)).to_vec());
-        format!(
-            "## Assessed by a model\n\n{}\nMeans over the answers for which a criterion could be \
-             computed; what is left out is not in any mean.\n\n",
-            table(&ASSESSED, rows)
-        )
-    }
-
-    fn errors(&self) -> String {
+    /// Why answers were not right; empty when all were, or no cause is known.
+    pub(super) fn errors(&self) -> ReportTable {
         let causes = self.error_causes();
-        if causes.is_empty() {
-            return String::new();
+        let head = causes.iter().map(|cause| cause.title());
+        let table = ReportTable::new(iter::once("lost by").chain(head));
+        if causes.iter().all(|cause| *cause == ErrorCause::Unknown) {
+            return table;
         }
-        let mut head = vec!["strategy"];
-        head.extend(causes.iter().map(|cause| cause.title()));
-        let rows = self.runs.iter().map(|run| {
+        let row = |run: &Run| {
             let counts = causes.iter().map(|cause| run.errors_by(*cause).to_string());
-            std::iter::once(escaped(&run.label)).chain(counts).collect()
-        });
-        let mut out = format!("## Where answers were lost\n\n{}\n", table(&head, rows));
-        for cause in causes {
-            let _ = writeln!(out, "- {}: {}.", cause.title(), cause.meaning());
-        }
-        out + "\n"
+            iter::once(run.label.clone()).chain(counts).collect::<Vec<_>>()
+        };
+        table.with(self.runs.iter().map(row))
     }
 
     /// The scored questions group by group.
     fn groups(&self, title: &str, groups: impl Fn(&Run) -> Vec<(String, &GroupValues)>) -> String {
         let mut columns = self.columns();
         columns.retain(|(column, _)| column.in_groups);
-        let mut head = ["strategy", "", "questions"].map(str::to_owned).to_vec();
-        head.extend(columns.iter().map(|(_, title)| escaped(title)));
+        let head = ["strategy", "", "questions"].map(str::to_owned).into_iter();
         let mut rows = vec![];
         for run in &self.runs {
             for (name, group) in groups(run) {
-                let mut row = vec![escaped(&run.label), escaped(&name), group.n.to_string()];
+                let mut row = vec![run.label.clone(), name, group.n.to_string()];
                 let value = |key| group.values.get(key);
                 row.extend(columns.iter().map(|(c, _)| c.format.render(value(c.key))));
                 rows.push(row);
             }
         }
-        if rows.is_empty() {
-            return String::new();
-        }
-        format!("## {title}\n\n{}\n", table(&head, rows.into_iter()))
+        let titles = columns.iter().map(|(_, title)| title.clone());
+        section(title, &ReportTable::new(head.chain(titles)).with(rows), "")
     }
 
     fn costs(&self) -> String {
@@ -136,8 +133,8 @@ impl Report {
             for part in &run.components {
                 let each = |count: u64| format!("{:.1}", ratio(count, asked));
                 rows.push(vec![
-                    escaped(&run.label),
-                    escaped(&part.prompt),
+                    run.label.clone(),
+                    part.prompt.clone(),
                     each(part.calls),
                     each(part.prompt_tokens),
                     each(part.completion_tokens),
@@ -146,12 +143,9 @@ impl Report {
                 ]);
             }
         }
-        if rows.is_empty() {
-            return String::new();
-        }
         let head =
             ["strategy", "prompt", "calls/q", "prompt/q", "completion/q", "malformed", "USD"];
-        let mut out = format!("## Cost by prompt\n\n{}\n", table(&head, rows.into_iter()));
+        let mut out = section("Cost by prompt", &ReportTable::new(head).with(rows), "");
         if let Some((calls, prompt, completion)) =
             self.atomizing.and_then(|atomizing| atomizing.per_chunk())
         {
@@ -188,37 +182,13 @@ impl Report {
     }
 }
 
-fn table<H: AsRef<str>>(head: &[H], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut out = String::new();
-    markdown_row(head.iter().map(|cell| cell.as_ref().to_owned()), &mut out);
-    let _ = writeln!(out, "|{}", "---|".repeat(head.len()));
-    for row in rows {
-        markdown_row(row.into_iter(), &mut out);
+/// A table under its title, with what is to be said of it; nothing for an empty one.
+fn section(title: &str, table: &ReportTable, text: &str) -> String {
+    if table.is_empty() {
+        return String::new();
     }
-    out
-}
-
-pub(crate) fn markdown_row(cells: impl Iterator<Item = String>, out: &mut String) {
-    let cells: Vec<String> = cells.collect();
-    let _ = writeln!(out, "| {} |", cells.join(" | "));
-}
-
-/// Text that came from files and models, so that it stays text.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' => out.push(' '),
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' | '>' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
+    let text = if text.is_empty() { String::new() } else { format!("{text}\n") };
+    format!("## {title}\n\n{}\n{text}", table.markdown())
 }
 
 /// Text for between backticks, where nothing but a backtick has a meaning.

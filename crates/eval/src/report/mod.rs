@@ -11,6 +11,7 @@ mod outcome;
 mod saved;
 mod scoring;
 mod table;
+mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
 mod values;
@@ -21,7 +22,6 @@ pub use assessment::{Assessment, Criterion};
 pub(crate) use column::Measure;
 pub use column::{Column, column};
 pub use columns::COLUMNS;
-pub(crate) use markdown::{escaped, markdown_row};
 pub use model::{
     Failure, GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION, Report,
     Retrieval, Run, Tokens,
@@ -29,5 +29,5 @@ pub use model::{
 pub(crate) use notes::questions;
 pub use outcome::{AnswerOutcome, ErrorCause};
 pub(crate) use scoring::result;
-pub(crate) use table::aligned;
+pub(crate) use table::{ReportTable, escaped};
 pub use values::{Better, ColumnHead, ValueFormat, Values};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 /// How long a transaction waits for those of other processes.
@@ -131,7 +132,9 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let copied = Connection::open_with_flags(from, read_only).and_then(|source| {
         source.busy_timeout(BUSY)?;
-        source.execute("VACUUM INTO ?1", [part.to_string_lossy()])
+        // As it is, since a path need not be UTF-8.
+        let part = ToSqlOutput::Borrowed(ValueRef::Text(part.as_os_str().as_encoded_bytes()));
+        source.execute("VACUUM INTO ?1", [part])
     });
     if let Err(error) = copied.map_err(DbError::from) {
         if !error.is_damage() {
@@ -272,6 +275,18 @@ mod tests {
         assert!(copy(&path, &target).unwrap());
         assert!(!copy(&path, &target).unwrap(), "nothing was written since");
         assert_eq!(words(&target), ["one", "two"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_copied_into_a_folder_of_any_name() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+        let [path, target] = [dir.path().join("words.db"), folder.join("copy.db")];
+        put(&Db::open(&path, SCHEMA).unwrap(), "one");
+        assert!(copy(&path, &target).unwrap());
+        assert_eq!(words(&target), ["one"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -35,6 +35,10 @@ impl DbError {
         self.source.sqlite_error_code()
     }
 
+    fn is_busy(&self) -> bool {
+        matches!(self.code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
+
     /// Whether the bytes of the file are not what was written.
     #[must_use]
     pub fn is_damage(&self) -> bool {
@@ -64,6 +68,19 @@ impl Db {
     /// # Errors
     /// One that [`DbError::is_damage`] for a file that is cut, or none of SQLite.
     pub fn open(path: &Path, schema: &str) -> Result<Self, DbError> {
+        // Two that make a file at once do not wait for each other.
+        let until = Instant::now() + BUSY;
+        loop {
+            match Self::open_now(path, schema) {
+                Err(error) if error.is_busy() && Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    fn open_now(path: &Path, schema: &str) -> Result<Self, DbError> {
         let writer = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
         writer.execute_batch(schema)?;
         let reader = connect(path, OpenFlags::empty())?;
@@ -243,6 +260,20 @@ mod tests {
         db.empty_log().unwrap();
         assert_eq!(count(&path, "marker"), 1);
         assert_eq!(words(&path).len(), 250);
+    }
+
+    #[test]
+    fn many_may_make_a_file_at_once() {
+        for _ in 0..20 {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("words.db");
+            std::thread::scope(|scope| {
+                for _ in 0..6 {
+                    scope.spawn(|| put(&Db::open(&path, SCHEMA).unwrap(), "one"));
+                }
+            });
+            assert_eq!(words(&path).len(), 6);
+        }
     }
 
     #[test]

@@ -54,8 +54,8 @@ impl Default for VectorLayers {
 }
 
 impl VectorLayers {
-    /// Those of a base that was made before the others had any.
-    pub(crate) fn of_former_bases() -> Self {
+    /// Those of a base that no build has set any for.
+    pub(crate) fn of_new_bases() -> Self {
         Self {
             document: false,
             section: false,

@@ -7,8 +7,8 @@ use halma_core::{Embedder, Layer};
 use serde::{Deserialize, Serialize};
 
 use crate::base_part::{BasePart, KeptPart, MOST_CHUNKS_UNASKED};
-use crate::stages::{ATOMIZE, BuildContext, prompt_hash};
-use crate::store::{Id, StoreReader, StoreWriter, Task, atoms_input, hash};
+use crate::stages::{BuildContext, prompt_hash};
+use crate::store::{Id, StoreReader, StoreWriter, Task, hash};
 use crate::{Atoms, Chunks, Entities, KbError, KbSettings, TableTarget, VectorLayers};
 
 /// Where the profile is stored.
@@ -53,12 +53,10 @@ pub(crate) struct BuildProfile {
     /// `None` in a record of an earlier version.
     #[serde(default)]
     tables_of: Option<Vec<TableTarget>>,
-    #[serde(default = "VectorLayers::of_former_bases")]
     vectors: VectorLayers,
     /// Hash of the wording of each prompt.
     prompts: BTreeMap<String, Id>,
-    /// The model that each prompt went to when the base was made; empty in a record of an earlier
-    /// version.
+    /// The model that each prompt went to when the base was made; by its name.
     made_by: BTreeMap<String, String>,
     /// The model that the prompts of rebuilt parts went to, where it was another one.
     rebuilt_by: BTreeMap<String, String>,
@@ -224,10 +222,6 @@ impl BuildProfile {
         let input = |(prompt, wording): (&String, &Id)| {
             let input = match self.rebuilt_by.get(prompt) {
                 Some(model) => hash(&[&wording.to_be_bytes(), model.as_bytes()]),
-                // Earlier versions noted the kind of atoms alone.
-                None if !self.made_by.contains_key(prompt) && prompt == ATOMIZE => {
-                    atoms_input(Atoms::Questions)
-                }
                 None => *wording,
             };
             (prompt.clone(), input)

@@ -16,7 +16,7 @@ pub(crate) fn atoms_key(chunk: Row) -> UnitKey {
 }
 
 /// What atoms of a kind are noted as made with. Those that a model makes are noted with the wording of
-/// its prompt instead, but in bases of an earlier version.
+/// its prompt instead.
 pub(crate) fn atoms_input(kind: Atoms) -> Id {
     kind as Id
 }

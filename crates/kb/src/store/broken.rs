@@ -49,7 +49,7 @@ impl Store {
         let db = &self.db;
         let read = |reader: &super::StoreReader<'_>| {
             let mut values = vec![];
-            let feedback = db.feedback.iter().map(|feedback| &feedback.records);
+            let feedback = [&db.feedback.records];
             let sealed = [db.texts, db.merges, db.chunk_names, db.chunk_terms];
             for db in sealed.iter().chain(&db.nodes).chain(feedback) {
                 for entry in db.iter(reader)? {
@@ -71,12 +71,10 @@ impl Store {
             value.windows(bytes.len()).any(|window| window.eq_ignore_ascii_case(bytes))
         };
         self.read(|reader| {
-            for entry in self.db.forms.iter().map(|db| db.iter(reader)) {
-                for entry in entry? {
-                    let (key, value) = entry?;
-                    if holds(key) || holds(value) {
-                        return Ok(true);
-                    }
+            for entry in self.db.forms.iter(reader)? {
+                let (key, value) = entry?;
+                if holds(key) || holds(value) {
+                    return Ok(true);
                 }
             }
             Ok(false)

@@ -261,7 +261,7 @@ impl StoreReader<'_> {
 
     /// Every record of feedback can be read, and so can what it quotes and was made into.
     fn check_feedback(&self, report: &mut Report<'_>) -> heed::Result<()> {
-        let Some(db) = self.store.db.feedback else { return Ok(()) };
+        let db = self.store.db.feedback;
         for entry in db.records.iter(self)? {
             if let Some(unreadable) = self.store.unreadable(entry?.1) {
                 report(None, format!("a record of feedback {unreadable}"));

@@ -105,12 +105,7 @@ impl FolderTraces {
                 self.remove(&id)?;
             }
         }
-        // Earlier versions gave a file its name at the end.
-        let files = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let is_unnamed =
-            |name: OsString| name.to_str().is_some_and(|name| name.starts_with(".tmp"));
-        let mut unnamed = files.filter(|file| is_unnamed(file.file_name()));
-        unnamed.try_for_each(|file| remove_file(&file.path()).map(drop))
+        Ok(())
     }
 }
 

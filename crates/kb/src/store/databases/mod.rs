@@ -49,11 +49,9 @@ pub(in crate::store) struct Databases<D = Table> {
     pub(in crate::store) chunk_terms: D,
     /// Number → what a transaction changed (`changes/`).
     pub(in crate::store) changes: D,
-    /// Made in bases of earlier versions when they are first opened for writing.
-    pub(in crate::store) feedback: Option<FeedbackDatabases<D>>,
-    /// Which chunks name what (`forms/`), of each machine's own. As with feedback, a base of an earlier
-    /// version gets it when it is first opened for writing.
-    pub(in crate::store) forms: Option<D>,
+    pub(in crate::store) feedback: FeedbackDatabases<D>,
+    /// Which chunks name what (`forms/`), of each machine's own.
+    pub(in crate::store) forms: D,
     /// Only in replicas.
     pub(in crate::store) replica: Option<ReplicaDatabases>,
 }
@@ -79,12 +77,6 @@ pub(in crate::store) struct FeedbackDatabases<D> {
     /// (hash of the run or the question, id): by what it is compared with other feedback.
     pub(in crate::store) links: D,
 }
-
-/// The databases of feedback.
-pub(in crate::store) const FEEDBACK: [&str; 2] = ["feedback", "feedback links"];
-
-/// The database of names.
-pub(in crate::store) const FORMS: &str = "forms";
 
 /// The database of values about the base as a whole.
 pub(in crate::store) const META: &str = "meta";
@@ -112,8 +104,11 @@ impl<D> Databases<D> {
             chunk_names: open("chunk_names")?,
             chunk_terms: open("chunk_terms")?,
             changes: open("changes")?,
-            feedback: None,
-            forms: None,
+            feedback: FeedbackDatabases {
+                records: open("feedback")?,
+                links: open("feedback links")?,
+            },
+            forms: open("forms")?,
             replica: None,
         })
     }
@@ -126,8 +121,7 @@ impl Databases {
             let mut create = |name: &str| opener.create_database::<Bytes, Bytes>(txn, Some(name));
             Databases::each(|name| create(name).map(|_| ()))?;
             let replica = REPLICA.into_iter().filter(|_| is_replica);
-            let others = FEEDBACK.into_iter().chain([FORMS]).chain(replica);
-            others.into_iter().try_for_each(|name| create(name).map(|_| ()))?;
+            replica.into_iter().try_for_each(|name| create(name).map(|_| ()))?;
             Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(()))
         })?;
         Self::open(env)
@@ -141,12 +135,7 @@ impl Databases {
         let journal = replica.map(|replica| replica.journal);
         let table = |name: &str, db| Table::new(name, db, journal);
         let databases = Self::each(|name| Ok(table(name, open_existing(env, name)?)))?;
-        let [records, links] =
-            FEEDBACK.map(|name| open_one(env, name).map(|db| db.map(|db| table(name, db))));
-        let feedback = records?.zip(links?);
-        let feedback = feedback.map(|(records, links)| FeedbackDatabases { records, links });
-        let forms = open_one(env, FORMS)?.map(|db| table(FORMS, db));
-        Ok(Self { feedback, forms, replica, ..databases })
+        Ok(Self { replica, ..databases })
     }
 }
 
@@ -157,9 +146,9 @@ impl Databases {
         let Self { slots, wipes, owned, ledger, merges, chunk_names, chunk_terms, .. } = *self;
         let first = [meta, ids, names, texts, vectors, files, edges];
         let others = [slots, wipes, owned, ledger, merges, chunk_names, chunk_terms];
-        let feedback = self.feedback.map(|feedback| [feedback.records, feedback.links]);
+        let feedback = [self.feedback.records, self.feedback.links];
         let all = first.into_iter().chain(others).chain(self.nodes);
-        let all = all.chain(feedback.into_iter().flatten());
+        let all = all.chain(feedback);
         let mut shared: Vec<_> = all.filter_map(|table| Some((table.part()?, table))).collect();
         shared.sort_by_key(|(part, _)| *part);
         shared

@@ -13,9 +13,8 @@ use halma_seal::Slot;
 pub(in crate::store) use self::near::is_near_key;
 pub(crate) use self::record::{CandidateRecord, FeedbackRecord};
 pub(crate) use self::removal::accepted_id;
-use super::databases::FeedbackDatabases;
 use super::schema::{at_key, byte, encode, hash};
-use super::{At, AtomRecord, Id, Link, Row, Store, StoreReader, StoreWriter, Table};
+use super::{At, AtomRecord, Id, Link, Row, Store, StoreReader, StoreWriter};
 use crate::store::sealed::at_of_key;
 
 /// By what a record is found: a document, a chunk or an atom, then its id.
@@ -36,16 +35,10 @@ fn quoted(record: &FeedbackRecord) -> Vec<At> {
     documents.chain(record.chunks().into_iter().map(|row| (Layer::Chunk, row))).collect()
 }
 
-impl Store {
-    fn feedback(&self) -> Option<FeedbackDatabases<Table>> {
-        self.db.feedback
-    }
-}
-
 impl StoreReader<'_> {
     /// A record of feedback; `None` where there is none, or it quotes what this reader may not see.
     pub(crate) fn feedback(&self, id: Id) -> heed::Result<Option<FeedbackRecord>> {
-        let Some(db) = self.store.feedback() else { return Ok(None) };
+        let db = self.store.db.feedback;
         let Some(stored) = db.records.get(self, &id.to_be_bytes())? else { return Ok(None) };
         match self.store.decode_sealed::<FeedbackRecord>(stored)? {
             Some(record) if self.sees_feedback(&record)? => Ok(Some(record)),
@@ -68,28 +61,24 @@ impl StoreReader<'_> {
     /// The ids of all records, in the order of time, whether or not this reader may see them.
     pub(crate) fn feedback_ids(&self) -> heed::Result<Vec<Id>> {
         let mut ids = vec![];
-        if let Some(db) = self.store.feedback() {
-            for entry in db.records.iter(self)? {
-                ids.push(id_of_key(entry?.0));
-            }
+        for entry in self.store.db.feedback.records.iter(self)? {
+            ids.push(id_of_key(entry?.0));
         }
         Ok(ids)
     }
 
     /// Whether there is none, also of what this reader may not see.
     pub(crate) fn has_no_feedback(&self) -> heed::Result<bool> {
-        self.store.feedback().map_or(Ok(true), |db| db.records.is_empty(self))
+        self.store.db.feedback.records.is_empty(self)
     }
 
     /// The id of each record with a number that is another one when the record is changed, in the order
     /// of time. Records are not unsealed.
     pub(crate) fn feedback_stamps(&self) -> heed::Result<Vec<(Id, Id)>> {
         let mut stamps = vec![];
-        if let Some(db) = self.store.feedback() {
-            for entry in db.records.iter(self)? {
-                let (key, stored) = entry?;
-                stamps.push((id_of_key(key), hash(&[stored])));
-            }
+        for entry in self.store.db.feedback.records.iter(self)? {
+            let (key, stored) = entry?;
+            stamps.push((id_of_key(key), hash(&[stored])));
         }
         Ok(stamps)
     }
@@ -106,10 +95,8 @@ impl StoreReader<'_> {
     /// The records that quote a node or were made into it, whether or not this reader may see them.
     fn feedback_about(&self, at: At) -> heed::Result<Vec<Id>> {
         let mut ids = vec![];
-        if let Some(db) = self.store.feedback() {
-            for entry in db.links.prefix_iter(self, &at_key(at))? {
-                ids.push(id_of_key(entry?.0));
-            }
+        for entry in self.store.db.feedback.links.prefix_iter(self, &at_key(at))? {
+            ids.push(id_of_key(entry?.0));
         }
         Ok(ids)
     }
@@ -117,8 +104,7 @@ impl StoreReader<'_> {
     /// The rows of all atoms that were accepted from answers.
     pub(crate) fn accepted_atoms(&self) -> heed::Result<Vec<Row>> {
         let mut rows = vec![];
-        let Some(db) = self.store.feedback() else { return Ok(rows) };
-        for entry in db.links.prefix_iter(self, &[byte(Layer::Atom)])? {
+        for entry in self.store.db.feedback.links.prefix_iter(self, &[byte(Layer::Atom)])? {
             let key = entry?.0;
             if let Some((layer, row)) = key.get(..5).and_then(at_of_key)
                 && self.sees((layer, row))?
@@ -138,15 +124,9 @@ impl StoreReader<'_> {
 }
 
 impl StoreWriter<'_> {
-    fn feedback_databases(&self) -> heed::Result<FeedbackDatabases<Table>> {
-        let missing = || heed::Error::Decoding("the databases of feedback are missing".into());
-        self.store.feedback().ok_or_else(missing)
-    }
-
     /// Puts in a record under an id that is free from `id` on; returns that.
     pub(crate) fn add_feedback(&mut self, id: Id, record: &FeedbackRecord) -> heed::Result<Id> {
-        let db = self.feedback_databases()?;
-        let knows_near = self.knows_near_feedback()?;
+        let db = self.store.db.feedback;
         let mut id = id;
         while db.records.get(self, &id.to_be_bytes())?.is_some() {
             id = id.wrapping_add(1);
@@ -155,28 +135,28 @@ impl StoreWriter<'_> {
         for at in quoted(record) {
             db.links.put(self.txn(), &link_key(at, id), &[])?;
         }
-        self.enter_near(id, record, knows_near)?;
+        self.enter_near(id, record)?;
         Ok(id)
     }
 
     /// Puts a record in the place of the one that has this id. What it quotes, its run and its
     /// question stay the same.
     pub(crate) fn put_feedback(&mut self, id: Id, record: &FeedbackRecord) -> heed::Result<()> {
-        let db = self.feedback_databases()?;
+        let db = self.store.db.feedback;
         let slot = self.feedback_slot(id)?;
         self.put_sealed(db.records, &id.to_be_bytes(), slot, &encode(record)?)
     }
 
     /// The slot of a record, a new one where there is no record.
     fn feedback_slot(&mut self, id: Id) -> heed::Result<Slot> {
-        let db = self.feedback_databases()?;
+        let db = self.store.db.feedback;
         let held = db.records.get(self, &id.to_be_bytes())?.and_then(Store::slot_in);
         held.map_or_else(|| self.new_slot(), Ok)
     }
 
     /// Stores what was accepted, with its edges. Returns its row.
     pub(crate) fn put_accepted(&mut self, id: Id, atom: &AtomRecord) -> heed::Result<Row> {
-        let db = self.feedback_databases()?;
+        let db = self.store.db.feedback;
         let row = self.take_rows(Layer::Atom, 1)?;
         self.put_node(row, atom)?;
         let at = (Layer::Atom, row);
@@ -189,7 +169,7 @@ impl StoreWriter<'_> {
 
     /// Takes out what was accepted.
     pub(crate) fn remove_accepted(&mut self, id: Id, row: Row) -> heed::Result<()> {
-        let db = self.feedback_databases()?;
+        let db = self.store.db.feedback;
         db.links.delete(self.txn(), &link_key((Layer::Atom, row), id))?;
         self.remove_node::<AtomRecord>(row)
     }

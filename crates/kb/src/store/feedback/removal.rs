@@ -15,7 +15,7 @@ impl Store {
         }
         self.write(|writer| {
             let dangling = writer.dangling_links()?;
-            let db = writer.feedback_databases()?;
+            let db = writer.store.db.feedback;
             for key in &dangling {
                 writer.remove_feedback(id_of_key(key))?;
                 db.links.delete(writer.txn(), key)?;
@@ -33,7 +33,7 @@ impl StoreReader<'_> {
     /// The keys of links of feedback to nodes that are missing, and of those without feedback.
     fn dangling_links(&self) -> heed::Result<Vec<Vec<u8>>> {
         let mut dangling = vec![];
-        let Some(db) = self.store.feedback() else { return Ok(dangling) };
+        let db = self.store.db.feedback;
         // The links of a node follow one another.
         let mut last: Option<(At, bool)> = None;
         for entry in db.links.iter(self)? {
@@ -56,11 +56,10 @@ impl StoreWriter<'_> {
     /// Takes out a record with everything that was accepted of it. Nothing of it can be read when
     /// this is committed.
     pub(crate) fn remove_feedback(&mut self, id: Id) -> heed::Result<()> {
-        let db = self.feedback_databases()?;
+        let db = self.store.db.feedback;
         let Some(stored) = db.records.get(self, &id.to_be_bytes())?.map(<[u8]>::to_vec) else {
             return Ok(());
         };
-        let knows_near = self.knows_near_feedback()?;
         if let Some(record) = self.store.decode_sealed::<FeedbackRecord>(&stored)? {
             for atom in record.candidates.iter().filter_map(|candidate| candidate.atom) {
                 self.remove_accepted(id, atom)?;
@@ -73,8 +72,7 @@ impl StoreWriter<'_> {
         if let Some(slot) = Store::slot_in(&stored) {
             self.store.db.wipes.put(self.txn(), &slot.to_le_bytes(), &[])?;
         }
-        db.records.delete(self.txn(), &id.to_be_bytes())?;
-        if knows_near { self.count_near() } else { Ok(()) }
+        db.records.delete(self.txn(), &id.to_be_bytes()).map(drop)
     }
 
     /// Takes out all records that quote a node, which is about to be removed.
@@ -96,7 +94,7 @@ impl StoreWriter<'_> {
                 self.carry_accepted(atom, from.1, to.1)?;
             }
         }
-        let db = self.feedback_databases()?;
+        let db = self.store.db.feedback;
         for id in self.feedback_about(from)? {
             let stored = db.records.get(self, &id.to_be_bytes())?.map(<[u8]>::to_vec);
             let Some(stored) = stored else { continue };

@@ -17,19 +17,17 @@ use crate::store::ledger::{Task, UnitKey};
 use crate::store::{Id, StoreReader, StoreWriter};
 
 impl<'t> StoreReader<'t> {
-    pub(super) fn forms(&self) -> Option<Table> {
+    fn forms(&self) -> Table {
         self.store.db.forms
     }
 
     /// What is kept under a key.
     pub(crate) fn form_entry<T: DeserializeOwned>(&self, key: FormKey) -> heed::Result<Option<T>> {
-        let Some(db) = self.forms() else { return Ok(None) };
-        db.get(self, &key.bytes())?.map(decode).transpose()
+        self.forms().get(self, &key.bytes())?.map(decode).transpose()
     }
 
     pub(crate) fn has_form_entry(&self, key: FormKey) -> heed::Result<bool> {
-        let Some(db) = self.forms() else { return Ok(false) };
-        Ok(db.get(self, &key.bytes())?.is_some())
+        Ok(self.forms().get(self, &key.bytes())?.is_some())
     }
 
     /// All keys of the kind of this one, ascending.
@@ -48,8 +46,7 @@ impl<'t> StoreReader<'t> {
         let first = first.bytes();
         let end = [first[0] + 1];
         let range = (Bound::Included(&first[..]), Bound::Excluded(&end[..]));
-        let entries = self.forms().map(|db| db.range(self, &range)).transpose()?;
-        Ok(entries.into_iter().flatten().filter_map(parsed))
+        Ok(self.forms().range(self, &range)?.filter_map(parsed))
     }
 
     /// The keys of the kind of this one that begin with the same form, block or print, ascending.
@@ -64,8 +61,7 @@ impl<'t> StoreReader<'t> {
         &'r self,
         prefix: &[u8],
     ) -> heed::Result<impl Iterator<Item = heed::Result<FormKey>> + use<'r, 't>> {
-        let entries = self.forms().map(|db| db.prefix_iter(self, prefix)).transpose()?;
-        Ok(entries.into_iter().flatten().filter_map(parsed))
+        Ok(self.forms().prefix_iter(self, prefix)?.filter_map(parsed))
     }
 }
 
@@ -82,24 +78,23 @@ impl StoreWriter<'_> {
         key: FormKey,
         value: &T,
     ) -> heed::Result<()> {
-        let Some(db) = self.forms() else { return Ok(()) };
-        let value = encode(value)?;
-        db.put(self.txn(), &key.bytes(), &value)
+        let (forms, value) = (self.forms(), encode(value)?);
+        forms.put(self.txn(), &key.bytes(), &value)
     }
 
     /// Whether there was such a key.
     pub(crate) fn delete_form_entry(&mut self, key: FormKey) -> heed::Result<bool> {
-        let Some(db) = self.forms() else { return Ok(false) };
-        db.delete(self.txn(), &key.bytes())
+        let forms = self.forms();
+        forms.delete(self.txn(), &key.bytes())
     }
 
     /// Deletes all keys of the kind of this one.
     pub(crate) fn delete_form_entries(&mut self, like: FormKey) -> heed::Result<()> {
-        let Some(db) = self.forms() else { return Ok(()) };
+        let forms = self.forms();
         let first = like.bytes()[0];
         let (from, to) = ([first], [first + 1]);
         let range = (Bound::Included(&from[..]), Bound::Excluded(&to[..]));
-        db.delete_range(self.txn(), &range).map(|_| ())
+        forms.delete_range(self.txn(), &range).map(|_| ())
     }
 }
 
@@ -152,8 +147,8 @@ impl StoreWriter<'_> {
 
     /// Forgets all names: they are entered again when entities are resolved next.
     pub(crate) fn clear_forms(&mut self) -> heed::Result<()> {
-        let Some(db) = self.forms() else { return Ok(()) };
-        db.clear(self.txn())
+        let forms = self.forms();
+        forms.clear(self.txn())
     }
 }
 

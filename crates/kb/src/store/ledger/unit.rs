@@ -12,8 +12,7 @@ pub(crate) enum Task {
     Atoms,
     /// The vector of a text.
     Embed,
-    /// Hyperlinks of a document that has got another name, or that an earlier version has left to
-    /// be followed.
+    /// Hyperlinks of a document that has got another name.
     Links,
     /// Where a hyperlink leads, whether a document is there or not: see `link_targets.rs`.
     LinkTarget,

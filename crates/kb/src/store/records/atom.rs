@@ -114,30 +114,3 @@ fn under_title(title: &str, atom: String) -> String {
     }
     format!("{title}: {atom}")
 }
-
-#[cfg(test)]
-mod tests {
-    use serde::Serialize;
-
-    use super::*;
-    use crate::store::schema::{decode, encode};
-
-    /// As formats up to 6 have it.
-    #[derive(Serialize)]
-    struct Former {
-        id: Id,
-        chunk: Row,
-        start: usize,
-        end: usize,
-        text: String,
-    }
-
-    #[test]
-    fn a_record_without_the_last_field_is_read() {
-        let former = Former { id: 7, chunk: 1, start: 2, end: 3, text: "Who?".into() };
-        let record: AtomRecord = decode(&encode(&former).unwrap()).unwrap();
-        assert_eq!((record.id, record.text.as_str(), record.accepted.as_ref()), (7, "Who?", None));
-        let again: AtomRecord = decode(&encode(&record).unwrap()).unwrap();
-        assert_eq!(again, record);
-    }
-}

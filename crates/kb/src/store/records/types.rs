@@ -1,6 +1,6 @@
 //! What is stored of a node of each layer.
 use halma_core::ColumnKind;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::feedback::CandidateKind;
 use crate::store::{Id, Row, Rows, TextPlace};
@@ -76,7 +76,6 @@ pub(crate) struct AtomRecord {
     pub(crate) end: usize,
     pub(crate) text: String,
     /// Where it was accepted from an answer (`feedback/`); nothing for what was made of the chunk.
-    #[serde(deserialize_with = "accepted_or_none")]
     pub(crate) accepted: Option<AcceptedAtom>,
 }
 
@@ -93,15 +92,6 @@ pub(crate) struct AcceptedAtom {
     pub(crate) by: String,
     /// When, in seconds since 1970.
     pub(crate) at: u64,
-}
-
-/// Records of earlier versions end before this field. A damaged one does not get here: the cipher
-/// refuses it.
-#[expect(clippy::unnecessary_wraps, reason = "the form that serde asks for")]
-fn accepted_or_none<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<AcceptedAtom>, D::Error> {
-    Ok(Option::deserialize(deserializer).unwrap_or(None))
 }
 
 /// A table of a document, or one made from facts.

@@ -9,20 +9,14 @@ use halma_core::Layer;
 
 use super::removals::{Bucket, RemovedDocuments};
 use crate::store::ledger::{Entry, Task, UnitKey};
-use crate::store::schema::{At, Row, at_key};
+use crate::store::schema::{At, Row};
 use crate::store::{Id, StoreReader, StoreWriter};
 
 /// How many keys there are: as many as the first bits of an id can tell.
 const BITS: u32 = 12;
 
-/// Whose key sealed all of it in earlier versions; no node ever has this row.
-const FORMER: At = (Layer::Community, Row::MAX);
-
 /// The name under which the keys are kept whose former values can still be read.
 const STALE: &str = "stale keys";
-
-/// Stands for [`FORMER`].
-const ALL_FORMER: Bucket = Bucket::MAX;
 
 /// The owner whose key seals what has this id. No node ever has such a row.
 pub(in crate::store) fn shared_owner(id: Id) -> At {
@@ -31,7 +25,7 @@ pub(in crate::store) fn shared_owner(id: Id) -> At {
 
 /// Whether an owner is no node but one of the shared keys.
 pub(in crate::store) fn is_shared(owner: At) -> bool {
-    owner.0 == Layer::Community && owner.1 >= Row::MAX - (1 << BITS)
+    owner.0 == Layer::Community && owner.1 > Row::MAX - (1 << BITS)
 }
 
 fn bucket_of(id: Id) -> Bucket {
@@ -39,10 +33,7 @@ fn bucket_of(id: Id) -> Bucket {
 }
 
 fn owner_of(bucket: Bucket) -> At {
-    match bucket {
-        ALL_FORMER => FORMER,
-        bucket => (Layer::Community, Row::MAX - 1 - Row::from(bucket)),
-    }
+    (Layer::Community, Row::MAX - Row::from(bucket))
 }
 
 /// A value that shares a key: a unit, or the record of a merge.
@@ -56,25 +47,11 @@ impl StoreReader<'_> {
         Ok(self.meta(STALE)?.unwrap_or_default())
     }
 
-    fn slot_of_owner(&self, owner: At) -> heed::Result<Option<halma_seal::Slot>> {
-        let slot = self.store.db.slots.get(self, &at_key(owner))?;
-        Ok(slot.and_then(|slot| slot.try_into().ok()).map(halma_seal::Slot::from_le_bytes))
-    }
-
     /// Every value that is sealed with one of the shared keys.
     fn sealed_with(&self, bucket: Bucket) -> heed::Result<Vec<Shared>> {
-        let former = self.slot_of_owner(FORMER)?;
-        let ids = match bucket {
-            ALL_FORMER => (0, Id::MAX),
-            bucket => {
-                let first = Id::from(bucket) << (Id::BITS - BITS);
-                (first, first | (Id::MAX >> BITS))
-            }
-        };
-        let fits = |sealed: &[u8]| {
-            let slot = crate::store::Store::slot_in(sealed);
-            slot.is_some() && (slot == former) == (bucket == ALL_FORMER)
-        };
+        let first = Id::from(bucket) << (Id::BITS - BITS);
+        let ids = (first, first | (Id::MAX >> BITS));
+        let fits = |sealed: &[u8]| crate::store::Store::slot_in(sealed).is_some();
         let mut found = vec![];
         // Targets of links hold no words.
         for task in Task::all().filter(|task| *task != Task::LinkTarget) {
@@ -114,13 +91,13 @@ impl StoreWriter<'_> {
         id: Id,
         sealed: Option<&[u8]>,
     ) -> heed::Result<()> {
-        let Some(slot) = sealed.and_then(crate::store::Store::slot_in) else { return Ok(()) };
-        let former = self.slot_of_owner(FORMER)? == Some(slot);
-        let bucket = if former { ALL_FORMER } else { bucket_of(id) };
+        if sealed.and_then(crate::store::Store::slot_in).is_none() {
+            return Ok(());
+        }
         if self.removals.stale.is_none() {
             self.removals.stale = Some(self.stale_keys()?);
         }
-        self.removals.stale.get_or_insert_default().insert(bucket);
+        self.removals.stale.get_or_insert_default().insert(bucket_of(id));
         Ok(())
     }
 
@@ -261,40 +238,5 @@ mod tests {
         assert!(!readable(&elsewhere), "what was replaced goes with the next document");
         let stale = store.read(|reader| reader.stale_keys()).unwrap();
         assert!(stale.is_empty());
-    }
-
-    #[test]
-    fn what_an_earlier_version_sealed_with_one_key_is_still_read_and_wiped() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).unwrap();
-        let key = UnitKey::with_id(Task::SameEntity, Layer::Entity, 1 << 60);
-        store
-            .write(|writer| {
-                let slot = writer.slot_of(FORMER)?;
-                for id in [7, 1 << 61] {
-                    let key = Id::to_be_bytes(id);
-                    writer.put_sealed(store.db.merges, &key, slot, b"\x05words")?;
-                }
-                writer.put_done(key, 1, &"words")?;
-                let mut value = vec![crate::store::UnitState::Done as u8];
-                value.extend(1_u64.to_be_bytes());
-                store.seal_onto(slot, b"\x05words", &mut value)?;
-                store.db.ledger.put(writer.txn(), &key.bytes(), &value)
-            })
-            .unwrap();
-        let merges = || store.read(|reader| reader.all_merges::<String>()).unwrap().len();
-        assert_eq!(merges(), 2);
-        store
-            .write(|writer| {
-                writer.remove_merge(7)?;
-                writer.removed_documents().any = true;
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(merges(), 1);
-        let (slot, done) = store
-            .read(|reader| Ok((reader.slot_of_owner(FORMER)?, reader.done::<String>(key, 1)?)))
-            .unwrap();
-        assert_eq!((slot, done), (None, Some("words".to_owned())));
     }
 }

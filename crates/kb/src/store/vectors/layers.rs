@@ -27,7 +27,7 @@ impl StoreReader<'_> {
     pub(crate) fn vector_layers(&self) -> heed::Result<VectorLayers> {
         let bits = self.meta::<u16>(KEY)?;
         let holds = |bits: u16| VectorLayers::from_holds(|layer| bits >> number(layer) & 1 == 1);
-        Ok(bits.map_or_else(VectorLayers::of_former_bases, holds))
+        Ok(bits.map_or_else(VectorLayers::of_new_bases, holds))
     }
 
     /// Whether a node has a vector of its own when all are embedded.

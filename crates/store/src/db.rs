@@ -83,6 +83,11 @@ impl Db {
     fn open_now(path: &Path, schema: &str) -> Result<Self, DbError> {
         let writer = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
         writer.execute_batch(schema)?;
+        // What a process that was killed has deleted is still in the log; where others use the file,
+        // they empty it.
+        writer.busy_timeout(Duration::ZERO)?;
+        writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        writer.busy_timeout(BUSY)?;
         let reader = connect(path, OpenFlags::empty())?;
         Ok(Self { writer: Mutex::new(writer), reader: Mutex::new(reader) })
     }
@@ -260,6 +265,20 @@ mod tests {
         db.empty_log().unwrap();
         assert_eq!(count(&path, "marker"), 1);
         assert_eq!(words(&path).len(), 250);
+    }
+
+    #[test]
+    fn what_a_killed_process_has_deleted_goes_from_the_log_when_the_file_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("words.db");
+        let db = Db::open(&path, SCHEMA).unwrap();
+        put(&db, "marker");
+        db.write(|db| db.execute("DELETE FROM word", [])).unwrap();
+        assert!(count(&path, "marker") > 0);
+        // Its connections stay as they are.
+        std::mem::forget(db);
+        drop(Db::open(&path, SCHEMA).unwrap());
+        assert_eq!(count(&path, "marker"), 0);
     }
 
     #[test]

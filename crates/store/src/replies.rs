@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::db::{Db, DbError};
 
@@ -91,17 +91,16 @@ impl Replies {
 
     /// Deletes the replies about any of these documents; returns how many there were.
     pub fn forget(&self, documents: &[Name]) -> Result<u64, DbError> {
-        self.delete(|db| {
+        let deleted = self.db.write(|db| {
             let mut delete = db.prepare(
                 "DELETE FROM reply WHERE number IN (SELECT reply FROM about WHERE document = ?1)",
             )?;
-            documents.iter().map(|document| delete.execute([document])).sum()
-        })
-    }
-
-    /// Deletes all replies.
-    pub fn clear(&self) -> Result<u64, DbError> {
-        self.delete(|db| db.execute("DELETE FROM reply", []))
+            documents.iter().map(|document| delete.execute([document])).sum::<Result<usize, _>>()
+        })?;
+        if deleted > 0 {
+            self.db.empty_log()?;
+        }
+        Ok(deleted as u64)
     }
 
     /// Deletes the oldest replies where more than `limit` bytes of the file are in use: some more
@@ -127,17 +126,6 @@ impl Replies {
         }
         self.db.empty_log()?;
         Ok(evicted)
-    }
-
-    fn delete(
-        &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<usize>,
-    ) -> Result<u64, DbError> {
-        let deleted = self.db.write(work)?;
-        if deleted > 0 {
-            self.db.empty_log()?;
-        }
-        Ok(deleted as u64)
     }
 }
 

@@ -33,8 +33,8 @@ pub(crate) fn question() -> (ProgressBar, Watcher) {
     let watcher: Watcher = Arc::new(move |event: &Event| match event {
         Event::SpanStarted { name, .. } => shown.set_prefix(name.clone()),
         Event::ModelAsked { role, model, longest_ms, .. } => {
-            let usual = longest_ms.map_or(String::new(), |ms| format!(", up to {:.0} s", ms / 1e3));
-            shown.set_message(format!("{model} works as {role}{usual}"));
+            let so_far = longest_ms.map(|ms| format!(" (longest call so far: {:.0} s)", ms / 1e3));
+            shown.set_message(format!("{model} works as {role}{}", so_far.unwrap_or_default()));
         }
         Event::AnswerStarted { .. } => shown.set_message(String::new()),
         Event::AnswerDelta { text, restart } => {

@@ -56,7 +56,8 @@ pub(crate) struct BuildProfile {
     vectors: VectorLayers,
     /// Hash of the wording of each prompt.
     prompts: BTreeMap<String, Id>,
-    /// The model that each prompt went to when the base was made; by its name.
+    /// The model that each prompt went to when the base was made, by the name of the
+    /// prompt.
     made_by: BTreeMap<String, String>,
     /// The model that the prompts of rebuilt parts went to, where it was another one.
     rebuilt_by: BTreeMap<String, String>,

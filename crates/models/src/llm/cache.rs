@@ -147,12 +147,6 @@ impl Cache {
         deleted.extend(documents.iter().map(|document| (name(document), Instant::now())));
     }
 
-    /// Destroys all replies.
-    pub fn clear(&self) -> Result<(), CacheError> {
-        self.flush();
-        self.store.clear()
-    }
-
     /// What waits up to a time until nothing uses the files of this cache any more, and says whether
     /// that is so. It does not use them itself.
     pub fn closing(&self) -> impl Fn(Duration) -> bool + Send + Sync + use<> {

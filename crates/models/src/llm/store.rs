@@ -72,18 +72,9 @@ impl Store {
     /// set aside may have some about any.
     pub(crate) fn forget(&self, documents: &[Name]) -> Result<u64, CacheError> {
         let count = self.with(0, |replies| replies.forget(documents))?;
-        self.remove_damaged().map(|()| count)
-    }
-
-    /// Deletes all replies.
-    pub(crate) fn clear(&self) -> Result<(), CacheError> {
-        self.with(0, Replies::clear)?;
-        self.remove_damaged()
-    }
-
-    fn remove_damaged(&self) -> Result<(), CacheError> {
         let mut files = halma_store::damaged(&Replies::file(&self.dir)).into_iter();
-        files.try_for_each(|file| halma_store::remove(&file)).map_err(|e| failed(&self.dir, e))
+        files.try_for_each(|file| halma_store::remove(&file)).map_err(|e| failed(&self.dir, e))?;
+        Ok(count)
     }
 
     fn with<T>(

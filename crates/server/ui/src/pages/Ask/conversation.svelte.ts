@@ -29,7 +29,7 @@ export class Run {
   strategy = $state("");
   events = $state.raw<TraceEvent[]>([]);
   text = $state("");
-  /** The model that was asked last. */
+  /** The model that works now. */
   asked = $state.raw<ModelAsked | null>(null);
   answer = $state.raw<AskResponse | null>(null);
   problem = $state.raw<ProblemInfo | null>(null);
@@ -91,6 +91,7 @@ export class Run {
 
   // Events arrive in bursts; the tree is redrawn only a few times per second.
   private addEvent(event: TraceEvent): void {
+    if (event.event === "model_called" || event.event === "model_call_failed") this.asked = null;
     this.pending.push(event);
     if (this.flushing) return;
     this.flushing = true;

@@ -54,16 +54,17 @@ pub use halma_kg::{
 };
 pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_net::daily::DailyFigures;
+pub use halma_store::{Spent, SpentOn, StateEntry};
 pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use shared::{
-    CallSharing, CallWorker, Place, SealedEntries, SealedEntry, SharedSpace, WorkerReport,
-    Workforce, base_folder,
+    CallSharing, CallWorker, Place, SharedSpace, WorkerReport, Workforce, base_folder,
 };
 pub use storage::cache::{CacheUse, clear_cache};
 pub use storage::originals::{Original, Originals, safe_name};
-pub use storage::replace::{replace_file, replace_prepared_file};
+pub use storage::replace::replace_file;
 pub use storage::series::over_series;
+pub use storage::state::{BaseState, Entries, is_transient};
 pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 
 /// The prompts of this crate.

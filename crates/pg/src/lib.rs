@@ -24,5 +24,5 @@ pub use database::Database;
 pub use error::PgError;
 pub use home::{Head, Home, Marks};
 pub use segments::{LARGEST_SEGMENT, Segment};
-pub use state::{Spent, SpentOn, StateEntry, States, Usage};
+pub use state::{States, Usage};
 pub use writer::{LEASE_LENGTH, Lease, NewPush, Push, Transfer};

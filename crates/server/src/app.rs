@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Semaphore, watch};
 
 use crate::builds::{BUILD_ENTRIES, BuildAccounts};
-use crate::keys::{KEY_ENTRIES, KeyFile, Keys};
+use crate::keys::{ApiKeys, KEY_ENTRIES, Keys};
 use crate::limits::allowance::Allowance;
 use crate::limits::rate_limit::RateLimit;
 use crate::metrics::Metrics;
@@ -82,12 +82,13 @@ impl App {
     pub(crate) fn new(setup: AppSetup<'_>) -> Result<Self, Problem> {
         let AppSetup { loaded, engine, dir, demo, loopback, purpose } = setup;
         let config = loaded.config.serve.clone();
-        let keys = Arc::new(Keys::open(KeyFile::of(&engine, dir))?);
-        let allowance = Arc::new(Allowance::new(Arc::clone(&keys), engine.shared().cloned(), dir));
+        let keys = Arc::new(Keys::open(ApiKeys::of(&engine))?);
+        let allowance = Arc::new(Allowance::new(Arc::clone(&keys), engine.state()));
         let metrics = Arc::new(Metrics::default());
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
         let storage_health = watch::Sender::new(StorageHealth::look(&engine, dir));
-        let settings = engine.shared().map(SharedSettings::open).transpose()?.map(Arc::new);
+        let shared = engine.shared().map(|_| SharedSettings::open(engine.state()));
+        let settings = shared.transpose()?.map(Arc::new);
         let configured = engine.config().clone();
         let engine = match &settings {
             Some(_) => engine,

@@ -178,7 +178,7 @@ fn count_usage(app: &Shared, caller: &Caller) -> OnFinish {
     Box::new(move |head: &TraceHead, error| {
         metrics.question(head, error);
         let usage_key = UsageKey::today(head.key.as_deref().unwrap_or_default(), &head.strategy);
-        usage.add(usage_key, UsageCounts::from_total(head.usage, 1));
+        usage.add(&usage_key, UsageCounts::from_total(head.usage, 1));
     })
 }
 

@@ -1,13 +1,12 @@
-//! Evaluations that were started over HTTP and how far each is: in a file of the workspace; of a base
-//! that is shared, in an entry of its database, so that all its servers show and cancel them.
+//! Evaluations that were started over HTTP and how far each is: an entry among the state of the base, so
+//! that all servers of one that is shared show and cancel them.
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
-use halma_engine::{SealedEntries, SharedSpace, replace_file};
+use halma_engine::{BaseState, Entries};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -16,6 +15,7 @@ use utoipa::ToSchema;
 use crate::builds::unstored;
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
+use crate::workspace::Purpose;
 
 /// The kind of the entry, which is also the folder of its key, and its id.
 const KIND: &str = "evaluation";
@@ -24,9 +24,6 @@ const ID: &str = "all";
 /// What a run waits for to store how it ended.
 const MAY_PASS: [StatusCode; 2] =
     [StatusCode::SERVICE_UNAVAILABLE, StatusCode::INSUFFICIENT_STORAGE];
-
-/// The file in the folder of a workspace.
-const FILE: &str = "evaluation-runs.json";
 
 /// Stored at most; the oldest go.
 const MOST: usize = 50;
@@ -73,17 +70,11 @@ pub(crate) struct EvaluationRun {
 
 /// The evaluations of one workspace that were started over HTTP.
 pub(crate) struct EvaluationRuns {
-    storage: Storage,
+    entries: Entries,
     /// Those that this server runs, with their latest progress.
     own: Mutex<HashMap<String, OwnRun>>,
     /// When the last report of each one of others was read first.
     heard: Mutex<HashMap<String, (u64, Instant)>>,
-}
-
-enum Storage {
-    /// The file, and what is in it.
-    File(PathBuf, Mutex<Vec<StoredRun>>),
-    Database(SealedEntries),
 }
 
 /// The oldest first.
@@ -100,26 +91,34 @@ struct OwnRun {
 }
 
 impl EvaluationRuns {
-    /// Those of the workspace in `dir`.
-    pub(crate) fn open(dir: &Path, space: Option<&SharedSpace>) -> Result<Self, Problem> {
-        let storage = match space {
-            Some(space) => Storage::Database(SealedEntries::new(space, KIND, KIND)?),
-            None => Storage::in_file(dir.join(FILE)),
-        };
-        Ok(Self { storage, own: Mutex::default(), heard: Mutex::default() })
+    /// Those of a workspace. What the only server of a base was running when it stopped does not run
+    /// any more when it starts again.
+    pub(crate) fn open(state: &BaseState, purpose: Purpose) -> Result<Self, Problem> {
+        let entries = state.entries_with_words(KIND, KIND)?;
+        let runs = Self { entries, own: Mutex::default(), heard: Mutex::default() };
+        let is_running = |stored: &StoredRun| stored.run.state == RunState::Running;
+        if runs.are_own() && purpose == Purpose::Serve && runs.read()?.1.iter().any(is_running) {
+            runs.change(|stored| {
+                for one in stored.iter_mut() {
+                    one.run.interrupt("the server was stopped");
+                }
+                Ok(())
+            })?;
+        }
+        Ok(runs)
     }
 
     /// Whether they are those of this server alone.
     pub(crate) fn are_own(&self) -> bool {
-        matches!(self.storage, Storage::File(..))
+        self.entries.are_local()
     }
 
     /// Newest first. May wait for the database, as all of the following.
     pub(crate) fn list(&self) -> Result<Vec<EvaluationRun>, Problem> {
-        let mut stored = self.storage.read()?.1;
+        let mut stored = self.read()?.1;
         let gone = self.gone(&stored);
         if !gone.is_empty() {
-            stored = self.storage.change(|stored| {
+            stored = self.change(|stored| {
                 for StoredRun { run, .. } in stored.iter_mut() {
                     if gone.contains(&run.id) {
                         run.interrupt("its server is gone");
@@ -141,7 +140,7 @@ impl EvaluationRuns {
         let stop = Arc::new(Notify::new());
         let own = OwnRun { run: run.clone(), stop: Arc::clone(&stop) };
         self.own.lock().insert(run.id.clone(), own);
-        let added = self.storage.change(|stored| {
+        let added = self.change(|stored| {
             if stored.iter().any(|stored| stored.run.state == RunState::Running) {
                 let detail = "an evaluation is already running";
                 return Err(Problem::new(StatusCode::CONFLICT, detail)
@@ -167,7 +166,7 @@ impl EvaluationRuns {
 
     /// Cancels a run, whichever server runs it, if it is not finished.
     pub(crate) fn cancel(&self, id: &str) -> Result<EvaluationRun, Problem> {
-        let cancelled = self.storage.change(|stored| {
+        let cancelled = self.change(|stored| {
             let run = stored.iter_mut().map(|stored| &mut stored.run).find(|run| run.id == id);
             let run = run.ok_or_else(|| Problem::not_found("such evaluation"))?;
             if run.state == RunState::Running {
@@ -212,7 +211,7 @@ impl EvaluationRuns {
         let Some(latest) = self.own.lock().get(id).map(|own| own.run.clone()) else {
             return Ok(false);
         };
-        let state = self.storage.change(|stored| {
+        let state = self.change(|stored| {
             let found = stored.iter_mut().find(|stored| stored.run.id == id);
             let Some(stored) = found else { return Ok(RunState::Cancelled) };
             if stored.run.state == RunState::Running {
@@ -252,7 +251,7 @@ impl EvaluationRuns {
         let Some(ended) = self.own.lock().get(id).map(|own| own.run.clone()) else {
             return Ok(());
         };
-        self.storage.change(|stored| {
+        self.change(|stored| {
             let found = stored.iter_mut().map(|stored| &mut stored.run).find(|run| run.id == id);
             if let Some(run) = found
                 && run.state == RunState::Running
@@ -263,6 +262,33 @@ impl EvaluationRuns {
         })?;
         self.own.lock().remove(id);
         Ok(())
+    }
+
+    /// The runs, and the version of the entry. What cannot be read is replaced.
+    fn read(&self) -> Result<(u64, Vec<StoredRun>), Problem> {
+        let Some(entry) = self.entries.get(ID).map_err(unstored)? else { return Ok((0, vec![])) };
+        let runs = serde_json::from_slice(&entry.bytes.unwrap_or_default());
+        let runs = runs.unwrap_or_else(|e| {
+            tracing::warn!("the list of evaluations is not valid and is replaced: {e}");
+            vec![]
+        });
+        Ok((entry.version, runs))
+    }
+
+    /// Changes the runs as they are now, unless `change` refuses. It is asked again where another
+    /// server was faster.
+    fn change<T>(
+        &self,
+        mut change: impl FnMut(&mut Vec<StoredRun>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        loop {
+            let (version, mut runs) = self.read()?;
+            let changed = change(&mut runs)?;
+            let bytes = serde_json::to_vec(&runs).map_err(|e| Problem::internal(&e))?;
+            if self.entries.put(ID, version, &bytes).map_err(unstored)?.is_some() {
+                return Ok(changed);
+            }
+        }
     }
 
     /// Those of other servers of which nothing was heard for long.
@@ -295,65 +321,4 @@ impl EvaluationRun {
             self.error = Some(format!("{why}; start it again to continue"));
         }
     }
-}
-
-impl Storage {
-    /// The file of a server that starts: what it was running when it stopped does not run any more.
-    fn in_file(path: PathBuf) -> Self {
-        let mut runs: Vec<StoredRun> = match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_else(|e| {
-                tracing::warn!("`{}` is not valid and is replaced: {e}", path.display());
-                vec![]
-            }),
-            Err(_) => vec![],
-        };
-        for stored in &mut runs {
-            stored.run.interrupt("the server was stopped");
-        }
-        Self::File(path, Mutex::new(runs))
-    }
-
-    /// The runs, and the version of the entry.
-    fn read(&self) -> Result<(u64, Vec<StoredRun>), Problem> {
-        let entries = match self {
-            Self::File(_, runs) => return Ok((0, runs.lock().clone())),
-            Self::Database(entries) => entries,
-        };
-        let Some(entry) = entries.get(ID).map_err(unstored)? else { return Ok((0, vec![])) };
-        let bytes = entry.bytes.unwrap_or_default();
-        let runs = serde_json::from_slice(&bytes).map_err(|e| Problem::internal(&e))?;
-        Ok((entry.version, runs))
-    }
-
-    /// Changes the runs as they are now, unless `change` refuses. It is asked again where another
-    /// server was faster.
-    fn change<T>(
-        &self,
-        mut change: impl FnMut(&mut Vec<StoredRun>) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
-        let entries = match self {
-            Self::File(path, runs) => {
-                let mut held = runs.lock();
-                let mut runs = held.clone();
-                let changed = change(&mut runs)?;
-                write(path, &runs)?;
-                *held = runs;
-                return Ok(changed);
-            }
-            Self::Database(entries) => entries,
-        };
-        loop {
-            let (version, mut runs) = self.read()?;
-            let changed = change(&mut runs)?;
-            let bytes = serde_json::to_vec(&runs).map_err(|e| Problem::internal(&e))?;
-            if entries.put(ID, version, &bytes).map_err(unstored)?.is_some() {
-                return Ok(changed);
-            }
-        }
-    }
-}
-
-fn write(path: &Path, runs: &[StoredRun]) -> Result<(), Problem> {
-    let bytes = serde_json::to_vec(runs).map_err(|e| Problem::internal(&e))?;
-    replace_file(path, &bytes).map_err(|e| Problem::io(&e))
 }

@@ -28,7 +28,7 @@ mod workspace;
 
 pub use app::prompts_dir;
 pub use checks::check as check_settings;
-pub use keys::{Key, KeyFile, KeysError, NewKey, Scope};
+pub use keys::{ApiKeys, Key, KeysError, NewKey, Scope};
 pub use mcp::serve_stdio;
 pub use reserved_address::ReservedAddress;
 pub use serve::{

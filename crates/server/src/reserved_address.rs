@@ -8,7 +8,7 @@ use halma_engine::Loaded;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 
 use crate::checks::check;
-use crate::keys::KeyFile;
+use crate::keys::ApiKeys;
 use crate::serve::{ServeError, needs_keys};
 
 /// Connections that wait to be accepted, at most; the system may allow fewer (`net.core.somaxconn`).
@@ -48,7 +48,7 @@ impl ReservedAddress {
         let addr = self.socket.local_addr();
         let addr =
             addr.map_err(|source| ServeError::Bind { addr: self.configured.clone(), source })?;
-        if addr.ip().is_loopback() || KeyFile::for_base(dir).exists()? {
+        if addr.ip().is_loopback() || ApiKeys::for_base(dir).exists()? {
             return Ok(());
         }
         Err(needs_keys(addr.ip(), &dir.display().to_string()).into())

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop};
-use crate::keys::{KeyFile, KeysError};
+use crate::keys::{ApiKeys, KeysError};
 use crate::limits::blocking::run_blocking;
 #[cfg(unix)]
 use crate::limits::handles;
@@ -92,7 +92,7 @@ impl Server {
         #[cfg(unix)]
         handles::make_room(&listener, loaded.config.serve.connections);
         let loopback = addr.ip().is_loopback();
-        if !loopback && !insecure && !KeyFile::of(&engine, &dir).exists()? {
+        if !loopback && !insecure && !ApiKeys::of(&engine).exists()? {
             let shared = engine.shared().map(|space| format!("'{}'", space.name()));
             let kb = shared.unwrap_or_else(|| dir.display().to_string());
             return Err(needs_keys(addr.ip(), &kb).into());

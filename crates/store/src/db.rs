@@ -53,6 +53,18 @@ impl DbError {
     }
 }
 
+impl From<DbError> for io::Error {
+    fn from(error: DbError) -> Self {
+        let kind = match error.code() {
+            Some(ErrorCode::DiskFull) => ErrorKind::StorageFull,
+            _ if error.is_denied() => ErrorKind::PermissionDenied,
+            _ if error.is_damage() => ErrorKind::InvalidData,
+            _ => ErrorKind::Other,
+        };
+        Self::new(kind, error)
+    }
+}
+
 /// An open file: one connection that writes and one that reads, each used by one thread at a time.
 /// Other processes may use the file as well.
 #[derive(Debug)]
@@ -81,6 +93,7 @@ impl Db {
     }
 
     fn open_now(path: &Path, schema: &str) -> Result<Self, DbError> {
+        create(path);
         let writer = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
         writer.execute_batch(schema)?;
         // What a process that was killed has deleted is still in the log; where others use the file,
@@ -127,6 +140,26 @@ impl Db {
         let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
         if is_busy { Err(rusqlite::Error::SqliteFailure(busy, None).into()) } else { Ok(()) }
     }
+}
+
+/// Makes the file, which its owner alone may read. That is the owner of its folder: a command that
+/// root runs must not lock out a server that runs as another user. What fails here is told where the
+/// file is opened.
+fn create(path: &Path) {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
+        options.mode(0o600);
+        if let Ok(file) = options.open(path)
+            && let Some(Ok(folder)) = path.parent().map(fs::metadata)
+        {
+            let _ = fchown(&file, Some(folder.uid()), Some(folder.gid()));
+        }
+    }
+    #[cfg(not(unix))]
+    drop(options.open(path));
 }
 
 fn connect(path: &Path, create: OpenFlags) -> Result<Connection, DbError> {

@@ -1,6 +1,8 @@
 //! Storage in SQLite files, which any program that reads SQLite can open.
 mod db;
 mod replies;
+mod state;
 
 pub use db::{Db, DbError, copy, damaged, remove, set_aside};
 pub use replies::{Entry, Key, Name, Replies};
+pub use state::{Spent, SpentOn, State, StateEntry};

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use console::style;
 use halma_core::ConfigError;
 use halma_engine::Place;
-use halma_server::{Key, KeyFile, NewKey, has_workspace};
+use halma_server::{ApiKeys, Key, NewKey, has_workspace};
 use serde_json::json;
 
 use super::setup::{is_unmade, load_config};
@@ -19,7 +19,7 @@ pub(crate) fn run(args: Keys, common: &Common) -> anyhow::Result<()> {
         KeysCommand::Create(own) => create(own, common),
         KeysCommand::List { kb, json } => {
             let kb = chosen(&kb, common)?;
-            let keys = KeyFile::at(&Place::new(&kb)?)?.list()?;
+            let keys = ApiKeys::at(&Place::new(&kb)?)?.list()?;
             if keys.is_empty() {
                 warn_if_unmade(&kb, "correct `--kb` if another base was meant")?;
             }
@@ -49,8 +49,8 @@ fn check_workspace(kb: &Path, new: &NewKey) -> anyhow::Result<()> {
 }
 
 /// The keys of a base, which are in its folder or in its database.
-fn file(kb: &KbDir, common: &Common) -> anyhow::Result<KeyFile> {
-    Ok(KeyFile::at(&Place::new(&chosen(kb, common)?)?)?)
+fn file(kb: &KbDir, common: &Common) -> anyhow::Result<ApiKeys> {
+    Ok(ApiKeys::at(&Place::new(&chosen(kb, common)?)?)?)
 }
 
 /// The base, of which a key must be revocable while the configuration is broken.
@@ -73,7 +73,7 @@ fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {
         calls_per_day: args.calls_per_day,
     };
     let kb = chosen(&args.kb, common)?;
-    let file = KeyFile::at(&Place::new(&kb)?)?;
+    let file = ApiKeys::at(&Place::new(&kb)?)?;
     if args.unless_any && file.exists()? {
         view::note("There is a key already; none is created.");
         return Ok(());

@@ -160,7 +160,7 @@ fn a_failure_says_what_to_do() {
     program.write("file", "");
     program
         .run(&["keys", "create", "--kb", "file", "--name", "a", "--scope", "ask"])
-        .fails(1, &["file/keys.json", "check the path and its permissions"]);
+        .fails(1, &["file/state.db", "check the path and its permissions"]);
 }
 
 #[test]

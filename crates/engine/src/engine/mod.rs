@@ -43,13 +43,14 @@ use crate::config::Config;
 use crate::error::EngineError;
 use crate::shared::{self, OpenedBase, Opening, Place, SharedSpace};
 use crate::storage::originals::Originals;
+use crate::storage::state::BaseState;
 use crate::storage::traces::TraceStore;
 
 pub struct Engine {
     config: Config,
     place: Place,
     base: Arc<Base>,
-    shared: Option<SharedSpace>,
+    state: BaseState,
     setup: Arc<Setup>,
     cache: Option<Arc<Cache>>,
     resources: SharedResources,
@@ -128,19 +129,17 @@ impl Engine {
         let setup = Arc::new(Setup { facts: facts.all, ..setup });
         let independent_facts = facts.apart;
         let keep = config.serve.keep_traces;
-        let traces = Arc::new(match &shared {
-            Some(space) => TraceStore::shared(dir, space, keep)?,
-            None => TraceStore::new(dir, keep),
-        });
+        let state = shared.map_or_else(|| BaseState::of_folder(dir), BaseState::Shared);
+        let traces = Arc::new(TraceStore::new(dir, &state, keep)?);
         // Every machine opens and builds what was uploaded to any of them.
-        let files = shared.as_ref().and_then(SharedSpace::folder).unwrap_or(dir);
+        let files = state.space().and_then(SharedSpace::folder).unwrap_or(dir);
         let originals = Originals::new(files);
         let views = Views::default();
         Ok(Self {
             config,
             place: place.clone(),
             base,
-            shared,
+            state,
             setup,
             cache,
             resources,
@@ -161,7 +160,7 @@ impl Engine {
             config: config.clone(),
             place: self.place.clone(),
             base: Arc::clone(&self.base),
-            shared: self.shared.clone(),
+            state: self.state.clone(),
             setup: Arc::new(Setup { facts: self.setup.facts.clone(), ..setup }),
             cache: self.cache.clone(),
             resources,
@@ -201,7 +200,12 @@ impl Engine {
 
     /// The workspace in a database that the base is shared in, if it is.
     pub fn shared(&self) -> Option<&SharedSpace> {
-        self.shared.as_ref()
+        self.state.space()
+    }
+
+    /// What the base keeps in addition to its documents.
+    pub fn state(&self) -> &BaseState {
+        &self.state
     }
 
     pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {

@@ -172,7 +172,7 @@ impl Engine {
         Self {
             config: self.config.clone(),
             place: self.place.clone(),
-            shared: self.shared.clone(),
+            state: self.state.clone(),
             base,
             setup: Arc::new(setup),
             cache: self.cache.clone(),

@@ -3,7 +3,6 @@
 mod calls;
 mod place;
 mod runtime;
-mod sealed;
 mod upstream;
 
 use std::path::{Path, PathBuf};
@@ -12,13 +11,13 @@ use std::time::Duration;
 
 use halma_core::ConfigError;
 use halma_kb::{Base, BaseOptions, KbError, SharedBase};
-use halma_pg::{Address, Database, Home, PgError, Spent};
+use halma_pg::{Address, Database, Home, PgError};
+use halma_store::Spent;
 
 pub use self::calls::{CallSharing, CallWorker, WorkerReport, Workforce};
 pub(crate) use self::calls::{Ledger, SharedBuild};
 pub use self::place::{Place, base_folder};
 use self::runtime::Runtime;
-pub use self::sealed::{SealedEntries, SealedEntry};
 use self::upstream::Log;
 use crate::error::EngineError;
 
@@ -165,7 +164,7 @@ pub(crate) fn keys_of(address: &Address) -> Result<&Path, EngineError> {
     address.keys().ok_or_else(|| no_keys(&address.to_string()))
 }
 
-fn no_keys(address: &str) -> EngineError {
+pub(crate) fn no_keys(address: &str) -> EngineError {
     EngineError::Config(ConfigError {
         file: address.to_owned(),
         key: "keys".into(),

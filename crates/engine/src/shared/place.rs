@@ -7,6 +7,7 @@ use halma_seal::wipe_folder;
 
 use super::SharedSpace;
 use crate::error::EngineError;
+use crate::storage::state::BaseState;
 
 /// The folder of the replicas, unless this variable names one.
 const REPLICAS: &str = "HALMA_REPLICAS";
@@ -39,9 +40,11 @@ impl Place {
         Self { folder: folder.to_owned(), ..self }
     }
 
-    /// The workspace in the database, of a base that is shared; the base itself is not opened.
-    pub fn space(&self) -> Result<Option<SharedSpace>, EngineError> {
-        self.address.as_deref().map(SharedSpace::connect).transpose()
+    /// Where the base keeps its state; the base itself is not opened.
+    pub fn state(&self) -> Result<BaseState, EngineError> {
+        let folder = || BaseState::of_folder(&self.folder);
+        let address = self.address.as_deref();
+        address.map_or_else(|| Ok(folder()), |at| Ok(BaseState::Shared(SharedSpace::connect(at)?)))
     }
 
     /// Another base in the place of one whose folder would be `dir`.

@@ -3,4 +3,5 @@ pub(crate) mod cache;
 pub(crate) mod originals;
 pub(crate) mod replace;
 pub(crate) mod series;
+pub(crate) mod state;
 pub(crate) mod traces;

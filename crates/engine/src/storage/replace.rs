@@ -6,23 +6,12 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 /// Puts these bytes into the place of a file, which need not exist; its folder must. When this
-/// returns they are on the disk under its name.
+/// returns they are on the disk under its name. Only its owner may read it.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace_prepared_file(path, bytes, |_| Ok(()))
-}
-
-/// [`replace_file`], where `prepare` gives the new file, by its temporary path, an owner or
-/// permissions before it is in place. Only its owner may read it otherwise.
-pub fn replace_prepared_file(
-    path: &Path,
-    bytes: &[u8],
-    prepare: impl FnOnce(&Path) -> io::Result<()>,
-) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
-    prepare(file.path())?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|e| e.error)?;
     // So that a power failure does not bring the former one back.
@@ -34,13 +23,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_in_full_or_not_at_all() {
+    fn a_file_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
         replace_file(&path, b"one").unwrap();
         replace_file(&path, b"two").unwrap();
-        let refused = |_: &Path| Err(io::Error::other("no"));
-        replace_prepared_file(&path, b"three", refused).unwrap_err();
+        replace_file(&dir.path().join("none/a"), b"three").unwrap_err();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
     }

@@ -43,7 +43,7 @@ impl FolderKind {
         match self {
             Self::Base => {
                 let named = ["store.new", "store.old", ABOUT];
-                let ended = [LOCK, ".part", ".tmp"];
+                let ended = [LOCK, ".part", ".tmp", ".db-wal", ".db-shm"];
                 is_temporary || named.contains(&name) || ended.iter().any(|end| name.ends_with(end))
             }
             Self::Workspaces | Self::Uploads => name.starts_with('.'),

@@ -1,23 +1,14 @@
 //! What servers share: small entries with versions, and what was used on each day.
 mod usage;
 
+use halma_store::StateEntry;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-pub use usage::{Spent, SpentOn, Usage};
+pub use usage::Usage;
 
 use crate::error::PgError;
 use crate::tables::Tables;
-
-/// An entry of one kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StateEntry {
-    pub id: String,
-    /// Of its last change. Later changes of any entry of the kind have larger ones.
-    pub version: u64,
-    /// `None` once it is deleted.
-    pub bytes: Option<Vec<u8>>,
-}
 
 /// An entry that is written if it has this version.
 struct Place<'a> {
@@ -47,6 +38,11 @@ const GET: &str = "select id, version, bytes from halma.state
     where home = $1 and kind = $2 and id = $3 and bytes is not null";
 const LIST: &str = "select id, version, bytes from halma.state
     where home = $1 and kind = $2 and bytes is not null order by id";
+const LAST: &str = "select id, version, bytes from halma.state
+    where home = $1 and kind = $2 and bytes is not null and ($3::text is null or id < $3)
+    order by id desc limit $4";
+const BEFORE_LAST: &str = "select id from halma.state
+    where home = $1 and kind = $2 and bytes is not null order by id desc offset $3";
 const CHANGED: &str = "select id, version, bytes from halma.state
     where home = $1 and kind = $2 and version > $3 order by version";
 
@@ -65,6 +61,29 @@ impl States {
     pub async fn list(&self, kind: &str) -> Result<Vec<StateEntry>, PgError> {
         let rows = self.tables.query(LIST, &[(&kind, Type::TEXT)]).await?;
         rows.iter().map(|row| self.entry(row)).collect()
+    }
+
+    /// The last entries of a kind by id, at most `limit`, those with the larger ids first; only
+    /// those before the id `before`.
+    pub async fn last(
+        &self,
+        kind: &str,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<StateEntry>, PgError> {
+        let limit = i64::from(limit);
+        let parameters =
+            [(&kind as _, Type::TEXT), (&before as _, Type::TEXT), (&limit as _, Type::INT8)];
+        let rows = self.tables.query(LAST, &parameters).await?;
+        rows.iter().map(|row| self.entry(row)).collect()
+    }
+
+    /// The ids of all entries of a kind but the last `count` by id.
+    pub async fn ids_before_last(&self, kind: &str, count: u32) -> Result<Vec<String>, PgError> {
+        let count = i64::from(count);
+        let parameters = [(&kind as _, Type::TEXT), (&count as _, Type::INT8)];
+        let rows = self.tables.query(BEFORE_LAST, &parameters).await?;
+        rows.iter().map(|row| self.tables.value(row, 0)).collect()
     }
 
     /// What has changed after a version, in the order of the changes; deleted entries have no bytes.

@@ -1,31 +1,9 @@
 //! What was used on each day, with caps that several programs cannot overspend together.
+use halma_store::{Spent, SpentOn};
 use tokio_postgres::types::Type;
 
 use crate::error::PgError;
 use crate::tables::Tables;
-
-/// An amount that was used, or a cap on it. Negative amounts give back what was reserved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    pub calls: i64,
-    pub tokens: i64,
-    /// Millionths of the currency of the prices.
-    pub cost_micros: i64,
-}
-
-impl Spent {
-    /// A cap that is never reached.
-    pub const UNLIMITED: Self = Self { calls: i64::MAX, tokens: i64::MAX, cost_micros: i64::MAX };
-}
-
-/// What a subject has used on one day.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpentOn {
-    pub subject: String,
-    /// Days since 1970-01-01.
-    pub day: i32,
-    pub spent: Spent,
-}
 
 /// What subjects (keys, builds) of a workspace have used.
 #[derive(Clone)]

@@ -1,5 +1,5 @@
 //! Entries with versions, and caps that hold over all programs.
-use halma_pg::Spent;
+use halma_store::Spent;
 
 use crate::support::Test;
 

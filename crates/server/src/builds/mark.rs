@@ -3,8 +3,7 @@
 //! while a server does the builds; of one that is not, another server takes over the builds.
 use std::io;
 
-use halma_engine::SharedSpace;
-use halma_pg::{PgError, StateEntry, States};
+use halma_engine::{BaseState, Entries, StateEntry};
 use parking_lot::Mutex;
 
 /// The kind of the entries. The id of one is the folder of the workspace; it holds the name of the
@@ -15,7 +14,7 @@ const MARKS: &str = "workspace builds";
 /// work.
 #[derive(Clone)]
 pub(crate) struct Marks {
-    space: SharedSpace,
+    entries: Entries,
 }
 
 /// A mark as it was read.
@@ -38,8 +37,8 @@ pub(crate) struct Mark {
 
 impl Marks {
     /// In the database of the default workspace.
-    pub(crate) fn new(space: &SharedSpace) -> Self {
-        Self { space: space.clone() }
+    pub(crate) fn new(state: &BaseState) -> Self {
+        Self { entries: state.entries(MARKS) }
     }
 
     /// The mark of a workspace for this server to write.
@@ -50,8 +49,7 @@ impl Marks {
 
     /// What has changed after a version, in the order of the changes: one short statement.
     pub(crate) fn changed_since(&self, version: u64) -> io::Result<Vec<SeenMark>> {
-        let changed =
-            self.ask(move |states| async move { states.changed_since(MARKS, version).await })?;
+        let changed = self.entries.changed_since(version)?;
         let seen = |StateEntry { id, version, bytes }| {
             let server = bytes.map(|name| String::from_utf8_lossy(&name).into_owned());
             SeenMark { folder: id, version, server }
@@ -66,24 +64,12 @@ impl Marks {
         version: u64,
         server: &str,
     ) -> io::Result<Option<u64>> {
-        let (folder, name) = (folder.to_owned(), server.as_bytes().to_vec());
-        self.ask(move |states| async move { states.put(MARKS, &folder, version, &name).await })
+        self.entries.put(folder, version, server.as_bytes())
     }
 
     /// Removes the mark if no one has written it since this version.
     pub(crate) fn remove(&self, folder: &str, version: u64) -> io::Result<()> {
-        let folder = folder.to_owned();
-        self.ask(
-            move |states| async move { states.delete(MARKS, &folder, version).await.map(drop) },
-        )
-    }
-
-    fn ask<T, F>(&self, question: impl FnOnce(States) -> F) -> io::Result<T>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, PgError>> + Send + 'static,
-    {
-        self.space.wait(question(self.space.home().states())).map_err(io::Error::other)
+        self.entries.delete(folder, version).map(drop)
     }
 }
 
@@ -107,9 +93,7 @@ impl Mark {
             return Ok(());
         }
         // Another server has written it, or this one has not yet.
-        let folder = self.folder.clone();
-        let found = self.marks.ask(|states| async move { states.get(MARKS, &folder).await })?;
-        let found = found.map_or(0, |entry| entry.version);
+        let found = self.marks.entries.get(&self.folder)?.map_or(0, |entry| entry.version);
         // One that another server writes at this moment is as new as it would be.
         *version = self.marks.claim(&self.folder, found, server)?.unwrap_or(0);
         Ok(())

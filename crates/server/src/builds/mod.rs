@@ -1,5 +1,5 @@
-//! Builds: a queue on disk for each workspace, processed one at a time, resumed after a restart. The
-//! servers of a base that is shared have one queue in its database.
+//! Builds: a queue for each workspace, processed one at a time, resumed after a restart. The servers of
+//! a base that is shared have one queue in its database.
 mod build;
 mod coverage;
 mod failure;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use chrono::Utc;
-use halma_engine::{BasePart, PhaseProgress, SharedSpace, TagSample, TraceStore};
+use halma_engine::{BasePart, BaseState, PhaseProgress, TagSample, TraceStore};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -28,11 +28,9 @@ pub(crate) use remote_builds::follow;
 pub(crate) use storage::BUILD_ENTRIES;
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 
-use self::storage::{All, Changed, Storage, read_folder};
+use self::storage::{All, Changed, Storage};
 use crate::limits::blocking::busy;
 use crate::problem::Problem;
-
-const FOLDER: &str = "builds";
 
 /// Builds of a workspace that may wait, run or be paused; more are refused.
 const MOST_WAITING: usize = 20;
@@ -66,38 +64,33 @@ impl Drop for Hold {
 
 /// Whether the workspace in this folder has pending builds.
 pub(crate) fn any_pending(dir: &Path) -> bool {
-    read_folder(&dir.join(FOLDER)).values().any(|build| build.state.is_pending())
+    let entries = BaseState::of_folder(dir).entries(BUILD_ENTRIES).list().unwrap_or_default();
+    entries.into_iter().filter_map(storage::read).any(|build| build.state.is_pending())
 }
 
 impl Builds {
-    /// The queue of a workspace in its folder.
-    pub(crate) fn open(dir: &Path) -> std::io::Result<Self> {
-        let dir = dir.join(FOLDER);
-        std::fs::create_dir_all(&dir)?;
-        Self::with(Storage::Folder(dir))
-    }
-
-    /// No queue, in a process that builds nothing.
-    pub(crate) fn unserved() -> std::io::Result<Self> {
-        Self::with(Storage::Unserved)
-    }
-
-    /// The queue that the servers of a base share; `server` is the name of this one. A workspace
-    /// besides the default one has a mark.
-    pub(crate) fn shared(
-        space: &SharedSpace,
+    /// The queue of a base, which several servers may share; `server` is the name of this one. A
+    /// shared workspace besides the default one has a mark.
+    pub(crate) fn open(
+        state: &BaseState,
         server: String,
         mark: Option<Mark>,
     ) -> Result<Self, Problem> {
-        let storage = Storage::database(space, server, mark)?;
-        Self::with(storage).map_err(unstored)
+        let storage = Storage::open(state, server, mark)?;
+        let all = storage.read().map_err(unstored)?;
+        Ok(Self::with(storage, all))
     }
 
-    fn with(storage: Storage) -> std::io::Result<Self> {
-        let all = Mutex::new(storage.read()?);
+    /// No queue, in a process that builds nothing.
+    pub(crate) fn unserved() -> Self {
+        Self::with(Storage::Unserved, All::new())
+    }
+
+    fn with(storage: Storage, all: All) -> Self {
         let (changes, closed) = (watch::Sender::new(0), watch::Sender::new(false));
         let (turn, exchange, holds) = (Mutex::default(), Mutex::default(), watch::Sender::new(0));
-        Ok(Self { storage, all, turn, exchange, holds, changes, closed })
+        let all = Mutex::new(all);
+        Self { storage, all, turn, exchange, holds, changes, closed }
     }
 
     /// Appends a build to the queue; with `None` it builds everything that was uploaded. Where an equal

@@ -87,7 +87,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_change_that_cannot_be_stored_is_stored_later() {
         let dir = tempfile::tempdir().unwrap();
-        let builds = Arc::new(Builds::open(dir.path()).unwrap());
+        let builds = Arc::new(crate::builds::tests::open(dir.path()));
         let build = builds.start(None, vec![], None).unwrap();
         builds.begin(&build.id).unwrap();
         let folder = dir.path().join("builds");

@@ -1,10 +1,9 @@
-//! Where the builds of a workspace are stored: a file each in its folder, or, of one that is shared,
-//! entries of its database, which all servers see and change.
+//! The builds of a workspace as they are stored: entries among the state of its base, which all servers
+//! of a base that is shared see and change.
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use halma_engine::{EngineError, SealedEntries, SharedSpace, replace_file};
+use halma_engine::{BaseState, EngineError, Entries, StateEntry};
 use parking_lot::Mutex;
 
 use super::mark::Mark;
@@ -26,19 +25,18 @@ pub(super) struct Changed {
 }
 
 pub(super) enum Storage {
-    Folder(PathBuf),
     /// In a process that builds nothing.
     Unserved,
-    Database(Box<SharedQueue>),
+    Queue(Box<Queue>),
 }
 
-/// Builds in a database.
-pub(super) struct SharedQueue {
-    entries: SealedEntries,
-    /// The name of this server among those that share the base.
-    server: String,
+/// The queue of builds.
+pub(super) struct Queue {
+    entries: Entries,
+    /// The name of this server among those that share the base; `None` where it is the only one.
+    server: Option<String>,
     seen: Mutex<KnownEntries>,
-    /// Of a workspace besides the default one.
+    /// Of a shared workspace besides the default one.
     mark: Option<Mark>,
 }
 
@@ -55,74 +53,55 @@ struct Change {
 }
 
 impl Storage {
-    pub(super) fn database(
-        space: &SharedSpace,
+    pub(super) fn open(
+        state: &BaseState,
         server: String,
         mark: Option<Mark>,
     ) -> Result<Self, EngineError> {
-        let entries = SealedEntries::new(space, BUILD_ENTRIES, KEYS)?;
-        let queue = SharedQueue { entries, server, seen: Mutex::default(), mark };
-        Ok(Self::Database(Box::new(queue)))
+        let entries = state.entries_with_words(BUILD_ENTRIES, KEYS)?;
+        let server = (!entries.are_local()).then_some(server);
+        Ok(Self::Queue(Box::new(Queue { entries, server, seen: Mutex::default(), mark })))
+    }
+
+    fn queue(&self) -> Option<&Queue> {
+        if let Self::Queue(queue) = self { Some(queue) } else { None }
     }
 
     /// The name of this server, of a base that is shared.
     pub(super) fn server(&self) -> Option<&str> {
-        match self {
-            Self::Folder(_) | Self::Unserved => None,
-            Self::Database(queue) => Some(&queue.server),
-        }
+        self.queue()?.server.as_deref()
     }
 
     /// All builds. What this server was running when it stopped waits again.
     pub(super) fn read(&self) -> std::io::Result<All> {
-        match self {
-            Self::Folder(dir) => {
-                remove_leftovers(dir);
-                Ok(read_folder(dir))
+        let mut all = All::new();
+        let Some(queue) = self.queue() else { return Ok(all) };
+        for Changed { id, build } in queue.changes()? {
+            let Some(mut build) = build else { continue };
+            if build.state == BuildState::Running && build.server == queue.server {
+                build.wait();
+                queue.put(&build)?;
             }
-            Self::Unserved => Ok(All::new()),
-            Self::Database(queue) => {
-                let mut all = All::new();
-                for Changed { id, build } in queue.changes()? {
-                    let Some(mut build) = build else { continue };
-                    let is_own = build.server.as_deref() == Some(&queue.server);
-                    if build.state == BuildState::Running && is_own {
-                        build.wait();
-                        queue.put(&build)?;
-                    }
-                    all.insert(id, build);
-                }
-                Ok(all)
-            }
+            all.insert(id, build);
         }
+        Ok(all)
     }
 
     /// What other servers have changed since the last time.
     pub(super) fn changes(&self) -> std::io::Result<Vec<Changed>> {
-        match self {
-            Self::Folder(_) | Self::Unserved => Ok(vec![]),
-            Self::Database(queue) => queue.changes(),
-        }
+        self.queue().map_or(Ok(vec![]), Queue::changes)
     }
 
     /// Stores a build; `false` if another server has changed it since it was read.
     pub(super) fn put(&self, build: &Build) -> std::io::Result<bool> {
-        match self {
-            Self::Folder(dir) => {
-                replace_file(&path(dir, &build.id), &serde_json::to_vec(build)?)?;
-                Ok(true)
-            }
-            Self::Unserved => Err(std::io::Error::other("this process builds nothing")),
-            Self::Database(queue) => queue.put(build),
-        }
+        let unserved = || std::io::Error::other("this process builds nothing");
+        self.queue().ok_or_else(unserved)?.put(build)
     }
 
     /// A build that cannot be removed is removed later.
     pub(super) fn remove(&self, id: &str) {
-        match self {
-            Self::Folder(dir) => drop(std::fs::remove_file(path(dir, id))),
-            Self::Unserved => {}
-            Self::Database(queue) => drop(queue.entries.remove(id)),
+        if let Some(queue) = self.queue() {
+            drop(queue.entries.remove(id));
         }
     }
 
@@ -142,17 +121,17 @@ impl Storage {
 
     /// The mark that tells other servers of builds here.
     fn mark(&self) -> Option<&Mark> {
-        if let Self::Database(queue) = self { queue.mark.as_ref() } else { None }
+        self.queue()?.mark.as_ref()
     }
 
     /// Whether nothing was heard for long of a build that another server runs.
     pub(super) fn is_orphan(&self, id: &str) -> bool {
-        let Self::Database(queue) = self else { return false };
+        let Some(queue) = self.queue() else { return false };
         queue.seen.lock().entries.get(id).is_some_and(|change| change.at.elapsed() > SILENCE)
     }
 }
 
-impl SharedQueue {
+impl Queue {
     fn changes(&self) -> std::io::Result<Vec<Changed>> {
         let mut seen = self.seen.lock();
         let changed = match seen.version {
@@ -167,10 +146,9 @@ impl SharedQueue {
                 // It was changed here.
                 continue;
             }
-            let build = entry.bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
             let change = Change { version: entry.version, at: Instant::now() };
             seen.entries.insert(entry.id.clone(), change);
-            all.push(Changed { id: entry.id, build });
+            all.push(Changed { id: entry.id.clone(), build: read(entry) });
         }
         Ok(all)
     }
@@ -198,33 +176,7 @@ impl SharedQueue {
     }
 }
 
-/// Removes temporary files that a server which was killed has not finished.
-fn remove_leftovers(dir: &Path) {
-    for file in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        if file.file_name().to_string_lossy().starts_with(".tmp")
-            && let Err(e) = std::fs::remove_file(file.path())
-        {
-            tracing::warn!("`{}` cannot be removed: {e}", file.path().display());
-        }
-    }
-}
-
-/// The builds in a folder. What was running when the server stopped waits again.
-pub(super) fn read_folder(dir: &Path) -> All {
-    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let read = |file: PathBuf| {
-        let mut build: Build = serde_json::from_slice(&std::fs::read(&file).ok()?).ok()?;
-        if file != path(dir, &build.id) {
-            return None;
-        }
-        if build.state == BuildState::Running {
-            build.wait();
-        }
-        Some((build.id.clone(), build))
-    };
-    files.filter_map(|file| read(file.path())).collect()
-}
-
-fn path(dir: &Path, id: &str) -> PathBuf {
-    dir.join(format!("{id}.json"))
+/// The build of an entry; `None` of one that is deleted or cannot be read.
+pub(super) fn read(entry: StateEntry) -> Option<Build> {
+    serde_json::from_slice(&entry.bytes?).ok()
 }

@@ -3,10 +3,14 @@ use halma_engine::Phase;
 
 use super::*;
 
+pub(super) fn open(dir: &Path) -> Builds {
+    Builds::open(&BaseState::of_folder(dir), "server".into(), None).unwrap()
+}
+
 #[test]
 fn what_was_decided_meanwhile_is_not_overwritten() {
     let dir = tempfile::tempdir().unwrap();
-    let builds = Builds::open(dir.path()).unwrap();
+    let builds = open(dir.path());
     let build = builds.start(None, vec![], None).unwrap();
     // The worker has looked it up, and then it is cancelled.
     let next = builds.next().unwrap();
@@ -18,7 +22,7 @@ fn what_was_decided_meanwhile_is_not_overwritten() {
     // The worker ends the build at the same time.
     let done = |build: &mut Build| build.state = BuildState::Done;
     assert!(builds.move_on(&second.id, BuildState::Running, done).is_err());
-    let reopened = Builds::open(dir.path()).unwrap();
+    let reopened = open(dir.path());
     let states: Vec<_> = reopened.list().iter().map(|build| build.state).collect();
     assert_eq!(states, [BuildState::Paused, BuildState::Cancelled]);
 }
@@ -26,13 +30,13 @@ fn what_was_decided_meanwhile_is_not_overwritten() {
 #[test]
 fn what_a_build_makes_again_is_stored_with_it() {
     let dir = tempfile::tempdir().unwrap();
-    let builds = Builds::open(dir.path()).unwrap();
+    let builds = open(dir.path());
     let parts = vec![BasePart::Atoms, BasePart::Tags];
     let build = builds.start(None, parts.clone(), None).unwrap();
     let learning = builds.learn(vec![], true, None).unwrap();
     // As a killed server leaves it.
     builds.begin(&build.id).unwrap();
-    let reopened = Builds::open(dir.path()).unwrap();
+    let reopened = open(dir.path());
     let again = reopened.get(&build.id).unwrap();
     assert_eq!((again.state, again.rebuild), (BuildState::Queued, parts));
     assert!(reopened.get(&learning.id).unwrap().replace && !again.replace);
@@ -41,7 +45,7 @@ fn what_a_build_makes_again_is_stored_with_it() {
 #[test]
 fn a_full_queue_refuses_builds_until_one_has_ended() {
     let dir = tempfile::tempdir().unwrap();
-    let builds = Builds::open(dir.path()).unwrap();
+    let builds = open(dir.path());
     let upload = std::cell::Cell::new(0);
     let start = || {
         upload.set(upload.get() + 1);
@@ -66,7 +70,7 @@ fn a_full_queue_refuses_builds_until_one_has_ended() {
 #[test]
 fn a_build_that_is_requested_twice_is_queued_once_while_it_waits() {
     let dir = tempfile::tempdir().unwrap();
-    let builds = Builds::open(dir.path()).unwrap();
+    let builds = open(dir.path());
     let start = |uploads: Option<&str>, rebuild: &[BasePart], key: &str| {
         let uploads = uploads.map(|name| vec![name.to_owned()]);
         builds.start(uploads, rebuild.to_vec(), Some(key.to_owned())).unwrap().id
@@ -90,7 +94,7 @@ fn a_build_that_is_requested_twice_is_queued_once_while_it_waits() {
 #[test]
 fn of_many_changes_at_once_none_is_lost() {
     let dir = tempfile::tempdir().unwrap();
-    let builds = Arc::new(Builds::open(dir.path()).unwrap());
+    let builds = Arc::new(open(dir.path()));
     for _ in 0..20 {
         let build = builds.start(None, vec![], None).unwrap();
         let (cancelled, begun) = std::thread::scope(|scope| {
@@ -107,7 +111,7 @@ fn of_many_changes_at_once_none_is_lost() {
 #[test]
 fn the_stage_that_is_shown_is_not_complete_and_stays_while_the_build_is_paused() {
     let dir = tempfile::tempdir().unwrap();
-    let builds = Builds::open(dir.path()).unwrap();
+    let builds = open(dir.path());
     let build = builds.start(None, vec![], None).unwrap();
     builds.begin(&build.id).unwrap();
     // Stages overlap, and one that is complete says so again.
@@ -121,25 +125,24 @@ fn the_stage_that_is_shown_is_not_complete_and_stays_while_the_build_is_paused()
     };
     assert_eq!(shown(&builds), (Phase::STORE.name().to_owned(), 3, 9));
     builds.set_state(&build.id, BuildState::Paused).unwrap();
-    for builds in [builds, Builds::open(dir.path()).unwrap()] {
+    for builds in [builds, open(dir.path())] {
         assert_eq!(shown(&builds), ("paused".to_owned(), 3, 9));
     }
 }
 
 #[test]
-fn what_a_killed_server_has_not_finished_writing_is_no_build() {
+fn an_entry_that_cannot_be_read_is_no_build() {
     let dir = tempfile::tempdir().unwrap();
-    let builds = Builds::open(dir.path()).unwrap();
+    let builds = open(dir.path());
     let build = builds.start(None, vec![BasePart::Atoms], None).unwrap();
-    let folder = dir.path().join("builds");
-    let stored = folder.join(format!("{}.json", build.id));
-    let leftover = folder.join(".tmpAbc");
-    std::fs::copy(&stored, &leftover).unwrap();
+    let entries = BaseState::of_folder(dir.path()).entries(BUILD_ENTRIES);
+    entries.put("half", 0, b"{").unwrap();
     builds.set_state(&build.id, BuildState::Cancelled).unwrap();
-    let reopened = Builds::open(dir.path()).unwrap();
+    assert!(!any_pending(dir.path()));
+    let reopened = open(dir.path());
+    assert_eq!(reopened.list().len(), 1);
     assert_eq!(reopened.get(&build.id).unwrap().state, BuildState::Cancelled);
-    assert!(!leftover.exists() && stored.exists());
-    assert!(Builds::unserved().unwrap().start(None, vec![], None).is_err());
+    assert!(Builds::unserved().start(None, vec![], None).is_err());
 }
 
 #[test]

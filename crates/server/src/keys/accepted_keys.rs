@@ -9,12 +9,11 @@ use chrono::Utc;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 
-use super::file::{ChangedKeys, HashedKey, matches};
 use super::key::Credentials;
-use super::storage::Stamp;
-use super::{Key, KeyFile, KeysError};
+use super::stored::{ChangedKey, matches};
+use super::{ApiKeys, Key, KeysError};
 
-/// How often the file is checked while there are no requests, and a database at all.
+/// How often the keys of a folder are checked while there are no requests, and a database at all.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// For how long what was read from a database counts as what is there.
@@ -27,9 +26,9 @@ const WARN_AGAIN: Duration = Duration::from_mins(1);
 const AGAIN: Duration = Duration::from_millis(50);
 
 pub(crate) struct Keys {
-    file: KeyFile,
+    stored: ApiKeys,
     loaded: RwLock<LoadedKeys>,
-    /// When the keys were last compared with the file.
+    /// When the keys were last compared with those that are stored.
     looked: RwLock<Instant>,
     /// When a look for a key that is not known began last.
     again: tokio::sync::Mutex<Option<Instant>>,
@@ -46,30 +45,30 @@ struct LoadedKey {
 
 #[derive(Default)]
 struct LoadedKeys {
-    stamp: Option<Stamp>,
-    /// Never reset: removing the file must not open the server.
+    version: u64,
+    /// Never reset: revoking the last key must not open the server.
     required: bool,
     /// By id.
     keys: HashMap<String, LoadedKey>,
 }
 
 impl Keys {
-    pub(crate) fn open(file: KeyFile) -> Result<Self, KeysError> {
+    pub(crate) fn open(stored: ApiKeys) -> Result<Self, KeysError> {
         let (loaded, looked) = (RwLock::default(), RwLock::new(Instant::now()));
         let (again, reloads) = (tokio::sync::Mutex::default(), watch::Sender::new(0));
-        let keys = Self { file, loaded, looked, again, warned: Mutex::default(), reloads };
+        let keys = Self { stored, loaded, looked, again, warned: Mutex::default(), reloads };
         keys.try_reload()?;
         Ok(keys)
     }
 
-    pub(crate) fn file(&self) -> &KeyFile {
-        &self.file
+    pub(crate) fn stored(&self) -> &ApiKeys {
+        &self.stored
     }
 
-    /// Whether the database is reached in which the keys are; `None` where they are in a file.
+    /// Whether the database is reached in which the keys are; `None` where they are in a folder.
     pub(crate) fn database(&self) -> Option<bool> {
         let looked = *self.looked.read();
-        (!self.file.is_local()).then(|| looked.elapsed() < RECENT)
+        (!self.stored.are_local()).then(|| looked.elapsed() < RECENT)
     }
 
     pub(crate) fn are_required(&self) -> bool {
@@ -107,9 +106,9 @@ impl Keys {
         }
     }
 
-    /// Reads the file again if it has changed.
+    /// Reads the keys again if they have changed and that costs next to nothing.
     fn look(&self) {
-        if self.file.is_local() {
+        if self.stored.are_local() {
             self.reload();
         }
     }
@@ -126,21 +125,29 @@ impl Keys {
     }
 
     fn try_reload(&self) -> Result<(), KeysError> {
-        let known = self.loaded.read().stamp;
-        let changed = self.file.changed_since(known)?;
+        let known = self.loaded.read().version;
+        let changed = self.stored.changed_since(known)?;
+        // It is known what is there, even where a key cannot be read.
         *self.looked.write() = Instant::now();
-        let Some(ChangedKeys { stamp, keys }) = changed else { return Ok(()) };
+        if changed.is_empty() {
+            return Ok(());
+        }
         let mut loaded = self.loaded.write();
-        // Also when they cannot be read: a server without keys is open to everybody.
-        loaded.required |= stamp.is_some();
-        let hashed = keys?;
-        loaded.stamp = stamp;
-        let entry =
-            |(key, hash): HashedKey| (key.id.clone(), LoadedKey { key: Arc::new(key), hash });
-        loaded.keys = hashed.into_iter().map(entry).collect();
+        loaded.required = true;
+        let mut unreadable = None;
+        for ChangedKey { id, version, key } in changed {
+            loaded.version = loaded.version.max(version);
+            match key {
+                Some(Ok((key, hash))) => {
+                    loaded.keys.insert(id, LoadedKey { key: Arc::new(key), hash });
+                }
+                Some(Err(e)) => unreadable = Some(e),
+                None => drop(loaded.keys.remove(&id)),
+            }
+        }
         drop(loaded);
         self.reloads.send_modify(|reloads| *reloads += 1);
-        Ok(())
+        unreadable.map_or(Ok(()), Err)
     }
 
     /// Reads the keys again, where they are in a database: another server may just have created the
@@ -179,9 +186,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_stay_valid_while_their_file_is_broken_and_are_read_again_when_it_is_repaired() {
+    fn a_key_stays_valid_while_what_is_stored_of_it_is_broken() {
         let dir = tempfile::tempdir().unwrap();
-        let (file, path) = (KeyFile::for_base(dir.path()), dir.path().join("keys.json"));
+        let stored = ApiKeys::for_base(dir.path());
         let new = || NewKey {
             name: "chat".into(),
             scopes: vec![Scope::Ask],
@@ -191,18 +198,19 @@ mod tests {
             calls_per_day: None,
             documents: None,
         };
-        let (first, text) = file.create(new()).unwrap();
-        let keys = Keys::open(KeyFile::for_base(dir.path())).unwrap();
-        let good = std::fs::read(&path).unwrap();
-        std::fs::write(&path, "{ broken").unwrap();
+        let (first, text) = stored.create(new()).unwrap();
+        let keys = Keys::open(ApiKeys::for_base(dir.path())).unwrap();
+        let state = halma_engine::BaseState::of_folder(dir.path());
+        let entries = state.entries(super::super::KEY_ENTRIES);
+        let version = entries.get(&first.id).unwrap().unwrap().version;
+        entries.put(&first.id, version, b"{ broken").unwrap();
         for _ in 0..2 {
             assert_eq!(keys.authenticate(&text).unwrap().id, first.id);
         }
-        assert!(Keys::open(KeyFile::for_base(dir.path())).is_err());
-        std::fs::write(&path, good).unwrap();
-        let (second, other) = file.create(new()).unwrap();
+        assert!(Keys::open(ApiKeys::for_base(dir.path())).is_err());
+        let (second, other) = stored.create(new()).unwrap();
         assert_eq!(keys.authenticate(&other).unwrap().id, second.id);
-        file.revoke(&first.id).unwrap();
+        stored.revoke(&first.id).unwrap();
         assert!(keys.authenticate(&text).is_none() && keys.are_required());
     }
 }

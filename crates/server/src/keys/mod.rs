@@ -1,10 +1,9 @@
 //! API keys: their scopes, workspace, expiry and daily budget.
 mod accepted_keys;
-mod file;
 mod key;
-mod storage;
+mod stored;
 
 pub(crate) use accepted_keys::Keys;
-pub use file::{KeyFile, KeysError};
 pub use key::{Key, NewKey, Scope};
-pub(crate) use storage::KEY_ENTRIES;
+pub(crate) use stored::KEY_ENTRIES;
+pub use stored::{ApiKeys, KeysError};

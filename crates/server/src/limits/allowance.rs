@@ -1,44 +1,38 @@
 //! The daily budget of a key: all its questions and builds share it, so that concurrent ones cannot
-//! overspend together; of a base that is shared, also those of other servers.
+//! overspend together, also not with those of other programs.
 use std::collections::HashMap;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
 use chrono::{NaiveDate, Timelike as _, Utc};
 use halma_core::{Budget, Meter};
-use halma_engine::SharedSpace;
-use halma_pg::Spent;
+use halma_engine::{BaseState, Spent};
 use parking_lot::Mutex;
 
-use super::blocking::run_blocking;
 use super::key_budget::KeyBudget;
+use crate::builds::unstored;
 use crate::keys::{Key, Keys};
 use crate::problem::Problem;
-use crate::usage::key_usage;
-use crate::workspace;
 
 /// The meter of a key on one day.
 #[derive(Clone)]
 pub(crate) struct DailyMeter {
     day: NaiveDate,
     meter: Arc<Meter>,
-    /// Where it is counted, if other servers spend it as well.
-    shared: Option<KeyBudget>,
+    /// Where it is counted.
+    budget: KeyBudget,
 }
 
 pub(crate) struct Allowance {
     keys: Arc<Keys>,
-    shared: Option<SharedSpace>,
-    /// The folder of the base: what a key has used of its budget is in the folders of all workspaces.
-    dir: PathBuf,
+    /// Of the default workspace: one budget is for the questions of all.
+    state: BaseState,
     meters: Mutex<HashMap<String, DailyMeter>>,
 }
 
 impl Allowance {
-    pub(crate) fn new(keys: Arc<Keys>, shared: Option<SharedSpace>, dir: &Path) -> Self {
-        Self { keys, shared, dir: dir.to_owned(), meters: Mutex::default() }
+    pub(crate) fn new(keys: Arc<Keys>, state: &BaseState) -> Self {
+        Self { keys, state: state.clone(), meters: Mutex::default() }
     }
 
     pub(crate) fn keys(&self) -> &Arc<Keys> {
@@ -50,35 +44,22 @@ impl Allowance {
         self.meters.lock().get(&key.id).filter(|daily| daily.day == day).cloned()
     }
 
-    /// The budget of a key for the rest of the day; `None` for a key without limits. Reads the usage
-    /// of all workspaces, the first time on a day.
-    fn daily(&self, key: &Key) -> io::Result<Option<DailyMeter>> {
+    /// The budget of a key for the rest of the day; `None` for a key without limits.
+    fn daily(&self, key: &Key) -> Option<DailyMeter> {
         if !has_limits(key) {
-            return Ok(None);
+            return None;
         }
         if let Some(daily) = self.known(key) {
-            return Ok(Some(daily));
+            return Some(daily);
         }
         let day = Utc::now().date_naive();
-        let shared = self.shared.as_ref().map(|space| KeyBudget::new(space, &key.id, day));
+        let budget = KeyBudget::new(&self.state, &key.id, day);
         let (calls, usd) = (key.calls_per_day, key.budget_per_day_usd);
-        let meter = Arc::new(if let Some(shared) = &shared {
-            let budget = Budget { calls, usd, ..Budget::default() };
-            Meter::shared(budget, Arc::new(shared.clone()))
-        } else {
-            let spent = key_usage(&workspace::folders(&self.dir), (&key.id, day))?;
-            Meter::new(Budget {
-                calls: calls.map(|calls| calls.saturating_sub(spent.calls)),
-                usd: usd.map(|usd| (usd - spent.usd).max(0.0)),
-                ..Budget::default()
-            })
-        });
-        // Of two that were read at the same time the first one counts.
-        let mut meters = self.meters.lock();
-        let known = meters.get(&key.id).filter(|daily| daily.day >= day).cloned();
-        let daily = known.unwrap_or(DailyMeter { day, meter, shared });
-        meters.insert(key.id.clone(), daily.clone());
-        Ok(Some(daily))
+        let limits = Budget { calls, usd, ..Budget::default() };
+        let meter = Arc::new(Meter::shared(limits, Arc::new(budget.clone())));
+        let daily = DailyMeter { day, meter, budget };
+        self.meters.lock().insert(key.id.clone(), daily.clone());
+        Some(daily)
     }
 
     /// The budget of the key for another question; refuses one that is spent. `None` for a key
@@ -87,28 +68,17 @@ impl Allowance {
         self: &Arc<Self>,
         key: Option<&Key>,
     ) -> Result<Option<Arc<Meter>>, Problem> {
-        let Some(key) = key.filter(|key| has_limits(key)) else { return Ok(None) };
-        let known = self.known(key).map(Some);
-        let daily = if let Some(known) = known {
-            known
-        } else {
-            let (own, key) = (Arc::clone(self), key.clone());
-            run_blocking(move || own.daily(&key).map_err(|e| Problem::io(&e))).await?
-        };
-        let Some(daily) = daily else { return Ok(None) };
+        let Some(daily) = key.and_then(|key| self.daily(key)) else { return Ok(None) };
         daily.check().await?;
         Ok(Some(daily.meter))
     }
 
-    /// The budget of the key with this id. A key that was revoked may spend nothing, and neither may
-    /// one of which it cannot be read what it has spent.
+    /// The budget of the key with this id. A key that was revoked may spend nothing.
     pub(crate) fn meter_of_id(&self, id: &str) -> Option<Arc<Meter>> {
-        match self.keys.by_id(id).map(|key| self.daily(&key)) {
-            Some(Ok(daily)) => return daily.map(|daily| daily.meter),
-            Some(Err(e)) => tracing::error!("the usage of the key `{id}` cannot be read: {e}"),
-            None => {}
+        match self.keys.by_id(id) {
+            Some(key) => self.daily(&key).map(|daily| daily.meter),
+            None => Some(Arc::new(Meter::new(Budget { calls: Some(0), ..Budget::default() }))),
         }
-        Some(Arc::new(Meter::new(Budget { calls: Some(0), ..Budget::default() })))
     }
 }
 
@@ -120,10 +90,7 @@ impl DailyMeter {
     /// Refuses a question when the budget is spent.
     async fn check(&self) -> Result<(), Problem> {
         let Budget { calls: most_calls, usd: most_usd, .. } = self.meter.budget();
-        let (calls, usd) = match &self.shared {
-            None => (self.meter.calls(), self.meter.usd()),
-            Some(shared) => used(shared.spent().await?),
-        };
+        let (calls, usd) = used(self.budget.spent().await.map_err(unstored)?);
         if most_calls.is_some_and(|max| calls >= max) || most_usd.is_some_and(|max| usd >= max) {
             let detail = "this key has spent its daily budget";
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)

@@ -1,14 +1,15 @@
-//! The daily budget of a key that several servers spend: it is counted in the database of the base,
-//! where they cannot overspend it together. A call is counted at its worst before it is made, and as
-//! what it was afterwards, so that a crash gives nothing away.
+//! The daily budget of a key: it is counted among the state of the base, where no programs can overspend
+//! it together. A call is counted at its worst before it is made, and as what it was afterwards, so
+//! that a crash gives nothing away.
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
 use halma_core::{Amount, Limit, SharedBudget};
-use halma_engine::SharedSpace;
-use halma_pg::{PgError, Spent};
+use halma_engine::{BaseState, Spent, is_transient};
+use tokio::task::spawn_blocking;
 
 use crate::usage::day_number;
 
@@ -18,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 #[derive(Clone)]
 pub(crate) struct KeyBudget {
-    space: SharedSpace,
+    state: BaseState,
     subject: String,
     day: i32,
 }
@@ -30,31 +31,31 @@ impl fmt::Debug for KeyBudget {
 }
 
 impl KeyBudget {
-    pub(crate) fn new(space: &SharedSpace, key: &str, day: NaiveDate) -> Self {
-        let (space, day) = (space.clone(), day_number(day));
-        Self { space, subject: format!("budget {key}"), day }
+    pub(crate) fn new(state: &BaseState, key: &str, day: NaiveDate) -> Self {
+        let (state, day) = (state.clone(), day_number(day));
+        Self { state, subject: format!("budget {key}"), day }
     }
 
-    /// What all servers have spent of it today.
-    pub(crate) async fn spent(&self) -> Result<Spent, PgError> {
-        let (usage, subject, day) = (self.space.home().usage(), self.subject.clone(), self.day);
-        self.space.run(async move { usage.spent(&subject, day, day).await }).await
+    /// What all programs have spent of it today.
+    pub(crate) async fn spent(&self) -> io::Result<Spent> {
+        let own = self.clone();
+        spawn_blocking(move || own.state.spent(&own.subject, own.day)).await?
     }
 
     /// Adds an amount unless that would pass `most`. Should the connection break, it may be counted
     /// twice, and never not at all.
-    async fn add(&self, spent: Spent, most: Spent) -> Result<bool, PgError> {
-        let (usage, subject, day) = (self.space.home().usage(), self.subject.clone(), self.day);
-        let adding = async move {
-            for _ in 1..ATTEMPTS {
-                match usage.add(&subject, day, spent, most).await {
-                    Err(e) if e.is_transient() => tokio::time::sleep(PAUSE).await,
-                    added => return added,
+    async fn add(&self, spent: Spent, most: Spent) -> io::Result<bool> {
+        for attempt in 1.. {
+            let own = self.clone();
+            let add = move || own.state.add(&own.subject, own.day, spent, most);
+            match spawn_blocking(add).await? {
+                Err(e) if is_transient(&e) && attempt < ATTEMPTS => {
+                    tokio::time::sleep(PAUSE).await;
                 }
+                added => return added,
             }
-            usage.add(&subject, day, spent, most).await
-        };
-        self.space.run(adding).await
+        }
+        Ok(false)
     }
 }
 
@@ -85,7 +86,7 @@ impl SharedBudget for KeyBudget {
             cost_micros: used.cost_micros - taken.cost_micros,
         };
         if difference != Spent::default() {
-            self.space.spend(self.subject.clone(), self.day, difference);
+            self.state.spend(&self.subject, self.day, difference);
         }
     }
 }

@@ -6,7 +6,7 @@ mod prompts;
 
 use std::sync::Arc;
 
-use halma_engine::{Config, SealedEntries, SealedEntry, SharedSpace};
+use halma_engine::{BaseState, Config, Entries, StateEntry};
 use parking_lot::RwLock;
 
 pub(crate) use self::apply::follow_settings;
@@ -21,7 +21,7 @@ pub(crate) const SETTINGS_ENTRIES: &str = "settings";
 const ID: &str = "all";
 
 pub(crate) struct SharedSettings {
-    entries: SealedEntries,
+    entries: Entries,
     known: RwLock<KnownSettings>,
 }
 
@@ -34,8 +34,8 @@ pub(crate) struct KnownSettings {
 }
 
 impl SharedSettings {
-    pub(crate) fn open(space: &SharedSpace) -> Result<Self, Problem> {
-        let entries = SealedEntries::new(space, SETTINGS_ENTRIES, SETTINGS_ENTRIES)?;
+    pub(crate) fn open(state: &BaseState) -> Result<Self, Problem> {
+        let entries = state.entries_with_words(SETTINGS_ENTRIES, SETTINGS_ENTRIES)?;
         let settings = Self { entries, known: RwLock::default() };
         settings.refresh()?;
         Ok(settings)
@@ -49,7 +49,7 @@ impl SharedSettings {
     /// Reads what other servers have changed. Waits for the database.
     pub(crate) fn refresh(&self) -> Result<(), Problem> {
         let changed = self.entries.changed_since(self.known().version).map_err(unstored)?;
-        let Some(SealedEntry { version, bytes, .. }) = changed.into_iter().next_back() else {
+        let Some(StateEntry { version, bytes, .. }) = changed.into_iter().next_back() else {
             return Ok(());
         };
         let read = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();

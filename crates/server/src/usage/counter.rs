@@ -108,7 +108,7 @@ impl WorkCount {
         let counts = UsageCounts::from_total(more, 0);
         if counts != UsageCounts::default() || exact.is_some() {
             let (key, strategy) = (&self.under.0, self.under.1);
-            self.usage.add(UsageKey::today(key, strategy), counts);
+            self.usage.add(&UsageKey::today(key, strategy), counts);
         }
     }
 

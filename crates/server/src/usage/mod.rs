@@ -1,25 +1,18 @@
-//! Usage of questions and builds by day, key and strategy: in a file of the workspace, or, of one that
-//! is shared, in its database.
+//! Usage of questions and builds by day, key and strategy.
 mod counter;
-mod database;
-mod file;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chrono::{NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use halma_core::UsageTotal;
-use halma_engine::SharedSpace;
+use halma_engine::{BaseState, Spent, SpentOn};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub(crate) use self::counter::UsageCounter;
-use self::database::DatabaseUsage;
-pub(crate) use self::database::day_number;
-use self::file::FileUsage;
+use crate::builds::unstored;
 use crate::problem::Problem;
-use crate::workspace::Purpose;
 
 /// How usage is grouped.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
@@ -92,37 +85,44 @@ pub(crate) struct UsageLine {
 /// What has been used, by what it is counted under.
 type Sums = BTreeMap<UsageKey, UsageCounts>;
 
+/// A row has three sums, so that what is counted takes two: calls, prompt tokens and money; and
+/// questions, completion tokens and cached calls.
+const FIRST: &str = "usage-1";
+const SECOND: &str = "usage-2";
+
+/// What is used in a workspace, counted among the state of its base.
 pub(crate) struct Usage {
-    kept: UsageStorage,
+    state: BaseState,
     /// Set when the workspace is removed: nothing is written any more.
     closed: AtomicBool,
 }
 
-enum UsageStorage {
-    File(FileUsage),
-    Database(DatabaseUsage),
-}
-
 impl Usage {
-    /// The usage of the workspace in this folder, or in this database.
-    pub(crate) fn open(
-        (dir, purpose): (&Path, Purpose),
-        shared: Option<&SharedSpace>,
-    ) -> std::io::Result<Self> {
-        let kept = match shared {
-            Some(space) => UsageStorage::Database(DatabaseUsage::new(space)),
-            None => UsageStorage::File(FileUsage::open(dir, purpose)?),
-        };
-        Ok(Self { kept, closed: AtomicBool::new(false) })
+    pub(crate) fn new(state: &BaseState) -> Self {
+        Self { state: state.clone(), closed: AtomicBool::new(false) }
     }
 
     /// Counts usage. What cannot be written is logged.
-    pub(crate) fn add(&self, key: UsageKey, counts: UsageCounts) {
-        let closed = self.closed.load(Ordering::Acquire);
-        match &self.kept {
-            UsageStorage::File(file) => file.add(key, counts, closed),
-            UsageStorage::Database(database) if !closed => database.add(&key, counts),
-            UsageStorage::Database(_) => {}
+    pub(crate) fn add(&self, key: &UsageKey, counts: UsageCounts) {
+        if self.closed.load(Ordering::Acquire) {
+            return;
+        }
+        let day = day_number(key.day);
+        let first = Spent {
+            calls: whole(counts.calls),
+            tokens: whole(counts.prompt_tokens),
+            cost_micros: micros(counts.usd),
+        };
+        let second = Spent {
+            calls: whole(counts.questions),
+            tokens: whole(counts.completion_tokens),
+            cost_micros: whole(counts.cached),
+        };
+        for (kind, spent) in [(FIRST, first), (SECOND, second)] {
+            if spent != Spent::default() {
+                let subject = format!("{kind} {} {}", key.key, key.strategy);
+                self.state.spend(&subject, day, spent);
+            }
         }
     }
 
@@ -131,16 +131,23 @@ impl Usage {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// Blocks the thread where it is in a database.
+    fn sums(&self) -> std::io::Result<Sums> {
+        let mut sums = Sums::new();
+        for line in self.state.used()? {
+            if let Some((key, counts)) = read(&line) {
+                sums.entry(key).or_default().add(counts);
+            }
+        }
+        Ok(sums)
+    }
+
+    /// Blocks the thread.
     pub(crate) fn grouped(
         &self,
         by: GroupBy,
         only: Option<&str>,
     ) -> Result<Vec<UsageLine>, Problem> {
-        let sums = match &self.kept {
-            UsageStorage::File(file) => file.sums(),
-            UsageStorage::Database(database) => database.sums()?,
-        };
+        let sums = self.sums().map_err(unstored)?;
         let mut groups = BTreeMap::<String, UsageCounts>::new();
         for (key, counts) in sums.iter().filter(|(key, _)| only.is_none_or(|id| key.key == id)) {
             let name = match by {
@@ -154,20 +161,54 @@ impl Usage {
     }
 }
 
-/// What the files of some workspaces say that a key has used on a day. In a database its budget is
-/// counted as it is spent, and not by this.
-pub(crate) fn key_usage(
-    folders: &[PathBuf],
-    (id, day): (&str, NaiveDate),
-) -> std::io::Result<UsageCounts> {
-    let mut sum = UsageCounts::default();
-    for folder in folders {
-        let own = |(key, _): &(UsageKey, _)| key.key == id && key.day == day;
-        for (_, counts) in file::read(folder)?.into_iter().filter(own) {
-            sum.add(counts);
-        }
-    }
-    Ok(sum)
+/// What a row counts; `None` for what is not usage of questions and builds.
+fn read(line: &SpentOn) -> Option<(UsageKey, UsageCounts)> {
+    let mut parts = line.subject.splitn(3, ' ');
+    let (kind, key, strategy) = (parts.next()?, parts.next()?, parts.next()?);
+    let Spent { calls, tokens, cost_micros } = line.spent;
+    let counts = match kind {
+        FIRST => UsageCounts {
+            calls: count(calls),
+            prompt_tokens: count(tokens),
+            usd: dollars(cost_micros),
+            ..UsageCounts::default()
+        },
+        SECOND => UsageCounts {
+            questions: count(calls),
+            completion_tokens: count(tokens),
+            cached: count(cost_micros),
+            ..UsageCounts::default()
+        },
+        _ => return None,
+    };
+    let day = DateTime::UNIX_EPOCH
+        .date_naive()
+        .checked_add_signed(TimeDelta::try_days(line.day.into())?)?;
+    Some((UsageKey { day, key: key.to_owned(), strategy: strategy.to_owned() }, counts))
+}
+
+/// Days since 1970-01-01.
+pub(crate) fn day_number(day: NaiveDate) -> i32 {
+    let since = day.signed_duration_since(DateTime::UNIX_EPOCH.date_naive());
+    i32::try_from(since.num_days()).unwrap_or(i32::MAX)
+}
+
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn count(whole: i64) -> u64 {
+    u64::try_from(whole).unwrap_or_default()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "amounts stay far below 2^63 millionths")]
+fn micros(usd: f64) -> i64 {
+    (usd * 1e6).round() as i64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "amounts stay far below 2^52 millionths")]
+fn dollars(micros: i64) -> f64 {
+    micros as f64 / 1e6
 }
 
 #[cfg(test)]
@@ -175,54 +216,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usage_survives_a_restart_and_a_truncated_line_is_skipped() {
+    fn usage_of_two_programs_is_summed_and_survives_a_restart() {
         let dir = tempfile::tempdir().unwrap();
-        let usage = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
-        let counts = UsageCounts { questions: 1, calls: 2, usd: 0.5, ..UsageCounts::default() };
+        let open = || Usage::new(&BaseState::of_folder(dir.path()));
+        let counts = UsageCounts {
+            questions: 1,
+            calls: 2,
+            cached: 1,
+            prompt_tokens: 30,
+            completion_tokens: 4,
+            usd: 0.5,
+        };
+        let (server, command) = (open(), open());
         for strategy in ["naive", "kar3", "naive"] {
-            usage.add(UsageKey::today("k", strategy), counts);
+            server.add(&UsageKey::today("k", strategy), counts);
         }
-        let path = dir.path().join("usage.jsonl");
-        // Another process next to the server leaves its file alone.
-        let before = std::fs::read_to_string(&path).unwrap();
-        Usage::open((dir.path(), Purpose::Answer), None).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, format!("{text}{}", &text[..30])).unwrap();
-        let again = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
-        let lines = again.grouped(GroupBy::Strategy, None).unwrap();
-        assert_eq!(lines.len(), 2);
-        let naive = &lines[1];
-        let counts = (naive.counts.questions, naive.counts.usd);
-        assert_eq!((naive.group.as_str(), counts), ("naive", (2, 1.0)));
-        let folders = [dir.path().to_owned(), dir.path().join("none")];
-        assert_eq!(key_usage(&folders, ("k", Utc::now().date_naive())).unwrap().calls, 6);
-        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
-    }
-
-    #[test]
-    fn damaged_lines_are_kept_in_a_file_of_their_own_and_the_others_are_summed() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("usage.jsonl");
-        let counts = UsageCounts { calls: 2, ..UsageCounts::default() };
-        let usage = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
-        usage.add(UsageKey::today("k", "naive"), counts);
-        let line = std::fs::read(&path).unwrap();
-        std::fs::write(&path, [&line[..], b"\xff\0?\n", &line[..]].concat()).unwrap();
-        let folders = [dir.path().to_owned()];
-        let today = Utc::now().date_naive();
-        assert_eq!(key_usage(&folders, ("k", today)).unwrap().calls, 4);
-        let again = Usage::open((dir.path(), Purpose::Serve), None).unwrap();
-        assert_eq!(again.grouped(GroupBy::Key, None).unwrap()[0].counts.calls, 4);
-        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
-        assert_eq!(std::fs::read(dir.path().join("usage.damaged.jsonl")).unwrap(), b"\xff\0?\n");
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_read_is_not_taken_for_no_usage() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(dir.path().join("usage.jsonl")).unwrap();
-        let folders = [dir.path().to_owned()];
-        assert!(key_usage(&folders, ("k", Utc::now().date_naive())).is_err());
+        command.add(&UsageKey::today("other", "naive"), counts);
+        server.close();
+        server.add(&UsageKey::today("k", "naive"), counts);
+        let again = open();
+        let lines = again.grouped(GroupBy::Strategy, Some("k")).unwrap();
+        let mut twice = counts;
+        twice.add(counts);
+        let told: Vec<_> = lines.iter().map(|line| (line.group.as_str(), line.counts)).collect();
+        assert_eq!(told, [("kar3", counts), ("naive", twice)]);
+        assert_eq!(again.grouped(GroupBy::Day, None).unwrap()[0].counts.calls, 8);
     }
 }

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 pub(crate) use freshness::{Freshness, has_changed};
 pub(crate) use overview::Overview;
 pub use workspaces::has_workspace;
-pub(crate) use workspaces::{DEFAULT, Workspaces, folders};
+pub(crate) use workspaces::{DEFAULT, Workspaces};
 
 use crate::builds::{Builds, Mark};
 use crate::evaluation_runs::EvaluationRuns;
@@ -100,13 +100,13 @@ impl Workspace {
         if is_server && engine.shared().is_none() {
             remove_orphaned_fields(name, &engine);
         }
-        let builds = match engine.shared() {
-            _ if !is_server => Builds::unserved().map_err(failed)?,
-            Some(space) => Builds::shared(space, server, mark)?,
-            None => Builds::open(dir).map_err(failed)?,
+        let builds = if is_server {
+            Builds::open(engine.state(), server, mark)?
+        } else {
+            Builds::unserved()
         };
-        let evaluation_runs = Arc::new(EvaluationRuns::open(dir, engine.shared())?);
-        let usage = Usage::open((dir, purpose), engine.shared()).map_err(failed)?;
+        let evaluation_runs = Arc::new(EvaluationRuns::open(engine.state(), purpose)?);
+        let usage = Usage::new(engine.state());
         let id = engine.base().id().map_err(|e| Problem::internal(&e))?;
         let freshness = engine.shared().map(|space| Arc::new(Freshness::new(space)));
         Ok(Self {

@@ -98,7 +98,7 @@ impl Workspaces {
         (accounts, shared): (BuildAccounts, Option<Arc<SharedSettings>>),
         (purpose, most_open): (Purpose, usize),
     ) -> Result<Self, Problem> {
-        let marks = engine.shared().map(Marks::new);
+        let marks = engine.shared().map(|_| Marks::new(engine.state()));
         let marks = marks.filter(|_| purpose == Purpose::Serve);
         let continuing = marks.map(|marks| Arc::new(Continuing::new(marks)));
         let root = Arc::new(Workspace::open((DEFAULT, purpose), dir, engine, None)?);
@@ -153,7 +153,7 @@ impl Workspaces {
             let (engine, name, dir) = (self.root.engine(), name.to_owned(), dir.clone());
             let mark = self.mark_of(&dir);
             let (is_shared, purpose) = (self.shared.is_some(), self.purpose);
-            let keys = self.accounts.allowance.keys().file().clone();
+            let keys = self.accounts.allowance.keys().stored().clone();
             let closed = self.closed.clone();
             let open = move || {
                 if is_shared {
@@ -279,7 +279,7 @@ impl Workspaces {
     async fn revoke_keys(&self, name: &str) -> Result<(), Problem> {
         let (keys, name) = (Arc::clone(self.accounts.allowance.keys()), name.to_owned());
         run_blocking(move || {
-            keys.file().revoke_all_of(&name)?;
+            keys.stored().revoke_all_of(&name)?;
             keys.reload();
             Ok(())
         })

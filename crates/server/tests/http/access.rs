@@ -2,7 +2,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{Duration, Utc};
-use halma_server::{KeyFile, Scope};
+use halma_server::{ApiKeys, Scope};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -133,7 +133,7 @@ async fn no_route_accepts_an_invalid_key_or_one_without_the_scope() {
     let world = World::start().await;
     let all = world.key(&Scope::ALL, "default");
     good_workspace(&world, &all, "other").await;
-    let file = KeyFile::for_base(world.dir.path());
+    let file = ApiKeys::for_base(world.dir.path());
     let (revoked, revoked_text) = file.create(new_key(&Scope::ALL, "default")).unwrap();
     file.revoke(&revoked.id).unwrap();
     let mut expired = new_key(&Scope::ALL, "default");

@@ -1,6 +1,7 @@
 //! Builds: paused, resumed, cancelled, continued after a restart.
 use std::time::Duration;
 
+use halma_engine::BaseState;
 use halma_server::Scope;
 use halma_testkit::double::{Behaviour, Double, atomizer};
 use serde_json::{Value, json};
@@ -19,8 +20,8 @@ async fn an_interrupted_build_continues_after_a_restart() {
     let build = json!({"id": "019abc", "state": "running", "uploads": null, "key": null,
         "created": "2026-11-20T10:00:00Z", "started": "2026-11-20T10:00:01Z", "finished": null,
         "report": null, "error": null});
-    std::fs::write(dir.path().join("builds/019abc.json"), build.to_string()).unwrap();
-    std::fs::write(dir.path().join("builds/half.json"), "{").unwrap();
+    let builds = BaseState::of_folder(dir.path()).entries("build");
+    builds.put("019abc", 0, build.to_string().as_bytes()).unwrap();
     let world = World::over(dir, Setup { config: config(), library: false }).await;
     let done = world.wait_for_build("019abc").await;
     assert_eq!((&done["state"], &done["report"]["documents_new"]), (&json!("done"), &json!(1)));
@@ -248,8 +249,8 @@ async fn what_a_build_uses_is_counted_before_it_ends() {
     world.upload(&files).await;
     let build = world.post_json("/api/v1/builds", &json!({})).await;
     // As it is there for a server that is started after this one was killed.
-    let usage = world.dir.path().join("usage.jsonl");
-    let is_counted = || std::fs::read_to_string(&usage).is_ok_and(|text| text.contains("index"));
+    let state = BaseState::of_folder(world.dir.path());
+    let is_counted = || state.used().unwrap().iter().any(|used| used.subject.contains("index"));
     until("the usage", is_counted).await;
     let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
     assert_eq!(world.get_json(&path).await["state"], "running");
@@ -277,8 +278,8 @@ async fn a_call_that_ends_after_its_build_was_paused_is_counted_by_what_it_used(
     until("the call", || double.chat_calls() == 1).await;
     let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
     assert_eq!(world.post_json(&format!("{path}/pause"), &json!({})).await["state"], "paused");
-    let usage = world.dir.path().join("usage.jsonl");
-    let is_counted = || std::fs::read_to_string(&usage).is_ok_and(|text| text.contains("index"));
+    let state = BaseState::of_folder(world.dir.path());
+    let is_counted = || state.used().unwrap().iter().any(|used| used.subject.contains("index"));
     until("the usage", is_counted).await;
     let shown = world.get_json("/api/v1/usage?by=strategy").await;
     assert_eq!(shown[0]["calls"], 1, "{shown}");

@@ -1,6 +1,7 @@
 //! Documents: uploaded, listed, read, deleted.
 use std::io::{Read as _, Write as _};
 
+use halma_engine::BaseState;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -49,14 +50,18 @@ async fn an_upload_is_queued_built_read_and_deleted_with_its_traces() {
     let answered = world.post_json("/api/v1/ask", &ask).await;
     assert_eq!(answered["answer"]["text"], "1902", "{answered}");
     let trace = format!("/api/v1/traces/{}", answered["id"].as_str().unwrap());
-    let traces = world.dir.path().join("traces");
-    let file = traces.join(format!("{}.jsonl", answered["id"].as_str().unwrap()));
-    until("the trace", || file.exists()).await;
+    let stored = BaseState::of_folder(world.dir.path()).entries("trace");
+    let id_of_trace = answered["id"].as_str().unwrap();
+    until("the trace", || stored.get(id_of_trace).unwrap().is_some()).await;
     let path = format!("/api/v1/documents/{id}");
     let removed = good(world.request(Method::DELETE, &path).send().await.unwrap()).await;
     assert!(removed["removed"]["chunk"].as_u64().unwrap() > 0);
     assert_eq!(world.get(&path).await.status(), 404);
     assert_eq!(world.get(&trace).await.status(), 404);
+    for file in ["state.db", "state.db-wal"] {
+        let bytes = std::fs::read(world.dir.path().join(file)).unwrap();
+        assert!(!bytes.windows(11).any(|window| window == b"Skell Light"), "{file}");
+    }
     assert!(!world.dir.path().join("files/lights").exists());
     assert_eq!(names(&world.get_json("/api/v1/documents?query=skell").await).len(), 0);
     world.stop().await;

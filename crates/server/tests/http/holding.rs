@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use halma_engine::{Config, ModelConfig};
-use halma_server::{KeyFile, Scope, ServeError, ServerLock};
+use halma_server::{ApiKeys, Scope, ServeError, ServerLock};
 use halma_testkit::double::{Behaviour, Double};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -187,7 +187,7 @@ async fn revoking_a_key_stops_its_build_and_what_it_has_cost_is_counted() {
     }));
     let world = asking(&double, false).await;
     let admin = world.key(&Scope::ALL, "default");
-    let (kept, key) = KeyFile::for_base(world.dir.path())
+    let (kept, key) = ApiKeys::for_base(world.dir.path())
         .create(new_key(&[Scope::Write, Scope::Ask], "default"))
         .unwrap();
     let files: Vec<(String, Vec<u8>)> = (0..60)
@@ -202,7 +202,7 @@ async fn revoking_a_key_stops_its_build_and_what_it_has_cost_is_counted() {
     let start = world.request(Method::POST, "/api/v1/builds").bearer_auth(&key).json(&json!({}));
     let build = good(start.send().await.unwrap()).await;
     until("some calls", || double.chat_calls() > 2).await;
-    KeyFile::for_base(world.dir.path()).revoke(&kept.id).unwrap();
+    ApiKeys::for_base(world.dir.path()).revoke(&kept.id).unwrap();
     let get = |path: String| world.request(Method::GET, &path).bearer_auth(&admin);
     let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
     let mut ended = Value::Null;

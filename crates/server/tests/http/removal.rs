@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use halma_server::{KeyFile, Scope};
+use halma_server::{ApiKeys, Scope};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -149,10 +149,10 @@ async fn an_evaluation_ends_with_its_key_and_with_its_workspace() {
     let questions = "{\"question\": \"When was Orrin Light lit?\", \"answers\": [\"1871\"]}\n";
     let new = json!({"name": "towers", "questions": questions, "strategies": ["cot"]});
     let (kept, key) =
-        KeyFile::for_base(world.dir.path()).create(new_key(&Scope::ALL, "default")).unwrap();
+        ApiKeys::for_base(world.dir.path()).create(new_key(&Scope::ALL, "default")).unwrap();
     good(request(Method::POST, path, &key).json(&new).send().await.unwrap()).await;
     until("a call to the model", || double.in_flight() == 1).await;
-    KeyFile::for_base(world.dir.path()).revoke(&kept.id).unwrap();
+    ApiKeys::for_base(world.dir.path()).revoke(&kept.id).unwrap();
     until("the end of the call", || double.in_flight() == 0).await;
     let mut run = Value::Null;
     for _ in 0..400 {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use halma_engine::{Config, EmbedderKind, Engine, EngineError, IndexOptions, KbError, Loaded};
-use halma_server::{KeyFile, NewKey, Reloader, Scope, ServeOptions, Server, ServerLock};
+use halma_server::{ApiKeys, NewKey, Reloader, Scope, ServeOptions, Server, ServerLock};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -192,7 +192,7 @@ pub(crate) fn new_key(scopes: &[Scope], workspace: &str) -> NewKey {
 }
 
 pub(crate) fn key(dir: &Path, scopes: &[Scope], workspace: &str) -> String {
-    KeyFile::for_base(dir).create(new_key(scopes, workspace)).unwrap().1
+    ApiKeys::for_base(dir).create(new_key(scopes, workspace)).unwrap().1
 }
 
 /// The JSON of a response that succeeded.

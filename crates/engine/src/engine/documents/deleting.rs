@@ -95,7 +95,7 @@ impl Engine {
         files: &[String],
         delete: impl FnOnce() -> Result<Deleted, KbError>,
     ) -> Result<Deleted, EngineError> {
-        if let Some(space) = &self.shared {
+        if let Some(space) = self.shared() {
             // Nothing is deleted, and soon refused, while the database is away.
             let home = space.home().clone();
             space.wait(async move { home.marks().await })?;

@@ -99,7 +99,7 @@ impl Engine {
 
     /// The calls that workers do for this base, if it is shared.
     fn ledger(&self) -> Result<Option<Ledger>, EngineError> {
-        let (Some(space), Some(address)) = (&self.shared, self.place.address()) else {
+        let (Some(space), Some(address)) = (self.shared(), self.place.address()) else {
             return Ok(None);
         };
         Ledger::open(space, keys_of(address)?).map(Some)

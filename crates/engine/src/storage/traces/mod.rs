@@ -1,7 +1,5 @@
 //! Traces of answered questions: each can be deleted together with the documents that it quotes.
-//! They are in the folder of the base, or, of a base that is shared, in its database.
-mod database;
-mod folder;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod writing;
@@ -14,16 +12,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use halma_core::{Answer, Trace, UsageTotal};
 use serde::{Deserialize, Serialize};
 
-use self::database::DatabaseTraces;
-use self::folder::FolderTraces;
+use self::stored::StoredTraces;
 use self::writing::WritingTraces;
 use crate::error::EngineError;
-use crate::shared::SharedSpace;
+use crate::storage::state::BaseState;
 
 /// No question takes longer; older deletions are forgotten.
 const LONGEST_QUESTION: TimeDelta = TimeDelta::days(2);
 
-/// What a list shows of a question: the first line of its file.
+/// What a list shows of a question.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TraceHead {
@@ -60,23 +57,12 @@ pub struct TraceBody {
 }
 
 /// The traces of one knowledge base, oldest first.
-#[derive(Debug)]
 pub struct TraceStore {
     dir: PathBuf,
     /// Whether any trace is retained.
     retains: bool,
     writing: WritingTraces,
-    kept: Box<dyn TraceStorage>,
-}
-
-/// Where traces are kept. A file or an entry appears whole or not at all.
-trait TraceStorage: fmt::Debug + Send + Sync {
-    fn close(&self);
-    fn store(&self, trace: &StoredTrace) -> std::io::Result<()>;
-    fn list(&self, page: &Page<'_>) -> Vec<TraceHead>;
-    fn get(&self, id: &str) -> Option<StoredTrace>;
-    fn remove(&self, id: &str) -> std::io::Result<bool>;
-    fn forget(&self, documents: &[String]) -> std::io::Result<()>;
+    stored: StoredTraces,
 }
 
 /// Which heads are listed.
@@ -87,30 +73,22 @@ struct Page<'a> {
 }
 
 impl TraceStore {
-    /// The traces of the base in `base_dir`; more than `limit` are not retained. Reads nothing yet.
-    pub(crate) fn new(base_dir: &Path, limit: usize) -> Self {
-        let kept = FolderTraces::new(base_dir, limit);
-        Self::with(kept.dir().to_owned(), limit, Box::new(kept))
-    }
-
-    /// The traces of a base that is shared, for all its machines.
-    pub(crate) fn shared(
+    /// The traces of the base in `base_dir`, or with its replica there; more than `limit` are not
+    /// retained. Reads nothing yet.
+    pub(crate) fn new(
         base_dir: &Path,
-        space: &SharedSpace,
+        state: &BaseState,
         limit: usize,
     ) -> Result<Self, EngineError> {
-        let kept = DatabaseTraces::new(space, limit)?;
-        Ok(Self::with(base_dir.to_owned(), limit, Box::new(kept)))
-    }
-
-    fn with(dir: PathBuf, limit: usize, kept: Box<dyn TraceStorage>) -> Self {
-        Self { dir, retains: limit > 0, writing: WritingTraces::default(), kept }
+        let stored = StoredTraces::new(state, limit)?;
+        let (dir, writing) = (base_dir.to_owned(), WritingTraces::default());
+        Ok(Self { dir, retains: limit > 0, writing, stored })
     }
 
     /// Stores nothing from now on, because the base is removed.
     pub fn close(&self) {
         self.writing.close();
-        self.kept.close();
+        self.stored.close();
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -139,10 +117,10 @@ impl TraceStore {
         if !self.writing.holds(id) {
             return Ok(());
         }
-        let stored = self.kept.store(trace);
+        let stored = self.stored.store(trace);
         if !self.writing.remove(id) {
             // It was deleted while it was written.
-            self.kept.remove(id)?;
+            self.stored.remove(id)?;
         }
         stored
     }
@@ -157,9 +135,9 @@ impl TraceStore {
         let page = Page { after, limit, filter: &filter };
         let mut heads = self.writing.heads(&page);
         if heads.is_empty() {
-            return self.kept.list(&page);
+            return self.stored.list(&page);
         }
-        heads.extend(self.kept.list(&page));
+        heads.extend(self.stored.list(&page));
         heads.sort_by(|a, b| b.id.cmp(&a.id));
         heads.dedup_by(|a, b| a.id == b.id);
         heads.truncate(limit);
@@ -171,7 +149,7 @@ impl TraceStore {
         if !is_id(id) {
             return None;
         }
-        self.writing.get(id).or_else(|| self.kept.get(id))
+        self.writing.get(id).or_else(|| self.stored.get(id))
     }
 
     /// Whether there was a trace to remove.
@@ -180,13 +158,13 @@ impl TraceStore {
             return Ok(false);
         }
         let was_being_written = self.writing.remove(id);
-        Ok(self.kept.remove(id)? || was_being_written)
+        Ok(self.stored.remove(id)? || was_being_written)
     }
 
     /// Removes the traces that quote any of these documents.
     pub(crate) fn forget(&self, documents: &[String]) -> std::io::Result<()> {
         self.writing.forget(documents);
-        self.kept.forget(documents)
+        self.stored.forget(documents)
     }
 }
 

@@ -1,6 +1,5 @@
 use chrono::Utc;
 
-use super::folder::FOLDER;
 use super::*;
 
 fn trace(id: &str, document: &str) -> StoredTrace {
@@ -21,6 +20,10 @@ fn trace(id: &str, document: &str) -> StoredTrace {
     StoredTrace { head, body: TraceBody { answer: None, trace: Trace::default() } }
 }
 
+fn open(dir: &Path, limit: usize) -> TraceStore {
+    TraceStore::new(dir, &BaseState::of_folder(dir), limit).unwrap()
+}
+
 fn put(traces: &TraceStore, trace: StoredTrace) -> std::io::Result<()> {
     let trace = Arc::new(trace);
     traces.begin(&trace);
@@ -34,12 +37,12 @@ fn ids(traces: &TraceStore) -> Vec<String> {
 #[test]
 fn the_newest_are_retained_and_read_again() {
     let dir = tempfile::tempdir().unwrap();
-    let traces = TraceStore::new(dir.path(), 2);
+    let traces = open(dir.path(), 2);
     for id in ["a1", "a2", "a3"] {
         put(&traces, trace(id, "x.md")).unwrap();
     }
     assert_eq!(ids(&traces), ["a3", "a2"]);
-    let reopened = TraceStore::new(dir.path(), 2);
+    let reopened = open(dir.path(), 2);
     assert_eq!(ids(&reopened), ["a3", "a2"]);
     assert_eq!(reopened.list(Some("a3"), 9, |_| true).len(), 1);
     assert_eq!(reopened.get("a2").unwrap().head.question, "Who?");
@@ -49,15 +52,14 @@ fn the_newest_are_retained_and_read_again() {
 #[test]
 fn two_processes_see_and_limit_the_traces_of_each_other() {
     let dir = tempfile::tempdir().unwrap();
-    let (server, command) = (TraceStore::new(dir.path(), 2), TraceStore::new(dir.path(), 2));
+    let (server, command) = (open(dir.path(), 2), open(dir.path(), 2));
     put(&server, trace("a1", "x.md")).unwrap();
     assert_eq!(ids(&server), ["a1"]);
     put(&command, trace("a2", "x.md")).unwrap();
     assert_eq!(ids(&server), ["a2", "a1"]);
     put(&command, trace("a3", "y.md")).unwrap();
-    // The oldest file is gone already, which is not an error.
     put(&server, trace("a4", "y.md")).unwrap();
-    assert_eq!(ids(&server), ["a4", "a3", "a2"]);
+    assert_eq!(ids(&server), ["a4", "a3"]);
     put(&server, trace("a5", "y.md")).unwrap();
     assert_eq!(ids(&server), ["a5", "a4"]);
     assert_eq!(ids(&command), ["a5", "a4"]);
@@ -68,12 +70,13 @@ fn two_processes_see_and_limit_the_traces_of_each_other() {
 #[test]
 fn a_trace_that_quotes_a_document_is_deleted_with_it() {
     let dir = tempfile::tempdir().unwrap();
-    let traces = TraceStore::new(dir.path(), 9);
+    let traces = open(dir.path(), 9);
     put(&traces, trace("a1", "x.md")).unwrap();
     put(&traces, trace("a2", "y.md")).unwrap();
-    TraceStore::new(dir.path(), 9).forget(&["x.md".into()]).unwrap();
+    open(dir.path(), 9).forget(&["x.md".into()]).unwrap();
     assert_eq!(ids(&traces), ["a2"]);
-    assert_eq!(std::fs::read_dir(dir.path().join(FOLDER)).unwrap().count(), 1);
+    let bytes = std::fs::read(dir.path().join("state.db")).unwrap();
+    assert!(!bytes.windows(4).any(|window| window == b"x.md"));
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn ids_sort_by_time_and_differ() {
 #[test]
 fn a_question_that_began_before_a_deletion_leaves_no_trace_of_the_document() {
     let dir = tempfile::tempdir().unwrap();
-    let traces = TraceStore::new(dir.path(), 9);
+    let traces = open(dir.path(), 9);
     let (before, other) = (trace("a1", "x.md"), trace("a2", "y.md"));
     traces.forget(&["x.md".into()]).unwrap();
     let mut after = trace("a3", "x.md");
@@ -101,7 +104,7 @@ fn a_removed_base_does_not_come_back_and_its_name_is_free() {
     let dir = tempfile::tempdir().unwrap();
     let base = dir.path().join("base");
     std::fs::create_dir(&base).unwrap();
-    let traces = TraceStore::new(&base, 9);
+    let traces = open(&base, 9);
     std::fs::remove_dir(&base).unwrap();
     assert!(put(&traces, trace("a1", "x.md")).is_err() && !base.exists());
     traces.close();
@@ -111,30 +114,9 @@ fn a_removed_base_does_not_come_back_and_its_name_is_free() {
 }
 
 #[test]
-fn what_a_killed_process_left_goes_with_the_next_deletion() {
-    let dir = tempfile::tempdir().unwrap();
-    let traces = TraceStore::new(dir.path(), 9);
-    put(&traces, trace("a1", "x.md")).unwrap();
-    put(&traces, trace("a4", "x.md")).unwrap();
-    let file = |name: &str| dir.path().join(FOLDER).join(name);
-    let whole = std::fs::read_to_string(file("a4.jsonl")).unwrap();
-    std::fs::write(file("a2.jsonl"), &whole[..20]).unwrap();
-    // One whose end is missing is listed by its head, and one of another version left alone.
-    std::fs::write(file("a4.jsonl"), &whole[..whole.len() - 2]).unwrap();
-    std::fs::write(file("a5.jsonl"), "{\"version\": 9}\n{}\n").unwrap();
-    assert_eq!(ids(&traces).len(), 2);
-    assert!(traces.get("a2").is_none() && traces.get("a4").is_none());
-    traces.forget(&["y.md".into()]).unwrap();
-    let left = ["a1.jsonl", "a2.jsonl", "a4.jsonl", "a5.jsonl"].map(|n| file(n).exists());
-    assert_eq!(left, [true, false, true, true]);
-    traces.forget(&["x.md".into()]).unwrap();
-    assert!(!file("a4.jsonl").exists() && file("a5.jsonl").exists());
-}
-
-#[test]
 fn a_trace_is_found_listed_and_deleted_before_it_is_written() {
     let dir = tempfile::tempdir().unwrap();
-    let traces = TraceStore::new(dir.path(), 9);
+    let traces = open(dir.path(), 9);
     put(&traces, trace("a1", "x.md")).unwrap();
     let begun = ["a2", "a3", "a4", "a5"].map(|id| Arc::new(trace(id, &format!("{id}.md"))));
     for trace in &begun {
@@ -155,8 +137,8 @@ fn a_trace_is_found_listed_and_deleted_before_it_is_written() {
         traces.store(trace).unwrap();
     }
     assert_eq!(ids(&traces), ["a5", "a4"]);
-    assert_eq!(ids(&TraceStore::new(dir.path(), 9)), ["a5", "a4"]);
-    let none = TraceStore::new(dir.path(), 0);
+    assert_eq!(ids(&open(dir.path(), 9)), ["a5", "a4"]);
+    let none = open(dir.path(), 0);
     none.begin(&begun[0]);
     assert!(none.get("a2").is_none());
 }

@@ -1,13 +1,12 @@
 //! Traces of questions that are answered and not stored yet: they are found, listed and deleted like
 //! those that are.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 
-use super::folder::Deletions;
-use super::{Page, StoredTrace, TraceHead};
+use super::{LONGEST_QUESTION, Page, StoredTrace, TraceHead};
 
 #[derive(Debug, Default)]
 pub(super) struct WritingTraces(Mutex<State>);
@@ -17,6 +16,27 @@ struct State {
     /// What must not be found: a deletion may come between the question and its end.
     deletions: Deletions,
     traces: BTreeMap<String, Arc<StoredTrace>>,
+}
+
+/// What must not be found any more.
+#[derive(Debug, Default)]
+struct Deletions {
+    /// Documents with the time of their last deletion: a question that began before may quote them.
+    documents: HashMap<String, DateTime<Utc>>,
+    /// The base itself is removed.
+    closed: bool,
+}
+
+impl Deletions {
+    fn add(&mut self, documents: &[String], at: DateTime<Utc>) {
+        self.documents.retain(|_, before| at - *before < LONGEST_QUESTION);
+        self.documents.extend(documents.iter().map(|name| (name.clone(), at)));
+    }
+
+    fn forbid(&self, head: &TraceHead) -> bool {
+        let deleted = |name: &String| self.documents.get(name).is_some_and(|at| head.at <= *at);
+        self.closed || head.documents.iter().any(deleted)
+    }
 }
 
 impl WritingTraces {

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
+use crate::builds::unstored;
 use crate::json::{JsonBody, Part};
 use crate::keys::{Key, KeysError, NewKey};
 use crate::limits::blocking::run_blocking;
@@ -29,7 +30,7 @@ pub(crate) async fn list(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
 ) -> Result<Json<Items<Key>>, Problem> {
-    run_blocking(move || Ok(Json(Items::whole(app.keys.file().list()?)))).await
+    run_blocking(move || Ok(Json(Items::whole(app.keys.stored().list()?)))).await
 }
 
 /// Create a key. From the first key on, every request requires one.
@@ -50,7 +51,7 @@ pub(crate) async fn create(
             return Err(Problem::unfit("the key would have expired already")
                 .hint("give `expires` a time to come, or omit it"));
         }
-        let (info, key) = app.keys.file().create(new)?;
+        let (info, key) = app.keys.stored().create(new)?;
         app.keys.reload();
         Ok((StatusCode::CREATED, Json(CreatedKey { info, key })))
     })
@@ -66,7 +67,7 @@ pub(crate) async fn revoke(
     Part(id): Part<String>,
 ) -> Result<StatusCode, Problem> {
     run_blocking(move || {
-        app.keys.file().revoke(&id)?;
+        app.keys.stored().revoke(&id)?;
         app.keys.reload();
         Ok(StatusCode::NO_CONTENT)
     })
@@ -79,8 +80,7 @@ impl From<KeysError> for Problem {
             KeysError::Unknown(_) => Self::not_found("such key"),
             KeysError::Invalid(reason) => Self::unfit(reason),
             KeysError::Condition(reason) => Self::unfit(reason),
-            KeysError::Database(error) => error.into(),
-            KeysError::File { ref source, .. } => Self::of_disk(source, &error),
+            KeysError::Storage { source, .. } => unstored(source),
             KeysError::Broken { .. } | KeysError::Random(_) => Self::internal(&error),
         }
     }

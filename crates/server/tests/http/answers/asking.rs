@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use halma_engine::ModelConfig;
-use halma_server::{KeyFile, Scope};
+use halma_server::{ApiKeys, Scope};
 use halma_testkit::double::{Behaviour, ChatCall, Double};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -133,7 +133,7 @@ async fn revoking_a_key_ends_its_streams() {
     let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);
     let asking = tokio::spawn(async move { request.send().await.unwrap().text().await.unwrap() });
     until("a call to the model", || double.in_flight() == 1).await;
-    KeyFile::for_base(world.dir.path()).revoke(key.split('_').nth(1).unwrap()).unwrap();
+    ApiKeys::for_base(world.dir.path()).revoke(key.split('_').nth(1).unwrap()).unwrap();
     let events = events(&asking.await.unwrap());
     let StreamEvent { name, data: problem } = events.last().unwrap();
     assert_eq!((name.as_str(), &problem["status"]), ("error", &json!(401)));
@@ -150,7 +150,7 @@ async fn a_key_cannot_exceed_its_daily_budget() {
     let world = World::with(with_model(&double)).await;
     let mut new = crate::world::new_key(&[Scope::Ask], "default");
     new.calls_per_day = Some(2);
-    let (_, key) = KeyFile::for_base(world.dir.path()).create(new).unwrap();
+    let (_, key) = ApiKeys::for_base(world.dir.path()).create(new).unwrap();
     let mut statuses = vec![];
     for n in 0..4 {
         let ask = json!({"question": format!("When was Orrin Light first lit, try {n}?")});
@@ -160,11 +160,8 @@ async fn a_key_cannot_exceed_its_daily_budget() {
     assert_eq!(statuses[0], 200);
     assert_eq!(statuses[3], 429, "{statuses:?}");
     assert!(double.chat_calls() <= 2);
-    // Nor by a restart, nor in another workspace, which counts by itself.
+    // Nor by a restart.
     let dir = world.stop().await;
-    let other = dir.path().join("workspaces/other");
-    std::fs::create_dir_all(&other).unwrap();
-    std::fs::rename(dir.path().join("usage.jsonl"), other.join("usage.jsonl")).unwrap();
     let world = World::over(dir, with_model(&double)).await;
     let ask = json!({"question": "When was Orrin Light first lit, after all?"});
     let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);

@@ -1,6 +1,6 @@
 //! Feedback over HTTP: given, listed, decided on, and by whom.
 use halma_core::MetadataFilter;
-use halma_server::{KeyFile, NewKey, Scope};
+use halma_server::{ApiKeys, NewKey, Scope};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
@@ -127,7 +127,7 @@ async fn a_key_for_some_documents_marks_its_own_runs_and_sees_its_own_feedback()
         let mut documents = MetadataFilter::default();
         documents.add(&format!("team={team}")).unwrap();
         let new = NewKey { documents: Some(documents), ..new_key(scopes, "default") };
-        KeyFile::for_base(world.dir.path()).create(new).unwrap().1
+        ApiKeys::for_base(world.dir.path()).create(new).unwrap().1
     };
     let (red, other) = (key("red", &[Scope::Ask, Scope::Write]), key("red", &[Scope::Ask]));
     let blue = key("blue", &[Scope::Ask, Scope::Write]);

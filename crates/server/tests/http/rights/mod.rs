@@ -6,6 +6,7 @@ mod timeline;
 use std::collections::BTreeSet;
 
 use halma_core::{Layer, Mode};
+use halma_engine::BaseState;
 use halma_server::Scope;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -37,10 +38,8 @@ async fn a_key_of_one_team_gets_no_word_of_another() {
     let answered = good(teams.post(&teams.b, "/api/v1/ask", &question).await).await;
     assert!(leak(&answered.to_string()).is_some(), "{answered}");
     let trace = answered["id"].as_str().unwrap().to_owned();
-    crate::world::until("the trace", || {
-        teams.world.dir.path().join("traces").join(format!("{trace}.jsonl")).exists()
-    })
-    .await;
+    let stored = BaseState::of_folder(teams.world.dir.path()).entries("trace");
+    crate::world::until("the trace", || stored.get(&trace).unwrap().is_some()).await;
     let mut ids = teams.every_id(&teams.admin).await;
     ids.insert(trace);
     let own = teams.every_id(&teams.a).await;

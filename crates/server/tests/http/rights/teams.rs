@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use halma_core::{Layer, MetadataFilter};
-use halma_server::{KeyFile, NewKey, Scope};
+use halma_server::{ApiKeys, NewKey, Scope};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ pub(crate) fn only(team: &str) -> MetadataFilter {
 
 pub(crate) fn key(world: &World, documents: Option<MetadataFilter>, scopes: &[Scope]) -> String {
     let new = NewKey { documents, ..new_key(scopes, "default") };
-    KeyFile::for_base(world.dir.path()).create(new).unwrap().1
+    ApiKeys::for_base(world.dir.path()).create(new).unwrap().1
 }
 
 /// A form with fields before files, as the page sends it.

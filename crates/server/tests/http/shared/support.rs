@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use halma_engine::{Config, Engine, Place};
-use halma_server::{KeyFile, Scope};
+use halma_server::{ApiKeys, Scope};
 use halma_testkit::Postgres;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -72,8 +72,8 @@ impl Space {
     }
 
     /// The keys as the command line sees them.
-    pub(crate) fn keys(&self) -> KeyFile {
-        KeyFile::at(&self.place(Path::new("unused"))).unwrap()
+    pub(crate) fn keys(&self) -> ApiKeys {
+        ApiKeys::at(&self.place(Path::new("unused"))).unwrap()
     }
 
     /// A key with every right in a workspace.

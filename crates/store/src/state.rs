@@ -1,0 +1,386 @@
+//! What a base keeps in addition to its documents: small entries with versions, and what was used on each
+//! day.
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use std::sync::Arc;
+
+use crate::db::{Db, DbError};
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS entry (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    bytes BLOB,
+    PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entry_version ON entry (kind, version);
+CREATE TABLE IF NOT EXISTS used (
+    subject TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    cost_micros INTEGER NOT NULL,
+    PRIMARY KEY (subject, day)
+) STRICT, WITHOUT ROWID;
+";
+
+/// Deleted entries of a kind that [`State::changed_since`] still lists: those of so many last
+/// versions.
+const DELETED: i64 = 1_000;
+
+/// An entry of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateEntry {
+    pub id: String,
+    /// Of its last change. Later changes of any entry of the kind have larger ones.
+    pub version: u64,
+    /// `None` once it is deleted.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// An amount that was used, or a cap on it. Negative amounts give back what was reserved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub calls: i64,
+    pub tokens: i64,
+    /// Millionths of the currency of the prices.
+    pub cost_micros: i64,
+}
+
+impl Spent {
+    /// A cap that is never reached.
+    pub const UNLIMITED: Self = Self { calls: i64::MAX, tokens: i64::MAX, cost_micros: i64::MAX };
+}
+
+/// What a subject has used on one day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpentOn {
+    pub subject: String,
+    /// Days since 1970-01-01.
+    pub day: i32,
+    pub spent: Spent,
+}
+
+/// The file `state.db` in the folder of a base. It is opened when it is first used, and made by the
+/// first write.
+#[derive(Debug)]
+pub struct State {
+    file: PathBuf,
+    db: Mutex<Option<Arc<Db>>>,
+}
+
+impl State {
+    /// The state of the base in this folder.
+    #[must_use]
+    pub fn new(dir: &Path) -> Self {
+        Self { file: dir.join("state.db"), db: Mutex::default() }
+    }
+
+    /// The path of the file.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    fn open(&self) -> Result<Arc<Db>, DbError> {
+        let mut db = self.db.lock();
+        if let Some(db) = &*db {
+            return Ok(Arc::clone(db));
+        }
+        Ok(Arc::clone(db.insert(Arc::new(Db::open(&self.file, SCHEMA)?))))
+    }
+
+    /// Reads nothing where there is no file.
+    fn read<T: Default>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, DbError> {
+        if self.db.lock().is_none() && !self.file.exists() {
+            return Ok(T::default());
+        }
+        self.open()?.read(work)
+    }
+
+    /// The entry of this id, unless it is deleted.
+    pub fn get(&self, kind: &str, id: &str) -> Result<Option<StateEntry>, DbError> {
+        let query = "SELECT id, version, bytes FROM entry
+            WHERE kind = ?1 AND id = ?2 AND bytes IS NOT NULL";
+        self.read(|db| db.prepare_cached(query)?.query_row(params![kind, id], entry).optional())
+    }
+
+    /// All entries of a kind, by id.
+    pub fn list(&self, kind: &str) -> Result<Vec<StateEntry>, DbError> {
+        let query = "SELECT id, version, bytes FROM entry
+            WHERE kind = ?1 AND bytes IS NOT NULL ORDER BY id";
+        self.read(|db| db.prepare_cached(query)?.query_map([kind], entry)?.collect())
+    }
+
+    /// The last entries of a kind by id, at most `limit`, those with the larger ids first; only
+    /// those before the id `before`.
+    pub fn last(
+        &self,
+        kind: &str,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<StateEntry>, DbError> {
+        let query = "SELECT id, version, bytes FROM entry
+            WHERE kind = ?1 AND bytes IS NOT NULL AND (?2 IS NULL OR id < ?2)
+            ORDER BY id DESC LIMIT ?3";
+        let values = params![kind, before, limit];
+        self.read(|db| db.prepare_cached(query)?.query_map(values, entry)?.collect())
+    }
+
+    /// The ids of all entries of a kind but the last `count` by id.
+    pub fn ids_before_last(&self, kind: &str, count: u32) -> Result<Vec<String>, DbError> {
+        let query = "SELECT id FROM entry WHERE kind = ?1 AND bytes IS NOT NULL
+            ORDER BY id DESC LIMIT -1 OFFSET ?2";
+        let values = params![kind, count];
+        self.read(|db| db.prepare_cached(query)?.query_map(values, |row| row.get(0))?.collect())
+    }
+
+    /// What has changed after a version, in the order of the changes; deleted entries have no bytes,
+    /// and only those deleted among the last [`DELETED`] changes are told.
+    pub fn changed_since(&self, kind: &str, version: u64) -> Result<Vec<StateEntry>, DbError> {
+        let query = "SELECT id, version, bytes FROM entry
+            WHERE kind = ?1 AND version > ?2 ORDER BY version";
+        let values = params![kind, version.cast_signed()];
+        self.read(|db| db.prepare_cached(query)?.query_map(values, entry)?.collect())
+    }
+
+    /// Writes an entry if it still has the `expected` version, 0 for one that is not there, and
+    /// returns its new version; `None` if another program was faster.
+    pub fn put(
+        &self,
+        kind: &str,
+        id: &str,
+        expected: u64,
+        bytes: &[u8],
+    ) -> Result<Option<u64>, DbError> {
+        self.open()?.write(|db| put(db, (kind, id), expected, Some(bytes)))
+    }
+
+    /// Deletes an entry if it still has the `expected` version; `false` if not.
+    pub fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<bool, DbError> {
+        self.open()?.write(|db| Ok(put(db, (kind, id), expected.max(1), None)?.is_some()))
+    }
+
+    /// Brings what was deleted or overwritten out of the file and its log.
+    pub fn empty_log(&self) -> Result<(), DbError> {
+        let db = self.db.lock().clone();
+        db.map_or(Ok(()), |db| db.empty_log())
+    }
+
+    /// Adds to what a subject has used on a day (days since 1970-01-01), unless that would exceed
+    /// `cap`; `false` then, and nothing is added.
+    pub fn add(&self, subject: &str, day: i32, spent: Spent, cap: Spent) -> Result<bool, DbError> {
+        self.open()?.write(|db| {
+            let used = "SELECT calls, tokens, cost_micros FROM used
+                WHERE subject = ?1 AND day = ?2";
+            let mut used = db.prepare_cached(used)?;
+            let used = used.query_row(params![subject, day], |row| amount(row, 0)).optional()?;
+            let sum = used.unwrap_or_default().plus(spent);
+            let fits = |added: i64, sum: i64, cap: i64| added <= 0 || sum <= cap;
+            let all_fit = fits(spent.calls, sum.calls, cap.calls)
+                && fits(spent.tokens, sum.tokens, cap.tokens)
+                && fits(spent.cost_micros, sum.cost_micros, cap.cost_micros);
+            if all_fit {
+                let values = params![subject, day, sum.calls, sum.tokens, sum.cost_micros];
+                let mut put = db.prepare_cached("REPLACE INTO used VALUES (?1, ?2, ?3, ?4, ?5)")?;
+                put.execute(values)?;
+            }
+            Ok(all_fit)
+        })
+    }
+
+    /// What a subject has used on the days from `first` to `last`.
+    pub fn spent(&self, subject: &str, first: i32, last: i32) -> Result<Spent, DbError> {
+        let days = self.days("subject = ?3", first, last, Some(subject))?;
+        Ok(days.into_iter().fold(Spent::default(), |sum, one| sum.plus(one.spent)))
+    }
+
+    /// What every subject has used on each of the days from `first` to `last`.
+    pub fn used(&self, first: i32, last: i32) -> Result<Vec<SpentOn>, DbError> {
+        self.days("?3 IS NULL", first, last, None)
+    }
+
+    fn days(
+        &self,
+        condition: &str,
+        first: i32,
+        last: i32,
+        subject: Option<&str>,
+    ) -> Result<Vec<SpentOn>, DbError> {
+        let query = format!(
+            "SELECT subject, day, calls, tokens, cost_micros FROM used
+             WHERE day BETWEEN ?1 AND ?2 AND {condition} ORDER BY subject, day"
+        );
+        let read = |row: &Row<'_>| {
+            Ok(SpentOn { subject: row.get(0)?, day: row.get(1)?, spent: amount(row, 2)? })
+        };
+        let values = params![first, last, subject];
+        self.read(|db| db.prepare_cached(&query)?.query_map(values, read)?.collect())
+    }
+}
+
+impl Spent {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_add(other.calls),
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost_micros: self.cost_micros.saturating_add(other.cost_micros),
+        }
+    }
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<StateEntry> {
+    Ok(StateEntry { id: row.get(0)?, version: row.get(1)?, bytes: row.get(2)? })
+}
+
+/// The amount in the columns from `first` on.
+fn amount(row: &Row<'_>, first: usize) -> rusqlite::Result<Spent> {
+    let (calls, tokens) = (row.get(first)?, row.get(first + 1)?);
+    Ok(Spent { calls, tokens, cost_micros: row.get(first + 2)? })
+}
+
+/// Writes an entry of this version, 0 for one that is not there; `None` for bytes deletes it.
+/// Returns its new version.
+fn put(
+    db: &Connection,
+    (kind, id): (&str, &str),
+    expected: u64,
+    bytes: Option<&[u8]>,
+) -> rusqlite::Result<Option<u64>> {
+    let mut found = db.prepare_cached(
+        "SELECT version, bytes IS NOT NULL FROM entry WHERE kind = ?1 AND id = ?2",
+    )?;
+    let found = found.query_row(params![kind, id], |row| Ok((row.get(0)?, row.get(1)?)));
+    let current = match found.optional()? {
+        Some((version, true)) => version,
+        Some((_, false)) | None => 0_u64,
+    };
+    if current != expected {
+        return Ok(None);
+    }
+    let mut last = db.prepare_cached("SELECT max(version) FROM entry WHERE kind = ?1")?;
+    let last: Option<i64> = last.query_row([kind], |row| row.get(0))?;
+    let version = last.unwrap_or(0) + 1;
+    let mut write = db.prepare_cached("REPLACE INTO entry VALUES (?1, ?2, ?3, ?4)")?;
+    write.execute(params![kind, id, version, bytes])?;
+    if bytes.is_none() {
+        let mut prune = db.prepare_cached(
+            "DELETE FROM entry WHERE kind = ?1 AND version < ?2 AND bytes IS NULL",
+        )?;
+        prune.execute(params![kind, version - DELETED])?;
+    }
+    Ok(Some(version.cast_unsigned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> (tempfile::TempDir, State) {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::new(dir.path());
+        (dir, state)
+    }
+
+    fn ids(entries: Vec<StateEntry>) -> Vec<String> {
+        entries.into_iter().map(|entry| entry.id).collect()
+    }
+
+    #[test]
+    fn an_entry_is_written_only_over_the_version_that_was_read() {
+        let (_dir, state) = state();
+        let first = state.put("build", "a", 0, b"one").unwrap().unwrap();
+        assert_eq!(state.put("build", "a", 0, b"two").unwrap(), None);
+        let second = state.put("build", "a", first, b"two").unwrap().unwrap();
+        assert!(second > first);
+        assert_eq!(state.get("build", "a").unwrap().unwrap().bytes.unwrap(), b"two");
+        assert!(!state.delete("build", "a", first).unwrap());
+        assert!(state.delete("build", "a", second).unwrap());
+        assert!(state.get("build", "a").unwrap().is_none());
+        assert!(!state.delete("build", "a", 0).unwrap(), "it is not there");
+        let third = state.put("build", "a", 0, b"three").unwrap().unwrap();
+        assert!(third > second + 1, "its deletion has a version as well");
+    }
+
+    #[test]
+    fn changes_are_told_in_their_order_with_deletions() {
+        let (_dir, state) = state();
+        for id in ["a", "b", "c"] {
+            state.put("build", id, 0, b"x").unwrap();
+        }
+        state.put("other", "d", 0, b"x").unwrap();
+        let version = state.get("build", "a").unwrap().unwrap().version;
+        let seen = state.changed_since("build", 0).unwrap().last().unwrap().version;
+        state.delete("build", "a", version).unwrap();
+        let b = state.get("build", "b").unwrap().unwrap();
+        state.put("build", "b", b.version, b"y").unwrap();
+        let changed = state.changed_since("build", seen).unwrap();
+        let told = changed.iter().map(|entry| (entry.id.as_str(), entry.bytes.is_some()));
+        assert_eq!(told.collect::<Vec<_>>(), [("a", false), ("b", true)]);
+        assert_eq!(ids(state.list("build").unwrap()), ["b", "c"]);
+    }
+
+    #[test]
+    fn pages_begin_with_the_largest_id() {
+        let (_dir, state) = state();
+        for id in ["1", "2", "3", "4"] {
+            state.put("trace", id, 0, b"x").unwrap();
+        }
+        assert_eq!(ids(state.last("trace", None, 2).unwrap()), ["4", "3"]);
+        assert_eq!(ids(state.last("trace", Some("3"), 9).unwrap()), ["2", "1"]);
+        assert_eq!(state.ids_before_last("trace", 3).unwrap(), ["1"]);
+    }
+
+    #[test]
+    fn deleted_entries_are_told_of_for_a_while_and_leave_nothing() {
+        let (dir, state) = state();
+        for id in 0..1_200 {
+            let version = state.put("trace", &id.to_string(), 0, b"marker").unwrap().unwrap();
+            state.delete("trace", &id.to_string(), version).unwrap();
+        }
+        let left = state.changed_since("trace", 0).unwrap().len();
+        assert!((400..=600).contains(&left), "{left}");
+        state.empty_log().unwrap();
+        for file in std::fs::read_dir(dir.path()).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            assert!(!bytes.windows(6).any(|window| window == b"marker"));
+        }
+    }
+
+    #[test]
+    fn a_cap_cannot_be_overspent_by_two_together() {
+        let (dir, _) = state();
+        let cap = Spent { calls: 10, ..Spent::UNLIMITED };
+        let one = Spent { calls: 1, tokens: 5, cost_micros: 0 };
+        let taken = std::thread::scope(|scope| {
+            let take = || {
+                let state = State::new(dir.path());
+                (0..8).filter(|_| state.add("key", 3, one, cap).unwrap()).count()
+            };
+            let threads = [scope.spawn(take), scope.spawn(take)];
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
+        });
+        assert_eq!(taken, 10);
+        let state = State::new(dir.path());
+        let spent = Spent { calls: 10, tokens: 50, cost_micros: 0 };
+        assert_eq!(state.spent("key", 0, 3).unwrap(), spent);
+        assert_eq!(state.spent("key", 4, 9).unwrap(), Spent::default());
+        let back = Spent { calls: -1, ..Spent::default() };
+        assert!(state.add("key", 3, back, cap).unwrap());
+        let used = state.used(0, 9).unwrap();
+        assert_eq!((used.len(), used[0].spent.calls, used[0].day), (1, 9, 3));
+    }
+
+    #[test]
+    fn nothing_is_made_for_a_question() {
+        let (dir, state) = state();
+        assert!(state.list("build").unwrap().is_empty() && state.used(0, 9).unwrap().is_empty());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 use halma_core::{AnswerStyle, Event};
-use halma_engine::atomr::Plan;
 use halma_engine::{AskRequest, Engine, IndexOptions, load};
 use halma_testkit::double::{Behaviour, Double, atomizer};
 
@@ -54,12 +53,6 @@ const ROWS: &[Row] = &[
         wanted: "≤ 1.5 ms",
         peer: "",
         run: |rt| question(rt, "naive", "dense"),
-    },
-    Row {
-        what: "atomr plan of 9 questions, read and checked",
-        wanted: "≤ 0.1 ms",
-        peer: "",
-        run: |_| plans(),
     },
     Row {
         what: "kar3 question with 6 calls at 0 ms, p50",
@@ -270,28 +263,6 @@ fn classifying(rt: &tokio::runtime::Runtime) -> String {
         times.push(took);
     }
     format!("{:.2} ms", median(times))
-}
-
-/// With calls whose quotes are escaped, as models mostly write them.
-fn plans() -> String {
-    let text = r#"{
-        "Q?": ["1. Who?", "5. Which of [1] and [4]?"],
-        "1. Who?": ["2. A?", "3. B of [2]?", "4. C of [3]?"],
-        "2. A?": "Filter(Search(\"A\", \"of Varn\"), \"built after 1900\")",
-        "3. B of [2]?": "Relate([2], \"x\")",
-        "4. C of [3]?": "Relate([3], \"x\")",
-        "5. Which of [1] and [4]?": ["6. D?", "7. E of [6]?", "8. F?"],
-        "6. D?": "Search(\"D\")",
-        "8. F?": "Search(\"D\")",
-        "7. E of [6]?": "[END]"
-    }"#;
-    let times = (0..2_000).map(|_| {
-        let started = Instant::now();
-        let plan = Plan::parse(text).unwrap();
-        assert_eq!(plan.nodes.len(), 10);
-        started.elapsed().as_secs_f64() * 1e3
-    });
-    format!("{:.3} ms", median(times.collect()))
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

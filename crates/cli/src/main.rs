@@ -72,7 +72,6 @@ async fn run(args: Args) -> anyhow::Result<()> {
         Command::Doctor(own) => commands::operate::doctor::run(&own, &common).await,
         Command::Config(own) => commands::config::run(&own, &common),
         Command::Prompts(own) => commands::prompts::run(&own, &common),
-        Command::Plan(own) => commands::plan::run(own),
         Command::Kb(own) => commands::kb::run(own, &common).await,
         Command::Kg(own) => commands::kg::run(own, &common).await,
         Command::Serve(own) => commands::serve::run(own, &common).await,

@@ -14,36 +14,28 @@ use halma_core::{
 use halma_strategies::PROMPTS;
 use halma_strategies::atomr::Atomr;
 use halma_testkit::{Toy, ToyFacts};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 const QUESTION: &str = "Which of the four towers is the oldest?";
 const TOWERS: [&str; 4] = ["Varn", "Holm", "Skerry", "Lorn"];
 const RUNS: u32 = 200;
 
-/// The root, a question for each of four towers with two lookups under it, and two that compare.
+/// For each of four towers two lookups and the question that they are parts of, and two that compare.
 fn plan() -> String {
-    let mut plan = Map::new();
-    let years: Vec<String> = TOWERS
-        .iter()
-        .enumerate()
-        .map(|(i, name)| format!("{}. When was {name} opened?", i + 1))
-        .collect();
-    let compare = ["5. Which is earlier, [1] or [2]?", "6. Which is earlier, [3], [4] or [5]?"];
-    let parts: Vec<&str> = years.iter().map(String::as_str).chain(compare).collect();
-    plan.insert(QUESTION.to_owned(), json!(parts));
-    for (i, (name, year)) in TOWERS.iter().zip(&years).enumerate() {
-        let (find, date) = (7 + 2 * i, 8 + 2 * i);
-        let leaves =
-            [format!("{find}. What is {name}?"), format!("{date}. When was [{find}] opened?")];
-        plan.insert(year.clone(), json!(leaves));
-        plan.insert(leaves[0].clone(), json!(format!("Search(\"{name}\")")));
-        plan.insert(leaves[1].clone(), json!(format!("Relate([{find}], \"opened\")")));
+    let mut steps: Vec<Value> = vec![];
+    let mut add = |question: String, operator: &str, arguments: Vec<String>| {
+        steps.push(json!({"question": question, "operator": operator, "arguments": arguments}));
+    };
+    for (i, name) in TOWERS.iter().enumerate() {
+        let (find, date) = (format!("#{}", 3 * i + 1), format!("#{}", 3 * i + 2));
+        add(format!("What is {name}?"), "search", vec![(*name).to_owned()]);
+        add(format!("When was {find} opened?"), "relate", vec![find.clone(), "opened".to_owned()]);
+        add(format!("When was {name} opened?"), "parts", vec![find, date]);
     }
-    for question in compare {
-        plan.insert(question.to_owned(), json!("[END]"));
-    }
-    assert_eq!(plan.len(), 15);
-    Value::Object(plan).to_string()
+    add("Which is earlier, #3 or #6?".to_owned(), "reason", vec![]);
+    add("Which is earlier, #9, #12 or #13?".to_owned(), "reason", vec![]);
+    assert_eq!(steps.len(), 14);
+    json!({ "steps": steps }).to_string()
 }
 
 /// Answers at once, or after a while.

@@ -192,10 +192,11 @@ impl Llm for Sampler {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         self.0.lock().insert(request.prompt.clone());
         let mut reply = match (&request.schema, request.task.as_str()) {
+            // How many arguments a step has depends on its operator.
+            (_, "plan") => plan(),
             (Some(schema), _) => sample(schema),
-            // Their keys are questions and numbers, which no schema can list.
-            (None, "plan") => plan(),
             (None, "next_question") => return Ok(next_question()),
+            // Its keys are numbers, which no schema can list.
             (None, "sources") => json!({ "sources": { "1": ["text"], "2": ["web"] } }),
             (None, task) => panic!("`{task}` asks for JSON and shows no schema"),
         };
@@ -250,20 +251,14 @@ fn next_question() -> ChatReply {
 
 /// One leaf for each operator, one whose name is nowhere, and one that thinks.
 fn plan() -> serde_json::Value {
-    json!({
-        "Where is Varn?": [
-            "1. What is Varn?",
-            "2. Where is [1]?",
-            "3. Which of [1] is a reef?",
-            "4. What is Varn called by sailors?",
-            "5. Is [2] what [3] is?",
-        ],
-        "1. What is Varn?": "Search(\"Varn\")",
-        "2. Where is [1]?": "Relate([1], \"place\")",
-        "3. Which of [1] is a reef?": "Filter([1], \"is a reef\")",
-        "4. What is Varn called by sailors?": "Search(\"zzz\")",
-        "5. Is [2] what [3] is?": "[END]",
-    })
+    let step = |question: &str, operator: &str, arguments: &[&str]| json!({ "question": question, "operator": operator, "arguments": arguments });
+    json!({ "steps": [
+        step("What is Varn?", "search", &["Varn"]),
+        step("Where is #1?", "relate", &["#1", "place"]),
+        step("Which of #1 is a reef?", "filter", &["#1", "is a reef"]),
+        step("What is Varn called by sailors?", "search", &["zzz"]),
+        step("Is #2 what #3 is?", "reason", &["#2", "#3"]),
+    ] })
 }
 
 /// 0 for an integer, so that a selector chooses none.

@@ -8,7 +8,6 @@ mod index;
 mod kb;
 mod kg;
 pub(crate) mod place;
-mod plan;
 mod search;
 mod serve;
 mod train;
@@ -35,7 +34,6 @@ pub(crate) use kb::{
 };
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use place::KbDir;
-pub(crate) use plan::{Plan, PlanCommand};
 pub(crate) use search::{FilterArgs, Search, Where};
 pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, Serve};
 pub(crate) use train::{
@@ -101,8 +99,6 @@ pub(crate) enum Command {
     Config(Config),
     /// List, export or compare prompts
     Prompts(Prompts),
-    /// Check or print plans of the strategy `atomr`
-    Plan(Plan),
     /// Inspect a knowledge base: list, show, export, verify, query tables, delete
     Kb(Kb),
     /// Load and query a knowledge graph (RDF) in addition to the documents

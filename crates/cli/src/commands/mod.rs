@@ -12,7 +12,6 @@ pub(crate) mod keys;
 pub(crate) mod kg;
 pub(crate) mod mcp;
 pub(crate) mod operate;
-pub(crate) mod plan;
 pub(crate) mod prompts;
 pub(crate) mod search;
 pub(crate) mod serve;

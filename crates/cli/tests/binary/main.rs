@@ -10,7 +10,6 @@ mod guides;
 mod knowledge_graph;
 mod messages;
 mod mischief;
-mod plan;
 mod presets;
 mod program;
 mod serve;

@@ -1,12 +1,13 @@
-//! Task `plan`: a question as a flat tree of `Search` and `Relate`, from the chain of simpler
-//! questions that the rules make of it.
+//! Task `plan`: a question as steps of `Search` and `Relate`, from the chain of simpler questions that the
+//! rules make of it.
 //!
 //! Each question of the chain is a search for the thing that it names, unless an earlier leaf has
-//! found it, and a relation of that thing. A comparison needs no node of its own: the root is
+//! found it, and a relation of that thing. A comparison needs no step of its own: the question is
 //! concluded from the look-ups of both sides.
 use std::ops::Range;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::relation::{content, relation};
 use crate::decompose::chain;
@@ -25,27 +26,18 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
         let answer = planner.add_step(&step.question);
         planner.answers.push(answer);
     }
-    let mut plan = Map::new();
-    match planner.leaves.as_slice() {
-        [] => plan.insert(question.to_owned(), json!(call("Search", &[question]))),
-        [only] => plan.insert(question.to_owned(), json!(only.call)),
-        several => {
-            let key = |(at, leaf): (usize, &Leaf)| format!("{}. {}", at + 1, leaf.question);
-            let keys: Vec<String> = several.iter().enumerate().map(key).collect();
-            plan.insert(question.to_owned(), json!(keys));
-            for (key, leaf) in keys.into_iter().zip(several) {
-                plan.insert(key, json!(leaf.call));
-            }
-            None
-        }
-    };
-    Value::Object(plan).to_string()
+    if planner.leaves.is_empty() {
+        planner.add(question, "search", vec![question.to_owned()]);
+    }
+    json!({ "steps": planner.leaves }).to_string()
 }
 
-/// A question of the plan with its operator.
+/// A step of the plan.
+#[derive(Debug, PartialEq, Serialize)]
 struct Leaf {
     question: String,
-    call: String,
+    operator: &'static str,
+    arguments: Vec<String>,
 }
 
 struct Planner<'a> {
@@ -66,26 +58,26 @@ impl Planner<'_> {
         let tokens = tokens(&self.mark_sides(question), self.lexicon);
         let mut renumbered = self.renumber(&tokens);
         if tokens.iter().filter(|token| token.tag == Tag::Reference).count() > 1 {
-            return self.add(&join(&renumbered), "[END]".to_owned());
+            return self.add(&join(&renumbered), "reason", vec![]);
         }
         let first = |tag: Tag| tokens.iter().position(|token| token.tag == tag);
         let Some(at) = first(Tag::Reference).or_else(|| first(Tag::Name)) else {
             let words = content(tokens.iter());
             let words = if words.is_empty() { join(&tokens) } else { words };
-            return self.add(&join(&tokens), call("Search", &[&words]));
+            return self.add(&join(&tokens), "search", vec![words]);
         };
         let kind = kind(&tokens, at);
         let subject = self.subject(&tokens[at], &join(&tokens[kind.clone()]));
-        renumbered[at].text = format!("[{subject}]");
+        renumbered[at].text = format!("#{subject}");
         renumbered.drain(kind.clone());
         let relation = relation(&tokens, |k: &usize| *k != at && !kind.contains(k));
-        let is_place = self.leaves[subject - 1].call.contains("\"place of");
+        let is_place =
+            self.leaves[subject - 1].arguments[1..].iter().any(|one| one.starts_with("place of"));
         if relation.is_empty() || relation == "location" && is_place {
             // `Who is X?` asks only for X, `Where was the place of X?` only for the place.
             return subject;
         }
-        let relate = call("Relate", &[&format!("[{subject}]"), &relation]);
-        self.add(&join(&renumbered), relate)
+        self.add(&join(&renumbered), "relate", vec![format!("#{subject}"), relation])
     }
 
     /// The tokens with the references of the chain as references of the plan.
@@ -93,7 +85,7 @@ impl Planner<'_> {
         let mut tokens = tokens.to_vec();
         for token in tokens.iter_mut().filter(|token| token.tag == Tag::Reference) {
             let leaf = number(&token.text).checked_sub(1).and_then(|k| self.answers.get(k));
-            token.text = leaf.map_or_else(|| "it".to_owned(), |leaf| format!("[{leaf}]"));
+            token.text = leaf.map_or_else(|| "it".to_owned(), |leaf| format!("#{leaf}"));
         }
         tokens
     }
@@ -115,18 +107,20 @@ impl Planner<'_> {
         }
         let side = number.checked_sub(FIRST_SIDE).and_then(|k| self.sides.get(k));
         let name = side.unwrap_or(&token.text).trim_matches(['"', '“', '”', ' ']).to_owned();
-        let arguments = [name.as_str(), kind];
-        let search = call("Search", &arguments[..=usize::from(!kind.is_empty())]);
-        match self.leaves.iter().position(|leaf| leaf.call == search) {
+        let question = format!("Who or what is {name}");
+        let kind = Some(kind.to_owned()).filter(|kind| !kind.is_empty());
+        let arguments: Vec<String> = std::iter::once(name).chain(kind).collect();
+        let is_it = |leaf: &Leaf| leaf.operator == "search" && leaf.arguments == arguments;
+        match self.leaves.iter().position(is_it) {
             Some(earlier) => earlier + 1,
-            None => self.add(&format!("Who or what is {name}"), search),
+            None => self.add(&question, "search", arguments),
         }
     }
 
     /// Adds a leaf; its number, from 1.
-    fn add(&mut self, question: &str, call: String) -> usize {
+    fn add(&mut self, question: &str, operator: &'static str, arguments: Vec<String>) -> usize {
         let question = format!("{}?", question.trim_end_matches(['?', '.', ' ']));
-        self.leaves.push(Leaf { question, call });
+        self.leaves.push(Leaf { question, operator, arguments });
         self.leaves.len()
     }
 }
@@ -148,49 +142,39 @@ fn kind(tokens: &[Token], name: usize) -> Range<usize> {
     if led && name - first <= 3 { first..name } else { name..name }
 }
 
-/// A call in the notation of plans: references without quotation marks.
-fn call(operator: &str, arguments: &[&str]) -> String {
-    let write = |text: &&str| {
-        let reference = references(text).first().is_some_and(|one| one.bytes == (0..text.len()));
-        if reference { (*text).to_owned() } else { format!("\"{}\"", text.replace('"', "'")) }
-    };
-    let arguments: Vec<String> = arguments.iter().map(write).collect();
-    format!("{operator}({})", arguments.join(", "))
-}
-
 #[cfg(test)]
 mod tests {
     use halma_core::Question;
+    use serde_json::Value;
 
     use super::*;
 
-    fn planned(question: &str) -> Vec<(String, String)> {
+    fn planned(question: &str) -> Vec<Value> {
         let input = QuestionInput { question: Question::new(question) };
         let plan: Value = serde_json::from_str(&reply(&Lexicon::new(), &input)).unwrap();
-        let plan = plan.as_object().unwrap();
-        let leaves = plan.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
-        leaves.map(|(key, call)| (key.clone(), call.to_owned())).collect()
+        plan["steps"].as_array().unwrap().clone()
     }
 
+    /// `Relate(#1, director)` for each step.
     fn calls(question: &str) -> Vec<String> {
-        planned(question).into_iter().map(|(_, call)| call).collect()
+        let call = |step: Value| {
+            let arguments: Vec<String> = serde_json::from_value(step["arguments"].clone()).unwrap();
+            format!("{}({})", step["operator"].as_str().unwrap(), arguments.join(", "))
+        };
+        planned(question).into_iter().map(call).collect()
     }
 
     #[test]
     fn a_chain_is_a_search_and_relations() {
         assert_eq!(
             calls("Where was the director of the film Low Tide born?"),
-            [
-                "Search(\"Low Tide\", \"film\")",
-                "Relate([1], \"director\")",
-                "Relate([2], \"place of birth\")"
-            ]
+            ["search(Low Tide, film)", "relate(#1, director)", "relate(#2, place of birth)"]
         );
         let plan = planned("Where was the director of the film Low Tide born?");
-        assert_eq!(plan[2].0, "3. Where was [2] born?");
+        assert_eq!(plan[2]["question"], "Where was #2 born?");
         assert_eq!(
             calls("How many children did Mara Quill have?"),
-            ["Search(\"Mara Quill\")", "Relate([1], \"number of children\")"]
+            ["search(Mara Quill)", "relate(#1, number of children)"]
         );
     }
 
@@ -198,29 +182,24 @@ mod tests {
     fn a_comparison_has_two_branches() {
         assert_eq!(
             calls("Which lake is deeper, Lake Varn or Lake Oller?"),
-            [
-                "Search(\"Lake Varn\")",
-                "Relate([1], \"depth\")",
-                "Search(\"Lake Oller\")",
-                "Relate([3], \"depth\")",
-            ]
+            ["search(Lake Varn)", "relate(#1, depth)", "search(Lake Oller)", "relate(#3, depth)",]
         );
         assert_eq!(
             calls("Which film has the older director, Low Tide or High Noon Mill?"),
             [
-                "Search(\"Low Tide\")",
-                "Relate([1], \"director\")",
-                "Search(\"High Noon Mill\")",
-                "Relate([3], \"director\")",
-                "Relate([2], \"date of birth\")",
-                "Relate([4], \"date of birth\")",
+                "search(Low Tide)",
+                "relate(#1, director)",
+                "search(High Noon Mill)",
+                "relate(#3, director)",
+                "relate(#2, date of birth)",
+                "relate(#4, date of birth)",
             ]
         );
     }
 
     #[test]
     fn every_question_has_a_plan() {
-        assert_eq!(calls("Who is Mara Quill?"), ["Search(\"Mara Quill\")"]);
+        assert_eq!(calls("Who is Mara Quill?"), ["search(Mara Quill)"]);
         for question in ["?", "Why?", "#1 #2 #9?", "a \"b\" [3] or Mara's?", "Or Low Tide or what"]
         {
             assert!(!calls(question).is_empty(), "{question}");

@@ -84,21 +84,28 @@ mod tests {
         assert_eq!(first, [1, 2, 4, 8, 16, 32, 60, 60]);
     }
 
+    /// Lets the state of a base refuse what is written, as on a full disk, or take it again.
+    fn refuse(dir: &std::path::Path, refuses: bool) {
+        let db = rusqlite::Connection::open(dir.join("state.db")).unwrap();
+        let create = "CREATE TRIGGER full BEFORE INSERT ON entry
+            BEGIN SELECT RAISE(ABORT, 'full'); END";
+        db.execute_batch(if refuses { create } else { "DROP TRIGGER full" }).unwrap();
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_change_that_cannot_be_stored_is_stored_later() {
         let dir = tempfile::tempdir().unwrap();
         let builds = Arc::new(crate::builds::tests::open(dir.path()));
         let build = builds.start(None, vec![], None).unwrap();
         builds.begin(&build.id).unwrap();
-        let folder = dir.path().join("builds");
-        std::fs::remove_dir_all(&folder).unwrap();
+        refuse(dir.path(), true);
         let attempts = Arc::new(AtomicUsize::new(0));
         let change = {
-            let attempts = Arc::clone(&attempts);
+            let (attempts, folder) = (Arc::clone(&attempts), dir.path().to_owned());
             move |build: &mut Build| {
-                // At the third attempt there is a folder again.
+                // At the third attempt it can be written to.
                 if attempts.fetch_add(1, Ordering::Relaxed) == 2 {
-                    std::fs::create_dir(&folder).unwrap();
+                    refuse(&folder, false);
                 }
                 build.wait();
             }

@@ -220,14 +220,15 @@ async fn builds_that_could_not_be_stored_continue_when_they_can() {
     until("a call to the model", || double.in_flight() > 0).await;
     let second = world.post_json("/api/v1/builds", &json!({})).await;
     // As on a full disk, neither can be stored while the first one makes room.
-    let folder = world.dir.path().join("builds");
-    std::fs::remove_dir_all(&folder).unwrap();
+    let db = rusqlite::Connection::open(world.dir.path().join("state.db")).unwrap();
+    let full = "CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT RAISE(ABORT, 'full'); END";
+    db.execute_batch(full).unwrap();
     world.upload(&[("b.md", b"# B\n\nTwo.\n")]).await;
     let listed = world.get_json("/api/v1/documents?query=b.md").await;
     let path = format!("/api/v1/documents/{}", listed["items"][0]["id"].as_str().unwrap());
     let deleted = world.request(reqwest::Method::DELETE, &path).send().await.unwrap();
     assert_eq!(deleted.status(), 200);
-    std::fs::create_dir(&folder).unwrap();
+    db.execute_batch("DROP TRIGGER full").unwrap();
     for build in [first, second] {
         let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
         assert_eq!(done["state"], "done", "{done}");

@@ -207,7 +207,7 @@ impl<'a> KnownAnswers<'a> {
 
     fn replaced(&self, text: &str, by: impl Fn(usize) -> String) -> String {
         replace(text, |_, reference| {
-            let bracket = text[reference.range.clone()].starts_with('[');
+            let bracket = text[reference.range.clone()].starts_with('#');
             let place = reference.number().filter(|_| bracket).and_then(|n| self.plan.place(n));
             place.map(&by)
         })

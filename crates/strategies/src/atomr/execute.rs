@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
                 let below = known.below(place);
                 self.concluded(&CHILDREN, (place, question), &below, cx).await
             }
-            Step::Siblings => {
+            Step::Reason(_) => {
                 let named = self.plan.waits_for(place);
                 let named: Vec<&Solved> =
                     named.into_iter().filter_map(|place| known.at(place)).collect();
@@ -208,37 +208,28 @@ impl<'a> Run<'a> {
 /// it is a part of.
 struct Spans<'a> {
     plan: &'a Plan,
-    parents: Vec<usize>,
     begun: Vec<Option<Cx>>,
 }
 
 impl<'a> Spans<'a> {
     fn new(plan: &'a Plan, cx: &Cx) -> Self {
-        let mut parents = vec![0; plan.nodes.len()];
-        for (place, node) in plan.nodes.iter().enumerate() {
-            if let Step::Inner(parts) = &node.step {
-                for part in parts {
-                    parents[*part] = place;
-                }
-            }
-        }
         let mut begun = vec![None; plan.nodes.len()];
         begun[0] = Some(cx.clone());
-        Self { plan, parents, begun }
+        Self { plan, begun }
     }
 
     fn at(&mut self, place: usize, known: &KnownAnswers<'_>) -> Cx {
         if let Some(cx) = &self.begun[place] {
             return cx.clone();
         }
-        let above = self.at(self.parents[place], known);
+        let above = self.at(self.plan.parent(place), known);
         let node = &self.plan.nodes[place];
         let text = if known.settles(&node.question) {
             known.together(&node.question)
         } else {
             node.question.clone()
         };
-        let cx = above.span(format!("{}. {text}", node.number));
+        let cx = above.span(format!("{place}. {text}"));
         self.begun[place] = Some(cx.clone());
         cx
     }

@@ -44,8 +44,7 @@ impl Run<'_> {
             }
             of_graph = Some(answered);
         }
-        let node = &self.plan.nodes[place];
-        let for_leaf = (self.question, self.plan, node);
+        let for_leaf = (self.question, self.plan, place);
         let names = self.sources.for_leaf(for_leaf, &question.text, self.settings, cx).await?;
         if self.sources.all.len() > 1 {
             cx.note(format!("sources: {}", names.join(", ")));
@@ -214,7 +213,7 @@ impl Run<'_> {
         if self.settings.select != Select::Leaf {
             return Ok(self.sources.texts());
         }
-        let of_node = (self.question, self.plan, &self.plan.nodes[place]);
+        let of_node = (self.question, self.plan, place);
         let names = self.sources.for_leaf(of_node, &question.text, self.settings, cx).await?;
         Ok(self.only_texts(names))
     }

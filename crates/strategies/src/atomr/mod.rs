@@ -4,7 +4,7 @@
 //! Reasoning" (2024), Sections 3.1 to 3.3, Algorithm 1.
 //!
 //! ```text
-//! ART <- plan(q)                     inner nodes, operator calls, [DR]       -> atomr/plan.md
+//! ART <- plan(q)                     steps: operator calls, parts, [DR]      -> atomr/plan.md
 //! for n_i in PostOrder(ART)          concurrently where nothing is waited for
 //!     if n_i is a leaf with call c_i
 //!         s_i <- sources for q_i     one call for all leaves                 -> atomr/sources.md
@@ -32,7 +32,6 @@ mod sources;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -49,7 +48,7 @@ use self::sources::Sources;
 use crate::shared::settings as table;
 use crate::shared::steps::{Reading, abstain, answer_from};
 
-pub use plan::{Call, Node, Plan, Refusal, Repair, RepairKind, Step};
+pub use plan::{Call, Node, Operator, Plan, Step, WrittenPlan, WrittenStep};
 pub use settings::{Atomr, Kg, Select};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -62,10 +61,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Arc::new(table::parse::<Atomr>(values)?.checked()?)),
 };
 
-const PLAN: Prompt<Plan> = Prompt {
-    name: "atomr/plan",
-    parse: |text| Plan::parse(text).map_err(|refusal| refusal.to_string()),
-};
+const PLAN: Prompt<WrittenPlan> = Prompt::json("atomr/plan");
 const CLOSED: Prompt<Reading> = Prompt::json("atomr/closed");
 
 #[async_trait]
@@ -118,37 +114,27 @@ impl Strategy for Atomr {
 }
 
 impl Atomr {
-    /// The tree, drawn in a note with its repairs.
+    /// The tree, drawn in a note.
     async fn plan(&self, question: &Question, cx: &Cx) -> Result<Plan> {
         let cx = cx.span("plan");
-        let short = |plan: &Plan| match plan.nodes.len() {
-            nodes if nodes > self.max_nodes => {
-                Err(format!("the plan has {nodes} questions, {} at most may be", self.max_nodes))
+        let check = |written: &WrittenPlan| match written.steps.len() {
+            steps if steps > self.max_nodes => {
+                Err(format!("the plan has {steps} steps, {} at most may be", self.max_nodes))
             }
-            _ => Ok(()),
+            _ => Plan::new(&question.text, written).map(drop),
         };
         let variables = context! { question => Serde(question) };
-        let plan = cx.ask_checked(&PLAN, variables, short).await?;
+        let written = cx.ask_checked(&PLAN, variables, check).await?;
+        let plan = Plan::new(&question.text, &written).unwrap_or_else(|_| alone(question));
         cx.note(plan.draw().trim_end());
-        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-        for repair in &plan.repairs {
-            let kind = serde_json::to_value(repair.kind).ok();
-            let kind = kind.as_ref().and_then(serde_json::Value::as_str).unwrap_or("other");
-            *kinds.entry(kind.to_owned()).or_default() += 1;
-        }
-        if !kinds.is_empty() {
-            let counted: Vec<String> =
-                kinds.iter().map(|(kind, times)| format!("{kind} {times}")).collect();
-            cx.note(format!("repaired: {}", counted.join(", ")));
-        }
         Ok(plan)
     }
 }
 
 /// The plan of a question that could not be planned.
 fn alone(question: &Question) -> Plan {
-    let root = Node { number: 0, question: question.text.clone(), step: Step::Siblings };
-    Plan { nodes: vec![root], repairs: vec![] }
+    let root = Node { question: question.text.clone(), step: Step::Reason(vec![]) };
+    Plan { nodes: vec![root] }
 }
 
 /// The root's answers as the answer.

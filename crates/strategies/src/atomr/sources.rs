@@ -68,7 +68,7 @@ impl Sources {
     /// The sources of a leaf by their names. With one or two there is nothing to choose.
     pub(super) async fn for_leaf(
         &self,
-        (question, plan, node): (&Question, &Plan, &Node),
+        (question, plan, place): (&Question, &Plan, usize),
         asked: &str,
         settings: &Atomr,
         cx: &Cx,
@@ -77,27 +77,28 @@ impl Sources {
         if open.len() <= 2 || settings.select == Select::All {
             return Ok(names(&open));
         }
-        let leaf = |node: &Node, asked: &str| Leaf {
-            number: node.number,
+        let leaf = |place: usize, asked: &str| Leaf {
+            number: place,
             asked: asked.to_owned(),
-            operator: match &node.step {
+            operator: match &plan.nodes[place].step {
                 Step::Call(call) => call.to_string(),
                 _ => String::new(),
             },
         };
         if settings.select == Select::Leaf {
-            let chosen = choose(question, &[leaf(node, asked)], &open, cx).await?;
-            return Ok(usable(&chosen, node.number, &open, cx));
+            let chosen = choose(question, &[leaf(place, asked)], &open, cx).await?;
+            return Ok(usable(&chosen, place, &open, cx));
         }
         let mut chosen = self.chosen.lock().await;
         if chosen.is_none() {
-            let called = |node: &&Node| matches!(node.step, Step::Call(_));
-            let leaves = plan.nodes.iter().filter(called);
-            let leaves: Vec<Leaf> = leaves.map(|node| leaf(node, &node.question)).collect();
+            let called = |(_, node): &(usize, &Node)| matches!(node.step, Step::Call(_));
+            let leaves = plan.nodes.iter().enumerate().filter(called);
+            let leaves: Vec<Leaf> =
+                leaves.map(|(place, node)| leaf(place, &node.question)).collect();
             *chosen = Some(choose(question, &leaves, &open, &cx.span("sources")).await?);
         }
         let chosen = chosen.as_ref().expect("it was chosen just now");
-        Ok(usable(chosen, node.number, &open, cx))
+        Ok(usable(chosen, place, &open, cx))
     }
 
     /// The sources of texts.

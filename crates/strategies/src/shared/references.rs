@@ -1,5 +1,5 @@
 //! References in a question to the answers of others: `#2`, `<2>` and `[2]` stand for the answer to
-//! the second. Plans of `atomr` also write `[2.1]` and `[2, 3]`.
+//! the second, `[2, 3]` for those to several.
 use std::ops::Range;
 
 /// What replaces a reference that has no answer: a word that searches ignore.
@@ -27,11 +27,6 @@ impl Reference {
 /// All references of a text, in their order.
 pub(crate) fn references(text: &str) -> Vec<Reference> {
     text.match_indices(['#', '<', '[']).filter_map(|(start, _)| reference(text, start)).collect()
-}
-
-/// Whether a text begins with a reference; nothing after that is looked at.
-pub(crate) fn begins_with_reference(text: &str) -> bool {
-    reference(text, 0).is_some()
 }
 
 /// The reference at a position of a text. Looked at is what stands up to its end or, in brackets, up

@@ -1,7 +1,7 @@
 //! Questions: in one response, streamed, in a conversation, cancelled.
 use std::time::Duration;
 
-use halma_engine::ModelConfig;
+use halma_engine::{BaseState, ModelConfig};
 use halma_server::{ApiKeys, Scope};
 use halma_testkit::double::{Behaviour, ChatCall, Double};
 use reqwest::Method;
@@ -75,6 +75,8 @@ async fn a_stream_has_all_events_in_order_and_the_trace_is_stored() {
     assert_eq!(stored["answer"]["text"], events.last().unwrap().data["answer"]["text"]);
     let listed = world.get_json("/api/v1/traces?query=ORRIN&strategy=kar3").await;
     assert_eq!(listed["items"][0]["id"], id);
+    let state = BaseState::of_folder(world.dir.path());
+    until("the usage", || !state.used().unwrap().is_empty()).await;
     let usage = world.get_json("/api/v1/usage?by=strategy").await;
     assert_eq!((&usage[0]["group"], &usage[0]["questions"]), (&json!("kar3"), &json!(1)));
     let gone = world.request(Method::DELETE, &path).send().await.unwrap();

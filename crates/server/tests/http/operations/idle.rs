@@ -2,6 +2,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use halma_engine::BaseState;
 use halma_testkit::double::Double;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -237,9 +238,12 @@ async fn evaluations_of_a_closed_workspace_are_listed() {
     assert_eq!(runs["items"][0], run);
     // After a start it is not open either, and what was running then runs no more.
     let dir = world.stop().await;
-    let file = dir.path().join("workspaces/amber/evaluation-runs.json");
-    let stored = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, stored.replace("\"done\",\"label", "\"running\",\"label")).unwrap();
+    let state = BaseState::of_folder(&dir.path().join("workspaces/amber"));
+    let entries = state.entries("evaluation");
+    let entry = entries.get("all").unwrap().unwrap();
+    let stored = String::from_utf8(entry.bytes.unwrap()).unwrap();
+    let running = stored.replace("\"done\",\"label", "\"running\",\"label");
+    entries.put("all", entry.version, running.as_bytes()).unwrap();
     let world = World::over(dir, Setup { config: config(), library: false }).await;
     let again = world.get_json("/api/v1/evaluations").await;
     assert_eq!(again["items"], listed["items"]);

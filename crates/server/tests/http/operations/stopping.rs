@@ -1,7 +1,7 @@
 //! A server that is told to stop finishes what it has started.
 use std::time::Duration;
 
-use halma_engine::ModelConfig;
+use halma_engine::{BaseState, ModelConfig};
 use halma_testkit::double::{Behaviour, Double};
 use reqwest::Method;
 use serde_json::json;
@@ -36,8 +36,12 @@ async fn a_running_answer_is_finished_and_new_connections_are_refused() {
     let url = world.url.clone();
     let dir = world.ended().await;
     assert!(reqwest::get(format!("{url}/api/v1/health")).await.is_err());
-    let usage = std::fs::read_to_string(dir.path().join("usage.jsonl")).unwrap();
-    assert!(usage.contains("\"questions\":1"), "{usage}");
+    let state = BaseState::of_folder(dir.path());
+    let is_counted = || {
+        let used = state.used().unwrap();
+        used.iter().any(|used| used.subject.starts_with("usage-2") && used.spent.calls == 1)
+    };
+    until("the usage", is_counted).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,10 +17,9 @@ impl Plan {
         let Step::Inner(parts) = &self.nodes[place].step else { return };
         for (at, part) in parts.iter().enumerate() {
             let last = at + 1 == parts.len();
-            let node = &self.nodes[*part];
             let (branch, stem) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
             // Writing to a string cannot fail.
-            let _ = write!(out, "\n{indent}{branch}{}. {}", node.number, node.question);
+            let _ = write!(out, "\n{indent}{branch}{part}. {}", self.nodes[*part].question);
             out.push_str(&self.step_of(*part));
             self.below(*part, &format!("{indent}{stem}"), out);
         }
@@ -30,7 +29,10 @@ impl Plan {
         match &self.nodes[place].step {
             Step::Inner(_) => String::new(),
             Step::Call(call) => format!("  → {call}"),
-            Step::Siblings => "  → [END]".to_owned(),
+            Step::Reason(steps) => {
+                let steps: Vec<String> = steps.iter().map(|step| format!("#{step}")).collect();
+                format!("  → Reason({})", steps.join(", "))
+            }
         }
     }
 }

@@ -49,18 +49,10 @@ async fn an_abstention_says_what_is_open_and_what_failed() {
     assert!(reason.ends_with("more (the page is HTML)"), "{reason}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn what_was_repaired_in_a_plan_is_told_with_it() {
-    let plan = r#"Here it is: {"In which country was the architect of the Varn lighthouse born?": ["1. Where was the architect born?"],
-        "1. Where was the architect born?": "Relate(Relate(\"Varn lighthouse\", \"architect\"), \"country of birth\")"}"#;
-    let queues: [(&str, &[&str]); 3] =
-        [(PLAN, &[plan]), (RELATE, &[THORN, NORWAY]), (CHILDREN, &[NORWAY, NORWAY])];
-    golden("atomr/repaired_plan", &Atomr::default(), Run::new(Timed::new(&queues))).await;
-}
-
 #[tokio::test]
 async fn a_plan_of_one_operator_answers_a_choice_in_its_words() {
-    let plan = r#"{"q?": "Relate(\"Varn lighthouse\", \"architect\")"}"#;
+    let plan = r#"{"steps": [
+{"question": "q?", "operator": "relate", "arguments": ["Varn lighthouse", "architect"]}]}"#;
     let chosen = r#"{"answer": "It was Thorn.", "answers": ["I. Thorn"]}"#;
     let model = Script::new([(PLAN, plan), (CHILDREN, chosen)]);
     let Run { model, facts, .. } = with(model, vec![], Some(kg()));
@@ -129,8 +121,9 @@ async fn things_of_one_name_stay_apart() {
         ("oslo", "elevation", "23 m"),
         ("oslo-us", "elevation", "253 m"),
     ]);
-    let plan = r#"{"q?": ["1. Which Oslo?", "2. How high is [1]?"],
-        "1. Which Oslo?": "Search(\"Oslo\", \"town\")", "2. How high is [1]?": "Relate([1], \"elevation\")"}"#;
+    let plan = r##"{"steps": [
+{"question": "Which Oslo?", "operator": "search", "arguments": ["Oslo", "town"]},
+{"question": "How high is #1?", "operator": "relate", "arguments": ["#1", "elevation"]}]}"##;
     let model = Script::new([(PLAN, plan), (CHILDREN, r#"{"answer": "a", "answers": ["253 m"]}"#)]);
     let (answer, _) = answered(&only(&["kg"]), with(model, vec![], Some(facts))).await;
     let cited: Vec<String> = answer.unwrap().citations.into_iter().map(|one| one.node.0).collect();
@@ -139,8 +132,8 @@ async fn things_of_one_name_stay_apart() {
 
 #[tokio::test]
 async fn a_relation_in_no_graph_is_left_to_the_texts() {
-    let plan = r#"{"q?": ["1. When was the Varn lighthouse painted?"],
-        "1. When was the Varn lighthouse painted?": "Relate(\"Varn lighthouse\", \"painted\")"}"#;
+    let plan = r#"{"steps": [
+{"question": "When was the Varn lighthouse painted?", "operator": "relate", "arguments": ["Varn lighthouse", "painted"]}]}"#;
     let model = Script::new([(PLAN, plan), (RELATE, NOTHING), (DIRECT, UNREAD), (DIRECT, UNREAD)]);
     let (answer, trace) = answered(&only(&["text", "kg"]), with(model, vec![], Some(kg()))).await;
     assert!(answer.unwrap().abstained, "{}", halma_testkit::outline(&trace));
@@ -164,9 +157,9 @@ fn towns(count: usize) -> ToyFacts {
     ToyFacts::new(&rows).with_facts(&triples)
 }
 
-const TOWNS: &str = r#"{"q?": ["1. Which towns has Land?", "2. Which of [1] were founded after 1998?"],
-    "1. Which towns has Land?": "Relate(\"Land\", \"town\")",
-    "2. Which of [1] were founded after 1998?": "Filter([1], \"CONDITION\")"}"#;
+const TOWNS: &str = r##"{"steps": [
+{"question": "Which towns has Land?", "operator": "relate", "arguments": ["Land", "town"]},
+{"question": "Which of #1 were founded after 1998?", "operator": "filter", "arguments": ["#1", "CONDITION"]}]}"##;
 
 #[tokio::test]
 async fn ten_thousand_entities_are_one_query_of_the_graph() {
@@ -210,11 +203,12 @@ async fn of_ten_thousand_entities_some_are_looked_up_in_texts() {
 #[tokio::test(start_paused = true)]
 async fn plans_that_go_in_circles_end() {
     for plan in [
-        r#"{"q?": ["1. a?"], "1. a?": ["2. b?"], "2. b?": ["1. a?"]}"#,
-        r#"{"q?": ["1. Varn of [1]?"], "1. Varn of [1]?": "Search(\"[1]\")"}"#,
-        r#"{"q?": ["1. Varn [2]?", "2. Varn [1]?"], "1. Varn [2]?": "Search(\"Varn [2]\")", "2. Varn [1]?": "Search(\"Varn [1]\")"}"#,
-        r#"{"q?": "[END]"}"#,
-        r#"{"q?": []}"#,
+        r##"{"steps": [{"question": "a?", "operator": "parts", "arguments": ["#1"]}]}"##,
+        r##"{"steps": [{"question": "Varn of #1?", "operator": "search", "arguments": ["#1"]}]}"##,
+        r#"{"steps": [{"question": "Varn #2?", "operator": "search", "arguments": ["Varn #2"]},
+            {"question": "Varn #1?", "operator": "search", "arguments": ["Varn #1"]}]}"#,
+        r#"{"steps": [{"question": "q?", "operator": "reason", "arguments": []}]}"#,
+        r#"{"steps": []}"#,
     ] {
         let queues: [(&str, &[&str]); 4] = [
             (PLAN, &[plan, plan, plan]),
@@ -224,7 +218,7 @@ async fn plans_that_go_in_circles_end() {
         ];
         let run = Run::new(Timed::new(&queues));
         let (answer, trace) = answered(&Atomr::default(), run).await;
-        // Repaired or refused; never a walk without an end.
+        // Never a walk without an end.
         assert!(
             matches!(&answer, Ok(_) | Err(Error::BadReply { .. })),
             "{plan}: {answer:?}\n{}",

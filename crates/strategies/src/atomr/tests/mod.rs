@@ -20,10 +20,10 @@ const SIBLINGS: &str = "atomr/siblings";
 const DIRECT: &str = "atomr/direct";
 
 /// The lighthouse, its architect, where she was born.
-const CHAIN: &str = r#"{"In which country was the architect of the Varn lighthouse born?": ["1. What is the Varn lighthouse?", "2. Who was the architect of [1]?", "3. In which country was [2] born?"],
-"1. What is the Varn lighthouse?": "Search(\"Varn lighthouse\")",
-"2. Who was the architect of [1]?": "Relate([1], \"architect\")",
-"3. In which country was [2] born?": "Relate([2], \"country of birth\")"}"#;
+const CHAIN: &str = r##"{"steps": [
+{"question": "What is the Varn lighthouse?", "operator": "search", "arguments": ["Varn lighthouse"]},
+{"question": "Who was the architect of #1?", "operator": "relate", "arguments": ["#1", "architect"]},
+{"question": "In which country was #2 born?", "operator": "relate", "arguments": ["#2", "country of birth"]}]}"##;
 
 const VARN: &str =
     r#"{"answer": "The Varn lighthouse stands on a reef.", "answers": ["Varn lighthouse"]}"#;
@@ -157,11 +157,11 @@ fn keepers() -> Arc<Toy> {
     Toy::new(&rows)
 }
 
-const KEEPERS: &str = r#"{"Which keepers of the Varn lighthouse were born in Bergen?": ["1. What is the Varn lighthouse?", "2. Who kept [1]?", "3. Where was [2] born?", "4. Which of [2] were born in Bergen?"],
-"1. What is the Varn lighthouse?": "Search(\"Varn lighthouse\")",
-"2. Who kept [1]?": "Relate([1], \"keeper\")",
-"3. Where was [2] born?": "Relate([2], \"place of birth\")",
-"4. Which of [2] were born in Bergen?": "Filter([2], \"born in Bergen\")"}"#;
+const KEEPERS: &str = r##"{"steps": [
+{"question": "What is the Varn lighthouse?", "operator": "search", "arguments": ["Varn lighthouse"]},
+{"question": "Who kept #1?", "operator": "relate", "arguments": ["#1", "keeper"]},
+{"question": "Where was #2 born?", "operator": "relate", "arguments": ["#2", "place of birth"]},
+{"question": "Which of #2 were born in Bergen?", "operator": "filter", "arguments": ["#2", "born in Bergen"]}]}"##;
 
 const THREE: &str =
     r#"{"answer": "Three people.", "answers": ["Ann Lie", "Bo Dahl", "Carl Moe", "Ann Lie", " "]}"#;
@@ -185,10 +185,10 @@ async fn several_answers_fan_out_up_to_a_limit() {
 }
 
 /// Two comparisons that only thinking settles.
-const OLDER: &str = r#"{"Which is older, the Varn lighthouse or Ilse Thorn?": ["1. When did the Varn lighthouse open?", "2. When was Ilse Thorn born?", "3. Which is earlier, [1] or [2]?"],
-"1. When did the Varn lighthouse open?": "Relate(\"Varn lighthouse\", \"opening\")",
-"2. When was Ilse Thorn born?": "Relate(\"Ilse Thorn\", \"date of birth\")",
-"3. Which is earlier, [1] or [2]?": "[END]"}"#;
+const OLDER: &str = r##"{"steps": [
+{"question": "When did the Varn lighthouse open?", "operator": "relate", "arguments": ["Varn lighthouse", "opening"]},
+{"question": "When was Ilse Thorn born?", "operator": "relate", "arguments": ["Ilse Thorn", "date of birth"]},
+{"question": "Which is earlier, #1 or #2?", "operator": "reason", "arguments": ["#1", "#2"]}]}"##;
 
 #[tokio::test]
 async fn what_an_operator_siblings_or_parts_leave_open_is_looked_up() {
@@ -252,7 +252,7 @@ async fn a_plan_that_cannot_be_read_is_asked_for_again() {
     let model = Script::new([(PLAN, "no"), (PLAN, "no"), (PLAN, "no"), (DIRECT, READ)]);
     golden("atomr/refused_plan", &Atomr::default(), Run::new(model)).await;
     let model = Script::new([(PLAN, CHAIN), (PLAN, CHAIN), (PLAN, CHAIN), (DIRECT, READ)]);
-    let short = Atomr { max_nodes: 3, ..Atomr::default() };
+    let short = Atomr { max_nodes: 2, ..Atomr::default() };
     golden("atomr/long_plan", &short, Run::new(model)).await;
 }
 
@@ -318,12 +318,14 @@ async fn what_is_not_found_may_be_completed_from_memory() {
 }
 
 /// Two subtrees of three leaves in a row, and one that needs neither.
-const WIDE: &str = r#"{"Who is older?": ["1. Which year A?", "2. Which year B?", "3. Which of [1] and [2] is earlier?"],
-"1. Which year A?": ["4. What is A?", "5. When was [4] opened?"],
-"2. Which year B?": ["6. What is B?", "7. When was [6] opened?"],
-"3. Which of [1] and [2] is earlier?": "[END]",
-"4. What is A?": "Search(\"Varn lighthouse\")", "5. When was [4] opened?": "Relate([4], \"opening\")",
-"6. What is B?": "Search(\"Ilse Thorn\")", "7. When was [6] opened?": "Relate([6], \"opening\")"}"#;
+const WIDE: &str = r##"{"steps": [
+{"question": "What is A?", "operator": "search", "arguments": ["Varn lighthouse"]},
+{"question": "When was #1 opened?", "operator": "relate", "arguments": ["#1", "opening"]},
+{"question": "Which year A?", "operator": "parts", "arguments": ["#1", "#2"]},
+{"question": "What is B?", "operator": "search", "arguments": ["Ilse Thorn"]},
+{"question": "When was #4 opened?", "operator": "relate", "arguments": ["#4", "opening"]},
+{"question": "Which year B?", "operator": "parts", "arguments": ["#4", "#5"]},
+{"question": "Which of #3 and #6 is earlier?", "operator": "reason", "arguments": ["#3", "#6"]}]}"##;
 
 const YEAR: &str = r#"{"answer": "In 1911.", "answers": ["1911"]}"#;
 
@@ -356,8 +358,9 @@ async fn the_wait_is_as_long_as_the_tree_is_deep() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_graph_answers_first_does_not_wait_for_a_choice() {
-    let plan = r#"{"q?": ["1. Varn lighthouse?", "2. Reefs?"],
-        "1. Varn lighthouse?": "Search(\"Varn lighthouse\")", "2. Reefs?": "Search(\"reef\")"}"#;
+    let plan = r#"{"steps": [
+{"question": "Varn lighthouse?", "operator": "search", "arguments": ["Varn lighthouse"]},
+{"question": "Reefs?", "operator": "search", "arguments": ["reef"]}]}"#;
     let chosen = r#"{"sources": {"2": ["text"]}}"#;
     let model = Timed::new(&[
         (PLAN, &[plan]),

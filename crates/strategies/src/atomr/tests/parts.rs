@@ -13,12 +13,11 @@ fn solved(question: &str, answers: &[&str]) -> Arc<Solved> {
 }
 
 fn plan(questions: &[(&str, Step)]) -> Plan {
-    let node = |(number, (question, step)): (usize, &(&str, Step))| Node {
-        number,
+    let node = |(question, step): &(&str, Step)| Node {
         question: (*question).to_owned(),
         step: step.clone(),
     };
-    Plan { nodes: questions.iter().enumerate().map(node).collect(), repairs: vec![] }
+    Plan { nodes: questions.iter().map(node).collect() }
 }
 
 fn search(name: &str) -> Step {
@@ -29,10 +28,10 @@ fn search(name: &str) -> Step {
 fn answers_are_put_where_they_are_referred_to() {
     let plan = plan(&[
         ("Which?", Step::Inner(vec![1, 2, 3, 4])),
-        ("Who?", Step::Siblings),
-        ("Where is [1]?", Step::Siblings),
+        ("Who?", Step::Reason(vec![])),
+        ("Where is #1?", Step::Reason(vec![])),
         ("What is the reef?", search("the reef")),
-        ("How old is [2]?", Step::Siblings),
+        ("How old is #2?", Step::Reason(vec![])),
     ]);
     let answers = [
         None,
@@ -42,19 +41,19 @@ fn answers_are_put_where_they_are_referred_to() {
         None,
     ];
     let known = KnownAnswers { plan: &plan, solved: &answers, shown: 2 };
-    assert_eq!(known.together("about [1]"), "about Ann, Bo and 1 more");
+    assert_eq!(known.together("about #1"), "about Ann, Bo and 1 more");
     // Unknown: the question itself, or the name that was searched for.
-    assert_eq!(known.together("near [2]"), "near (Where is Ann, Bo and 1 more?)");
-    assert_eq!(known.together("near [3]"), "near the reef");
+    assert_eq!(known.together("near #2"), "near (Where is Ann, Bo and 1 more?)");
+    assert_eq!(known.together("near #3"), "near the reef");
     // No node of the plan, and no reference of this kind.
-    assert_eq!(known.together("[9] and #1 and <1>"), "[9] and #1 and <1>");
-    assert!(known.settles("[1] at [3], [9]") && !known.settles("[1] or [2]"));
+    assert_eq!(known.together("#9 and [1] and <1>"), "#9 and [1] and <1>");
+    assert!(known.settles("#1 at #3, #9") && !known.settles("#1 or #2"));
     assert_eq!(
-        known.each("[1] of [3]", 2),
+        known.each("#1 of #3", 2),
         (vec!["Ann of the reef".into(), "Bo of the reef".into()], 1)
     );
-    assert_eq!(known.each("[1] and [1]", 9).0, ["Ann and Ann", "Bo and Bo", "Carl and Carl"]);
-    let (things, left_out) = known.things(" [1] ", 2);
+    assert_eq!(known.each("#1 and #1", 9).0, ["Ann and Ann", "Bo and Bo", "Carl and Carl"]);
+    let (things, left_out) = known.things(" #1 ", 2);
     let names: Vec<&str> = things.iter().map(|thing| thing.name.as_str()).collect();
     assert_eq!((names, left_out), (vec!["Ann", "Bo"], 1));
 }
@@ -64,8 +63,8 @@ fn below_a_part_without_an_answer_its_own_parts_count() {
     let plan = plan(&[
         ("Which?", Step::Inner(vec![1, 2])),
         ("A?", Step::Inner(vec![3])),
-        ("B?", Step::Siblings),
-        ("C?", Step::Siblings),
+        ("B?", Step::Reason(vec![])),
+        ("C?", Step::Reason(vec![])),
     ]);
     let answers =
         [None, Some(solved("A?", &[])), Some(solved("B?", &["b"])), Some(solved("C?", &["c"]))];

@@ -204,6 +204,23 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Why the bytes of a file, which nothing uses, are not what was written; `None` where they are, and
+/// where there is no file.
+pub fn damage(path: &Path) -> io::Result<Option<String>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let check = "PRAGMA quick_check(1)";
+    let checked = Connection::open_with_flags(path, read_only)
+        .and_then(|db| db.query_row(check, [], |row| row.get::<_, String>(0)));
+    match checked.map_err(DbError::from) {
+        Ok(result) => Ok(Some(result).filter(|result| result != "ok")),
+        Err(error) if error.is_damage() => Ok(Some(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// When a file or its log was last written to.
 fn changed(path: &Path) -> io::Result<std::time::SystemTime> {
     let file = fs::metadata(path)?.modified()?;
@@ -380,10 +397,15 @@ mod tests {
         assert!(copy(&path, &target).unwrap());
         assert_eq!(fs::read(&target).unwrap(), fs::read(&path).unwrap());
         assert!(Db::open(&path, SCHEMA).unwrap_err().is_damage());
+        assert!(damage(&path).unwrap().unwrap().contains("not a database"));
         assert_eq!(set_aside(&path).unwrap(), dir.path().join("words.db.damaged-1"));
         fs::write(dir.path().join("words.db.damaged-1-wal"), "").unwrap();
         assert_eq!(damaged(&path), [dir.path().join("words.db.damaged-1")]);
         put(&Db::open(&path, SCHEMA).unwrap(), "one");
         assert_eq!(words(&path), ["one"]);
+        assert_eq!(damage(&path).unwrap(), None);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..4096]).unwrap();
+        assert!(damage(&path).unwrap().is_some(), "it is cut");
     }
 }

@@ -3,6 +3,6 @@ mod db;
 mod replies;
 mod state;
 
-pub use db::{Db, DbError, copy, damaged, remove, set_aside};
+pub use db::{Db, DbError, copy, damage, damaged, remove, set_aside};
 pub use replies::{Entry, Key, Name, Replies};
 pub use state::{Spent, SpentOn, State, StateEntry};

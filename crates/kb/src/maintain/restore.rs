@@ -19,8 +19,8 @@ use crate::base::store_dir;
 use crate::store::LOST_VECTOR;
 use crate::{Base, BaseOptions, KbError};
 
-/// The API keys of a server, in its folder.
-const API_KEYS: &str = "keys.json";
+/// What a base keeps in addition to its documents, in its folder.
+const STATE: &str = "state.db";
 
 /// How a backup is restored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,13 +107,13 @@ fn prepare(
     // What could not be copied is named first: what is wrong with the copy follows from it.
     refuse_damaged(backup, &report, options)?;
     for base in bases(part)? {
+        check_state(&base, &mut report)?;
         match look_through(&base, &mut report) {
             // Of a damaged store.
             Err(BackupError::Base(error)) => report.problems.push(error.to_string()),
             looked => looked.map_err(|error| error.of_backup(backup))?,
         }
     }
-    check_api_keys(part, &mut report)?;
     refuse_damaged(backup, &report, options)?;
     Ok(report)
 }
@@ -204,19 +204,12 @@ fn copy_or_salvage(from: &Path, to: &Path) -> Result<Option<CopyError>, BackupEr
     Ok(damage)
 }
 
-/// Reads the API keys of a server, which would accept none of them from a file that is not valid.
-fn check_api_keys(part: &Path, report: &mut RestoreReport) -> Result<(), BackupError> {
-    let path = part.join(API_KEYS);
-    let bytes = match fs::read(&path) {
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
-        read => read.map_err(BackupError::io(&path, "read"))?,
-    };
-    let reason = match serde_json::from_slice::<serde_json::Value>(&bytes) {
-        Err(e) => e.to_string(),
-        Ok(contents) if contents["keys"].is_array() => return Ok(()),
-        Ok(_) => "it has no list `keys`".to_owned(),
-    };
-    report.problems.push(format!("`{API_KEYS}` is not a valid file of API keys ({reason})"));
+/// Reads the state of a base, with the API keys of a server, which would not begin with a damaged one.
+fn check_state(base: &Path, report: &mut RestoreReport) -> Result<(), BackupError> {
+    let path = base.join(STATE);
+    let reason = halma_store::damage(&path).map_err(BackupError::io(&path, "read"))?;
+    let problem = |reason| format!("`{STATE}` cannot be read ({reason})");
+    report.problems.extend(reason.map(problem));
     Ok(())
 }
 

@@ -178,16 +178,19 @@ fn an_archive_that_ends_early_is_called_damaged_and_another_file_no_backup() {
 }
 
 #[test]
-fn api_keys_that_cannot_be_read_are_damage() {
+fn a_state_that_cannot_be_read_is_damage() {
     let (dir, base, to) = made();
     let again = dir.path().join("again");
-    fs::write(base.join("keys.json"), "{\"version\": 2, \"keys\": []}").unwrap();
+    let state = halma_store::State::new(&base);
+    state.put("key", "a", 0, b"{}").unwrap();
     backup(&base, &to).unwrap();
     restore(&to, &again, RestoreOptions::default()).unwrap();
-    for damaged in ["", "{\"version\": 2, \"keys\": [", "{}"] {
-        fs::write(to.join("keys.json"), damaged).unwrap();
+    assert_eq!(halma_store::State::new(&again).list("key").unwrap().len(), 1);
+    let whole = fs::read(to.join("state.db")).unwrap();
+    for damaged in [&whole[..whole.len() / 2], b"no database, but long enough to be one"] {
+        fs::write(to.join("state.db"), damaged).unwrap();
         let message = restore(&to, &again, REPLACE).unwrap_err().to_string();
-        assert!(message.contains("`keys.json` is not a valid file of API keys"), "{message}");
+        assert!(message.contains("`state.db` cannot be read"), "{message}");
     }
     let report = restore(&to, &again, RestoreOptions { replace: true, unverified: true }).unwrap();
     assert_eq!(report.problems.len(), 1, "{:?}", report.problems);

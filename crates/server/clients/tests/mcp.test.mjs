@@ -166,7 +166,7 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
       for (const [name, args, expected] of [
         ["ask", { question: " " }, /empty/],
         ["ask", { question: "Who?", strategy: "none" }, /none/],
-        ["read_document", { document: "../keys.json" }, /no such document/],
+        ["read_document", { document: "../state.db" }, /no such document/],
         ["explain_answer", { id: "../x" }, /no such answer/],
         ["ask", {}, /`question`/],
         ["ask", { question: "Who?", colour: "red" }, /`colour`/],

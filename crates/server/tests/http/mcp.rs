@@ -137,7 +137,7 @@ async fn a_failing_tool_explains_why() {
     for (name, arguments) in [
         ("ask", json!({"question": " "})),
         ("ask", json!({"question": "Who?", "strategy": "none"})),
-        ("read_document", json!({"document": "../keys.json"})),
+        ("read_document", json!({"document": "../state.db"})),
         ("explain_answer", json!({"id": "../x"})),
         ("entity_timeline", json!({"entity": "Unheard Of"})),
         ("ask", json!({})),

@@ -21,7 +21,7 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
         (Method::GET, "/api/v1/documents/nothing", "", "", 404),
         (Method::GET, "/api/v1/nodes/c-0000000000000000", "", "", 404),
         (Method::GET, "/api/v1/nodes/..%2f..%2fetc", "", "", 404),
-        (Method::GET, "/api/v1/traces/..%2f..%2fkeys.json", "", "", 404),
+        (Method::GET, "/api/v1/traces/..%2f..%2fstate.db", "", "", 404),
         (Method::GET, "/api/v1/documents?limit=many", "", "", 400),
         (Method::GET, "/api/v1/documents?colour=red", "", "", 400),
         (Method::GET, "/api/v1/documents?after=d-0000000000000000", "", "", 422),

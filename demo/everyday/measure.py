@@ -155,6 +155,9 @@ def configuration(options, roles):
     if "default" not in roles:
         lines.append('default = "extractive"')
     lines += [f'{role} = "main"' for role in roles]
+    if roles == ["reader"]:
+        # As `halma init` writes it for a slow model.
+        lines += ["", "[strategy.naive]", "chunks = 5", "", "[strategy.pike_l1]", "chunks = 5"]
     path = ROOT / "target" / "everyday" / "halma.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n")

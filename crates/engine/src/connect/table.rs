@@ -154,11 +154,15 @@ impl Connection {
     }
 }
 
-/// The text of a configuration file in which the model `name` has the role of the reader alone. The
-/// text stays as it is where it gives roles already.
+/// Strategies that read passages in one call, which a small model reads better and sooner where they
+/// are few (docs/guide/models.md).
+const READING: [&str; 2] = ["naive", "pike_l1"];
+
+/// The text of a configuration file in which the model `name` has the role of the reader alone, and few
+/// passages to read. The text stays as it is where it gives roles already.
 pub fn with_reader_only(text: &str, name: &str) -> String {
-    let has_roles = toml::from_str::<Config>(text).is_ok_and(|config| !config.roles.is_empty());
-    if has_roles {
+    let config = toml::from_str::<Config>(text).ok();
+    if config.as_ref().is_some_and(|config| !config.roles.is_empty()) {
         return text.to_owned();
     }
     let keys = format!(
@@ -168,10 +172,15 @@ pub fn with_reader_only(text: &str, name: &str) -> String {
         toml::Value::from(name)
     );
     let is_heading = |line: &&str| line.trim_start().starts_with("[roles]");
-    match text.split_inclusive('\n').find(is_heading) {
+    let mut whole = match text.split_inclusive('\n').find(is_heading) {
         Some(heading) => text.replacen(heading, &format!("{heading}\n{keys}"), 1),
         None => format!("{}\n\n[roles]\n{keys}", text.trim_end()),
+    };
+    let is_set = |name| config.as_ref().is_some_and(|config| config.strategy.contains_key(name));
+    for name in READING.into_iter().filter(|name| !is_set(*name)) {
+        whole.push_str(&format!("\n[strategy.{name}]\nchunks = 5    # a small model reads few passages best\n"));
     }
+    whole
 }
 
 #[cfg(test)]
@@ -226,6 +235,11 @@ mod tests {
         let config: Config = toml::from_str(&with_reader_only(&text, "main")).unwrap();
         assert_eq!(config.roles["reader"], "main");
         assert_eq!(config.roles["default"], "extractive");
+        assert_eq!(config.strategy["naive"]["chunks"], 5.into());
+        let own = format!("{text}\n[strategy.naive]\nchunks = 9\n");
+        let config: Config = toml::from_str(&with_reader_only(&own, "main")).unwrap();
+        assert_eq!(config.strategy["naive"]["chunks"], 9.into());
+        assert_eq!(config.strategy["pike_l1"]["chunks"], 5.into());
         for heading in ["\n[roles]\n# reader = 1\n", "[roles] # mine\r\n", "[kb]\r\n[roles]\r\n"] {
             let whole = with_reader_only(&format!("{heading}{text}"), "main");
             let config: Config = toml::from_str(&whole).unwrap();

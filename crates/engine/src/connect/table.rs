@@ -154,15 +154,11 @@ impl Connection {
     }
 }
 
-/// Strategies that read passages in one call, which a small model reads better and sooner where they
-/// are few (docs/guide/models.md).
-const READING: [&str; 2] = ["naive", "pike_l1"];
-
 /// The text of a configuration file in which the model `name` has the role of the reader alone, and few
 /// passages to read. The text stays as it is where it gives roles already.
 pub fn with_reader_only(text: &str, name: &str) -> String {
-    let config = toml::from_str::<Config>(text).ok();
-    if config.as_ref().is_some_and(|config| !config.roles.is_empty()) {
+    let config: Config = toml::from_str(text).unwrap_or_default();
+    if !config.roles.is_empty() {
         return text.to_owned();
     }
     let keys = format!(
@@ -172,15 +168,15 @@ pub fn with_reader_only(text: &str, name: &str) -> String {
         toml::Value::from(name)
     );
     let is_heading = |line: &&str| line.trim_start().starts_with("[roles]");
-    let mut whole = match text.split_inclusive('\n').find(is_heading) {
+    let whole = match text.split_inclusive('\n').find(is_heading) {
         Some(heading) => text.replacen(heading, &format!("{heading}\n{keys}"), 1),
         None => format!("{}\n\n[roles]\n{keys}", text.trim_end()),
     };
-    let is_set = |name| config.as_ref().is_some_and(|config| config.strategy.contains_key(name));
-    for name in READING.into_iter().filter(|name| !is_set(*name)) {
-        whole.push_str(&format!("\n[strategy.{name}]\nchunks = 5    # a small model reads few passages best\n"));
-    }
-    whole
+    // Those that read in one call: a small model reads few passages better, and sooner.
+    let reading =
+        ["naive", "pike_l1"].into_iter().filter(|one| !config.strategy.contains_key(*one));
+    let tables = reading.map(|one| format!("\n[strategy.{one}]\nchunks = 5\n"));
+    whole + &tables.collect::<String>()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_pg::{PgError, States};
-use halma_seal::{KeyFolder, SealError, seal, unseal};
+use halma_seal::{KeyFolder, seal, unseal};
 use halma_store::{Spent, SpentOn, State, StateEntry};
 
 use crate::error::EngineError;
@@ -122,8 +122,7 @@ impl BaseState {
 
 /// Whether the same may succeed a little later.
 pub fn is_transient(error: &io::Error) -> bool {
-    let source = error.get_ref().and_then(|source| source.downcast_ref::<PgError>());
-    source.is_some_and(PgError::is_transient)
+    error.get_ref().and_then(|source| source.downcast_ref()).is_some_and(PgError::is_transient)
 }
 
 /// The entries of one kind of a base.
@@ -252,7 +251,7 @@ impl Entries {
     /// Removes an entry; the key with which it is sealed is destroyed first. Whether it was there.
     pub fn remove(&self, id: &str) -> io::Result<bool> {
         if let Some(keys) = &self.keys {
-            keys.wipe(id).map_err(sealing)?;
+            keys.wipe(id).map_err(io::Error::other)?;
         }
         loop {
             let found = match &self.state {
@@ -279,7 +278,7 @@ impl Entries {
 
     fn seal(&self, id: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let Some(keys) = &self.keys else { return Ok(bytes.to_vec()) };
-        let key = keys.give(id).map_err(sealing)?;
+        let key = keys.give(id).map_err(io::Error::other)?;
         let mut sealed = vec![];
         seal(&key, bytes, &mut sealed);
         Ok(sealed)
@@ -294,7 +293,7 @@ impl Entries {
         let (Some(StateEntry { id, version, bytes }), Some(keys)) = (&entry, &self.keys) else {
             return Ok(entry);
         };
-        let key = if bytes.is_some() { keys.key(id).map_err(sealing)? } else { None };
+        let key = if bytes.is_some() { keys.key(id).map_err(io::Error::other)? } else { None };
         let opened = bytes.as_ref().zip(key).map(|(bytes, key)| unseal(&key, bytes)).transpose();
         let bytes = opened.map_err(|e| {
             let what = format!("the entry `{id}` of `{}` in {}: {e}", self.kind, self.place());
@@ -310,8 +309,4 @@ where
     F: Future<Output = Result<T, PgError>> + Send + 'static,
 {
     space.wait(question(space.home().states())).map_err(io::Error::other)
-}
-
-fn sealing(error: SealError) -> io::Error {
-    io::Error::other(error)
 }

@@ -1,7 +1,6 @@
 //! A backup becomes a base again. It is copied next to the place it is for, looked through, and
 //! gets its name when it is found to be whole.
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

@@ -106,14 +106,16 @@ def outcome(line, reply):
         passages = [{"title": c.get("title"), "text": c.get("quote")} for c in reply.get("citations", [])]
     texts = [f"{p.get('title') or ''} {p.get('document') or ''} {p.get('text') or ''}" for p in passages]
     good = given and right(headline, line["answers"])
+    # A question that could not be asked is no abstention.
+    answered = not reply.get("error")
     return {
         "headline": headline if given else "",
         "right": good,
         "wrong": given and not good,
         "wrong with a citation": given and not good and bool(reply.get("citations")),
         "passages": not given and bool(passages) and kind in (None, "passages"),
-        "abstained": not given and not (passages and kind in (None, "passages")),
-        "recognised": not line["answers"] and not given,
+        "abstained": answered and not given and not (passages and kind in (None, "passages")),
+        "recognised": answered and not line["answers"] and not given,
         "holds": bool(line["answers"]) and (good or any(holds(t, e) for t in texts for e in line["evidence"])),
         "error": reply.get("error"),
     }
@@ -204,7 +206,8 @@ def report(title, pairs):
     for name, part, whole in rows:
         print(f"  {name:53}{share(part, whole):>12}")
     if total["error"]:
-        print(f"  {'could not be asked':53}{total['error']:>12}")
+        first = next(result["error"] for _, result in pairs if result["error"])
+        print(f"  {'could not be asked':53}{total['error']:>12}\n    the first: {first}")
     for field in ("kind", "language", "folder"):
         print(f"  {'by ' + field:24} asked right wrong recognised of holds of")
         for value in sorted({line[field] for line, _ in pairs}):

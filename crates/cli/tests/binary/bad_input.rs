@@ -188,8 +188,8 @@ fn a_base_is_not_copied_to_itself() {
 #[test]
 fn odd_questions() {
     let program = indexed();
-    program.run(&["ask", "  "]).fails(2, &["`question`: it is empty", "hint:"]);
-    program.run(&["search", " "]).fails(2, &["`query`: it is empty", "hint:"]);
+    program.run(&["ask", "  "]).fails(2, &["`question`: it has no word or number", "hint:"]);
+    program.run(&["search", "?!"]).fails(2, &["`query`: it has no word or number", "hint:"]);
     let long = "why ".repeat(262_144);
     program.run_with_stdin(&["ask", "-"], long.as_bytes()).fails(2, &["1,048,575", "20,000"]);
     let chinese = program.run(&["ask", "灯塔是谁设计的？", "--json"]).json();

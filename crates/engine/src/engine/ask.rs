@@ -180,13 +180,13 @@ impl Engine {
         })
     }
 
-    /// Refuses a question, or another text to search for, that is empty or longer than
-    /// `ask.max_question_chars`. The error calls it by the name that the caller gave to it.
+    /// Refuses a question, or another text to search for, that has no word or number or is longer
+    /// than `ask.max_question_chars`. The error calls it by the name that the caller gave to it.
     pub fn check_text(&self, name: &str, text: &str) -> Result<(), ConfigError> {
         let limit = self.config.ask.max_question_chars;
         let (reason, hint) = match text.chars().count() {
-            _ if text.trim().is_empty() => {
-                ("it is empty".to_owned(), "write what you want to know")
+            _ if !text.contains(char::is_alphanumeric) => {
+                ("it has no word or number".to_owned(), "write what you want to know")
             }
             length if length > limit => (
                 format!(

@@ -95,7 +95,7 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
     {
         let problem: Value =
             world.post(path, &serde_json::json!({name: " "})).await.json().await.unwrap();
-        assert_eq!(problem["detail"], format!("`{name}`: it is empty"));
+        assert_eq!(problem["detail"], format!("`{name}`: it has no word or number"));
     }
     // It still answers, with the unchanged prompt.
     assert!(world.post("/api/v1/ask", &question()).await.status().is_success());

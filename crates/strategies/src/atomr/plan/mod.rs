@@ -236,7 +236,7 @@ fn is_reference(text: &str) -> bool {
 }
 
 fn parts(arguments: &[String]) -> Result<Vec<usize>, String> {
-    let numbers: Vec<usize> = arguments.iter().flat_map(|text| Plan::references(text)).collect();
+    let numbers = Plan::references(&arguments.join(" "));
     if numbers.is_empty() {
         return Err("`parts` takes the steps that its question consists of, such as #1".to_owned());
     }
@@ -245,10 +245,8 @@ fn parts(arguments: &[String]) -> Result<Vec<usize>, String> {
 
 /// The steps that a conclusion is made from; all earlier ones where it names none.
 fn reasons(question: &str, arguments: &[String], number: usize) -> Vec<usize> {
-    let texts = arguments.iter().map(String::as_str).chain([question]);
-    let mut named: Vec<usize> = texts.flat_map(Plan::references).collect();
+    let mut named = Plan::references(&format!("{question} {}", arguments.join(" ")));
     named.sort_unstable();
-    named.dedup();
     if named.is_empty() { (1..number).collect() } else { named }
 }
 

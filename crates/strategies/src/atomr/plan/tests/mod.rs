@@ -58,6 +58,18 @@ fn steps_become_a_tree() {
 }
 
 #[test]
+fn a_step_that_is_named_twice_counts_once() {
+    let steps = [
+        step("A?", Search, &["A"]),
+        step("B?", Parts, &["#1", "#1"]),
+        step("C?", Reason, &["#2", "#2, #1"]),
+    ];
+    let plan = plan("Q?", &steps).unwrap();
+    assert_eq!(plan.nodes[2].step, Step::Inner(vec![1]));
+    assert_eq!(plan.nodes[3].step, Step::Reason(vec![1, 2]));
+}
+
+#[test]
 fn one_operation_settles_the_question_itself() {
     let one = plan("Who is Ann?", &[step("Who?", Search, &["Ann"])]).unwrap();
     assert_eq!(one.draw(), "Who is Ann?  → Search(\"Ann\")");

@@ -164,7 +164,7 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
 
     test("errors of a tool are its result", async () => {
       for (const [name, args, expected] of [
-        ["ask", { question: " " }, /empty/],
+        ["ask", { question: " " }, /no word or number/],
         ["ask", { question: "Who?", strategy: "none" }, /none/],
         ["read_document", { document: "../state.db" }, /no such document/],
         ["explain_answer", { id: "../x" }, /no such answer/],

@@ -54,7 +54,7 @@ pub use halma_kg::{
 };
 pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_net::daily::DailyFigures;
-pub use halma_store::{Spent, SpentOn, StateEntry};
+pub use halma_store::{Cap, Spent, SpentOn, StateEntry};
 pub use halma_strategies::atomr;
 pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use shared::{

@@ -26,7 +26,7 @@ const MAY_PASS: [StatusCode; 2] =
     [StatusCode::SERVICE_UNAVAILABLE, StatusCode::INSUFFICIENT_STORAGE];
 
 /// Stored at most; the oldest go.
-const MOST: usize = 50;
+const MAX_RUNS: usize = 50;
 
 /// How often a server reports what it runs.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -147,7 +147,7 @@ impl EvaluationRuns {
                     .hint("wait for its end, or cancel it"));
             }
             stored.push(StoredRun { run: run.clone(), reports: 0 });
-            let more = stored.len().saturating_sub(MOST);
+            let more = stored.len().saturating_sub(MAX_RUNS);
             stored.drain(..more);
             Ok(())
         });

@@ -92,7 +92,9 @@ impl Server {
         #[cfg(unix)]
         handles::make_room(&listener, loaded.config.serve.connections);
         let loopback = addr.ip().is_loopback();
-        if !loopback && !insecure && !ApiKeys::of(&engine).exists()? {
+        // Read in any case: an error here names the file.
+        let has_keys = ApiKeys::of(&engine).exists()?;
+        if !loopback && !insecure && !has_keys {
             let shared = engine.shared().map(|space| format!("'{}'", space.name()));
             let kb = shared.unwrap_or_else(|| dir.display().to_string());
             return Err(needs_keys(addr.ip(), &kb).into());

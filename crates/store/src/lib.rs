@@ -5,4 +5,4 @@ mod state;
 
 pub use db::{Db, DbError, copy, damage, damaged, remove, set_aside};
 pub use replies::{Entry, Key, Name, Replies};
-pub use state::{Spent, SpentOn, State, StateEntry};
+pub use state::{Cap, Spent, SpentOn, State, StateEntry};

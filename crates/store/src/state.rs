@@ -1,9 +1,10 @@
 //! What a base keeps in addition to its documents: small entries with versions, and what was used on each
 //! day.
+use std::io;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use std::sync::Arc;
 
 use crate::db::{Db, DbError};
@@ -17,15 +18,25 @@ CREATE TABLE IF NOT EXISTS entry (
     PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS entry_version ON entry (kind, version);
-CREATE TABLE IF NOT EXISTS used (
+CREATE TABLE IF NOT EXISTS usage (
     subject TEXT NOT NULL,
     day INTEGER NOT NULL,
+    questions INTEGER NOT NULL,
     calls INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
+    cached_calls INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
     cost_micros INTEGER NOT NULL,
     PRIMARY KEY (subject, day)
 ) STRICT, WITHOUT ROWID;
 ";
+
+const ADD: &str = "INSERT INTO usage SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+    WHERE ?4 <= ?9 AND ?8 <= ?10
+    ON CONFLICT (subject, day) DO UPDATE SET questions = questions + ?3, calls = calls + ?4,
+        cached_calls = cached_calls + ?5, prompt_tokens = prompt_tokens + ?6,
+        completion_tokens = completion_tokens + ?7, cost_micros = cost_micros + ?8
+    WHERE (?4 <= 0 OR calls + ?4 <= ?9) AND (?8 <= 0 OR cost_micros + ?8 <= ?10)";
 
 /// Deleted entries of a kind that [`State::changed_since`] still lists: those of so many last
 /// versions.
@@ -41,18 +52,31 @@ pub struct StateEntry {
     pub bytes: Option<Vec<u8>>,
 }
 
-/// An amount that was used, or a cap on it. Negative amounts give back what was reserved.
+/// An amount that was used. Negative amounts give back what was reserved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
+    pub questions: i64,
+    /// Calls that reached a model.
     pub calls: i64,
-    pub tokens: i64,
+    /// Calls that the cache answered.
+    pub cached_calls: i64,
+    pub prompt_tokens: i64,
+    pub completion_tokens: i64,
     /// Millionths of the currency of the prices.
     pub cost_micros: i64,
 }
 
-impl Spent {
+/// The largest amount that a subject may use on a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cap {
+    pub calls: i64,
+    /// Millionths of the currency of the prices.
+    pub cost_micros: i64,
+}
+
+impl Cap {
     /// A cap that is never reached.
-    pub const UNLIMITED: Self = Self { calls: i64::MAX, tokens: i64::MAX, cost_micros: i64::MAX };
+    pub const UNLIMITED: Self = Self { calls: i64::MAX, cost_micros: i64::MAX };
 }
 
 /// What a subject has used on one day.
@@ -73,10 +97,17 @@ pub struct State {
 }
 
 impl State {
+    /// The name of the file.
+    pub const FILE: &str = "state.db";
+
+    /// What to do about a damaged file.
+    pub const REPAIR: &str = "stop what uses it and restore a backup, or remove it, which loses its \
+        traces, builds, usage and API keys";
+
     /// The state of the base in this folder.
     #[must_use]
     pub fn new(dir: &Path) -> Self {
-        Self { file: dir.join("state.db"), db: Mutex::default() }
+        Self { file: dir.join(Self::FILE), db: Mutex::default() }
     }
 
     /// The path of the file.
@@ -97,22 +128,40 @@ impl State {
     fn read<T: Default>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, DbError> {
+    ) -> io::Result<T> {
         if self.db.lock().is_none() && !self.file.exists() {
             return Ok(T::default());
         }
-        self.open()?.read(work)
+        self.open().and_then(|db| db.read(work)).map_err(|e| self.failed(e))
+    }
+
+    fn write<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> io::Result<T> {
+        self.open().and_then(|db| db.write(work)).map_err(|e| self.failed(e))
+    }
+
+    /// The error with the file that it is about, and what to do.
+    fn failed(&self, error: DbError) -> io::Error {
+        let hint = if error.is_damage() {
+            Self::REPAIR
+        } else {
+            "check the path and its permissions, and the free space"
+        };
+        let text = format!("`{}` cannot be used: {error}; {hint}", self.file.display());
+        io::Error::new(io::Error::from(error).kind(), text)
     }
 
     /// The entry of this id, unless it is deleted.
-    pub fn get(&self, kind: &str, id: &str) -> Result<Option<StateEntry>, DbError> {
+    pub fn get(&self, kind: &str, id: &str) -> io::Result<Option<StateEntry>> {
         let query = "SELECT id, version, bytes FROM entry
             WHERE kind = ?1 AND id = ?2 AND bytes IS NOT NULL";
         self.read(|db| db.prepare_cached(query)?.query_row(params![kind, id], entry).optional())
     }
 
     /// All entries of a kind, by id.
-    pub fn list(&self, kind: &str) -> Result<Vec<StateEntry>, DbError> {
+    pub fn list(&self, kind: &str) -> io::Result<Vec<StateEntry>> {
         let query = "SELECT id, version, bytes FROM entry
             WHERE kind = ?1 AND bytes IS NOT NULL ORDER BY id";
         self.read(|db| db.prepare_cached(query)?.query_map([kind], entry)?.collect())
@@ -125,7 +174,7 @@ impl State {
         kind: &str,
         before: Option<&str>,
         limit: u32,
-    ) -> Result<Vec<StateEntry>, DbError> {
+    ) -> io::Result<Vec<StateEntry>> {
         let query = "SELECT id, version, bytes FROM entry
             WHERE kind = ?1 AND bytes IS NOT NULL AND (?2 IS NULL OR id < ?2)
             ORDER BY id DESC LIMIT ?3";
@@ -134,7 +183,7 @@ impl State {
     }
 
     /// The ids of all entries of a kind but the last `count` by id.
-    pub fn ids_before_last(&self, kind: &str, count: u32) -> Result<Vec<String>, DbError> {
+    pub fn ids_before_last(&self, kind: &str, count: u32) -> io::Result<Vec<String>> {
         let query = "SELECT id FROM entry WHERE kind = ?1 AND bytes IS NOT NULL
             ORDER BY id DESC LIMIT -1 OFFSET ?2";
         let values = params![kind, count];
@@ -143,7 +192,7 @@ impl State {
 
     /// What has changed after a version, in the order of the changes; deleted entries have no bytes,
     /// and only those deleted among the last [`DELETED`] changes are told.
-    pub fn changed_since(&self, kind: &str, version: u64) -> Result<Vec<StateEntry>, DbError> {
+    pub fn changed_since(&self, kind: &str, version: u64) -> io::Result<Vec<StateEntry>> {
         let query = "SELECT id, version, bytes FROM entry
             WHERE kind = ?1 AND version > ?2 ORDER BY version";
         let values = params![kind, version.cast_signed()];
@@ -158,91 +207,70 @@ impl State {
         id: &str,
         expected: u64,
         bytes: &[u8],
-    ) -> Result<Option<u64>, DbError> {
-        self.open()?.write(|db| put(db, (kind, id), expected, Some(bytes)))
+    ) -> io::Result<Option<u64>> {
+        self.write(|db| put(db, (kind, id), expected, Some(bytes)))
     }
 
     /// Deletes an entry if it still has the `expected` version; `false` if not.
-    pub fn delete(&self, kind: &str, id: &str, expected: u64) -> Result<bool, DbError> {
-        self.open()?.write(|db| Ok(put(db, (kind, id), expected.max(1), None)?.is_some()))
+    pub fn delete(&self, kind: &str, id: &str, expected: u64) -> io::Result<bool> {
+        self.write(|db| Ok(put(db, (kind, id), expected.max(1), None)?.is_some()))
     }
 
     /// Brings what was deleted or overwritten out of the file and its log.
-    pub fn empty_log(&self) -> Result<(), DbError> {
+    pub fn empty_log(&self) -> io::Result<()> {
         let db = self.db.lock().clone();
-        db.map_or(Ok(()), |db| db.empty_log())
+        db.map_or(Ok(()), |db| db.empty_log()).map_err(|e| self.failed(e))
     }
 
     /// Adds to what a subject has used on a day (days since 1970-01-01), unless that would exceed
     /// `cap`; `false` then, and nothing is added.
-    pub fn add(&self, subject: &str, day: i32, spent: Spent, cap: Spent) -> Result<bool, DbError> {
-        self.open()?.write(|db| {
-            let used = "SELECT calls, tokens, cost_micros FROM used
-                WHERE subject = ?1 AND day = ?2";
-            let mut used = db.prepare_cached(used)?;
-            let used = used.query_row(params![subject, day], |row| amount(row, 0)).optional()?;
-            let sum = used.unwrap_or_default().plus(spent);
-            let fits = |added: i64, sum: i64, cap: i64| added <= 0 || sum <= cap;
-            let all_fit = fits(spent.calls, sum.calls, cap.calls)
-                && fits(spent.tokens, sum.tokens, cap.tokens)
-                && fits(spent.cost_micros, sum.cost_micros, cap.cost_micros);
-            if all_fit {
-                let values = params![subject, day, sum.calls, sum.tokens, sum.cost_micros];
-                let mut put = db.prepare_cached("REPLACE INTO used VALUES (?1, ?2, ?3, ?4, ?5)")?;
-                put.execute(values)?;
-            }
-            Ok(all_fit)
-        })
+    pub fn add(&self, subject: &str, day: i32, spent: Spent, cap: Cap) -> io::Result<bool> {
+        let Spent { questions, calls, cached_calls, .. } = spent;
+        let Spent { prompt_tokens, completion_tokens, cost_micros, .. } = spent;
+        let values = params![
+            subject,
+            day,
+            questions,
+            calls,
+            cached_calls,
+            prompt_tokens,
+            completion_tokens,
+            cost_micros,
+            cap.calls,
+            cap.cost_micros
+        ];
+        self.write(|db| Ok(db.prepare_cached(ADD)?.execute(values)? > 0))
     }
 
-    /// What a subject has used on the days from `first` to `last`.
-    pub fn spent(&self, subject: &str, first: i32, last: i32) -> Result<Spent, DbError> {
-        let days = self.days("subject = ?3", first, last, Some(subject))?;
-        Ok(days.into_iter().fold(Spent::default(), |sum, one| sum.plus(one.spent)))
+    /// What a subject has used on a day.
+    pub fn spent(&self, subject: &str, day: i32) -> io::Result<Spent> {
+        let query = "SELECT * FROM usage WHERE subject = ?1 AND day = ?2";
+        let values = params![subject, day];
+        let found = self.read(|db| db.prepare_cached(query)?.query_row(values, used).optional())?;
+        Ok(found.map(|used| used.spent).unwrap_or_default())
     }
 
-    /// What every subject has used on each of the days from `first` to `last`.
-    pub fn used(&self, first: i32, last: i32) -> Result<Vec<SpentOn>, DbError> {
-        self.days("?3 IS NULL", first, last, None)
-    }
-
-    fn days(
-        &self,
-        condition: &str,
-        first: i32,
-        last: i32,
-        subject: Option<&str>,
-    ) -> Result<Vec<SpentOn>, DbError> {
-        let query = format!(
-            "SELECT subject, day, calls, tokens, cost_micros FROM used
-             WHERE day BETWEEN ?1 AND ?2 AND {condition} ORDER BY subject, day"
-        );
-        let read = |row: &Row<'_>| {
-            Ok(SpentOn { subject: row.get(0)?, day: row.get(1)?, spent: amount(row, 2)? })
-        };
-        let values = params![first, last, subject];
-        self.read(|db| db.prepare_cached(&query)?.query_map(values, read)?.collect())
+    /// What every subject has used on each day.
+    pub fn used(&self) -> io::Result<Vec<SpentOn>> {
+        let query = "SELECT * FROM usage ORDER BY subject, day";
+        self.read(|db| db.prepare_cached(query)?.query_map([], used)?.collect())
     }
 }
 
-impl Spent {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            calls: self.calls.saturating_add(other.calls),
-            tokens: self.tokens.saturating_add(other.tokens),
-            cost_micros: self.cost_micros.saturating_add(other.cost_micros),
-        }
-    }
+fn used(row: &Row<'_>) -> rusqlite::Result<SpentOn> {
+    let spent = Spent {
+        questions: row.get(2)?,
+        calls: row.get(3)?,
+        cached_calls: row.get(4)?,
+        prompt_tokens: row.get(5)?,
+        completion_tokens: row.get(6)?,
+        cost_micros: row.get(7)?,
+    };
+    Ok(SpentOn { subject: row.get(0)?, day: row.get(1)?, spent })
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<StateEntry> {
     Ok(StateEntry { id: row.get(0)?, version: row.get(1)?, bytes: row.get(2)? })
-}
-
-/// The amount in the columns from `first` on.
-fn amount(row: &Row<'_>, first: usize) -> rusqlite::Result<Spent> {
-    let (calls, tokens) = (row.get(first)?, row.get(first + 1)?);
-    Ok(Spent { calls, tokens, cost_micros: row.get(first + 2)? })
 }
 
 /// Writes an entry of this version, 0 for one that is not there; `None` for bytes deletes it.
@@ -356,8 +384,8 @@ mod tests {
     #[test]
     fn a_cap_cannot_be_overspent_by_two_together() {
         let (dir, _) = state();
-        let cap = Spent { calls: 10, ..Spent::UNLIMITED };
-        let one = Spent { calls: 1, tokens: 5, cost_micros: 0 };
+        let cap = Cap { calls: 10, ..Cap::UNLIMITED };
+        let one = Spent { calls: 1, prompt_tokens: 5, ..Spent::default() };
         let taken = std::thread::scope(|scope| {
             let take = || {
                 let state = State::new(dir.path());
@@ -368,19 +396,32 @@ mod tests {
         });
         assert_eq!(taken, 10);
         let state = State::new(dir.path());
-        let spent = Spent { calls: 10, tokens: 50, cost_micros: 0 };
-        assert_eq!(state.spent("key", 0, 3).unwrap(), spent);
-        assert_eq!(state.spent("key", 4, 9).unwrap(), Spent::default());
+        let spent = Spent { calls: 10, prompt_tokens: 50, ..Spent::default() };
+        assert_eq!(state.spent("key", 3).unwrap(), spent);
+        assert_eq!(state.spent("key", 4).unwrap(), Spent::default());
         let back = Spent { calls: -1, ..Spent::default() };
         assert!(state.add("key", 3, back, cap).unwrap());
-        let used = state.used(0, 9).unwrap();
+        let used = state.used().unwrap();
         assert_eq!((used.len(), used[0].spent.calls, used[0].day), (1, 9, 3));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_is_named_with_what_to_do() {
+        let (dir, state) = state();
+        std::fs::write(state.file(), "hello").unwrap();
+        let damaged = state.list("key").unwrap_err();
+        assert_eq!(damaged.kind(), io::ErrorKind::InvalidData);
+        for part in [&state.file().display().to_string(), "is not a database", State::REPAIR] {
+            assert!(damaged.to_string().contains(part), "{damaged}");
+        }
+        let folder = State::new(&dir.path().join("none")).put("key", "a", 0, b"x").unwrap_err();
+        assert!(folder.to_string().contains("check the path and its permissions"), "{folder}");
     }
 
     #[test]
     fn nothing_is_made_for_a_question() {
         let (dir, state) = state();
-        assert!(state.list("build").unwrap().is_empty() && state.used(0, 9).unwrap().is_empty());
+        assert!(state.list("build").unwrap().is_empty() && state.used().unwrap().is_empty());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

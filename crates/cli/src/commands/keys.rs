@@ -26,7 +26,7 @@ pub(crate) fn run(args: Keys, common: &Common) -> anyhow::Result<()> {
             list(&keys, json)
         }
         KeysCommand::Revoke { id, kb } => {
-            file(&kb, common)?.revoke(&id)?;
+            keys_of(&kb, common)?.revoke(&id)?;
             view::print(&format!("Revoked {id}."))
         }
     }
@@ -49,7 +49,7 @@ fn check_workspace(kb: &Path, new: &NewKey) -> anyhow::Result<()> {
 }
 
 /// The keys of a base, which are in its folder or in its database.
-fn file(kb: &KbDir, common: &Common) -> anyhow::Result<ApiKeys> {
+fn keys_of(kb: &KbDir, common: &Common) -> anyhow::Result<ApiKeys> {
     Ok(ApiKeys::at(&Place::new(&chosen(kb, common)?)?)?)
 }
 
@@ -73,8 +73,8 @@ fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {
         calls_per_day: args.calls_per_day,
     };
     let kb = chosen(&args.kb, common)?;
-    let file = ApiKeys::at(&Place::new(&kb)?)?;
-    if args.unless_any && file.exists()? {
+    let keys = ApiKeys::at(&Place::new(&kb)?)?;
+    if args.unless_any && keys.exists()? {
         view::note("There is a key already; none is created.");
         return Ok(());
     }
@@ -83,7 +83,7 @@ fn create(args: KeysCreate, common: &Common) -> anyhow::Result<()> {
         "the key is for one that is made there; if that is not what was meant, correct `--kb`",
     )?;
     check_workspace(&kb, &new)?;
-    let (key, text) = file.create(new)?;
+    let (key, text) = keys.create(new)?;
     if args.json {
         let mut shown = serde_json::to_value(&key)?;
         shown["key"] = json!(text);
@@ -116,14 +116,14 @@ fn list(keys: &[Key], as_json: bool) -> anyhow::Result<()> {
         let documents = documents.unwrap_or_default();
         let usd = key.budget_per_day_usd.map(|usd| format!("${usd}"));
         let calls = key.calls_per_day.map(|calls| format!("{} calls", view::thousands(calls)));
-        let most: Vec<String> = usd.into_iter().chain(calls).collect();
+        let limits: Vec<String> = usd.into_iter().chain(calls).collect();
         rows.push(vec![
             key.id.clone(),
             key.name.clone(),
             scopes.join(", "),
             key.workspace.clone(),
             until,
-            most.join(", "),
+            limits.join(", "),
             documents,
         ]);
     }

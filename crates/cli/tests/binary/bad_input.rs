@@ -164,6 +164,20 @@ fn a_failure_says_what_to_do() {
 }
 
 #[test]
+fn a_damaged_state_is_named_and_questions_are_answered() {
+    let program = indexed();
+    program.write(".halma/state.db", "hello");
+    let told = ["state.db", "file is not a database", "restore a backup"];
+    let answer = program.run(&["ask", "Who built Orrin Light?", "--strategy", "naive"]);
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    program.run(&["keys", "list"]).fails(1, &told);
+    program.run(&["serve", "--port", "0"]).fails(1, &told);
+    let verified = program.run(&["kb", "verify"]);
+    assert!(told.iter().all(|part| verified.out.contains(part)), "{}", verified.out);
+    assert!(verified.code == 1 && verified.err.contains("1 problem found"), "{}", verified.err);
+}
+
+#[test]
 fn the_configuration_is_not_indexed() {
     let program = Program::new();
     program.write("notes.md", "# Orrin Light\n\nOrrin Light was lit in 1871.\n");

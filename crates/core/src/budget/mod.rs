@@ -95,8 +95,8 @@ pub struct Amount {
 /// Where it is counted what several programs spend of one budget.
 #[async_trait]
 pub trait SharedBudget: Send + Sync + std::fmt::Debug {
-    /// Takes an amount before it is used, unless that would pass `most`; the limit that it would.
-    async fn take(&self, amount: Amount, most: Amount) -> Result<(), Limit>;
+    /// Takes an amount before it is used, unless that would exceed `limit`; which one it would.
+    async fn take(&self, amount: Amount, limit: Amount) -> Result<(), Limit>;
 
     /// Puts what was really used in the place of what was taken. Returns at once.
     fn settle(&self, taken: Amount, used: Amount);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use halma_core::ConfigError;
 use halma_kb::{Base, BaseOptions, KbError, SharedBase};
 use halma_pg::{Address, Database, Home, PgError};
-use halma_store::Spent;
+use halma_store::{Cap, Spent};
 
 pub use self::calls::{CallSharing, CallWorker, WorkerReport, Workforce};
 pub(crate) use self::calls::{Ledger, SharedBuild};
@@ -110,7 +110,7 @@ impl SharedSpace {
         let (usage, name) = (self.home.usage(), self.name.clone());
         self.start(async move {
             for attempt in 1.. {
-                match usage.add(&subject, day, spent, Spent::UNLIMITED).await {
+                match usage.add(&subject, day, spent, Cap::UNLIMITED).await {
                     Err(e) if e.is_transient() && attempt < ATTEMPTS => {
                         tokio::time::sleep(PAUSE).await;
                     }

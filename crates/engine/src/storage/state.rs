@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use halma_pg::{PgError, States};
 use halma_seal::{KeyFolder, seal, unseal};
-use halma_store::{Spent, SpentOn, State, StateEntry};
+use halma_store::{Cap, Spent, SpentOn, State, StateEntry};
 
 use crate::error::EngineError;
 use crate::shared::{SharedSpace, no_keys};
@@ -71,9 +71,9 @@ impl BaseState {
 
     /// Adds to what a subject has used on a day (days since 1970-01-01), unless that would exceed
     /// `cap`; `false` then, and nothing is added. After an error it may have been added.
-    pub fn add(&self, subject: &str, day: i32, spent: Spent, cap: Spent) -> io::Result<bool> {
+    pub fn add(&self, subject: &str, day: i32, spent: Spent, cap: Cap) -> io::Result<bool> {
         match self {
-            Self::Folder(state) => Ok(state.add(subject, day, spent, cap)?),
+            Self::Folder(state) => state.add(subject, day, spent, cap),
             Self::Shared(space) => {
                 let (usage, subject) = (space.home().usage(), subject.to_owned());
                 let adding = async move { usage.add(&subject, day, spent, cap).await };
@@ -87,8 +87,8 @@ impl BaseState {
     pub fn spend(&self, subject: &str, day: i32, spent: Spent) {
         match self {
             Self::Folder(state) => {
-                if let Err(e) = state.add(subject, day, spent, Spent::UNLIMITED) {
-                    tracing::error!("usage is not counted in `{}`: {e}", state.file().display());
+                if let Err(e) = state.add(subject, day, spent, Cap::UNLIMITED) {
+                    tracing::error!("usage is not counted: {e}");
                 }
             }
             Self::Shared(space) => space.spend(subject.to_owned(), day, spent),
@@ -98,10 +98,10 @@ impl BaseState {
     /// What a subject has used on a day.
     pub fn spent(&self, subject: &str, day: i32) -> io::Result<Spent> {
         match self {
-            Self::Folder(state) => Ok(state.spent(subject, day, day)?),
+            Self::Folder(state) => state.spent(subject, day),
             Self::Shared(space) => {
                 let (usage, subject) = (space.home().usage(), subject.to_owned());
-                let reading = async move { usage.spent(&subject, day, day).await };
+                let reading = async move { usage.spent(&subject, day).await };
                 space.wait(reading).map_err(io::Error::other)
             }
         }
@@ -110,11 +110,10 @@ impl BaseState {
     /// What every subject has used on each day.
     pub fn used(&self) -> io::Result<Vec<SpentOn>> {
         match self {
-            Self::Folder(state) => Ok(state.used(0, i32::MAX)?),
+            Self::Folder(state) => state.used(),
             Self::Shared(space) => {
                 let usage = space.home().usage();
-                let reading = async move { usage.list(0, i32::MAX).await };
-                space.wait(reading).map_err(io::Error::other)
+                space.wait(async move { usage.list().await }).map_err(io::Error::other)
             }
         }
     }
@@ -163,7 +162,7 @@ impl Entries {
     /// returns its new version; `None` if another program was faster.
     pub fn put(&self, id: &str, expected: u64, bytes: &[u8]) -> io::Result<Option<u64>> {
         match &self.state {
-            BaseState::Folder(state) => Ok(state.put(self.kind, id, expected, bytes)?),
+            BaseState::Folder(state) => state.put(self.kind, id, expected, bytes),
             BaseState::Shared(space) => {
                 let (kind, bytes, id) = (self.kind, self.seal(id, bytes)?, id.to_owned());
                 ask(
@@ -217,7 +216,7 @@ impl Entries {
     pub fn ids_before_last(&self, count: u32) -> io::Result<Vec<String>> {
         let kind = self.kind;
         match &self.state {
-            BaseState::Folder(state) => Ok(state.ids_before_last(kind, count)?),
+            BaseState::Folder(state) => state.ids_before_last(kind, count),
             BaseState::Shared(space) => {
                 ask(space, move |states| async move { states.ids_before_last(kind, count).await })
             }
@@ -240,7 +239,7 @@ impl Entries {
     /// Deletes an entry if it still has the `expected` version; `false` if not.
     pub fn delete(&self, id: &str, expected: u64) -> io::Result<bool> {
         match &self.state {
-            BaseState::Folder(state) => Ok(state.delete(self.kind, id, expected)?),
+            BaseState::Folder(state) => state.delete(self.kind, id, expected),
             BaseState::Shared(space) => {
                 let (kind, id) = (self.kind, id.to_owned());
                 ask(space, move |states| async move { states.delete(kind, &id, expected).await })
@@ -271,7 +270,7 @@ impl Entries {
     /// Brings what was removed out of the file and its log.
     pub fn erase_removed(&self) -> io::Result<()> {
         match &self.state {
-            BaseState::Folder(state) => Ok(state.empty_log()?),
+            BaseState::Folder(state) => state.empty_log(),
             BaseState::Shared(_) => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use halma_core::Layer;
+use halma_store::{State, damage};
 use serde::Serialize;
 
 use super::Inspector;
@@ -52,7 +53,7 @@ impl Verified {
 /// Something in a base that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Id of the node, or its layer and row where the id cannot be read.
+    /// Id of the node, its layer and row where the id cannot be read, or the name of a file.
     pub id: String,
     /// The document it belongs to, where that is known.
     pub document: Option<String>,
@@ -93,6 +94,11 @@ impl Inspector<'_> {
             }
             Ok(())
         })?;
+        let damage = damage(&self.base.dir.join(State::FILE));
+        if let Some(reason) = damage.unwrap_or_else(|e| Some(e.to_string())) {
+            let (id, what) = (State::FILE.to_owned(), format!("it cannot be read: {reason}"));
+            verified.add(Problem { id, document: None, what, hint: State::REPAIR });
+        }
         self.verify_names(&mut verified)?;
         if lost_vectors && self.base.store.is_writable() {
             self.base.store.write_here(|writer| writer.doubt_vectors())?;

@@ -18,9 +18,6 @@ use crate::base::store_dir;
 use crate::store::LOST_VECTOR;
 use crate::{Base, BaseOptions, KbError};
 
-/// What a base keeps in addition to its documents, in its folder.
-const STATE: &str = "state.db";
-
 /// How a backup is restored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RestoreOptions {
@@ -106,7 +103,6 @@ fn prepare(
     // What could not be copied is named first: what is wrong with the copy follows from it.
     refuse_damaged(backup, &report, options)?;
     for base in bases(part)? {
-        check_state(&base, &mut report)?;
         match look_through(&base, &mut report) {
             // Of a damaged store.
             Err(BackupError::Base(error)) => report.problems.push(error.to_string()),
@@ -203,15 +199,6 @@ fn copy_or_salvage(from: &Path, to: &Path) -> Result<Option<CopyError>, BackupEr
     Ok(damage)
 }
 
-/// Reads the state of a base, with the API keys of a server, which would not begin with a damaged one.
-fn check_state(base: &Path, report: &mut RestoreReport) -> Result<(), BackupError> {
-    let path = base.join(STATE);
-    let reason = halma_store::damage(&path).map_err(BackupError::io(&path, "read"))?;
-    let problem = |reason| format!("`{STATE}` cannot be read ({reason})");
-    report.problems.extend(reason.map(problem));
-    Ok(())
-}
-
 /// The folders of bases in a folder, itself included.
 fn bases(dir: &Path) -> Result<Vec<PathBuf>, BackupError> {
     let mut found = vec![];
@@ -274,8 +261,8 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
     report.chunks += stats.chunks;
     // What is kept of names the next build makes again.
     for problem in verified.problems.into_iter().filter(|problem| !problem.is_of_names()) {
-        let document = problem.document.unwrap_or_default();
-        report.problems.push(format!("{} {document}: {}", problem.id, problem.what));
+        let document = problem.document.map(|name| format!(" {name}")).unwrap_or_default();
+        report.problems.push(format!("{}{document}: {}", problem.id, problem.what));
     }
     Ok(())
 }

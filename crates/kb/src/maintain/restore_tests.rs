@@ -190,7 +190,7 @@ fn a_state_that_cannot_be_read_is_damage() {
     for damaged in [&whole[..whole.len() / 2], b"no database, but long enough to be one"] {
         fs::write(to.join("state.db"), damaged).unwrap();
         let message = restore(&to, &again, REPLACE).unwrap_err().to_string();
-        assert!(message.contains("`state.db` cannot be read"), "{message}");
+        assert!(message.contains("state.db: it cannot be read"), "{message}");
     }
     let report = restore(&to, &again, RestoreOptions { replace: true, unverified: true }).unwrap();
     assert_eq!(report.problems.len(), 1, "{:?}", report.problems);

@@ -1,5 +1,5 @@
 //! Entries with versions, and caps that hold over all programs.
-use halma_store::Spent;
+use halma_store::{Cap, Spent};
 
 use crate::support::Test;
 
@@ -81,8 +81,8 @@ async fn a_reader_of_changes_misses_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cap_is_not_overspent_together() {
     let Some(test) = Test::new().await else { return };
-    let cap = Spent { calls: 10, ..Spent::UNLIMITED };
-    let one = Spent { calls: 1, tokens: 100, cost_micros: 5 };
+    let cap = Cap { calls: 10, ..Cap::UNLIMITED };
+    let one = Spent { calls: 1, prompt_tokens: 100, cost_micros: 5, ..Spent::default() };
     let mut tasks = vec![];
     for _ in 0..8 {
         let usage = test.another().await.usage();
@@ -100,12 +100,12 @@ async fn a_cap_is_not_overspent_together() {
     }
     assert_eq!(added, 10);
     let usage = test.home.usage();
-    let spent = Spent { calls: 10, tokens: 1_000, cost_micros: 50 };
-    assert_eq!(usage.spent("key", 20_000, 20_000).await.unwrap(), spent);
-    assert_eq!(usage.spent("key", 20_001, 20_009).await.unwrap(), Spent::default());
+    let spent = Spent { calls: 10, prompt_tokens: 1_000, cost_micros: 50, ..Spent::default() };
+    assert_eq!(usage.spent("key", 20_000).await.unwrap(), spent);
+    assert_eq!(usage.spent("key", 20_001).await.unwrap(), Spent::default());
     // What was reserved and not used is given back, whatever the cap.
-    let back = Spent { calls: -1, tokens: -100, cost_micros: -5 };
-    assert!(usage.add("key", 20_000, back, Spent::default()).await.unwrap());
+    let back = Spent { calls: -1, prompt_tokens: -100, cost_micros: -5, ..Spent::default() };
+    assert!(usage.add("key", 20_000, back, Cap { calls: 0, cost_micros: 0 }).await.unwrap());
     assert!(usage.add("key", 20_000, one, cap).await.unwrap());
     let large = Spent { calls: 11, ..Spent::default() };
     assert!(!usage.add("other", 20_000, large, cap).await.unwrap());

@@ -1,6 +1,5 @@
-//! The keys that the server accepts, reloaded when the key file changes. In a database they are looked
-//! at regularly and not at every request; while it is not reached, those that were read last are
-//! accepted.
+//! The keys that the server accepts. Those in the file of a base are compared with it at every request,
+//! those in a database regularly; while they cannot be read, those that were read last are accepted.
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -101,7 +100,7 @@ impl Keys {
     pub(crate) async fn revoked(&self, id: &str) {
         let mut reloads = self.reloads.subscribe();
         while self.find(id).is_some() {
-            // A timeout lets the loop notice an expiry, which does not change the file.
+            // A timeout lets the loop notice an expiry, which changes nothing that is stored.
             let _ = tokio::time::timeout(INTERVAL, reloads.changed()).await;
         }
     }

@@ -17,10 +17,8 @@ pub(crate) const KEY_ENTRIES: &str = "key";
 /// Why keys cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
-    #[error(
-        "the API keys in `{place}` cannot be used: {source}; check the path and its permissions"
-    )]
-    Storage { place: String, source: io::Error },
+    #[error("the API keys cannot be used: {0}")]
+    Storage(io::Error),
     #[error("the API key `{id}` in `{place}` cannot be read: {reason}; revoke it")]
     Broken { id: String, place: String, reason: String },
     #[error("there is no key `{0}`; `halma keys list` lists all keys")]
@@ -104,7 +102,7 @@ impl ApiKeys {
 
     /// The keys that were created, changed or revoked after a version: one short question.
     pub(super) fn changed_since(&self, version: u64) -> Result<Vec<ChangedKey>, KeysError> {
-        let changed = self.entries.changed_since(version).map_err(|e| self.failed(e))?;
+        let changed = self.entries.changed_since(version).map_err(KeysError::Storage)?;
         let read = |entry: StateEntry| {
             let key = entry.bytes.is_some().then(|| self.hashed(&entry));
             ChangedKey { id: entry.id, version: entry.version, key }
@@ -173,15 +171,17 @@ impl ApiKeys {
         };
         let hash = hash.to_hex().to_string();
         let stored = StoredKey { key: key.clone(), hash, workspace_id: None };
-        let folder = self.folder.as_ref().map_or(Ok(()), std::fs::create_dir_all);
-        folder.map_err(|e| self.failed(e))?;
+        if let Some(folder) = &self.folder {
+            // What fails here is told where the file is opened.
+            let _ = std::fs::create_dir_all(folder);
+        }
         self.put(&stored, 0)?;
         Ok((key, text))
     }
 
     /// Revokes a key.
     pub fn revoke(&self, id: &str) -> Result<(), KeysError> {
-        let removed = self.entries.remove(id).map_err(|e| self.failed(e))?;
+        let removed = self.entries.remove(id).map_err(KeysError::Storage)?;
         if removed { Ok(()) } else { Err(KeysError::Unknown(id.to_owned())) }
     }
 
@@ -210,12 +210,12 @@ impl ApiKeys {
     }
 
     fn stored(&self) -> Result<Vec<StateEntry>, KeysError> {
-        self.entries.list().map_err(|e| self.failed(e))
+        self.entries.list().map_err(KeysError::Storage)
     }
 
     fn put(&self, stored: &StoredKey, expected: u64) -> Result<(), KeysError> {
-        let bytes = serde_json::to_vec(stored).map_err(|e| self.failed(e.into()))?;
-        self.entries.put(&stored.key.id, expected, &bytes).map_err(|e| self.failed(e)).map(drop)
+        let bytes = serde_json::to_vec(stored).map_err(|e| KeysError::Storage(e.into()))?;
+        self.entries.put(&stored.key.id, expected, &bytes).map_err(KeysError::Storage).map(drop)
     }
 
     fn parse(&self, entry: &StateEntry) -> Result<StoredKey, KeysError> {
@@ -233,10 +233,6 @@ impl ApiKeys {
 
     fn broken(&self, id: &str, reason: String) -> KeysError {
         KeysError::Broken { id: id.to_owned(), place: self.entries.place(), reason }
-    }
-
-    fn failed(&self, source: io::Error) -> KeysError {
-        KeysError::Storage { place: self.entries.place(), source }
     }
 }
 

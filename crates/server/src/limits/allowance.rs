@@ -6,13 +6,14 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use chrono::{NaiveDate, Timelike as _, Utc};
 use halma_core::{Budget, Meter};
-use halma_engine::{BaseState, Spent};
+use halma_engine::BaseState;
 use parking_lot::Mutex;
 
 use super::key_budget::KeyBudget;
 use crate::builds::unstored;
 use crate::keys::{Key, Keys};
 use crate::problem::Problem;
+use crate::usage::{count, dollars};
 
 /// The meter of a key on one day.
 #[derive(Clone)]
@@ -89,9 +90,11 @@ fn has_limits(key: &Key) -> bool {
 impl DailyMeter {
     /// Refuses a question when the budget is spent.
     async fn check(&self) -> Result<(), Problem> {
-        let Budget { calls: most_calls, usd: most_usd, .. } = self.meter.budget();
-        let (calls, usd) = used(self.budget.spent().await.map_err(unstored)?);
-        if most_calls.is_some_and(|max| calls >= max) || most_usd.is_some_and(|max| usd >= max) {
+        let Budget { calls, usd, .. } = self.meter.budget();
+        let spent = self.budget.spent().await.map_err(unstored)?;
+        if calls.is_some_and(|max| count(spent.calls) >= max)
+            || usd.is_some_and(|max| dollars(spent.cost_micros) >= max)
+        {
             let detail = "this key has spent its daily budget";
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)
                 .hint("wait until midnight UTC, or ask for a key with a larger budget")
@@ -104,10 +107,4 @@ impl DailyMeter {
 /// Seconds until the next day begins, in UTC.
 fn until_midnight() -> u64 {
     u64::from(86_400 - Utc::now().num_seconds_from_midnight())
-}
-
-/// Calls and US dollars.
-#[expect(clippy::cast_precision_loss, reason = "amounts stay far below 2^52 millionths")]
-fn used(spent: Spent) -> (u64, f64) {
-    (u64::try_from(spent.calls).unwrap_or_default(), spent.cost_micros as f64 / 1e6)
 }

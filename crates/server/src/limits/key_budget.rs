@@ -8,10 +8,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::NaiveDate;
 use halma_core::{Amount, Limit, SharedBudget};
-use halma_engine::{BaseState, Spent, is_transient};
+use halma_engine::{BaseState, Cap, Spent, is_transient};
 use tokio::task::spawn_blocking;
 
-use crate::usage::day_number;
+use crate::usage::{day_number, whole};
 
 /// How often it is tried to reach the database before a call is refused.
 const ATTEMPTS: u32 = 5;
@@ -42,12 +42,12 @@ impl KeyBudget {
         spawn_blocking(move || own.state.spent(&own.subject, own.day)).await?
     }
 
-    /// Adds an amount unless that would pass `most`. Should the connection break, it may be counted
-    /// twice, and never not at all.
-    async fn add(&self, spent: Spent, most: Spent) -> io::Result<bool> {
+    /// Adds an amount unless that would exceed `cap`. When the connection is cut, it may be counted
+    /// twice; it is never left out.
+    async fn add(&self, spent: Spent, cap: Cap) -> io::Result<bool> {
         for attempt in 1.. {
             let own = self.clone();
-            let add = move || own.state.add(&own.subject, own.day, spent, most);
+            let add = move || own.state.add(&own.subject, own.day, spent, cap);
             match spawn_blocking(add).await? {
                 Err(e) if is_transient(&e) && attempt < ATTEMPTS => {
                     tokio::time::sleep(PAUSE).await;
@@ -61,14 +61,15 @@ impl KeyBudget {
 
 #[async_trait]
 impl SharedBudget for KeyBudget {
-    async fn take(&self, amount: Amount, most: Amount) -> Result<(), Limit> {
-        let (amount, most) = (spent(amount), spent(most));
-        let limited = if most.calls < i64::MAX { Limit::Calls } else { Limit::Usd };
-        match self.add(amount, most).await {
+    async fn take(&self, amount: Amount, limit: Amount) -> Result<(), Limit> {
+        let amount = spent(amount);
+        let cap = Cap { calls: whole(limit.calls), cost_micros: whole(limit.micro_usd) };
+        let limited = if cap.calls < i64::MAX { Limit::Calls } else { Limit::Usd };
+        match self.add(amount, cap).await {
             Ok(true) => Ok(()),
             Ok(false) => {
                 let used = self.spent().await.unwrap_or_default();
-                let money = used.cost_micros.saturating_add(amount.cost_micros) > most.cost_micros;
+                let money = used.cost_micros.saturating_add(amount.cost_micros) > cap.cost_micros;
                 Err(if money { Limit::Usd } else { limited })
             }
             Err(e) => {
@@ -82,8 +83,8 @@ impl SharedBudget for KeyBudget {
         let (taken, used) = (spent(taken), spent(used));
         let difference = Spent {
             calls: used.calls - taken.calls,
-            tokens: used.tokens - taken.tokens,
             cost_micros: used.cost_micros - taken.cost_micros,
+            ..Spent::default()
         };
         if difference != Spent::default() {
             self.state.spend(&self.subject, self.day, difference);
@@ -91,8 +92,8 @@ impl SharedBudget for KeyBudget {
     }
 }
 
+/// The daily budget of a key limits calls and money, so no tokens are counted.
 fn spent(amount: Amount) -> Spent {
-    let whole = |count| i64::try_from(count).unwrap_or(i64::MAX);
-    let Amount { calls, tokens, micro_usd } = amount;
-    Spent { calls: whole(calls), tokens: whole(tokens), cost_micros: whole(micro_usd) }
+    let (calls, cost_micros) = (whole(amount.calls), whole(amount.micro_usd));
+    Spent { calls, cost_micros, ..Spent::default() }
 }

@@ -85,10 +85,8 @@ pub(crate) struct UsageLine {
 /// What has been used, by what it is counted under.
 type Sums = BTreeMap<UsageKey, UsageCounts>;
 
-/// A row has three sums, so that what is counted takes two: calls, prompt tokens and money; and
-/// questions, completion tokens and cached calls.
-const FIRST: &str = "usage-1";
-const SECOND: &str = "usage-2";
+/// What the subjects begin with under which usage is counted.
+const SUBJECT: &str = "usage ";
 
 /// What is used in a workspace, counted among the state of its base.
 pub(crate) struct Usage {
@@ -107,23 +105,16 @@ impl Usage {
         if self.closed.load(Ordering::Acquire) {
             return;
         }
-        let day = day_number(key.day);
-        let first = Spent {
+        let spent = Spent {
+            questions: whole(counts.questions),
             calls: whole(counts.calls),
-            tokens: whole(counts.prompt_tokens),
+            cached_calls: whole(counts.cached),
+            prompt_tokens: whole(counts.prompt_tokens),
+            completion_tokens: whole(counts.completion_tokens),
             cost_micros: micros(counts.usd),
         };
-        let second = Spent {
-            calls: whole(counts.questions),
-            tokens: whole(counts.completion_tokens),
-            cost_micros: whole(counts.cached),
-        };
-        for (kind, spent) in [(FIRST, first), (SECOND, second)] {
-            if spent != Spent::default() {
-                let subject = format!("{kind} {} {}", key.key, key.strategy);
-                self.state.spend(&subject, day, spent);
-            }
-        }
+        let subject = format!("{SUBJECT}{} {}", key.key, key.strategy);
+        self.state.spend(&subject, day_number(key.day), spent);
     }
 
     /// Writes nothing from now on.
@@ -163,23 +154,14 @@ impl Usage {
 
 /// What a row counts; `None` for what is not usage of questions and builds.
 fn read(line: &SpentOn) -> Option<(UsageKey, UsageCounts)> {
-    let mut parts = line.subject.splitn(3, ' ');
-    let (kind, key, strategy) = (parts.next()?, parts.next()?, parts.next()?);
-    let Spent { calls, tokens, cost_micros } = line.spent;
-    let counts = match kind {
-        FIRST => UsageCounts {
-            calls: count(calls),
-            prompt_tokens: count(tokens),
-            usd: dollars(cost_micros),
-            ..UsageCounts::default()
-        },
-        SECOND => UsageCounts {
-            questions: count(calls),
-            completion_tokens: count(tokens),
-            cached: count(cost_micros),
-            ..UsageCounts::default()
-        },
-        _ => return None,
+    let (key, strategy) = line.subject.strip_prefix(SUBJECT)?.split_once(' ')?;
+    let counts = UsageCounts {
+        questions: count(line.spent.questions),
+        calls: count(line.spent.calls),
+        cached: count(line.spent.cached_calls),
+        prompt_tokens: count(line.spent.prompt_tokens),
+        completion_tokens: count(line.spent.completion_tokens),
+        usd: dollars(line.spent.cost_micros),
     };
     let day = DateTime::UNIX_EPOCH
         .date_naive()
@@ -193,11 +175,11 @@ pub(crate) fn day_number(day: NaiveDate) -> i32 {
     i32::try_from(since.num_days()).unwrap_or(i32::MAX)
 }
 
-fn whole(count: u64) -> i64 {
+pub(crate) fn whole(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn count(whole: i64) -> u64 {
+pub(crate) fn count(whole: i64) -> u64 {
     u64::try_from(whole).unwrap_or_default()
 }
 
@@ -207,7 +189,7 @@ fn micros(usd: f64) -> i64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "amounts stay far below 2^52 millionths")]
-fn dollars(micros: i64) -> f64 {
+pub(crate) fn dollars(micros: i64) -> f64 {
     micros as f64 / 1e6
 }
 

@@ -44,7 +44,8 @@ create table halma.state (
     home int8, kind text, id text, version int8 not null, bytes bytea, primary key (home, kind, id));
 create index state_version on halma.state (home, kind, version);
 create table halma.usage (
-    home int8, subject text, day int4, calls int8 not null, tokens int8 not null,
+    home int8, subject text, day int4, questions int8 not null, calls int8 not null,
+    cached_calls int8 not null, prompt_tokens int8 not null, completion_tokens int8 not null,
     cost_micros int8 not null, primary key (home, subject, day));
 
 -- A statement that forgot to name its home sees nothing, instead of what belongs to others. One home, because

@@ -80,7 +80,7 @@ impl From<KeysError> for Problem {
             KeysError::Unknown(_) => Self::not_found("such key"),
             KeysError::Invalid(reason) => Self::unfit(reason),
             KeysError::Condition(reason) => Self::unfit(reason),
-            KeysError::Storage { source, .. } => unstored(source),
+            KeysError::Storage(source) => unstored(source),
             KeysError::Broken { .. } | KeysError::Random(_) => Self::internal(&error),
         }
     }

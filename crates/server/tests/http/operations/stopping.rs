@@ -39,7 +39,7 @@ async fn a_running_answer_is_finished_and_new_connections_are_refused() {
     let state = BaseState::of_folder(dir.path());
     let is_counted = || {
         let used = state.used().unwrap();
-        used.iter().any(|used| used.subject.starts_with("usage-2") && used.spent.calls == 1)
+        used.iter().any(|used| used.subject.starts_with("usage ") && used.spent.questions == 1)
     };
     until("the usage", is_counted).await;
 }

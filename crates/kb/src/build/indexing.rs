@@ -6,9 +6,9 @@ use halma_core::Layer;
 use tokio::task::JoinHandle;
 
 use crate::KbError;
+use crate::base::WriterLock;
 use crate::error::run_blocking;
 use crate::lexical::Adding;
-use crate::lock::WriterLock;
 use crate::stages::BuildContext;
 
 /// A thread that enters chunks into their lexical index.

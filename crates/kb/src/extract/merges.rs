@@ -2,11 +2,10 @@
 use halma_core::{Layer, NodeId};
 use serde::Serialize;
 
-use super::graph::StoredMerge;
 use super::resolution;
-use super::resolve::{ClusterSnapshot, MergeRule, Undone};
-use crate::lock::WriterLock;
-use crate::store::Urgency;
+use super::resolve::Undone;
+use crate::base::WriterLock;
+use crate::store::{ClusterSnapshot, MergeRule, StoredMerge, Urgency};
 use crate::store::{DocumentRecord, EntityRecord, StoreReader, node_id};
 use crate::{Base, KbError};
 

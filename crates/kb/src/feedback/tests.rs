@@ -6,7 +6,9 @@ use halma_core::{FieldValue, Metadata, MetadataFilter};
 
 use super::*;
 use crate::base::sample_base;
-use crate::store::{Row, StoreReader};
+use crate::memory::FeedbackIndex;
+use crate::settings::FeedbackSettings;
+use crate::store::{CandidateKind, CandidateState, Row, StoreReader, Verdict};
 use crate::{Base, BaseOptions, KbError};
 
 const QUESTION: &str = "Where was the architect of the Varn lighthouse born?";

@@ -8,7 +8,8 @@ use halma_testkit::Toy;
 use tokio::sync::Notify;
 
 use super::common::{Asker, Bench, Words};
-use crate::{BuildContext, IndexOptions, PROMPTS};
+use crate::settings::IndexOptions;
+use crate::{BuildContext, PROMPTS};
 
 /// [`Asker`] whose first call never ends.
 #[derive(Default)]

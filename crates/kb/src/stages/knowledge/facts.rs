@@ -4,12 +4,13 @@ use std::sync::Arc;
 use halma_core::Prompt;
 use minijinja::{Value, context};
 
-use crate::cost::Texts;
-use crate::extract::names::form;
-use crate::extract::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS};
+use super::super::forecast::Texts;
+use super::facts_reply::{FactsReply, MOST_ENTITIES, MOST_FACTS};
+use crate::Phase;
+use crate::settings::VectorLayers;
 use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
-use crate::store::{Id, StoreReader, Task, UnitKey};
-use crate::{Phase, VectorLayers};
+use crate::store::{Extraction, Id, StoreReader, Task, UnitKey};
+use crate::terms::form;
 
 const REPLY_PER_TOKEN: u64 = 5;
 

@@ -2,9 +2,10 @@
 use halma_core::NodeId;
 
 use super::Id;
+use super::types::Verdict;
 use crate::Base;
 use crate::base::sample_base;
-use crate::feedback::{FeedbackDraft, Verdict};
+use crate::feedback::FeedbackDraft;
 
 fn give(base: &Base, (run, question, by): (&str, &str, &str), verdict: Verdict) -> Vec<String> {
     let draft = FeedbackDraft {

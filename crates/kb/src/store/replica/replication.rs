@@ -10,8 +10,9 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::removals::Removals;
 use super::waiting::Waiting;
-use super::{IsUrgent, Lease, Upstream, UpstreamError, Urgency};
+use super::{IsUrgent, Lease, Upstream, Urgency};
 use crate::KbError;
+use crate::error::UpstreamError;
 use crate::lock_file;
 use crate::store::Store;
 

@@ -1,6 +1,7 @@
 //! Sending what was written in a replica to the shared base.
-use super::{Lease, Push, Replication, UpstreamError};
+use super::{Lease, Push, Replication};
 use crate::KbError;
+use crate::error::UpstreamError;
 use crate::lock_file;
 use crate::store::{PendingPush, Store};
 

@@ -71,10 +71,9 @@ pub use settings::{
 };
 pub use stages::{BuildContext, Forget};
 pub use store::{
-    AcceptedDetails, CandidateKind, CandidateState, Check, ColumnDetails, Details, LeftOut,
-    MergeRule, Verdict,
+    AcceptedDetails, CandidateKind, CandidateState, Check, ColumnDetails, Details, Head, IsUrgent,
+    Lease, LeftOut, MergeRule, NextSegment, Push, Upstream, Verdict,
 };
-pub use store::{Head, IsUrgent, Lease, NextSegment, Push, Upstream};
 pub use tables::{ColumnLine, SqlLimits, TableLine, serve_worker};
 pub use tags::{SkippedSample, TagLearning, TagSample, estimate_learning, learn_tags};
 pub use workers::{WorkerKind, Workers};

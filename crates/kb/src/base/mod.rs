@@ -43,10 +43,11 @@ pub use self::shared::SharedBase;
 use crate::error::run_blocking;
 use crate::lexical::LexicalIndex;
 use crate::memory::{FeedbackIndex, Held, QueryVectorCache};
-use crate::parallel::cores;
-use crate::settings::{FeedbackSettings, GraphSettings, KeptPart, SearchSettings};
 use crate::store::Store;
-use crate::{BaseOptions, Former, KbError, ThresholdSources};
+use crate::{
+    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, KeptPart, SearchSettings,
+    ThresholdSources, cores,
+};
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
 pub struct Base {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use halma_core::{Catalog, Layer, SqlResult, TableSchema};
 
 use crate::error::run_blocking;
-use crate::tables::{ColumnLine, SqlLimits, TableLine};
-use crate::{Base, KbError};
+use crate::{Base, ColumnLine, KbError, SqlLimits, TableLine};
 
 impl Base {
     /// Runs one `SELECT` over the base's tables. Every row of the result names the rows of the base

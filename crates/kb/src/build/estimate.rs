@@ -9,13 +9,11 @@ use serde::Serialize;
 use super::preview::{Preview, Previewer};
 use super::profile::RunPlan;
 use super::rebuild::{RebuildCost, rebuild_cost};
-use crate::KbError;
 use crate::error::run_blocking;
-use crate::read::Refused;
-use crate::settings::{IndexOptions, KeptPart};
 use crate::stages::{BuildContext, StageForecast};
 use crate::store::{History, Past};
 use crate::vectors::BATCH;
+use crate::{IndexOptions, KbError, KeptPart, Refused};
 
 /// Without a history: time until a model begins to reply, and for each token of the reply.
 const SECONDS_A_CALL: f64 = 0.5;

@@ -17,9 +17,8 @@ use super::turn::Turn;
 use super::{link, prune};
 use crate::error::run_blocking;
 use crate::read::{InputFile, ReadWarning, Refused};
-use crate::settings::IndexOptions;
 use crate::stages::{BuildContext, Chunk, Describe, Driver, FigureRequest, insert_description};
-use crate::{KbError, Phase, PhaseProgress, Progress};
+use crate::{IndexOptions, KbError, Phase, PhaseProgress, Progress};
 
 /// Documents are written this many at a time, or this many bytes of them. Ids are hashes, so every
 /// transaction touches pages all over a large base: few large ones write far less than many small.

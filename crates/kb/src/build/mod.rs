@@ -42,12 +42,11 @@ pub use watch::{Changed, Watch};
 use crate::base::WriterLock;
 use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
-use crate::settings::{BasePart, IndexOptions};
 use crate::stages::{
     Atomize, BuildContext, Driver, Embed, Embedded, Searched, atomized_with, embed_queue,
 };
 use crate::store::{Precision, Task, searched};
-use crate::{Base, KbError, Phase, PhaseProgress, Progress};
+use crate::{Base, BasePart, IndexOptions, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
 /// ones are replaced, unfinished work is resumed. A deletion meanwhile interrupts it for as long as

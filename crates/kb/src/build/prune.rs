@@ -3,9 +3,8 @@ use std::collections::HashSet;
 
 use super::ingest::Ingest;
 use crate::read::{Refused, Root, Selection, Walked, refusal};
-use crate::stages::BuildContext;
 use crate::store::{DocumentRecord, FileKey, Row, Store};
-use crate::{KbError, Phase, PhaseProgress};
+use crate::{BuildContext, KbError, Phase, PhaseProgress};
 
 /// Names removed in one transaction.
 const BATCH: usize = 2000;

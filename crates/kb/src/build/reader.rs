@@ -11,9 +11,8 @@ use crate::read::{
     FileReader, InputFile, Naming, ParsedDocument, Refused, Selection, Walked, read_metadata_file,
     walk,
 };
-use crate::settings::IndexOptions;
 use crate::store::{DocumentRecord, FileKey, FileRecord, FileStamp, Id, Row, hash};
-use crate::{Base, KbError, KbSettings, ReadingSettings};
+use crate::{Base, IndexOptions, KbError, KbSettings, ReadingSettings};
 
 /// Something that was read.
 pub(super) enum Input {

@@ -2,9 +2,7 @@
 use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
-use crate::Extracted;
-use crate::read::{ReadWarning, Refused};
-use crate::settings::KeptPart;
+use crate::{Extracted, KeptPart, ReadWarning, Refused};
 
 /// What one run of `index` did.
 #[derive(Debug, Clone, Default, Serialize)]

@@ -10,11 +10,8 @@ use halma_core::UsageTotal;
 use super::report::IndexReport;
 use crate::base::lock::{self, WriterLock};
 use crate::error::run_blocking;
-use crate::settings::IndexOptions;
-use crate::stages::BuildContext;
-use crate::store::Urgency;
-use crate::store::{DocumentRecord, Id};
-use crate::{KbError, Phase, PhaseProgress};
+use crate::store::{DocumentRecord, Id, Urgency};
+use crate::{BuildContext, IndexOptions, KbError, Phase, PhaseProgress};
 
 /// How often it is checked whether interrupted work has ended.
 const INTERVAL: Duration = Duration::from_millis(10);

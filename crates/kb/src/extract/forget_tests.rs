@@ -7,8 +7,7 @@ use halma_core::{ChatReply, ChatRequest, Layer, Llm, LlmError, Models, Prompts, 
 use halma_testkit::Toy;
 use serde_json::{Value, json};
 
-use crate::settings::IndexOptions;
-use crate::{Atoms, Base, BaseOptions, BuildContext, Entities, KbSettings, PROMPTS};
+use crate::{Atoms, Base, BaseOptions, BuildContext, Entities, IndexOptions, KbSettings, PROMPTS};
 
 /// Quotes as much of what it is shown as it can.
 struct Parrot;

@@ -5,8 +5,10 @@ use serde::Serialize;
 use super::resolution;
 use super::resolve::Undone;
 use crate::base::WriterLock;
-use crate::store::{ClusterSnapshot, MergeRule, StoredMerge, Urgency};
-use crate::store::{DocumentRecord, EntityRecord, StoreReader, node_id};
+use crate::store::{
+    ClusterSnapshot, DocumentRecord, EntityRecord, MergeRule, StoreReader, StoredMerge, Urgency,
+    node_id,
+};
 use crate::{Base, KbError};
 
 /// Two entries that are one entity now, and why.

@@ -36,8 +36,7 @@ use crate::stages::{
     BuildContext, Communities, Driver, Facts, Forecaster, MOST_ENTITIES, MOST_FACTS, Rows,
     SameEntity, StageReport, Summarize, TagClasses, TagForecast, Tally, summarize,
 };
-use crate::store::LeftOut;
-use crate::{Entities, KbError};
+use crate::{Entities, KbError, LeftOut};
 
 /// What one run extracted. Counts of things are those of the whole base.
 #[derive(Debug, Clone, Default, Serialize)]

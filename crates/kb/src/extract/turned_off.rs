@@ -6,12 +6,10 @@ use halma_core::{Edge, Layer};
 
 use super::tag_collection::collect;
 use crate::error::run_blocking;
-use crate::settings::BasePart;
-use crate::stages::BuildContext;
 use crate::store::{
     CommunityRecord, QUESTION_CLASS, Row, StoreWriter, SummaryRecord, TagRecord, Task, UnitKey,
 };
-use crate::{Base, KbError};
+use crate::{Base, BasePart, BuildContext, KbError};
 
 /// Takes out the parts that a run is asked to rebuild and that its settings turn off.
 pub(super) async fn remove(context: &Arc<BuildContext>) -> Result<(), KbError> {

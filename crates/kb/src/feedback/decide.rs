@@ -7,10 +7,10 @@ use super::list::contradicting;
 use super::{Decision, Feedback};
 use crate::base::WriterLock;
 use crate::store::{
-    AcceptedAtom, At, AtomRecord, CandidateRecord, ChunkRecord, FeedbackRecord, Id, StoreReader,
-    StoreWriter, accepted_id,
+    AcceptedAtom, At, AtomRecord, CandidateRecord, CandidateState, Check, ChunkRecord,
+    FeedbackRecord, Id, StoreReader, StoreWriter, Urgency, accepted_id, feedback_id,
+    parse_feedback_id,
 };
-use crate::store::{CandidateState, Check, Urgency, feedback_id, parse_feedback_id};
 use crate::vectors::embed_once;
 use crate::{Base, KbError};
 

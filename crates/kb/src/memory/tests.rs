@@ -9,9 +9,8 @@ use halma_core::{
 use halma_testkit::Toy;
 
 use super::*;
-use crate::settings::IndexOptions;
 use crate::store::{Damage, DocumentRecord};
-use crate::{Atoms, Base, BaseOptions, BuildContext, KbSettings, PROMPTS, index};
+use crate::{Atoms, Base, BaseOptions, BuildContext, IndexOptions, KbSettings, PROMPTS, index};
 
 /// A text of a few sentences about names that others have as well.
 fn text(seed: u64) -> (String, String) {

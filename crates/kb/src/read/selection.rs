@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::KbError;
-use crate::settings::IndexOptions;
+use crate::{IndexOptions, KbError};
 
 /// The patterns of [`IndexOptions`], ready to be matched. Cheap to clone.
 #[derive(Debug, Clone, Default)]

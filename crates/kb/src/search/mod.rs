@@ -22,9 +22,8 @@ use self::graph::GraphRanker;
 use self::hybrid::Hybrid;
 use self::job::{CancelGuard, SearchJob};
 use self::lone_chunks::may_be_chunks;
-use self::ranker::Bm25;
-use self::ranker::Dense;
-use self::summaries::looks_at_summaries;
+use self::ranker::{Bm25, Dense};
+use self::summaries::{MOST_INDEXED_SUMMARIES, looks_at_summaries};
 use crate::error::run_blocking;
 use crate::store::{StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
@@ -32,7 +31,6 @@ use crate::{Base, KbError, Thresholds};
 pub(crate) use hybrid::depth;
 pub use no_vectors::NoVectors;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
-use summaries::MOST_INDEXED_SUMMARIES;
 pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]

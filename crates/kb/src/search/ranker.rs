@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use halma_core::{Layer, Query, ScorePart};
 
 use super::lone_chunks::may_be_chunks;
-use crate::KbError;
 use crate::lexical::{LexicalIndex, LexicalQuery};
 use crate::memory::{Expansion, GraphCache};
-use crate::settings::{GraphSettings, SearchSettings};
 use crate::store::{Admitted, Row, Store};
 use crate::vectors::{Matrix, Near, NearRequest, QueryVector};
+use crate::{GraphSettings, KbError, SearchSettings};
 
 /// A way of ordering the nodes of a layer.
 pub(crate) trait Ranker {

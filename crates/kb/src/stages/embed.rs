@@ -9,10 +9,9 @@ use parking_lot::Mutex;
 use super::embed_queue::Queued;
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
 use crate::error::run_blocking;
-use crate::settings::BasePart;
 use crate::store::{Cost, History, Row, StoreWriter, Task};
 use crate::vectors::{embed_once_about, other_dimensions};
-use crate::{KbError, Phase};
+use crate::{BasePart, KbError, Phase};
 
 /// Calls in flight.
 const IN_FLIGHT: usize = 8;

@@ -44,9 +44,8 @@ pub(crate) use source::{
 };
 pub(crate) use summaries::{Summarize, summarize};
 
-use crate::settings::BasePart;
 use crate::store::{Cost, History, Id, Row, Store, StoreReader, StoreWriter, Task};
-use crate::{Base, KbError, KbSettings, Phase, Progress};
+use crate::{Base, BasePart, KbError, KbSettings, Phase, Progress};
 
 /// Deletes what quotes documents and is outside the base.
 pub type Forget = Arc<dyn Fn(&[String]) -> Result<(), BoxError> + Send + Sync>;

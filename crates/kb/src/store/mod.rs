@@ -78,32 +78,16 @@ pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile, rounded};
 pub(crate) use view::{StoreReader, StoreWriter};
 
 use self::databases::table::Table;
-pub(crate) use self::extracted::CLASSES_KEY;
-pub(crate) use self::extracted::ChunkGraph;
-pub(crate) use self::extracted::ChunkTag;
-pub(crate) use self::extracted::ClusterSnapshot;
-pub(crate) use self::extracted::EntityMention;
-pub(crate) use self::extracted::Extraction;
-pub(crate) use self::extracted::LearnedTerms;
-pub(crate) use self::extracted::MergeRecord;
-pub(crate) use self::extracted::PairVerdict;
-pub(crate) use self::extracted::Profile;
-pub(crate) use self::extracted::QUESTION_CLASS;
-pub(crate) use self::extracted::StatedFact;
-pub(crate) use self::extracted::Statements;
-pub(crate) use self::extracted::StoredMerge;
-pub(crate) use self::extracted::TagClass;
-pub(crate) use self::extracted::TagVocabulary;
-pub(crate) use self::extracted::Tags;
-pub(crate) use self::extracted::UNDONE;
+pub(crate) use self::extracted::{
+    CLASSES_KEY, ChunkGraph, ChunkTag, ClusterSnapshot, EntityMention, Extraction, LearnedTerms,
+    MergeRecord, PairVerdict, Profile, QUESTION_CLASS, StatedFact, Statements, StoredMerge,
+    TagClass, TagVocabulary, Tags, UNDONE,
+};
 pub use self::extracted::{LeftOut, MergeRule};
 pub use self::feedback::{CandidateKind, CandidateState, Check, Verdict};
 pub(crate) use self::names::{ChunkNames, Unit, UnitNode};
 use self::readers::StaleReaders;
-pub(crate) use self::rows::Admitted;
-pub(crate) use self::rows::RowMap;
-pub(crate) use self::rows::RowSet;
-pub(crate) use self::rows::SparseRows;
+pub(crate) use self::rows::{Admitted, RowMap, RowSet, SparseRows};
 use self::vectors::VectorFiles;
 use crate::KbError;
 use crate::error::no_space;

@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::catalog::{Field, LIST, TableCatalog, TableEntry};
 use super::query::quoted;
-use crate::KbError;
-use crate::error::SqlError;
 use crate::store::{ChunkRecord, DocumentRecord, Id, Row, RowRecord, Store, node_id, parse_id};
 use crate::values::{ColumnReading, Value};
+use crate::{KbError, SqlError};
 
 /// Where the rows that were loaded come from.
 #[derive(Debug, Default)]

@@ -30,10 +30,8 @@ use self::engine::Engine;
 use self::load::TableRows;
 use self::worker::SqlWorkers;
 pub use self::worker::serve_worker;
-use crate::KbError;
-use crate::error::SqlError;
 use crate::store::{Changed, DocumentRecord, Store};
-use crate::workers::Workers;
+use crate::{KbError, SqlError, Workers};
 
 /// How much a query may use.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

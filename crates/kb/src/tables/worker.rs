@@ -12,10 +12,9 @@ use super::SqlLimits;
 use super::catalog::TableCatalog;
 use super::engine::Engine;
 use super::load::TableRows;
-use crate::KbError;
-use crate::error::SqlError;
 use crate::store::Store;
 use crate::workers::{WorkerKind, sql_limits};
+use crate::{KbError, SqlError};
 
 /// For starting, and for filling one table.
 const FILLING: Duration = Duration::from_mins(1);

@@ -3,10 +3,9 @@
 use super::record::{ChunkSource, NameKeys, chunk_terms, names_of};
 use super::units::{NamedEntity, units};
 use crate::parallel::in_order;
-use crate::progress::Progress;
 use crate::store::{ChunkNames, Row, Store, StoreReader, Unit};
 use crate::terms::TermHashes;
-use crate::{KbError, Phase, PhaseProgress};
+use crate::{KbError, Phase, PhaseProgress, Progress};
 
 /// A name that a chunk holds or stands under.
 pub(crate) struct DraftName {

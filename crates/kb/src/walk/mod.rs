@@ -15,8 +15,7 @@ use self::record::NameKeys;
 use self::segment::{SEGMENT, WalkSegment};
 use crate::KbError;
 use crate::parallel::in_order;
-use crate::store::{ChunkNames, RowSet, UnitNode};
-use crate::store::{Row, Store, StoreReader};
+use crate::store::{ChunkNames, Row, RowSet, Store, StoreReader, UnitNode};
 
 /// What is walked over.
 #[derive(Debug, Clone, Default)]

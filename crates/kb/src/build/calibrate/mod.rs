@@ -11,11 +11,9 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::trust::measure_trust;
 use crate::error::run_blocking;
-use crate::settings::Calibration;
-use crate::stages::BuildContext;
 use crate::store::{AtomRecord, ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader};
 use crate::vectors::{cosine, embed_texts};
-use crate::{Atoms, Base, KbError, Thresholds};
+use crate::{Atoms, Base, BuildContext, Calibration, KbError, Thresholds};
 
 /// Questions, and nodes of a layer, that are compared.
 pub(super) const QUESTIONS: usize = 64;

@@ -11,11 +11,9 @@ use super::{GROWN, LEAST_CHUNKS, PASSAGES, QUESTIONS, spread};
 use crate::error::run_blocking;
 use crate::lexical::LexicalQuery;
 use crate::memory::index_rows;
-use crate::settings::DenseTrust;
-use crate::stages::BuildContext;
 use crate::store::{ChunkRecord, Row, StoreReader};
 use crate::vectors::{cosine, embed_texts};
-use crate::{Base, KbError};
+use crate::{Base, BuildContext, DenseTrust, KbError};
 
 /// Fewer queries than these say nothing.
 const LEAST_QUERIES: usize = 16;

@@ -12,10 +12,9 @@ use self::entities::LinkWriter;
 use self::found::ChunkLinks;
 use crate::error::run_blocking;
 use crate::parallel::in_order;
-use crate::stages::BuildContext;
 use crate::store::{Row, Store, StoreReader};
 use crate::terms::TermHashes;
-use crate::{Atoms, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
+use crate::{Atoms, BuildContext, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
 
 /// Changes whenever names are found otherwise, so that older bases are linked again.
 const VERSION: u32 = 1;

@@ -15,7 +15,6 @@ use super::resolver::{DocumentResolver, Incoming, IngestAction, document_id};
 use crate::cut::{CutSettings, expected_cut};
 use crate::extract::forecasters;
 use crate::read::ParsedDocument;
-use crate::settings::IndexOptions;
 use crate::stages::{
     Atomize, BuildContext, Chunk, Corpus, Describe, FigureRequest, Forecaster, SourceChunk,
     SourceDocument, SourceSection, StageForecast, Tally, Uncut, insert_description,
@@ -23,7 +22,7 @@ use crate::stages::{
 use crate::store::{
     DocumentRecord, Id, Outline, Row, SectionDraft, sameness, section_sameness, under_headings,
 };
-use crate::{Atoms, KbError};
+use crate::{Atoms, IndexOptions, KbError};
 
 /// Waiting texts whose lengths are looked at; the others are taken to be like them.
 const SAMPLE: usize = 5000;

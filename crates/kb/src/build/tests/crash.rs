@@ -14,8 +14,7 @@ use parking_lot::Mutex;
 use super::super::report::IndexReport;
 use super::common::{Asker, Bench, Words};
 use super::dump;
-use crate::settings::{BasePart, IndexOptions};
-use crate::{Base, BaseOptions, BuildContext, KbSettings, PROMPTS, Phase};
+use crate::{Base, BaseOptions, BasePart, BuildContext, IndexOptions, KbSettings, PROMPTS, Phase};
 
 /// The folder that a child builds in; without it the test `child` does nothing.
 const FOLDER: &str = "HALMA_TEST_FOLDER";

@@ -8,8 +8,7 @@ use halma_testkit::Toy;
 use tokio::sync::Notify;
 
 use super::common::{Asker, Bench, Words};
-use crate::settings::IndexOptions;
-use crate::{BuildContext, PROMPTS};
+use crate::{BuildContext, IndexOptions, PROMPTS};
 
 /// [`Asker`] whose first call never ends.
 #[derive(Default)]

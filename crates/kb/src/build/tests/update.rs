@@ -8,9 +8,8 @@ use halma_core::{Edge, Layer};
 
 use super::common::{Bench, Words};
 use super::dump;
-use crate::Base;
-use crate::settings::BasePart;
 use crate::store::{EntityRecord, Link, Row, hash};
+use crate::{Base, BasePart};
 
 /// Ten paragraphs under headings of their own.
 fn ten(changed: &[usize]) -> String {

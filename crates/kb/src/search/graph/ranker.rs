@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use halma_core::{Layer, ScorePart};
 
 use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
-use crate::KbError;
 use crate::memory::GraphCache;
 use crate::search::{Ranked, Ranker, Search, SummaryEvidence, VectorUse, depth};
-use crate::settings::GraphSettings;
 use crate::store::{At, Row, RowMap, StoreReader};
 use crate::vectors::{NearRequest, Probe, QueryVector};
 use crate::walk::ChunkPlace;
+use crate::{GraphSettings, KbError};
 
 /// Chunks by BM25 that get a score for it; of the others the score would hardly count.
 const LEXICAL_DEPTH: usize = 1000;

@@ -9,8 +9,9 @@ use halma_core::{
 };
 use halma_testkit::Toy;
 
-use crate::settings::{GraphSettings, IndexOptions};
-use crate::{Atoms, Base, BaseOptions, BuildContext, KbSettings, PROMPTS, index};
+use crate::{
+    Atoms, Base, BaseOptions, BuildContext, GraphSettings, IndexOptions, KbSettings, PROMPTS, index,
+};
 
 /// Hashes words into 64 dimensions: texts that share words are near.
 pub(crate) struct Hashed;

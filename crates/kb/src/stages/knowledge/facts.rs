@@ -6,11 +6,10 @@ use minijinja::{Value, context};
 
 use super::super::forecast::Texts;
 use super::facts_reply::{FactsReply, MOST_ENTITIES, MOST_FACTS};
-use crate::Phase;
-use crate::settings::VectorLayers;
 use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::store::{Extraction, Id, StoreReader, Task, UnitKey};
 use crate::terms::form;
+use crate::{Phase, VectorLayers};
 
 const REPLY_PER_TOKEN: u64 = 5;
 

@@ -5,11 +5,10 @@ use halma_core::Prompt;
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
 
-use crate::Phase;
-use crate::settings::TableTarget;
 use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::store::{Id, StoreReader, Task, hash};
 use crate::terms::{form, occurs_somehow};
+use crate::{Phase, TableTarget};
 
 /// Rows kept of one passage.
 const MOST_ROWS: usize = 40;

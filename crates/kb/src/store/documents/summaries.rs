@@ -77,8 +77,7 @@ mod tests {
     use super::*;
     use halma_core::ColumnKind;
 
-    use crate::store::RowDraft;
-    use crate::store::{Column, TextPlace};
+    use crate::store::{Column, RowDraft, TextPlace};
 
     #[test]
     fn a_table_is_summed_up_by_its_columns_and_some_of_their_values() {

@@ -3,9 +3,8 @@ use halma_core::NodeId;
 
 use super::Id;
 use super::types::Verdict;
-use crate::Base;
 use crate::base::sample_base;
-use crate::feedback::FeedbackDraft;
+use crate::{Base, FeedbackDraft};
 
 fn give(base: &Base, (run, question, by): (&str, &str, &str), verdict: Verdict) -> Vec<String> {
     let draft = FeedbackDraft {

@@ -5,8 +5,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::{Head, IsUrgent, Lease, NextSegment, Push, Upstream};
-use crate::KbError;
-use crate::error::UpstreamError;
+use crate::{KbError, UpstreamError};
 
 /// How often those that wait look whether they are urgent.
 const LOOK: Duration = Duration::from_millis(5);

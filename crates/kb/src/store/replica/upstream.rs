@@ -1,8 +1,7 @@
 //! What a replica needs of the database that a shared base is in.
 use std::sync::Arc;
 
-use crate::KbError;
-use crate::error::UpstreamError;
+use crate::{KbError, UpstreamError};
 
 /// Where the log of a shared base ends and begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

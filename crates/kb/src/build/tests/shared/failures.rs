@@ -7,8 +7,7 @@ use halma_core::{Budget, Mode};
 use super::super::turn::Hanging;
 use super::{Shared, await_equal, await_same_hits, hits, numbered, open_again};
 use crate::base::sample_base::count_bytes;
-use crate::settings::IndexOptions;
-use crate::{Atoms, BuildContext, KbError, Upstream, lock_file};
+use crate::{Atoms, BuildContext, IndexOptions, KbError, Upstream, lock_file};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_that_fails_is_sent_again_and_one_that_arrived_is_not() {

@@ -2,11 +2,27 @@
 mod closing;
 mod copy;
 mod lexical;
+pub(crate) mod lock;
+mod metadata;
+
+/// Where the former base is while the restored one takes its name.
+pub(crate) fn former_of(dir: &Path) -> PathBuf {
+    dir.with_added_extension("replaced")
+}
+
+/// Whether a restore to `dir` was killed after the former base had lost its name: making a
+/// new base there would hide it.
+fn is_half_restored(dir: &Path) -> bool {
+    let Ok(dir) = std::path::absolute(dir) else { return false };
+    dir.file_name().is_some() && !dir.join("store").exists() && former_of(&dir).exists()
+}
+
 #[cfg(test)]
 mod restricted_tests;
 #[cfg(test)]
 pub(crate) mod sample_base;
 mod shared;
+mod sql;
 #[cfg(test)]
 mod tests;
 
@@ -21,19 +37,16 @@ use tokio::sync::Semaphore;
 
 pub use self::copy::Copied;
 use self::lexical::caught_up;
+pub(crate) use self::lock::WriterLock;
+use self::lock::is_held_here;
 pub use self::shared::SharedBase;
-use crate::base_part::KeptPart;
 use crate::error::run_blocking;
-use crate::feedback::FeedbackIndex;
-use crate::held::Held;
 use crate::lexical::LexicalIndex;
-use crate::lock::{WriterLock, is_held_here};
-use crate::maintain::is_half_restored;
-use crate::parallel::cores;
-use crate::search::query_vectors::QueryVectorCache;
+use crate::memory::{FeedbackIndex, Held, QueryVectorCache};
 use crate::store::Store;
 use crate::{
-    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, SearchSettings, ThresholdSources,
+    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, KeptPart, SearchSettings,
+    ThresholdSources, cores,
 };
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.

@@ -8,13 +8,13 @@ mod ingest;
 mod intake;
 mod link;
 mod migrate;
-mod options;
 mod preview;
 mod profile;
 mod prune;
 mod reader;
 mod rebuild;
 mod refer;
+mod report;
 mod resolver;
 #[cfg(test)]
 mod tests;
@@ -28,27 +28,25 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use halma_core::Layer;
 
-pub use calibrate::{Calibration, DenseTrust};
 pub(crate) use estimate::price_forecasts;
 pub use estimate::{Estimate, StageEstimate, estimate};
 use indexing::ChunkIndexing;
 pub use migrate::{EmbeddedBy, Migration};
-pub use options::IndexOptions;
-pub(crate) use options::Selection;
 pub(crate) use profile::RunPlan;
 pub use rebuild::RebuildCost;
+pub use report::IndexReport;
 use turn::Turn;
 pub(crate) use turn::wait as lock;
 pub use watch::{Changed, Watch};
 
+use crate::base::WriterLock;
 use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
-use crate::lock::WriterLock;
 use crate::stages::{
     Atomize, BuildContext, Driver, Embed, Embedded, Searched, atomized_with, embed_queue,
 };
 use crate::store::{Precision, Task, searched};
-use crate::{Base, BasePart, IndexReport, KbError, Phase, PhaseProgress, Progress};
+use crate::{Base, BasePart, IndexOptions, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
 /// ones are replaced, unfinished work is resumed. A deletion meanwhile interrupts it for as long as

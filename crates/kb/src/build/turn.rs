@@ -7,13 +7,11 @@ use std::time::Duration;
 
 use halma_core::UsageTotal;
 
-use super::IndexOptions;
+use super::report::IndexReport;
+use crate::base::lock::{self, WriterLock};
 use crate::error::run_blocking;
-use crate::lock::{self, WriterLock};
-use crate::stages::BuildContext;
-use crate::store::Urgency;
-use crate::store::{DocumentRecord, Id};
-use crate::{IndexReport, KbError, Phase, PhaseProgress};
+use crate::store::{DocumentRecord, Id, Urgency};
+use crate::{BuildContext, IndexOptions, KbError, Phase, PhaseProgress};
 
 /// How often it is checked whether interrupted work has ended.
 const INTERVAL: Duration = Duration::from_millis(10);

@@ -3,11 +3,10 @@ use std::collections::BTreeSet;
 
 use halma_core::{Layer, NodeId};
 
-use super::types::feedback_id;
-use super::{CandidateDraft, CandidateState, Feedback, FeedbackDraft};
+use super::{CandidateDraft, Feedback, FeedbackDraft};
 use crate::store::{
-    CandidateRecord, ChunkRecord, DocumentRecord, FeedbackRecord, Id, Row, StoreReader, hash,
-    parse_id,
+    CandidateRecord, CandidateState, ChunkRecord, DocumentRecord, FeedbackRecord, Id, Row,
+    StoreReader, feedback_id, hash, parse_id,
 };
 use crate::{Base, KbError, UnknownNames};
 

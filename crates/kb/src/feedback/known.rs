@@ -4,11 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use halma_core::text::{normalise_name, words};
 use halma_core::{Filter, Hit, Layer, Mode, NodeId, Query};
 
-use super::feedback_id;
-use super::index::terms_of;
-use crate::search::least_cosine;
-use crate::store::{AtomRecord, Row, StoreReader, node_id, parse_id};
-use crate::{Base, FeedbackSettings, KbError};
+use crate::memory::terms_of;
+use crate::settings::{FeedbackSettings, least_cosine};
+use crate::store::{AtomRecord, Row, StoreReader, feedback_id, node_id, parse_id};
+use crate::{Base, KbError};
 
 /// Accepted questions that are compared by their vectors.
 const NEAREST: usize = 8;

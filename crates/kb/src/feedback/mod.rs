@@ -3,20 +3,12 @@
 //! searched like any others, are marked, and are taken back without trace.
 mod decide;
 mod give;
-mod index;
 mod known;
 mod list;
-mod settings;
 #[cfg(test)]
 mod tests;
 mod types;
 
-pub(crate) use self::index::FeedbackIndex;
 pub use self::known::KnownAnswer;
 pub use self::list::FeedbackQuery;
-pub use self::settings::FeedbackSettings;
-pub(crate) use self::types::feedback_id;
-pub use self::types::{
-    CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback, FeedbackCandidate,
-    FeedbackDraft, Verdict,
-};
+pub use self::types::{CandidateDraft, Decision, Feedback, FeedbackCandidate, FeedbackDraft};

@@ -1,13 +1,16 @@
 //! Giving, accepting, finding and taking back, on a base with something in every layer.
 use std::sync::Arc;
 
-use halma_core::{Edge, Filter, Hit, Knowledge as _, Layer, Mode, NodeId, Query};
-use halma_core::{FieldValue, Metadata, MetadataFilter};
+use halma_core::{
+    Edge, FieldValue, Filter, Hit, Knowledge as _, Layer, Metadata, MetadataFilter, Mode, NodeId,
+    Query,
+};
 
 use super::*;
 use crate::base::sample_base;
-use crate::store::{Row, StoreReader};
-use crate::{Base, BaseOptions, KbError};
+use crate::memory::FeedbackIndex;
+use crate::store::{CandidateKind, CandidateState, Row, StoreReader, Verdict};
+use crate::{Base, BaseOptions, FeedbackSettings, KbError};
 
 const QUESTION: &str = "Where was the architect of the Varn lighthouse born?";
 

@@ -1,8 +1,7 @@
 //! New rows on their way into an index.
 use tantivy::{IndexWriter, Term};
 
-use super::index::open_writer;
-use super::index::{BEFORE_COMMIT, IndexedText, LexicalIndex, STEP, document};
+use super::index::{BEFORE_COMMIT, IndexedText, LexicalIndex, STEP, document, open_writer};
 use crate::KbError;
 use crate::store::{DocumentLanguages, Row, Store};
 

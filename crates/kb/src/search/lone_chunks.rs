@@ -3,10 +3,10 @@ use std::sync::Arc;
 
 use halma_core::{Layer, Vector};
 
-use super::matrix::{Matrix, NearRequest, QueryVector};
 use super::ranker::Search;
 use crate::KbError;
 use crate::store::{At, ChunkRecord, Row, StoreReader};
+use crate::vectors::{Matrix, NearRequest, QueryVector};
 
 /// The nearest chunks that may be all of a document or section: this many times the limit, and at
 /// least so many.

@@ -1,18 +1,31 @@
 //! How a base is built and opened.
+mod base_part;
+mod calibration;
+mod feedback;
+mod index_options;
 mod reading;
+mod search;
+mod table_target;
 mod url;
+mod vector_layers;
 
 use std::sync::Arc;
 
 use halma_core::Embedder;
 use serde::{Deserialize, Serialize};
 
-use crate::Calibration;
-use crate::{FeedbackSettings, GraphSettings, SearchSettings, TableTarget, VectorLayers};
-
+pub(crate) use self::base_part::MOST_CHUNKS_UNASKED;
+pub use self::base_part::{BasePart, KeptPart};
+pub use self::calibration::{Calibration, DenseTrust};
+pub use self::feedback::FeedbackSettings;
+pub use self::index_options::IndexOptions;
 pub(crate) use self::reading::LARGEST;
 pub use self::reading::ReadingSettings;
+pub(crate) use self::search::least_cosine;
+pub use self::search::{GraphSettings, SearchSettings};
+pub use self::table_target::{TableTarget, TargetColumn};
 pub use self::url::BaseUrl;
+pub use self::vector_layers::VectorLayers;
 
 /// The `[kb]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,12 +1,11 @@
 //! What graph search needs of a chunk whose names are just being found: it is made where the text is
 //! read, and completed where the rows of the entities are known.
-use super::record::{ChunkNames, ChunkSource, NameKeys, Unit, chunk_terms, names_of};
+use super::record::{ChunkSource, NameKeys, chunk_terms, names_of};
 use super::units::{NamedEntity, units};
-use crate::lexical::TermHashes;
 use crate::parallel::in_order;
-use crate::progress::Progress;
-use crate::store::{Row, Store, StoreReader};
-use crate::{KbError, Phase, PhaseProgress};
+use crate::store::{ChunkNames, Row, Store, StoreReader, Unit};
+use crate::terms::TermHashes;
+use crate::{KbError, Phase, PhaseProgress, Progress};
 
 /// A name that a chunk holds or stands under.
 pub(crate) struct DraftName {

@@ -9,14 +9,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use draft::{DraftName, DraftNames, fill};
-pub(crate) use record::{ChunkNames, ChunkSource, UnitNode, chunk_terms, short_hash};
+pub(crate) use record::{ChunkSource, chunk_terms, short_hash};
 
 use self::record::NameKeys;
 use self::segment::{SEGMENT, WalkSegment};
 use crate::KbError;
 use crate::parallel::in_order;
-use crate::store::RowSet;
-use crate::store::{Row, Store, StoreReader};
+use crate::store::{ChunkNames, Row, RowSet, Store, StoreReader, UnitNode};
 
 /// What is walked over.
 #[derive(Debug, Clone, Default)]

@@ -3,49 +3,13 @@
 //! search reads neither texts nor the records of names. What changes the chunk removes it.
 use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::units::{NamedEntity, units};
-use crate::lexical::{Languages, TermHashes};
 use crate::store::{
-    At, ChunkRecord, DocumentRecord, EntityRecord, Row, SectionRecord, StoreReader, under_headings,
+    At, ChunkNames, ChunkRecord, DocumentRecord, EntityRecord, Row, SectionRecord, StoreReader,
+    under_headings,
 };
-
-/// A chunk as graph search follows it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ChunkNames {
-    /// The entities that it names, with how often.
-    pub(crate) names: Vec<(Row, f32)>,
-    /// The entities that are its title or heading.
-    pub(crate) titles: Vec<Row>,
-    pub(crate) units: Vec<Unit>,
-}
-
-/// A sentence with the entities in it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Unit {
-    /// The nodes by which it is compared with a question, of which the nearest counts: itself
-    /// where sentences are atoms, else the questions that are asked about it, else its chunk.
-    pub(crate) nodes: Vec<UnitNode>,
-    pub(crate) entities: Vec<Row>,
-}
-
-/// A chunk or an atom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct UnitNode {
-    pub(crate) is_chunk: bool,
-    pub(crate) row: Row,
-}
-
-impl UnitNode {
-    pub(crate) fn at(self) -> At {
-        (if self.is_chunk { Layer::Chunk } else { Layer::Atom }, self.row)
-    }
-
-    pub(crate) fn new((layer, row): At) -> Self {
-        Self { is_chunk: layer == Layer::Chunk, row }
-    }
-}
+use crate::terms::{Languages, TermHashes};
 
 /// Hashes of the terms of a chunk, of 24 bits, ascending.
 pub(crate) fn chunk_terms(

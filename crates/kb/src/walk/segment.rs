@@ -2,8 +2,7 @@
 //! name to the sentences and chunks that hold it, and from a chunk to its names.
 use std::ops::Range;
 
-use super::record::{ChunkNames, UnitNode};
-use crate::store::Row;
+use crate::store::{ChunkNames, Row, UnitNode};
 
 /// Chunks of one segment, at most.
 pub(super) const SEGMENT: usize = 1 << 15;
@@ -230,7 +229,7 @@ impl WalkSegment {
     /// What the segment was made of.
     pub(super) fn record(&self, chunk: u32) -> ChunkNames {
         let rows = |entities: &[u32]| entities.iter().map(|at| self.entity_row(*at)).collect();
-        let unit = |unit: u32| super::record::Unit {
+        let unit = |unit: u32| crate::store::Unit {
             nodes: self.unit_nodes(unit).collect(),
             entities: rows(self.unit_entities(unit)),
         };

@@ -3,10 +3,10 @@
 use halma_core::Layer;
 use halma_core::text::{count_name, normalise_name};
 
-use super::record::{ChunkSource, Unit, UnitNode};
+use super::record::ChunkSource;
 use crate::Atoms;
-use crate::atom::AtomSource;
-use crate::store::{At, AtomRecord, Row, StoreReader, atoms_input, atoms_key};
+use crate::cut::AtomSource;
+use crate::store::{At, AtomRecord, Row, StoreReader, Unit, UnitNode, atoms_input, atoms_key};
 
 /// Sentences of one chunk beyond which no name is passed on.
 const MOST_SENTENCES: usize = 64;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use halma_core::Layer;
 use halma_core::text::{NameKind, count_name, is_stop_word, names, normalise_name};
 
-use crate::lexical::{Languages, TermHashes};
 use crate::store::{At, Row, StoreReader};
+use crate::terms::{Languages, TermHashes};
 use crate::walk::{ChunkSource, DraftName, DraftNames, chunk_terms};
 
 /// Longer names are sentences in capitals, in bytes.

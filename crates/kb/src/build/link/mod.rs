@@ -11,11 +11,10 @@ use halma_core::Layer;
 use self::entities::LinkWriter;
 use self::found::ChunkLinks;
 use crate::error::run_blocking;
-use crate::lexical::TermHashes;
 use crate::parallel::in_order;
-use crate::stages::BuildContext;
 use crate::store::{Row, Store, StoreReader};
-use crate::{Atoms, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
+use crate::terms::TermHashes;
+use crate::{Atoms, BuildContext, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
 
 /// Changes whenever names are found otherwise, so that older bases are linked again.
 const VERSION: u32 = 1;

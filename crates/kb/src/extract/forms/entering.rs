@@ -5,10 +5,9 @@ use halma_core::Layer;
 
 use super::names::{NewNames, all_names};
 use super::{is_chunk, names_in_block};
-use crate::extract::Extraction;
 use crate::store::{
-    ChunkForms, DocumentNames, DocumentRecord, FormKey, FormsState, Id, NameKey, NameRecord, Row,
-    StoreReader, StoreWriter, Task, UnitKey,
+    ChunkForms, DocumentNames, DocumentRecord, Extraction, FormKey, FormsState, Id, NameKey,
+    NameRecord, Row, StoreReader, StoreWriter, Task, UnitKey,
 };
 
 /// A chunk that was entered, or is to be, with other names.

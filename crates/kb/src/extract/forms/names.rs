@@ -1,10 +1,9 @@
 //! The names in a chunk as they are entered.
 use std::collections::BTreeMap;
 
-use crate::extract::Extraction;
-use crate::extract::names::form;
 use crate::extract::resolve::{EntityKind, Name, block_id, declared_block, form_id};
-use crate::store::{ChunkForms, Id, NameKey, NameRecord, Row, hash};
+use crate::store::{ChunkForms, Extraction, Id, NameKey, NameRecord, Row, hash};
+use crate::terms::form;
 
 /// What is entered of a chunk.
 pub(super) struct NewNames {

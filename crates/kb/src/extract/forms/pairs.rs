@@ -4,9 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use halma_core::Layer;
 
-use crate::extract::PairVerdict;
 use crate::extract::resolve::{Local, ResolutionEvidence, form_id};
-use crate::store::{FormKey, Id, StoreReader, StoreWriter, Task, UnitKey};
+use crate::store::{FormKey, Id, PairVerdict, StoreReader, StoreWriter, Task, UnitKey};
 
 /// The two prints of a pair.
 type Prints = (Id, Id);

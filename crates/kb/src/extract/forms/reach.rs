@@ -10,9 +10,10 @@ use halma_core::Layer;
 use super::names::all_names;
 use super::{most_chunks, names_in_block};
 use crate::extract::extracted_chunk::{ChunkReading, ExtractedChunk, OutsideMentions, in_order};
-use crate::extract::graph::ChunkGraph;
 use crate::extract::resolve::{Name, NameSimilarity};
-use crate::store::{ChunkForms, FormKey, Id, NameKey, NameRecord, Row, StoreReader, Task, UnitKey};
+use crate::store::{
+    ChunkForms, ChunkGraph, FormKey, Id, NameKey, NameRecord, Row, StoreReader, Task, UnitKey,
+};
 
 /// What is resolved together.
 pub(in crate::extract) struct Reach {

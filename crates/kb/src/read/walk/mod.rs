@@ -7,11 +7,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Refusal, refusal};
+use super::fields::is_metadata_file;
+use super::selection::Selection;
+use super::{Refusal, Refused, refusal};
 use crate::KbError;
-use crate::build::Selection;
-use crate::metadata::is_metadata_file;
-use crate::report::Refused;
 use crate::settings::LARGEST;
 use crate::store::FileStamp;
 

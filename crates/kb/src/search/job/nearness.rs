@@ -4,8 +4,8 @@ use std::sync::Arc;
 use halma_core::Vector;
 
 use crate::search::lone_chunks;
-use crate::search::matrix::{Matrix, Probe, QueryVector, cosine};
 use crate::store::{At, StoreReader};
+use crate::vectors::{Matrix, Probe, QueryVector, cosine};
 
 /// How near a node is to the text of a query.
 #[derive(Clone, Copy)]

@@ -1,7 +1,9 @@
 //! Documents come and go as a whole: sections, chunks and what was made of them with them.
 mod carry;
 mod files;
+mod outline;
 mod owned;
+mod places;
 mod summaries;
 mod tables;
 
@@ -19,8 +21,11 @@ pub(crate) use files::{FieldsKey, FileKey, FileRecord, FileStamp};
 pub(crate) use owned::Gone;
 pub(crate) use summaries::table_summary;
 
+pub(crate) use self::outline::{
+    ChunkDraft, FigureDraft, Outline, RowDraft, SectionDraft, TableDraft,
+};
+pub(crate) use self::places::Places;
 use crate::Atoms;
-use crate::cut::{Outline, Places};
 
 /// A document to put into the store.
 pub(crate) struct DocumentDraft<'a> {

@@ -25,7 +25,7 @@ pub(crate) use replication::{LeadRequest, RemovalListener, Replication};
 pub(crate) use state::{PendingPush, ReplicaState};
 pub(crate) use waiting::IndexAccess;
 
-pub use upstream::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
+pub use upstream::{Head, IsUrgent, Lease, NextSegment, Push, Upstream};
 
 /// Values of the base as a whole that each replica has of its own.
 const OWN: [&str; 3] = ["generation", "changes", "vector_doubt"];

@@ -5,9 +5,8 @@ use std::fs::TryLockError;
 use super::replication::LOCK;
 use super::sending::sum_id;
 use super::{Head, Replication};
-use crate::KbError;
-use crate::lock_file;
 use crate::store::{Extent, PendingPush, ReplicaState, Store};
+use crate::{KbError, lock_file};
 
 impl Replication {
     /// Takes in what others wrote, unless this process or another one on this machine leads, which

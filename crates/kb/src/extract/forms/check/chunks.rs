@@ -7,10 +7,9 @@ use super::super::entering::links_of;
 use super::super::is_chunk;
 use super::super::names::{NewNames, all_names};
 use super::{Differences, count, entry, readable};
-use crate::extract::Extraction;
 use crate::store::{
-    ChunkForms, ChunkRecord, DocumentNames, FormKey, Id, NameKey, NameRecord, Row, StoreReader,
-    Task, UnitKey, UnitState,
+    ChunkForms, ChunkRecord, DocumentNames, Extraction, FormKey, Id, NameKey, NameRecord, Row,
+    StoreReader, Task, UnitKey, UnitState,
 };
 
 const OTHER: &str = "the index of names holds other names of it than were extracted";

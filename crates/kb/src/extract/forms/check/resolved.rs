@@ -2,11 +2,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Differences, count, entry, readable};
-use crate::extract::PairVerdict;
-use crate::extract::graph::{ChunkGraph, StoredMerge};
-use crate::extract::names::form;
 use crate::extract::resolve::form_id;
-use crate::store::{EntityRecord, FormKey, Id, Row, StoreReader, Task};
+use crate::store::{
+    ChunkGraph, EntityRecord, FormKey, Id, PairVerdict, Row, StoreReader, StoredMerge, Task,
+};
+use crate::terms::form;
 
 /// Pairs by their units and by their prints.
 pub(super) fn check_pairs(

@@ -21,8 +21,8 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("tables", &["error", "store", "values", "workers"]),
     ("vectors", &["error", "parallel", "store"]),
     ("cut", &["error", "settings", "store", "values", "vectors"]),
-    ("walk", &["cut", "error", "parallel", "progress", "settings", "store", "terms"]),
-    ("memory", &["error", "lexical", "names", "store", "terms", "vectors", "walk"]),
+    ("mentions", &["cut", "error", "parallel", "progress", "settings", "store", "terms"]),
+    ("memory", &["error", "lexical", "names", "store", "terms", "vectors", "mentions"]),
     (
         "base",
         &[
@@ -43,7 +43,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
         "search",
         &[
             "base", "error", "lexical", "memory", "settings", "store", "tables", "terms",
-            "vectors", "walk",
+            "vectors", "mentions",
         ],
     ),
     ("delete", &["base", "error", "names", "read", "store"]),
@@ -56,7 +56,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
         "build",
         &[
             "base", "cut", "error", "extract", "lexical", "memory", "parallel", "progress", "read",
-            "settings", "stages", "store", "terms", "vectors", "walk",
+            "settings", "stages", "store", "terms", "vectors", "mentions",
         ],
     ),
     (

@@ -20,6 +20,7 @@ mod lexical;
 mod lock_file;
 mod maintain;
 mod memory;
+mod mentions;
 mod names;
 mod parallel;
 mod progress;
@@ -33,7 +34,6 @@ mod tags;
 mod terms;
 mod values;
 mod vectors;
-mod walk;
 mod workers;
 
 use halma_core::PromptSet;

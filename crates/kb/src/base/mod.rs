@@ -42,7 +42,7 @@ use self::lock::is_held_here;
 pub use self::shared::SharedBase;
 use crate::error::run_blocking;
 use crate::lexical::LexicalIndex;
-use crate::memory::{FeedbackIndex, Held, QueryVectorCache};
+use crate::memory::{FeedbackIndex, QueryVectorCache, SearchCache};
 use crate::store::Store;
 use crate::{
     BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, KeptPart, SearchSettings,
@@ -62,7 +62,7 @@ pub struct Base {
     pub(crate) graph: GraphSettings,
     pub(crate) feedback_settings: FeedbackSettings,
     /// What searches hold in memory.
-    pub(crate) held: Arc<Held>,
+    pub(crate) held: Arc<SearchCache>,
     /// A place for each search that may run at the same time, as many as there are processors; the
     /// others wait: they would only wait for each other, and hold memory meanwhile.
     pub(crate) searching: Arc<Semaphore>,
@@ -164,7 +164,7 @@ impl Base {
             search: options.search,
             graph: options.graph,
             feedback_settings: options.feedback,
-            held: Arc::new(Held::new(chunks, atoms, generation)),
+            held: Arc::new(SearchCache::new(chunks, atoms, generation)),
             searching: Arc::new(Semaphore::new(cores())),
             query_vectors: Arc::default(),
             whole: None,
@@ -183,7 +183,7 @@ impl Base {
     pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
         let mut feedback = self.feedback_settings;
         feedback.search &= filters.iter().all(|filter| filter.feedback != Some(false));
-        let held = Arc::new(Held::restricted(&self.held, &self.store));
+        let held = Arc::new(SearchCache::restricted(&self.held, &self.store));
         self.view(self.store.restricted(filters), held, feedback)
     }
 
@@ -196,7 +196,7 @@ impl Base {
     fn view(
         self: &Arc<Self>,
         store: Store,
-        held: Arc<Held>,
+        held: Arc<SearchCache>,
         feedback_settings: FeedbackSettings,
     ) -> Arc<Self> {
         Arc::new(Self {

@@ -13,7 +13,7 @@ use super::ingest::{Cuts, Ingest, IngestItem, ReadyDocument};
 use super::reader::{Input, InputDocument, InputReader, UnchangedFile};
 use super::report::IndexReport;
 use super::resolver::document_id;
-use super::turn::Turn;
+use super::write_lease::WriteLease;
 use super::{link, prune};
 use crate::error::run_blocking;
 use crate::read::{InputFile, ReadWarning, Refused};
@@ -40,7 +40,7 @@ enum Waiting {
 
 pub(super) struct Intake {
     context: Arc<BuildContext>,
-    turn: Turn,
+    turn: WriteLease,
     options: IndexOptions,
     reader: Arc<InputReader>,
     ingest: Arc<Mutex<Ingest>>,
@@ -63,7 +63,7 @@ pub(super) struct Intake {
 impl Intake {
     pub(super) fn new(
         context: &Arc<BuildContext>,
-        turn: Turn,
+        turn: WriteLease,
         options: &IndexOptions,
         indexing: IndexingRequests,
     ) -> Result<Self, KbError> {

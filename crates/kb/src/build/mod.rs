@@ -13,13 +13,13 @@ mod profile;
 mod prune;
 mod reader;
 mod rebuild;
-mod refer;
+mod references;
 mod report;
 mod resolver;
 #[cfg(test)]
 mod tests;
-mod turn;
 mod watch;
+mod write_lease;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,9 +35,9 @@ pub use migrate::{EmbeddedBy, Migration};
 pub(crate) use profile::RunPlan;
 pub use rebuild::RebuildCost;
 pub use report::IndexReport;
-use turn::Turn;
-pub(crate) use turn::wait as lock;
 pub use watch::{Changed, Watch};
+use write_lease::WriteLease;
+pub(crate) use write_lease::wait as lock;
 
 use crate::base::WriterLock;
 use crate::error::run_blocking;
@@ -58,14 +58,14 @@ pub fn index<'a>(
     inputs: &'a [PathBuf],
     options: &'a IndexOptions,
 ) -> BoxFuture<'a, Result<IndexReport, KbError>> {
-    Box::pin(turn::run(context, inputs, options))
+    Box::pin(write_lease::run(context, inputs, options))
 }
 
 async fn build(
     mut context: BuildContext,
     inputs: &[PathBuf],
     options: &IndexOptions,
-    turn: Turn,
+    turn: WriteLease,
 ) -> Result<IndexReport, KbError> {
     let began = Instant::now();
     let lock = Arc::clone(&turn.lock);
@@ -86,7 +86,7 @@ async fn build(
     let mut report = intake.run(inputs).await?;
     let link = async {
         link::run(&context).await?;
-        refer::run(base).await
+        references::run(base).await
     };
     let (atoms, indexed, linked) = tokio::join!(
         atomize_and_embed(&context, &mut report),
@@ -221,7 +221,7 @@ async fn prepare_walk(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Re
     let (context, lock) = (Arc::clone(context), Arc::clone(lock));
     run_blocking("storing", move || {
         let _lock = lock;
-        crate::walk::fill(context.store(), &context.progress)
+        crate::mentions::fill(context.store(), &context.progress)
     })
     .await
 }

@@ -6,13 +6,13 @@ mod communities;
 mod extracted_chunk;
 #[cfg(test)]
 mod forget_tests;
-mod forms;
 mod graph;
 mod joined_rows;
 mod learned_tags;
 #[cfg(test)]
 mod measure;
 mod merges;
+mod name_index;
 mod resolution;
 #[cfg(test)]
 mod resolution_tests;
@@ -28,8 +28,8 @@ use std::sync::Arc;
 use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
-pub(crate) use forms::{Names, check as check_names, doubt as doubt_names};
 pub use merges::{Merge, MergeSide};
+pub(crate) use name_index::{Names, check as check_names, doubt as doubt_names};
 pub(crate) use tag_collection::collect_and_embed;
 
 use crate::stages::{

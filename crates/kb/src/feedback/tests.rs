@@ -197,7 +197,7 @@ fn what_is_said_while_its_document_is_deleted_is_refused_and_leaves_nothing() {
     let base = base(&dir);
     let given = draft("run1", Verdict::Right, &chunks(&base)[..1]);
     // The deletion comes between the reading of the run and the turn to write.
-    let known = base.store.read(|reader| give::names_there(reader, &given)).unwrap();
+    let known = base.store.read(|reader| submit::names_there(reader, &given)).unwrap();
     base.delete(&["one".into(), "one again".into()]).unwrap();
     let uncited = FeedbackDraft { cited: vec![], candidates: vec![], ..given.clone() };
     for refused in [

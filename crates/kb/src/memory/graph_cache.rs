@@ -8,9 +8,9 @@ use halma_core::{Edge, Layer};
 use parking_lot::RwLock;
 
 use super::aliases::AliasIndex;
+use crate::mentions::{MentionGraph, chunk_terms};
 use crate::store::{DocumentLanguages, EntityRecord, Row, RowMap, StoreReader};
 use crate::terms::{Languages, TermHashes};
-use crate::walk::{Walk, chunk_terms};
 
 /// Entries of one kind that are kept; beyond it the cache starts over.
 const MOST: usize = 20_000;
@@ -23,7 +23,7 @@ const MOST_TAGGED: usize = 20_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct GraphCache {
-    pub(crate) walk: Arc<Walk>,
+    pub(crate) walk: Arc<MentionGraph>,
     keys: Cached<Arc<str>>,
     names: Cached<Arc<str>>,
     terms: Cached<Arc<[u32]>>,
@@ -54,7 +54,7 @@ fn cached<T: Clone>(
 }
 
 impl GraphCache {
-    pub(crate) fn new(walk: Arc<Walk>) -> Self {
+    pub(crate) fn new(walk: Arc<MentionGraph>) -> Self {
         Self { walk, ..Self::default() }
     }
 

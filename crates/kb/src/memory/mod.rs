@@ -36,7 +36,7 @@ use crate::vectors::Matrix;
 type Cell<T> = Arc<Mutex<Option<(u64, Arc<T>)>>>;
 
 /// What is held of one base.
-pub(crate) struct Held {
+pub(crate) struct SearchCache {
     pub(crate) chunks: Arc<LexicalIndex>,
     pub(crate) atoms: Arc<LexicalIndex>,
     /// What was published last, as far as searches know.
@@ -55,7 +55,7 @@ pub(crate) struct Held {
     whole: Option<(Store, Arc<Self>)>,
 }
 
-impl Held {
+impl SearchCache {
     pub(crate) fn new(chunks: LexicalIndex, atoms: LexicalIndex, generation: u64) -> Self {
         Self {
             chunks: Arc::new(chunks),
@@ -114,7 +114,7 @@ impl Held {
 }
 
 #[cfg(test)]
-impl Held {
+impl SearchCache {
     /// As if the base had just been opened.
     pub(crate) fn forget(&self) {
         self.matrices.lock().clear();

@@ -9,12 +9,12 @@ use super::filter_rows::FilterRows;
 use super::graph_cache::GraphCache;
 use super::memory_index::MemoryIndex;
 use super::tag_index::TagIndex;
-use super::{Cell, Held};
+use super::{Cell, SearchCache};
 use crate::KbError;
 use crate::lexical::LexicalIndex;
+use crate::mentions::MentionGraph;
 use crate::store::{RowSet, Store};
 use crate::vectors::Matrix;
-use crate::walk::Walk;
 
 /// Filters whose rows are held; beyond it they are computed again.
 const FILTERS: usize = 64;
@@ -22,7 +22,7 @@ const FILTERS: usize = 64;
 /// What is held of a base, as of one generation.
 #[derive(Clone, Copy)]
 pub(crate) struct Snapshot<'a> {
-    pub(super) held: &'a Held,
+    pub(super) held: &'a SearchCache,
     pub(crate) store: &'a Store,
     pub(super) generation: u64,
 }
@@ -156,7 +156,7 @@ impl Snapshot<'_> {
                     return Ok(Arc::new(GraphCache::new(walk)));
                 }
             }
-            Ok(Arc::new(GraphCache::new(Arc::new(Walk::load(self.store)?))))
+            Ok(Arc::new(GraphCache::new(Arc::new(MentionGraph::load(self.store)?))))
         })
     }
 

@@ -3,9 +3,9 @@ mod feedback;
 pub(crate) mod graph;
 mod hybrid;
 mod job;
-mod lone_chunks;
 mod no_vectors;
 mod ranker;
+mod single_chunk;
 mod summaries;
 mod tags;
 
@@ -21,8 +21,8 @@ use halma_core::{
 use self::graph::GraphRanker;
 use self::hybrid::Hybrid;
 use self::job::{CancelGuard, SearchJob};
-use self::lone_chunks::may_be_chunks;
 use self::ranker::{Bm25, Dense};
+use self::single_chunk::may_be_chunks;
 use self::summaries::{MOST_INDEXED_SUMMARIES, looks_at_summaries};
 use crate::error::run_blocking;
 use crate::store::{StoreReader, parse_id};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use halma_core::{Layer, Query, ScorePart};
 
-use super::lone_chunks::may_be_chunks;
+use super::single_chunk::may_be_chunks;
 use crate::lexical::{LexicalIndex, LexicalQuery};
 use crate::memory::{Expansion, GraphCache};
 use crate::store::{Admitted, Row, Store};

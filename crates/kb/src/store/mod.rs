@@ -1,20 +1,20 @@
 //! The primary store: everything a base holds, in one LMDB environment. Indexes are made from it.
 mod atoms;
-#[cfg(test)]
-mod broken;
 mod changes;
 mod check;
+#[cfg(test)]
+mod damage;
 mod databases;
 mod documents;
 mod edges;
 mod env;
 mod extracted;
 mod feedback;
-mod forms;
 mod growth;
 mod history;
 mod languages;
 mod ledger;
+mod name_index;
 mod names;
 mod nodes;
 mod readers;
@@ -38,10 +38,10 @@ use halma_seal::{Keys, SealError};
 use heed::{Env, WithoutTls};
 
 pub(crate) use atoms::{AtomDraft, atoms_input, atoms_key};
-#[cfg(test)]
-pub(crate) use broken::Damage;
 pub(crate) use changes::{Changed, Changes};
 pub(crate) use check::{CheckedCounts, LOST_VECTOR};
+#[cfg(test)]
+pub(crate) use damage::Damage;
 use databases::Databases;
 pub(crate) use documents::{
     ChunkDraft, DocumentDraft, FieldsKey, FigureDraft, FileKey, FileRecord, FileStamp, Gone,
@@ -52,11 +52,11 @@ pub(crate) use env::Access;
 pub(crate) use feedback::{
     CandidateRecord, FeedbackRecord, accepted_id, feedback_id, parse_feedback_id,
 };
-pub(crate) use forms::{ChunkForms, DocumentNames, FormKey, FormsState, NameKey, NameRecord};
 use growth::Growth;
 pub(crate) use history::{Cost, History, Past};
 pub(crate) use languages::DocumentLanguages;
 pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
+pub(crate) use name_index::{ChunkForms, DocumentNames, FormKey, FormsState, NameKey, NameRecord};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AcceptedAtom, AtomRecord, ChunkRecord, Column, CommunityRecord, DocumentRecord, EntityRecord,

@@ -1,5 +1,5 @@
 //! What graph search needs of chunks, sealed with their documents: the names in each and above it,
-//! and its sentences with the names in them. It is made by `walk/record.rs`.
+//! and its sentences with the names in them. It is made by `mentions/record.rs`.
 use std::collections::HashSet;
 
 use halma_core::{Edge, Layer};

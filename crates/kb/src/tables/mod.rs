@@ -92,7 +92,7 @@ pub(crate) struct SqlTables {
     /// Distinguishes these tables from those of every other view of the base in this program: a
     /// worker that was sent rows of one view never serves another.
     view: u64,
-    catalog: Arc<Mutex<Option<HeldCatalog>>>,
+    catalog: Arc<Mutex<Option<CachedCatalog>>>,
     /// For queries in this process, which run one after the other.
     engine: Arc<Mutex<Option<Engine>>>,
     workers: Option<Arc<Workers>>,
@@ -100,7 +100,7 @@ pub(crate) struct SqlTables {
 
 /// The tables, and to where in the log of changes they are up to date.
 #[derive(Clone)]
-struct HeldCatalog {
+struct CachedCatalog {
     catalog: Arc<TableCatalog>,
     position: u64,
 }
@@ -191,7 +191,7 @@ impl SqlTables {
             None => Arc::new(TableCatalog::load(store)?),
         };
         let mut held = self.catalog.lock();
-        *held = Some(HeldCatalog { catalog: Arc::clone(&catalog), position });
+        *held = Some(CachedCatalog { catalog: Arc::clone(&catalog), position });
         Ok(catalog)
     }
 

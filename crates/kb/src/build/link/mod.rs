@@ -1,15 +1,15 @@
 //! Entities without a model: the names that chunks hold, and the titles and headings they stand
 //! under, found by rule and tied to them by `mentions` edges. Which atoms name an entity, and which
 //! entities stand together, is worked out from these when a search needs it.
+mod chunk_names;
 mod entities;
-mod found;
 
 use std::sync::Arc;
 
 use halma_core::Layer;
 
+use self::chunk_names::ChunkLinks;
 use self::entities::LinkWriter;
-use self::found::ChunkLinks;
 use crate::error::run_blocking;
 use crate::parallel::in_order;
 use crate::store::{Row, Store, StoreReader};

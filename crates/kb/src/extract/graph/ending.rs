@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use halma_core::{Edge, Layer};
 
 use super::entity_id;
-use crate::extract::forms::put_forms_of_prints;
+use crate::extract::name_index::put_forms_of_prints;
 use crate::extract::resolution::{Resolution, Scope};
 use crate::extract::resolve::{Resolved, form_id};
 use crate::store::{

@@ -2,8 +2,8 @@
 use proptest::prelude::*;
 
 use super::library::{Content, Library, mention, questions};
-use crate::extract::forms::{Names, catch_up};
 use crate::extract::graph::{write_chunks, write_entities};
+use crate::extract::name_index::{Names, catch_up};
 use crate::extract::resolution::{Resolution, Scope};
 use crate::store::{EntityMention, Id, PairVerdict, Task, UnitKey, hash};
 use halma_core::Layer;

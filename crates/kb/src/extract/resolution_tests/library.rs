@@ -5,8 +5,8 @@ use std::sync::Arc;
 use halma_core::{Edge, Layer};
 use halma_parse::Parsed;
 
-use crate::extract::forms::{Names, check};
 use crate::extract::graph::Written;
+use crate::extract::name_index::{Names, check};
 use crate::extract::resolution::{Resolution, Unanswered, totals};
 use crate::extract::resolve::Undone;
 use crate::store::{

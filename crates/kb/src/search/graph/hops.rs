@@ -4,9 +4,9 @@ use super::GraphContext;
 use super::score::{COVERS, ChunkScore, LED_TO};
 use crate::KbError;
 use crate::lexical::LexicalIndex;
+use crate::mentions::short_hash;
 use crate::store::{Row, SparseRows};
 use crate::terms::term_hash;
-use crate::walk::short_hash;
 
 /// The question's terms with what each weighs.
 pub(super) struct QueryTerms {

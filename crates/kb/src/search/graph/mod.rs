@@ -22,9 +22,9 @@ mod score;
 mod tests;
 
 use crate::memory::GraphCache;
+use crate::mentions::MentionGraph;
 use crate::settings::GraphSettings;
 use crate::store::StoreReader;
-use crate::walk::Walk;
 #[cfg(test)]
 pub(crate) use tests::{Hashed, WhoAsker};
 
@@ -42,7 +42,7 @@ struct GraphContext<'a> {
 
 impl GraphContext<'_> {
     /// Names with the sentences and chunks that hold them.
-    fn walk(&self) -> &Walk {
+    fn walk(&self) -> &MentionGraph {
         &self.cache.walk
     }
 }

@@ -3,9 +3,9 @@ use std::collections::HashMap;
 
 use super::GraphContext;
 use super::activation::{Activation, Activations, Reach, activate};
+use crate::mentions::{ChunkPlace, EntityPlaces, UnitPlace};
 use crate::store::{At, Row, RowMap};
 use crate::vectors::Probe;
-use crate::walk::{ChunkPlace, EntityPlaces, UnitPlace};
 
 /// An entity in more chunks than this is looked for in the chunks near the question only, so that
 /// a step costs the same however large the base is.

@@ -5,10 +5,10 @@ use halma_core::{Layer, ScorePart};
 
 use super::{ChunkScore, FirstStage, GraphContext, QueryTerms, Similarity};
 use crate::memory::GraphCache;
+use crate::mentions::ChunkPlace;
 use crate::search::{Ranked, Ranker, Search, SummaryEvidence, VectorUse, depth};
 use crate::store::{At, Row, RowMap, StoreReader};
 use crate::vectors::{NearRequest, Probe, QueryVector};
-use crate::walk::ChunkPlace;
 use crate::{GraphSettings, KbError};
 
 /// Chunks by BM25 that get a score for it; of the others the score would hardly count.

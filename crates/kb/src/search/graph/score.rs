@@ -5,9 +5,9 @@ use super::activation::Activations;
 use super::links::SOURCES;
 use super::{GraphContext, Similarity};
 use crate::memory::NamedTag;
+use crate::mentions::importance;
 use crate::search::SUMMARIES;
 use crate::store::{Row, RowMap, SparseRows, TagRecord};
-use crate::walk::importance;
 
 /// What the indexes find before activation is propagated.
 pub(super) struct FirstStage<'a> {

@@ -12,7 +12,7 @@ use self::nearness::TextVectors;
 use super::ranker::{Bm25, Ranked, Ranker, Search, VectorUse};
 use super::tags::{TagSource, expand_by_tags};
 use super::{Expand, Judgement, ranker_for};
-use crate::memory::{Held, Snapshot};
+use crate::memory::{SearchCache, Snapshot};
 use crate::store::{Admitted, Row, Store, StoreReader, parse_id};
 use crate::vectors::QueryVector;
 use crate::{FeedbackSettings, GraphSettings, KbError, SearchSettings};
@@ -29,7 +29,7 @@ impl Drop for CancelGuard {
 /// A search on a thread of its own.
 pub(super) struct SearchJob {
     pub(super) store: Store,
-    pub(super) held: Arc<Held>,
+    pub(super) held: Arc<SearchCache>,
     pub(super) query: Query,
     pub(super) settings: SearchSettings,
     pub(super) graph: GraphSettings,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use halma_core::Vector;
 
-use crate::search::lone_chunks;
+use crate::search::single_chunk;
 use crate::store::{At, StoreReader};
 use crate::vectors::{Matrix, Probe, QueryVector, cosine};
 
@@ -57,7 +57,7 @@ impl<'a> TextVectors<'a> {
             let cosines = own.cosine(at.1).zip(moved.cosine(at.1));
             return Ok(cosines.map(|(own, moved)| Nearness::new(own, moved)));
         }
-        let node = lone_chunks::vector(reader, embedder, at)?;
+        let node = single_chunk::vector(reader, embedder, at)?;
         let near = |node: Vector| {
             let own = cosine(self.own.vector(), &node);
             Nearness::new(own, cosine(self.moved.vector(), &node))

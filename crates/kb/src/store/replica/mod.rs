@@ -5,6 +5,7 @@
 //!
 //! What each replica has of its own is the log of changes, the numbers that say what searches have
 //! seen, which chunks name what, and the lexical indexes.
+mod apply;
 mod incoming;
 mod leading;
 mod outgoing;
@@ -13,7 +14,6 @@ mod replication;
 mod segment;
 mod sending;
 mod state;
-mod taking_in;
 #[cfg(test)]
 pub(crate) mod testing;
 mod upstream;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use halma_core::Layer;
 use halma_core::text::{NameKind, count_name, is_stop_word, names, normalise_name};
 
+use crate::mentions::{ChunkSource, DraftName, DraftNames, chunk_terms};
 use crate::store::{At, Row, StoreReader};
 use crate::terms::{Languages, TermHashes};
-use crate::walk::{ChunkSource, DraftName, DraftNames, chunk_terms};
 
 /// Longer names are sentences in capitals, in bytes.
 const LONGEST: usize = 90;

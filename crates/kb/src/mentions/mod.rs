@@ -12,14 +12,14 @@ pub(crate) use draft::{DraftName, DraftNames, fill};
 pub(crate) use record::{ChunkSource, chunk_terms, short_hash};
 
 use self::record::NameKeys;
-use self::segment::{SEGMENT, WalkSegment};
+use self::segment::{MentionSegment, SEGMENT};
 use crate::KbError;
 use crate::parallel::in_order;
 use crate::store::{ChunkNames, Row, RowSet, Store, StoreReader, UnitNode};
 
 /// What is walked over.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Walk {
+pub(crate) struct MentionGraph {
     /// To where in the log of changes it is up to date.
     position: u64,
     parts: Vec<Part>,
@@ -28,7 +28,7 @@ pub(crate) struct Walk {
 /// A segment with what of it still counts.
 #[derive(Debug, Clone)]
 struct Part {
-    segment: Arc<WalkSegment>,
+    segment: Arc<MentionSegment>,
     alive: Arc<Alive>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn importance(count: usize) -> f32 {
 
 impl Part {
     fn new(chunks: &[(Row, ChunkNames)]) -> Self {
-        let segment = WalkSegment::new(chunks);
+        let segment = MentionSegment::new(chunks);
         let mut alive = Alive {
             dead: RowSet::default(),
             chunks: segment.len(),
@@ -113,9 +113,9 @@ impl Part {
     }
 }
 
-impl Walk {
+impl MentionGraph {
     /// Reads everything, on all cores; what the build has not made is made here. What is published
-    /// meanwhile may be in it, and [`Walk::update`] takes it in again.
+    /// meanwhile may be in it, and [`MentionGraph::update`] takes it in again.
     pub(crate) fn load(store: &Store) -> Result<Self, KbError> {
         let (position, rows) = store.read(|reader| {
             Ok((reader.change_position()?, reader.all_rows(halma_core::Layer::Chunk)?))

@@ -83,7 +83,7 @@ struct NameCount {
 
 /// Chunks in the order of their rows. Chunks and entities are named by their places here.
 #[derive(Debug, Default)]
-pub(super) struct WalkSegment {
+pub(super) struct MentionSegment {
     rows: Vec<Row>,
     /// The entities of these chunks, ascending.
     entities: Vec<Row>,
@@ -99,7 +99,7 @@ pub(super) struct WalkSegment {
     in_units: Lists<u32>,
 }
 
-impl WalkSegment {
+impl MentionSegment {
     /// Of chunks in the order of their rows.
     pub(super) fn new(chunks: &[(Row, ChunkNames)]) -> Self {
         let mut entities: Vec<Row> = vec![];

@@ -1,4 +1,4 @@
-//! The turn of a build among those who write to the base. It makes room for deletions, and continues
+//! The lease by which a build writes to the base. It makes room for deletions, and continues
 //! after them without what they removed.
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ const ELSEWHERE: Duration = Duration::from_millis(250);
 
 /// What a build has from the moment it may write until it makes room.
 #[derive(Clone)]
-pub(super) struct Turn {
+pub(super) struct WriteLease {
     /// Blocking work holds the lock as well: it runs on when the build is dropped.
     pub(super) lock: Arc<WriterLock>,
     /// Documents that were deleted since the build began, and are not read again by it.
@@ -42,7 +42,7 @@ pub(super) async fn run(
         if !held.is_empty() {
             deleted.extend(held.difference(&documents(&context).await?));
         }
-        let turn = Turn { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
+        let turn = WriteLease { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
         let before = context.meter.used();
         tokio::select! {
             report = super::build(context.copy(), inputs, options, turn) => {

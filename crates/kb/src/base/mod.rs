@@ -1,7 +1,6 @@
 //! A base that is open: the primary store, its indexes, and the vectors held in memory.
 mod closing;
 mod copy;
-mod lexical;
 pub(crate) mod lock;
 mod metadata;
 
@@ -36,12 +35,11 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 pub use self::copy::Copied;
-use self::lexical::caught_up;
 pub(crate) use self::lock::WriterLock;
 use self::lock::is_held_here;
 pub use self::shared::SharedBase;
 use crate::error::run_blocking;
-use crate::lexical::LexicalIndex;
+use crate::lexical::{LexicalIndex, caught_up};
 use crate::memory::{FeedbackIndex, QueryVectorCache, SearchCache};
 use crate::store::Store;
 use crate::{

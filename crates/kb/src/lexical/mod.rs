@@ -6,5 +6,5 @@ mod near;
 mod read_only;
 mod top;
 
-pub(crate) use adding::Adding;
+pub(crate) use adding::{Adding, caught_up};
 pub(crate) use index::{IndexedText, LexicalIndex, LexicalQuery};

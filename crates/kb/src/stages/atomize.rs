@@ -7,7 +7,7 @@ use halma_core::{Cx, Layer, Prompt};
 use minijinja::{Value, context};
 use parking_lot::Mutex;
 
-use super::refusal::is_refusal;
+use super::reply_check::is_refusal;
 use super::surroundings::{Surroundings, table_summaries};
 use super::{Backlog, BuildContext, EmbedQueue, Pace, SourceDocument, Stage, StageError};
 use crate::cut::AtomSource;

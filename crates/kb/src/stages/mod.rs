@@ -11,11 +11,10 @@ mod embed;
 mod embed_queue;
 mod forecast;
 mod knowledge;
-mod refusal;
+mod reply_check;
 mod scan;
 mod source;
 mod summaries;
-mod summary_check;
 mod surroundings;
 mod windows;
 

@@ -7,7 +7,7 @@ use halma_core::{Edge, Layer, Prompt};
 use minijinja::{Value, context};
 
 use super::forecast::Texts;
-use super::summary_check::{complaint, length};
+use super::reply_check::{complaint, length};
 use super::windows::pack;
 use super::{
     AskStage, BuildContext, Driver, LedgerUnit, SourceChunk, SourceDocument, SourceTable,

@@ -1,5 +1,4 @@
-//! Whether a reply is a summary: a model may refuse, or repeat itself without end.
-use super::refusal::is_refusal;
+//! Whether a reply is what was asked for: a model may refuse, or repeat itself without end.
 
 /// The most characters of a summary.
 const LONGEST: usize = 4_000;
@@ -21,6 +20,18 @@ pub(super) fn length(texts: &[String]) -> usize {
     texts.iter().map(|text| text.chars().count()).sum()
 }
 
+/// How a reply begins in which a model refuses instead of doing what it is asked, in lower case with a straight apostrophe.
+const BEGINNINGS: [&str; 6] =
+    ["i'm sorry", "i am sorry", "i can't", "i cannot", "as an ai ", "as an ai,"];
+
+/// Whether a text begins as a refusal.
+pub(super) fn is_refusal(text: &str) -> bool {
+    let longest = BEGINNINGS.map(str::len).into_iter().max().unwrap_or_default();
+    let begin: String = text.trim_start().chars().take(longest).collect();
+    let begin = begin.to_lowercase().replace('’', "'");
+    BEGINNINGS.iter().any(|refusal| begin.starts_with(refusal))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +47,21 @@ mod tests {
             assert!(refused.contains(&format!("{longest} at most")), "{refused}");
         }
         assert!(complaint(&section, "I'm sorry, but I can't assist with that.").is_some());
+    }
+
+    #[test]
+    fn a_refusal_is_known_by_its_beginning() {
+        for text in [
+            "I'm sorry, but I can't assist with that.",
+            " I’m sorry.",
+            "I am sorry",
+            "I cannot",
+            "As an AI language model, I …",
+        ] {
+            assert!(is_refusal(text), "{text}");
+        }
+        for text in ["", "I", "As an aircraft it failed.", "The mayor said: I'm sorry."] {
+            assert!(!is_refusal(text), "{text}");
+        }
     }
 }

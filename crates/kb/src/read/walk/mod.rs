@@ -56,7 +56,7 @@ pub(crate) fn walk(
     selection: &Selection,
 ) -> Result<Walked, KbError> {
     let mut walk =
-        MentionGraph { seen: HashSet::new(), selection, found: false, walked: Walked::default() };
+        FolderWalk { seen: HashSet::new(), selection, found: false, walked: Walked::default() };
     // A folder that was seen is not entered: that goes for the base itself and for loops.
     walk.seen.extend(own.canonicalize());
     for input in inputs {
@@ -81,14 +81,14 @@ pub(crate) fn walk(
     Ok(walk.walked)
 }
 
-struct MentionGraph<'a> {
+struct FolderWalk<'a> {
     seen: HashSet<PathBuf>,
     selection: &'a Selection,
     found: bool,
     walked: Walked,
 }
 
-impl MentionGraph<'_> {
+impl FolderWalk<'_> {
     fn folder(&mut self, folder: &Path, prefix: &str, origin: &str) {
         let entered = folder.canonicalize().and_then(|real| {
             let fresh = self.seen.insert(real);

@@ -50,24 +50,24 @@ const LIBRARY: &str = r#"
 
 const LIBRARY_FILE: &str = "library.jsonl";
 
-struct SearchCache {
+struct SampleBase {
     base: Arc<Base>,
     dir: tempfile::TempDir,
 }
 
-async fn library(vectors: bool, atoms: Atoms, graph: GraphSettings) -> SearchCache {
+async fn library(vectors: bool, atoms: Atoms, graph: GraphSettings) -> SampleBase {
     let embedder: Option<Arc<dyn Embedder>> = if vectors { Some(Arc::new(Hashed)) } else { None };
     let options = BaseOptions { embedder, graph, ..BaseOptions::default() };
     base_of(LIBRARY, atoms, options).await
 }
 
 /// A base of these records.
-async fn base_of(records: &str, atoms: Atoms, options: BaseOptions) -> SearchCache {
+async fn base_of(records: &str, atoms: Atoms, options: BaseOptions) -> SampleBase {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join(LIBRARY_FILE), records.trim()).unwrap();
     let base = Base::create_or_open(&dir.path().join("base"), options).unwrap();
     indexed(&base, dir.path(), LIBRARY_FILE, atoms).await;
-    SearchCache { base, dir }
+    SampleBase { base, dir }
 }
 
 /// The names through which names or titles led a search without vectors to its hits.

@@ -30,9 +30,9 @@ pub(crate) fn backtest(
     // A far horizon would leave nothing to test with.
     let ahead = horizon.clamp(1, (values.len() / 4).max(1));
     let first = FIRST.max(values.len() / 2);
-    let most = if methods.contains(&Method::Ets) { ETS_ORIGINS } else { ORIGINS };
+    let limit = if methods.contains(&Method::Ets) { ETS_ORIGINS } else { ORIGINS };
     let last = (values.len() + 1).saturating_sub(ahead);
-    let origins: Vec<usize> = (first..last).rev().take(most).collect();
+    let origins: Vec<usize> = (first..last).rev().take(limit).collect();
     let tested = |method: &Method| {
         let mut errors = vec![];
         for origin in &origins {

@@ -33,8 +33,8 @@ pub(crate) fn count(share: f64, mean: f64, variance: f64) -> f64 {
         if overdispersed { size * (size / (size + mean)).ln() } else { -mean }.exp();
     let (mut cumulated, mut k) = (probability, 0.0);
     // The last of a distribution this small is within a few hundred deviations.
-    let most = mean + 100.0 * variance.max(mean).sqrt() + 100.0;
-    while cumulated < share && k < most {
+    let max = mean + 100.0 * variance.max(mean).sqrt() + 100.0;
+    while cumulated < share && k < max {
         let ratio = if overdispersed {
             (size + k) / (k + 1.0) * (mean / (size + mean))
         } else {

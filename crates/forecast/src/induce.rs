@@ -8,7 +8,7 @@ use crate::methods::{number, theil_sen};
 use crate::period::{Granularity, Period};
 
 /// Periods that a series may have; beyond them a date is wrong or the granularity is.
-const MOST_PERIODS: i32 = 20_000;
+const MAX_PERIODS: i32 = 20_000;
 /// A row this many periods away from all others, and further than they span, is not one of them.
 const DETACHED: i64 = 10;
 /// The last values that a slope is computed from.
@@ -123,7 +123,7 @@ pub fn induce(rows: &[Row], how: &Induction) -> Result<Series, InductionError> {
     let end = how.as_of.map_or(end, |as_of| end.min(as_of.max(latest)));
     let last = period(end);
     let periods = last.since(first).saturating_add(1);
-    if periods > MOST_PERIODS {
+    if periods > MAX_PERIODS {
         return Err(InductionError::TooLong(periods));
     }
     let mut members: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
@@ -203,7 +203,7 @@ impl Induction {
 fn drop_detached(rows: &[Row], used: &mut Vec<usize>, granularity: Granularity) -> Vec<usize> {
     let mut sorted = used.clone();
     sorted.sort_by_key(|at| rows[*at].first);
-    let most = used.len() / 20 + usize::from(used.len() >= 4);
+    let max_dropped = used.len() / 20 + usize::from(used.len() >= 4);
     let at = |at: usize| {
         i64::from(
             Period::containing(rows[at].first, granularity)
@@ -211,7 +211,7 @@ fn drop_detached(rows: &[Row], used: &mut Vec<usize>, granularity: Granularity) 
         )
     };
     let mut dropped = vec![];
-    while dropped.len() < most && sorted.len() > 2 {
+    while dropped.len() < max_dropped && sorted.len() > 2 {
         let n = sorted.len();
         let gap = |from: usize, to: usize| at(sorted[to]) - at(sorted[from]);
         if gap(n - 2, n - 1) > DETACHED.max(gap(0, n - 2) * 2) {

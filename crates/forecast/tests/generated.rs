@@ -95,15 +95,15 @@ struct Score {
 
 impl Score {
     fn add(&mut self, table: &Table, values: &[f64], cut: usize) {
-        let known = &values[..cut];
+        let history = &values[..cut];
         let (nature, season) = (table.nature, table.granularity.season());
         let request =
-            Request { values: known, nature, season, horizon: 1, levels: &LEVELS, least: 4 };
+            Request { values: history, nature, season, horizon: 1, levels: &LEVELS, least: 4 };
         let step = &forecast(request).unwrap().steps[0];
-        let scale = known.iter().map(|value| value.abs()).sum::<f64>() / cut as f64;
+        let scale = history.iter().map(|value| value.abs()).sum::<f64>() / cut as f64;
         self.forecasts += 1.0;
         self.error += (values[cut] - step.value).abs() / scale;
-        self.naive += (values[cut] - known[cut - 1]).abs() / scale;
+        self.naive += (values[cut] - history[cut - 1]).abs() / scale;
         for (covered, interval) in self.covered.iter_mut().zip(&step.intervals) {
             let inside = (interval.low..=interval.high).contains(&values[cut]);
             *covered += f64::from(u8::from(inside));

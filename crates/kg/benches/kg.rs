@@ -12,7 +12,7 @@ use halma_kg::{KgGraphs, KgLoad};
 
 /// Ten facts each.
 const ENTITIES: usize = 100_000;
-const ASKED: usize = 1_000;
+const QUERIES: usize = 1_000;
 
 fn main() {
     let dir = tempfile::tempdir().unwrap();
@@ -26,8 +26,8 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let graph = graphs.facts();
     let began = (Instant::now(), used());
-    let found = runtime.block_on(graph.find("Harbour 77", None, 5)).unwrap();
-    assert_eq!(found.len(), 1);
+    let entities = runtime.block_on(graph.find("Harbour 77", None, 5)).unwrap();
+    assert_eq!(entities.len(), 1);
     rate("bring it into memory, at the first question", facts, began);
     timed("find by label", |at| {
         let name = format!("Harbour {}", spread(at));
@@ -81,7 +81,7 @@ fn used() -> f64 {
 
 /// The median and the slowest of many.
 fn timed(what: &str, work: impl Fn(usize)) {
-    let mut took: Vec<Duration> = (0..ASKED)
+    let mut took: Vec<Duration> = (0..QUERIES)
         .map(|at| {
             let began = Instant::now();
             work(at);
@@ -89,7 +89,7 @@ fn timed(what: &str, work: impl Fn(usize)) {
         })
         .collect();
     took.sort_unstable();
-    println!("{what}: p50 {:.1?}, p99 {:.1?}", took[ASKED / 2], took[ASKED * 99 / 100]);
+    println!("{what}: p50 {:.1?}, p99 {:.1?}", took[QUERIES / 2], took[QUERIES * 99 / 100]);
 }
 
 fn written() -> String {

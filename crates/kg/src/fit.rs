@@ -16,9 +16,9 @@ const AROUND: f32 = 0.5;
 /// Between 0 and 1, by the best of the names.
 pub(crate) fn closeness(name: &str, profile: &Profile) -> f32 {
     let wanted = normalise_name(name);
-    let one = |own: &str| {
-        let own = normalise_name(own);
-        if own == wanted { 1.0 } else { WORDS * overlap(&wanted, &own) }
+    let one = |label: &str| {
+        let label = normalise_name(label);
+        if label == wanted { 1.0 } else { WORDS * overlap(&wanted, &label) }
     };
     let aliases = profile.aliases.iter().map(|alias| ALIAS * one(alias));
     aliases.fold(one(&profile.label), f32::max)
@@ -50,11 +50,11 @@ pub(crate) fn fit(descriptor: &str, profile: &Profile, around: &[String]) -> f32
     if names.clone().any(|name| stems(name) == wanted) {
         return 1.0;
     }
-    let own = names.chain([&profile.description, &profile.label]).chain(&profile.aliases);
-    let own: HashSet<String> = own.flat_map(|text| stems(text)).collect();
+    let texts = names.chain([&profile.description, &profile.label]).chain(&profile.aliases);
+    let words: HashSet<String> = texts.flat_map(|text| stems(text)).collect();
     let around: HashSet<String> = around.iter().flat_map(|text| stems(text)).collect();
     let worth = |word: &String| match word {
-        word if own.contains(word) => 1.0,
+        word if words.contains(word) => 1.0,
         word if around.contains(word) => AROUND,
         _ => 0.0,
     };

@@ -51,16 +51,16 @@ pub(crate) fn meant(
         let (score, side) = compared(synonyms, &relation, property, wanted)?;
         Some(PropertyMatch { property: Arc::clone(property), score, side })
     };
-    let mut found: Vec<PropertyMatch> = properties.iter().filter_map(compare).collect();
-    found.sort_by(|a, b| {
+    let mut matches: Vec<PropertyMatch> = properties.iter().filter_map(compare).collect();
+    matches.sort_by(|a, b| {
         let by_score = b.score.total_cmp(&a.score);
         by_score
             .then_with(|| a.property.label().cmp(b.property.label()))
             .then_with(|| a.property.id.cmp(&b.property.id))
     });
-    let least = found.first().map_or(0.0, |best| best.score - SLACK);
-    found.retain(|meant| meant.score >= least);
-    found
+    let least = matches.first().map_or(0.0, |best| best.score - SLACK);
+    matches.retain(|meant| meant.score >= least);
+    matches
 }
 
 /// The words that name a relation, with what they may mean.
@@ -76,8 +76,9 @@ fn compared(
     wanted: Expected,
 ) -> Option<(f32, SynonymSide)> {
     let Relation { phrase, senses } = relation;
-    let own: Vec<&[Sense]> = property.phrases.iter().map(|label| synonyms.senses(label)).collect();
-    let pairs = property.phrases.iter().zip(&own);
+    let label_senses: Vec<&[Sense]> =
+        property.phrases.iter().map(|label| synonyms.senses(label)).collect();
+    let pairs = property.phrases.iter().zip(&label_senses);
     let scored = pairs.filter_map(|(label, theirs)| {
         if label.all == phrase.all {
             let both = theirs.iter().any(|(_, side)| *side == SynonymSide::Both);
@@ -93,8 +94,8 @@ fn compared(
     });
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(prefers(b.1).cmp(&prefers(a.1))))?;
     // What is known to be another relation by its other names does not become this one.
-    let known = own.iter().any(|theirs| !theirs.is_empty());
-    let elsewhere = known && !senses.is_empty() && wanted == Expected::Any;
+    let has_senses = label_senses.iter().any(|theirs| !theirs.is_empty());
+    let elsewhere = has_senses && !senses.is_empty() && wanted == Expected::Any;
     (best.0 >= SYNONYM || !elsewhere).then_some(best)
 }
 
@@ -108,30 +109,30 @@ fn prefers(side: SynonymSide) -> u8 {
 }
 
 /// How the words are read where both they and the property's name one relation.
-fn shared(asked: &[Sense], theirs: &[Sense]) -> Option<SynonymSide> {
-    let pairs = asked.iter().flat_map(|(line, side)| {
+fn shared(ours: &[Sense], theirs: &[Sense]) -> Option<SynonymSide> {
+    let pairs = ours.iter().flat_map(|(line, side)| {
         theirs.iter().filter(move |(other, _)| other == line).map(move |(_, other)| (side, other))
     });
-    let sides = pairs.map(|(asked, own)| match (asked, own) {
+    let sides = pairs.map(|(our_side, their_side)| match (our_side, their_side) {
         (SynonymSide::Both, _) | (_, SynonymSide::Both) => SynonymSide::Both,
-        (asked, own) if asked == own => SynonymSide::Forward,
+        (our_side, their_side) if our_side == their_side => SynonymSide::Forward,
         _ => SynonymSide::Backward,
     });
     sides.min_by_key(|side| prefers(*side))
 }
 
-fn alike(asked: &Phrase, label: &Phrase, wanted: Expected) -> Option<(f32, SynonymSide)> {
-    let side = if asked.faces(label) { SynonymSide::Backward } else { SynonymSide::Forward };
-    if asked.content == label.content {
+fn alike(phrase: &Phrase, label: &Phrase, wanted: Expected) -> Option<(f32, SynonymSide)> {
+    let side = if phrase.faces(label) { SynonymSide::Backward } else { SynonymSide::Forward };
+    if phrase.content == label.content {
         return Some((SAME_STEMS, side));
     }
     if wanted == Expected::Time {
-        let (asked, label) = (asked.timeless(), label.timeless());
-        if !asked.is_empty() && asked == label {
+        let (phrase, label) = (phrase.timeless(), label.timeless());
+        if !phrase.is_empty() && phrase == label {
             return Some((SAME_STEMS, SynonymSide::Forward));
         }
     }
-    asked.narrows(label).then_some((NARROWER, side))
+    phrase.narrows(label).then_some((NARROWER, side))
 }
 
 #[cfg(test)]
@@ -158,14 +159,14 @@ mod tests {
     }
 
     fn read(words: &str, wanted: Expected) -> Vec<(String, SynonymSide)> {
-        let found = meant(&Synonyms::new(), words, &graph(), wanted);
-        found.into_iter().map(|meant| (meant.property.label().to_owned(), meant.side)).collect()
+        let matches = meant(&Synonyms::new(), words, &graph(), wanted);
+        matches.into_iter().map(|meant| (meant.property.label().to_owned(), meant.side)).collect()
     }
 
     fn one(words: &str) -> (String, SynonymSide) {
-        let found = read(words, Expected::Any);
-        assert_eq!(found.len(), 1, "{words}: {found:?}");
-        found[0].clone()
+        let matches = read(words, Expected::Any);
+        assert_eq!(matches.len(), 1, "{words}: {matches:?}");
+        matches[0].clone()
     }
 
     #[test]
@@ -196,8 +197,8 @@ mod tests {
 
     #[test]
     fn a_point_of_time_is_told_from_who_and_where() {
-        let found = read("discovered", Expected::Time);
-        assert!(found.iter().any(|(label, _)| label == "date of discovery"), "{found:?}");
+        let matches = read("discovered", Expected::Time);
+        assert!(matches.iter().any(|(label, _)| label == "date of discovery"), "{matches:?}");
         let born = read("born", Expected::Time);
         assert!(born.iter().any(|(label, _)| label == "date of birth"), "{born:?}");
     }

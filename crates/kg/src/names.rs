@@ -57,11 +57,11 @@ impl Names {
                 self.holding(&name, words / 2 + 1)
             }
         };
-        let mut found: Vec<(usize, Number)> =
+        let mut ranked: Vec<(usize, Number)> =
             places.into_iter().map(|(over, place)| (over, self.all[place as usize].0)).collect();
-        found.sort_unstable();
+        ranked.sort_unstable();
         let mut seen = std::collections::HashSet::new();
-        let numbers = found.into_iter().map(|(_, entity)| entity);
+        let numbers = ranked.into_iter().map(|(_, entity)| entity);
         numbers.filter(|entity| seen.insert(*entity)).take(limit).collect()
     }
 
@@ -88,16 +88,16 @@ impl Names {
                     *counts.entry(place).or_default() += 1;
                 }
             } else {
-                let held = |place: &u32| list.binary_search(place).is_ok();
-                counts.iter_mut().filter(|(place, _)| held(place)).for_each(|(_, n)| *n += 1);
+                let is_listed = |place: &u32| list.binary_search(place).is_ok();
+                counts.iter_mut().filter(|(place, _)| is_listed(place)).for_each(|(_, n)| *n += 1);
             }
         }
         let enough = counts.into_iter().filter(|(_, count)| *count >= least);
         let all = words.len();
         enough
             .map(|(place, count)| {
-                let own = self.all[place as usize].1.split(' ').count();
-                (all.saturating_sub(count) * 2 + own.saturating_sub(count), place)
+                let words = self.all[place as usize].1.split(' ').count();
+                (all.saturating_sub(count) * 2 + words.saturating_sub(count), place)
             })
             .collect()
     }

@@ -22,7 +22,7 @@ const NEIGHBOURS: usize = 64;
 /// The weight of a fact that held once, relative to one that holds now.
 const FORMER: f32 = 0.9;
 /// Facts of one relation that are read, at most.
-const MOST_FACTS: usize = 10_000;
+const MAX_FACTS: usize = 10_000;
 
 /// The operators over one graph.
 pub(crate) struct Operators {
@@ -57,7 +57,7 @@ impl Operators {
     ) -> Result<Vec<Statement>, BoxError> {
         let one = std::slice::from_ref(entity);
         let heads = async || self.graph.facts_from(one, property).await;
-        let tails = async || self.graph.facts_to(entity, property, MOST_FACTS).await;
+        let tails = async || self.graph.facts_to(entity, property, MAX_FACTS).await;
         let first = match side {
             SynonymSide::Forward => heads().await?,
             SynonymSide::Backward => tails().await?,
@@ -82,15 +82,15 @@ impl Operators {
         property: &Property,
         side: SynonymSide,
     ) -> Result<bool, BoxError> {
-        let own = self.graph.profiles(std::slice::from_ref(entity)).await?;
-        let own: Vec<&str> =
-            own.iter().flat_map(|one| &one.classes).map(|class| class.id.as_str()).collect();
-        if own.is_empty() {
+        let profiles = self.graph.profiles(std::slice::from_ref(entity)).await?;
+        let classes: Vec<&str> =
+            profiles.iter().flat_map(|one| &one.classes).map(|class| class.id.as_str()).collect();
+        if classes.is_empty() {
             return Ok(false);
         }
         let ends = self.graph.ends(property).await?;
         let here = if side == SynonymSide::Forward { &ends.heads } else { &ends.tails };
-        Ok(own.iter().any(|class| here.contains(*class)))
+        Ok(classes.iter().any(|class| here.contains(*class)))
     }
 
     /// Facts with their ends described, in the given order, each once.
@@ -107,15 +107,15 @@ impl Operators {
         }
         let ids: Vec<EntityId> = ids.into_iter().collect();
         let profiles = self.graph.profiles(&ids).await?;
-        let known: HashMap<&EntityId, &Profile> = ids.iter().zip(&profiles).collect();
+        let by_id: HashMap<&EntityId, &Profile> = ids.iter().zip(&profiles).collect();
         let mut facts = vec![];
         let mut seen = HashSet::new();
         for (stated, score) in &stated {
             let tail = match &stated.tail {
-                Node::Entity(id) => Tail::Entity(entity(known[id], 1.0)),
+                Node::Entity(id) => Tail::Entity(entity(by_id[id], 1.0)),
                 Node::Value(value) => Tail::Value(value.clone()),
             };
-            let head = entity(known[&stated.head], 1.0);
+            let head = entity(by_id[&stated.head], 1.0);
             let relation = stated.property.label().to_owned();
             let qualifiers = stated.qualifiers.clone();
             let end = match &tail {
@@ -140,16 +140,16 @@ impl Operators {
     /// Candidates for a name, near ones where none has the name itself, or where a descriptor may
     /// select one of them.
     async fn candidates(&self, name: &str, described: bool) -> Result<Vec<EntityId>, BoxError> {
-        let mut found = self.graph.named(name, Near::Same, COMPARED).await?;
-        if found.is_empty() || (described && self.graph.has_name_index()) {
-            let mut seen: HashSet<EntityId> = found.iter().cloned().collect();
+        let mut ids = self.graph.named(name, Near::Same, COMPARED).await?;
+        if ids.is_empty() || (described && self.graph.has_name_index()) {
+            let mut seen: HashSet<EntityId> = ids.iter().cloned().collect();
             let near = self.graph.named(name, Near::AllWords, COMPARED).await?;
-            found.extend(near.into_iter().filter(|id| seen.insert(id.clone())));
+            ids.extend(near.into_iter().filter(|id| seen.insert(id.clone())));
         }
-        if found.is_empty() {
-            found = self.graph.named(name, Near::MostWords, COMPARED).await?;
+        if ids.is_empty() {
+            ids = self.graph.named(name, Near::MostWords, COMPARED).await?;
         }
-        Ok(found)
+        Ok(ids)
     }
 }
 
@@ -176,30 +176,31 @@ impl Facts for Operators {
         if profiles.iter().any(|one| !is_page(one)) {
             profiles.retain(|one| !is_page(one));
         }
-        let most = profiles.iter().map(|one| one.fame).fold(0.0, f32::max);
-        let mut found: Vec<Candidate<'_>> = profiles
+        let max_fame = profiles.iter().map(|one| one.fame).fold(0.0, f32::max);
+        let mut candidates: Vec<Candidate<'_>> = profiles
             .iter()
             .map(|profile| {
-                let near = closeness(name, profile) - obscurity(profile.fame, most);
+                let near = closeness(name, profile) - obscurity(profile.fame, max_fame);
                 let fits = descriptor.map(|text| fit(text, profile, &[]));
                 Candidate { near, fits, profile }
             })
             .collect();
-        found.sort_by(Candidate::compare);
+        candidates.sort_by(Candidate::compare);
         if let Some(text) = descriptor {
-            let open: Vec<usize> = (0..found.len())
-                .filter(|at| found[*at].fits.is_some_and(|fits| fits < 1.0))
+            let open: Vec<usize> = (0..candidates.len())
+                .filter(|at| candidates[*at].fits.is_some_and(|fits| fits < 1.0))
                 .take(WITH_NEIGHBOURS)
                 .collect();
-            let ids: Vec<EntityId> = open.iter().map(|at| found[*at].profile.id.clone()).collect();
+            let ids: Vec<EntityId> =
+                open.iter().map(|at| candidates[*at].profile.id.clone()).collect();
             let around = self.graph.neighbours(&ids, NEIGHBOURS).await?;
             for (at, around) in open.into_iter().zip(around) {
-                found[at].fits = Some(fit(text, found[at].profile, &around));
+                candidates[at].fits = Some(fit(text, candidates[at].profile, &around));
             }
-            found.sort_by(Candidate::compare);
+            candidates.sort_by(Candidate::compare);
         }
-        found.truncate(limit);
-        Ok(found.iter().map(|one| entity(one.profile, one.score())).collect())
+        candidates.truncate(limit);
+        Ok(candidates.iter().map(|one| entity(one.profile, one.score())).collect())
     }
 
     async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError> {
@@ -303,8 +304,8 @@ impl Candidate<'_> {
 
 /// What a namesake counts less than the best known one: nothing up to half of its fame, then a
 /// hundredth for each halving.
-fn obscurity(fame: f32, most: f32) -> f32 {
-    0.01 * ((most + 1.0) / (fame + 1.0)).log2().floor().clamp(0.0, 12.0)
+fn obscurity(fame: f32, max_fame: f32) -> f32 {
+    0.01 * ((max_fame + 1.0) / (fame + 1.0)).log2().floor().clamp(0.0, 12.0)
 }
 
 pub(crate) fn entity(profile: &Profile, score: f32) -> Entity {

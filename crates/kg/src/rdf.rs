@@ -238,15 +238,15 @@ mod tests {
 
     #[test]
     fn literals_become_values_that_can_be_read() {
-        let own = |name: &str| format!("http://www.w3.org/2001/XMLSchema#{name}");
+        let xsd = |name: &str| format!("http://www.w3.org/2001/XMLSchema#{name}");
         for (text, datatype, wanted, kind, unit) in [
-            ("252", own("integer"), "252", ValueKind::Number, "km"),
-            ("2.5E2", own("double"), "250", ValueKind::Number, "km"),
-            ("2020-01-02Z", own("date"), "2020-01-02", ValueKind::Date, ""),
-            ("1894", own("gYear"), "1894", ValueKind::Date, ""),
-            ("1952-03-11T00:00:00Z", own("dateTime"), "1952-03-11", ValueKind::Date, ""),
-            ("1", own("boolean"), "true", ValueKind::Truth, ""),
-            ("1984", own("string"), "1984", ValueKind::Text, ""),
+            ("252", xsd("integer"), "252", ValueKind::Number, "km"),
+            ("2.5E2", xsd("double"), "250", ValueKind::Number, "km"),
+            ("2020-01-02Z", xsd("date"), "2020-01-02", ValueKind::Date, ""),
+            ("1894", xsd("gYear"), "1894", ValueKind::Date, ""),
+            ("1952-03-11T00:00:00Z", xsd("dateTime"), "1952-03-11", ValueKind::Date, ""),
+            ("1", xsd("boolean"), "true", ValueKind::Truth, ""),
+            ("1984", xsd("string"), "1984", ValueKind::Text, ""),
             (
                 "7",
                 "http://dbpedia.org/datatype/kilometre".into(),

@@ -39,9 +39,9 @@ impl Synonyms {
                 let phrases = phrases.split(';').map(str::trim).filter(|words| !words.is_empty());
                 for phrase in phrases {
                     let key = Phrase::new(phrase).all;
-                    let known = senses.entry(key).or_default();
-                    if !known.iter().any(|(line, _)| *line == number) {
-                        known.push((number, side));
+                    let entry = senses.entry(key).or_default();
+                    if !entry.iter().any(|(line, _)| *line == number) {
+                        entry.push((number, side));
                     }
                 }
             }

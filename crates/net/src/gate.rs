@@ -17,7 +17,7 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(90);
 pub(crate) struct Gate {
     places: Semaphore,
     per_minute: Option<DefaultDirectRateLimiter>,
-    most: usize,
+    max_concurrency: usize,
     state: Mutex<State>,
 }
 
@@ -40,15 +40,15 @@ pub(crate) struct Pass<'a> {
 
 impl Gate {
     pub(crate) fn new(concurrency: usize, per_minute: Option<NonZeroU32>) -> Self {
-        let most = concurrency.clamp(1, Semaphore::MAX_PERMITS);
+        let max_concurrency = concurrency.clamp(1, Semaphore::MAX_PERMITS);
         // A burst of one: servers count in windows shorter than the minute they advertise.
         let quota = |n| Quota::per_minute(n).allow_burst(NonZeroU32::MIN);
         Self {
-            places: Semaphore::new(most),
+            places: Semaphore::new(max_concurrency),
             per_minute: per_minute.map(quota).map(RateLimiter::direct),
-            most,
+            max_concurrency,
             state: Mutex::new(State {
-                limit: most,
+                limit: max_concurrency,
                 owed: 0,
                 successes: 0,
                 closed_until: None,
@@ -82,7 +82,7 @@ impl Gate {
 
     fn succeeded(&self) {
         let mut state = self.state.lock();
-        if state.limit == self.most {
+        if state.limit == self.max_concurrency {
             return;
         }
         state.successes += 1;

@@ -57,8 +57,8 @@ where
                 .without_max_times()
                 .build()
         });
-        let own = waits.next().unwrap_or(patience.longest_wait);
-        let wait = retry_after.map_or(own, |wait| wait.min(LONGEST_PAUSE));
+        let backoff = waits.next().unwrap_or(patience.longest_wait);
+        let wait = retry_after.map_or(backoff, |wait| wait.min(LONGEST_PAUSE));
         if failed > patience.retries || since.elapsed() + wait > patience.total {
             let times = if tried == 1 { "once".into() } else { format!("{tried} times") };
             return Err(LlmError::Transient {

@@ -31,14 +31,14 @@ pub(crate) fn archive(bytes: &[u8]) -> Result<Format, Refusal> {
     let mut archive = open(bytes)?;
     if let Some(kind) = member(&mut archive, "mimetype", 200) {
         let kind = String::from_utf8_lossy(&kind).trim().to_owned();
-        let found = match kind.as_str() {
+        let format = match kind.as_str() {
             "application/epub+zip" => Some(Format::Epub),
             "application/vnd.oasis.opendocument.text" => Some(Format::Odt),
             "application/vnd.oasis.opendocument.spreadsheet" => Some(Format::Ods),
             "application/vnd.oasis.opendocument.presentation" => Some(Format::Odp),
             _ => None,
         };
-        if let Some(format) = found {
+        if let Some(format) = format {
             return Ok(format);
         }
     }
@@ -113,7 +113,7 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<(), Refusal> {
         let file = archive.by_index(index).map_err(|error| broken(&error.to_string()))?;
         let name = file.name().map(std::borrow::Cow::into_owned).unwrap_or_default();
         // The directory may lie about sizes; what comes out does not.
-        actual += inflate(file, &name, limit - actual).map_err(|most| match most {
+        actual += inflate(file, &name, limit - actual).map_err(|inflated| match inflated {
             Inflated::TooMuch => bomb(limit, bytes.len()),
             Inflated::TooDeep => {
                 let reason = format!("`{name}` inside nests more than {MAX_DEPTH} elements");
@@ -135,7 +135,7 @@ enum Inflated {
     Broken(std::io::Error),
 }
 
-fn inflate(mut file: impl Read, name: &str, most: u64) -> Result<u64, Inflated> {
+fn inflate(mut file: impl Read, name: &str, limit: u64) -> Result<u64, Inflated> {
     let xml = [".xml", ".rels", ".xhtml", ".opf"].iter().any(|end| name.ends_with(end));
     let mut buffer = vec![0; 1 << 16];
     let (mut total, mut depth) = (0, Depth::default());
@@ -146,7 +146,7 @@ fn inflate(mut file: impl Read, name: &str, most: u64) -> Result<u64, Inflated> 
             Err(error) => return Err(Inflated::Broken(error)),
         };
         total += read as u64;
-        if total > most {
+        if total > limit {
             return Err(Inflated::TooMuch);
         }
         if xml && depth.feed(&buffer[..read]) > MAX_DEPTH {
@@ -159,7 +159,7 @@ fn inflate(mut file: impl Read, name: &str, most: u64) -> Result<u64, Inflated> 
 #[derive(Default)]
 struct Depth {
     now: usize,
-    most: usize,
+    deepest: usize,
     inside: bool,
     /// The last byte, and the first after `<`.
     last: u8,
@@ -181,7 +181,7 @@ impl Depth {
                         _ if self.last == b'/' => {}
                         _ => self.now += 1,
                     }
-                    self.most = self.most.max(self.now);
+                    self.deepest = self.deepest.max(self.now);
                 }
             } else {
                 self.inside = byte == b'<';
@@ -189,15 +189,15 @@ impl Depth {
             }
             self.last = byte;
         }
-        self.most
+        self.deepest
     }
 }
 
 /// The bytes of a file inside, at most `most` of them.
-pub(crate) fn member(archive: &mut Archive<'_>, name: &str, most: u64) -> Option<Vec<u8>> {
+pub(crate) fn member(archive: &mut Archive<'_>, name: &str, limit: u64) -> Option<Vec<u8>> {
     let file = archive.by_name(name).ok()?;
     let mut bytes = vec![];
-    file.take(most).read_to_end(&mut bytes).ok()?;
+    file.take(limit).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -232,8 +232,8 @@ pub(crate) fn member_text(archive: &mut Archive<'_>, name: &str) -> Option<Strin
 
 /// An attribute of an XML tag by its local name.
 pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
-    let found = tag.attributes().flatten().find(|a| a.key.local_name().as_ref() == name)?;
-    let value = found.value.into_owned();
+    let attribute = tag.attributes().flatten().find(|a| a.key.local_name().as_ref() == name)?;
+    let value = attribute.value.into_owned();
     if !value.contains('&') {
         return Some(value);
     }

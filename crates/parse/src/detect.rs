@@ -73,7 +73,7 @@ pub(crate) static FORMATS: &[FormatInfo] = &[
 
 /// The name of a format in its static form.
 pub(crate) fn format_name(name: &str) -> Option<&'static str> {
-    FORMATS.iter().map(|info| info.name).find(|known| *known == name)
+    FORMATS.iter().map(|info| info.name).find(|format| *format == name)
 }
 
 impl Format {
@@ -251,13 +251,13 @@ fn is_email(head: &str, extension: &str) -> bool {
         "reply-to",
         "cc",
     ];
-    let mut known = 0;
+    let mut headers = 0;
     let mut surely = extension == "eml";
     for line in head.lines() {
         if line.trim().is_empty() {
             break;
         }
-        if line.starts_with([' ', '\t']) && known > 0 {
+        if line.starts_with([' ', '\t']) && headers > 0 {
             continue;
         }
         let Some((key, _)) = line.split_once(':') else { break };
@@ -265,10 +265,10 @@ fn is_email(head: &str, extension: &str) -> bool {
         if !key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             break;
         }
-        known += usize::from(USUAL.contains(&key.as_str()));
+        headers += usize::from(USUAL.contains(&key.as_str()));
         surely |= matches!(key.as_str(), "mime-version" | "message-id" | "received");
     }
-    surely && known >= 2
+    surely && headers >= 2
 }
 
 pub(crate) fn contains(bytes: &[u8], what: &[u8]) -> bool {

@@ -54,8 +54,9 @@ pub(crate) fn check_objects(pdf: &Pdf, until: Instant) -> Result<(), Refusal> {
 pub(crate) fn check_page(page: &Page<'_>) -> Result<(), Refusal> {
     let contents = page.raw().get::<Array<'_>>(b"Contents".as_slice());
     let streams = || contents.iter().flat_map(Array::iter::<Stream<'_>>);
-    let most = streams().map(|stream| max_size(stream.raw_data().len() as u64, &stream.filters()));
-    if most.fold(0, u64::saturating_add) <= MAX_STREAM_BYTES {
+    let bounds =
+        streams().map(|stream| max_size(stream.raw_data().len() as u64, &stream.filters()));
+    if bounds.fold(0, u64::saturating_add) <= MAX_STREAM_BYTES {
         return Ok(());
     }
     let mut size = 0;
@@ -168,9 +169,9 @@ fn lzw_size(data: &[u8], early: bool) -> u64 {
     const END: usize = 257;
     let mut lengths: Vec<u64> = vec![1; 258];
     let (mut total, mut previous) = (0, None);
-    let (mut bits, mut held) = (0u32, 0u32);
+    let (mut bits, mut bit_count) = (0u32, 0u32);
     for byte in data {
-        (bits, held) = ((bits << 8) | u32::from(*byte), held + 8);
+        (bits, bit_count) = ((bits << 8) | u32::from(*byte), bit_count + 8);
         let next = lengths.len() + usize::from(early);
         let width = if next < 512 {
             9
@@ -181,12 +182,12 @@ fn lzw_size(data: &[u8], early: bool) -> u64 {
         } else {
             12
         };
-        if held < width {
+        if bit_count < width {
             continue;
         }
-        held -= width;
-        let code = (bits >> held) as usize;
-        bits &= (1 << held) - 1;
+        bit_count -= width;
+        let code = (bits >> bit_count) as usize;
+        bits &= (1 << bit_count) - 1;
         match code {
             CLEAR => {
                 lengths.truncate(258);

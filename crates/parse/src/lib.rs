@@ -79,8 +79,8 @@ pub fn parse(name: &str, bytes: &[u8], options: &ParseOptions) -> Result<Parsed,
 /// Refuses a file that is too large to be read.
 fn check_size(bytes: &[u8], options: &ParseOptions) -> Result<(), Refusal> {
     if bytes.len() as u64 > options.max_bytes {
-        let (is, most) = (bytes.len() / 1_000_000, options.max_bytes / 1_000_000);
-        let reason = format!("it has {is} MB; at most {most} MB are read");
+        let (is, max) = (bytes.len() / 1_000_000, options.max_bytes / 1_000_000);
+        let reason = format!("it has {is} MB; at most {max} MB are read");
         return Err(refusal(&reason, "split it into smaller files"));
     }
     Ok(())

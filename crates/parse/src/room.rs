@@ -58,8 +58,8 @@ impl Room {
 /// Whether a table of rows of one width may be made of this number of values: a table that is
 /// mostly filled may be of any size, one that is mostly empty may not.
 pub(crate) fn may_fill(rows: usize, width: usize, values: usize) -> bool {
-    let most = MAX_PLACES.max(values.saturating_mul(4));
-    width <= MAX_COLUMNS && rows.checked_mul(width).is_some_and(|places| places <= most)
+    let limit = MAX_PLACES.max(values.saturating_mul(4));
+    width <= MAX_COLUMNS && rows.checked_mul(width).is_some_and(|places| places <= limit)
 }
 
 #[cfg(test)]

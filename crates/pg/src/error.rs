@@ -28,13 +28,13 @@ pub enum PgError {
          hosts with `target_session_attrs=read-write`"
     )]
     ReadOnly { database: String, reason: String },
-    #[error("`{database}` is PostgreSQL {found}, and Halma needs {needed} or later; upgrade it")]
-    OldServer { database: String, found: u32, needed: u32 },
+    #[error("`{database}` is PostgreSQL {version}, and Halma needs {needed} or later; upgrade it")]
+    OldServer { database: String, version: u32, needed: u32 },
     #[error(
-        "the tables in `{database}` have version {found}, and this version of Halma knows up to \
-         {known}; upgrade Halma on this machine"
+        "the tables in `{database}` have version {version}, and this version of Halma knows up to \
+         {newest}; upgrade Halma on this machine"
     )]
-    NewerSchema { database: String, found: i32, known: i32 },
+    NewerSchema { database: String, version: i32, newest: i32 },
     #[error("`{database}` has no space left ({reason}); free some and run the command again")]
     NoSpace { database: String, reason: String },
     #[error(
@@ -56,22 +56,22 @@ pub enum PgError {
     )]
     LeaseLost { workspace: String },
     #[error(
-        "the workspace is at generation {found}, and {expected} was expected; nothing was written: \
+        "the workspace is at generation {actual}, and {expected} was expected; nothing was written: \
          take in the changes first"
     )]
-    Behind { expected: u64, found: u64 },
+    Behind { expected: u64, actual: u64 },
     #[error(
         "the segments after generation {after} have been joined into generation {first}; start \
          again from the head"
     )]
     Compacted { after: u64, first: u64 },
     #[error(
-        "the database is at generation {found}, before {expected} that was there already: it was \
+        "the database is at generation {actual}, before {expected} that was there already: it was \
          restored, or a replica took over; fill the local copy again"
     )]
-    Rewound { expected: u64, found: u64 },
-    #[error("a segment of {bytes} bytes is larger than the {most} that are stored; cut it")]
-    SegmentTooLarge { bytes: usize, most: usize },
+    Rewound { expected: u64, actual: u64 },
+    #[error("a segment of {bytes} bytes is larger than the {limit} that are stored; cut it")]
+    SegmentTooLarge { bytes: usize, limit: usize },
     #[error(
         "`{name}` is not the name of the workspace (`{workspace}`); nothing was erased: give the \
          name exactly"

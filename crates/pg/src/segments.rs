@@ -71,9 +71,9 @@ impl Reading {
         ];
         let rows = tables.query(READ, &parameters).await?;
         let head = rows.first().ok_or_else(|| tables.erased())?;
-        let (found, first) = (tables.number(head, 0)?, tables.number(head, 1)?);
-        if found < self.upto {
-            return Err(PgError::Rewound { expected: self.upto, found });
+        let (actual, first) = (tables.number(head, 0)?, tables.number(head, 1)?);
+        if actual < self.upto {
+            return Err(PgError::Rewound { expected: self.upto, actual });
         }
         // Of the generation `at` is in, all may be read only as long as it exists.
         let needed =

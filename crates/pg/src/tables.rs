@@ -89,8 +89,8 @@ impl Tables {
     }
 
     /// The tables are of a newer version.
-    pub(crate) fn newer(&self, found: i32) -> PgError {
-        newer(&self.inner.connections, found)
+    pub(crate) fn newer(&self, version: i32) -> PgError {
+        newer(&self.inner.connections, version)
     }
 
     pub(crate) fn erased(&self) -> PgError {

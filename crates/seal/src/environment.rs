@@ -143,9 +143,9 @@ pub(crate) fn write_keys(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 pub(crate) fn open(dir: &Path) -> heed::Result<Env<WithoutTls>> {
-    let held = fs::metadata(dir.join(DATA)).map_or(0, |file| file.len());
-    let held = usize::try_from(held).unwrap_or(usize::MAX / 4);
-    let size = held.saturating_mul(2).next_multiple_of(GIB).max(64 * GIB);
+    let bytes = fs::metadata(dir.join(DATA)).map_or(0, |file| file.len());
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX / 4);
+    let size = bytes.saturating_mul(2).next_multiple_of(GIB).max(64 * GIB);
     let open = |flags| {
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(size).max_dbs(64).max_readers(1024);
@@ -207,7 +207,7 @@ fn change(
             };
             if let (Some((key, value)), Ordering::Less | Ordering::Equal) = (one, order) {
                 counts.values += 1;
-                if order == Ordering::Less || two.is_some_and(|(_, held)| held != value) {
+                if order == Ordering::Less || two.is_some_and(|(_, other)| other != value) {
                     to.put(&mut writing, key, value)?;
                     counts.changed += 1;
                 }
@@ -245,8 +245,8 @@ pub(crate) fn tables(env: &Env<WithoutTls>) -> heed::Result<Vec<(String, Table)>
     let mut tables = vec![];
     for name in names(env)? {
         let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
-            let found = opener.open_database::<Bytes, Bytes>(txn, Some(&name))?;
-            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))
+            let database = opener.open_database::<Bytes, Bytes>(txn, Some(&name))?;
+            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(database))
         })?;
         tables.extend(opened.unwrap_commit().map(|table| (name, table)));
     }

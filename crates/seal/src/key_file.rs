@@ -137,10 +137,10 @@ impl KeyFile {
     /// Writes into both files what they have lost of `slots`, which begin with the first.
     pub(crate) fn repair(&mut self, slots: &[SlotState]) -> io::Result<()> {
         for file in [&mut self.main, &mut self.copy] {
-            let held = read_slots(file.as_mut(), 0, slots.len())?;
+            let stored = read_slots(file.as_mut(), 0, slots.len())?;
             let mut changed = false;
-            for (slot, (held, right)) in held.iter().zip(slots).enumerate() {
-                if held != right {
+            for (slot, (stored, right)) in stored.iter().zip(slots).enumerate() {
+                if stored != right {
                     write_slots(file.as_mut(), slot, &[*right])?;
                     changed = true;
                 }

@@ -49,9 +49,9 @@ impl KeyStore {
             let mut file = KeyFile::open_read_only(&self.path())?;
             let states = file.read(slots.start as usize, slots.end as usize)?;
             if states.contains(&SlotState::Damaged) {
-                let held = file.slots()?;
+                let count = file.slots()?;
                 let what = format!(
-                    "keys up to {} are needed, and of the {held} that are here some are damaged",
+                    "keys up to {} are needed, and of the {count} that are here some are damaged",
                     slots.end
                 );
                 return Err(io::Error::new(ErrorKind::InvalidData, what));
@@ -95,8 +95,8 @@ impl KeyStore {
         let wipe = || {
             let _lock = self.lock()?;
             let mut file = self.open()?;
-            let held = file.slots()?;
-            let slots = slots.iter().map(|slot| *slot as usize).filter(|slot| *slot < held);
+            let count = file.slots()?;
+            let slots = slots.iter().map(|slot| *slot as usize).filter(|slot| *slot < count);
             file.wipe(&slots.map(|slot| slot..slot + 1).collect::<Vec<_>>())
         };
         wipe().map_err(|source| self.failed("wipe", source))

@@ -32,10 +32,10 @@ pub struct SealError {
 pub struct Keys {
     path: PathBuf,
     restored: bool,
-    held: RwLock<Held>,
+    table: RwLock<KeyTable>,
 }
 
-struct Held {
+struct KeyTable {
     file: KeyFile,
     /// Slots as far as they were read. Wiped ones stay as they were while the process lives: a
     /// reader may still read a view of the store from before.
@@ -79,8 +79,8 @@ impl Keys {
             Ok(opened) => opened,
             Err(source) => return Err(SealError { path, doing, source }),
         };
-        let held = Held { file, slots: vec![], saved: 0, repaired: false };
-        Ok(Self { path, restored, held: RwLock::new(held) })
+        let table = KeyTable { file, slots: vec![], saved: 0, repaired: false };
+        Ok(Self { path, restored, table: RwLock::new(table) })
     }
 
     /// Whether one of the two files was missing or damaged and was made again when they were opened.
@@ -97,12 +97,12 @@ impl Keys {
     /// the file and in its copy.
     pub fn key(&self, slot: Slot) -> Result<Option<Key>, SealError> {
         let at = slot as usize;
-        let known = self.held.read().slots.get(at).copied();
-        if let Some(SlotState::Key(key)) = known {
+        let state = self.table.read().slots.get(at).copied();
+        if let Some(SlotState::Key(key)) = state {
             return Ok(Some(key));
         }
         // Another process may have given it since.
-        let state = self.held.write().look(at).map_err(|source| self.failed("read", source))?;
+        let state = self.table.write().look(at).map_err(|source| self.failed("read", source))?;
         match state {
             Some(SlotState::Key(key)) => Ok(Some(key)),
             Some(SlotState::Damaged) => {
@@ -115,12 +115,12 @@ impl Keys {
 
     /// Slots in the file, wiped ones included.
     pub fn slots(&self) -> Result<Slot, SealError> {
-        self.held.write().file.slots().map(number).map_err(|source| self.failed("read", source))
+        self.table.write().file.slots().map(number).map_err(|source| self.failed("read", source))
     }
 
-    /// Begins a write of a store that knows of `known` slots; what is beyond is wiped.
-    pub fn begin(&self, known: Slot) -> Result<(), SealError> {
-        self.held.write().begin(known as usize).map_err(|source| self.failed("read", source))
+    /// Begins a write of a store that knows of `count` slots; what is beyond is wiped.
+    pub fn begin(&self, count: Slot) -> Result<(), SealError> {
+        self.table.write().begin(count as usize).map_err(|source| self.failed("read", source))
     }
 
     /// A new key; it counts from [`Keys::save`] on.
@@ -129,54 +129,54 @@ impl Keys {
         while key == NO_KEY {
             getrandom::fill(&mut key).map_err(|e| self.failed("make", io::Error::other(e)))?;
         }
-        let mut held = self.held.write();
+        let mut table = self.table.write();
         let full = || self.failed("make", io::Error::other("there are 2^32 already"));
-        let slot = Slot::try_from(held.slots.len()).ok().filter(|slot| *slot < Slot::MAX);
-        held.slots.push(SlotState::Key(key));
+        let slot = Slot::try_from(table.slots.len()).ok().filter(|slot| *slot < Slot::MAX);
+        table.slots.push(SlotState::Key(key));
         slot.map(|slot| (slot, key)).ok_or_else(full)
     }
 
     /// Brings the keys given since [`Keys::begin`] to the disk; returns how many slots there are.
     /// To be called before the store says that it knows of them.
     pub fn save(&self) -> Result<Slot, SealError> {
-        let mut held = self.held.write();
-        held.save().map(number).map_err(|source| self.failed("write", source))
+        let mut table = self.table.write();
+        table.save().map(number).map_err(|source| self.failed("write", source))
     }
 
     /// Puts keys that were given elsewhere into the slots from `first` on, `None` where one was
     /// wiped. They are on the disk when this returns. For a copy of a store, between
     /// [`Keys::begin`] and [`Keys::save`], instead of [`Keys::give`].
     pub fn install(&self, first: Slot, keys: &[Option<Key>]) -> Result<(), SealError> {
-        let mut held = self.held.write();
+        let mut table = self.table.write();
         let first = first as usize;
         let states = keys.iter().map(|key| key.map_or(SlotState::Wiped, SlotState::Key));
         let mut states: Vec<SlotState> = states.collect();
-        held.file.write(first, &states).map_err(|source| self.failed("write", source))?;
+        table.file.write(first, &states).map_err(|source| self.failed("write", source))?;
         // Readers of a view from before keep what was wiped since.
-        for (state, former) in states.iter_mut().zip(held.slots.iter().skip(first)) {
+        for (state, former) in states.iter_mut().zip(table.slots.iter().skip(first)) {
             if *state == SlotState::Wiped {
                 *state = *former;
             }
         }
-        held.slots.resize(first, SlotState::Wiped);
-        held.slots.extend(states);
-        held.saved = held.slots.len();
+        table.slots.resize(first, SlotState::Wiped);
+        table.slots.extend(states);
+        table.saved = table.slots.len();
         Ok(())
     }
 
     /// The keys of slots from `first` to before `end`; `None` for those that were wiped.
     pub fn list(&self, first: Slot, end: Slot) -> Result<Vec<Option<Key>>, SealError> {
-        let mut held = self.held.write();
-        let slots = held.file.read(first as usize, end as usize);
+        let mut table = self.table.write();
+        let slots = table.file.read(first as usize, end as usize);
         let slots = slots.map_err(|source| self.failed("read", source))?;
         Ok(slots.into_iter().map(SlotState::key).collect())
     }
 
     /// Takes back the keys given since [`Keys::begin`], as far as they were not saved.
     pub fn undo(&self) {
-        let mut held = self.held.write();
-        let saved = held.saved;
-        held.slots.truncate(saved);
+        let mut table = self.table.write();
+        let saved = table.saved;
+        table.slots.truncate(saved);
     }
 
     /// Destroys keys, and with them all that was sealed with them. They are gone from the disk when
@@ -185,37 +185,37 @@ impl Keys {
         let mut slots = slots.to_vec();
         slots.sort_unstable();
         slots.dedup();
-        let mut held = self.held.write();
+        let mut table = self.table.write();
         let mut wipe = || -> io::Result<()> {
-            let end = held.file.slots()?;
+            let end = table.file.slots()?;
             let runs = slots.chunk_by(|a, b| a + 1 == *b);
             let runs =
                 runs.map(|run| (run[0] as usize).min(end)..(run[0] as usize + run.len()).min(end));
-            held.file.wipe(&runs.filter(|run| !run.is_empty()).collect::<Vec<_>>())
+            table.file.wipe(&runs.filter(|run| !run.is_empty()).collect::<Vec<_>>())
         };
         wipe().map_err(|source| self.failed("wipe", source))
     }
 
     /// Slots below `known` that are damaged in both files.
-    pub fn damaged(&self, known: Slot) -> Result<Vec<Slot>, SealError> {
-        let slots = self.held.write().file.read(0, known as usize);
+    pub fn damaged(&self, count: Slot) -> Result<Vec<Slot>, SealError> {
+        let slots = self.table.write().file.read(0, count as usize);
         let slots = slots.map_err(|source| self.failed("read", source))?;
         let damaged = (0..).zip(slots).filter(|(_, state)| *state == SlotState::Damaged);
         Ok(damaged.map(|(slot, _)| slot).collect())
     }
 }
 
-impl Held {
-    fn begin(&mut self, known: usize) -> io::Result<()> {
+impl KeyTable {
+    fn begin(&mut self, count: usize) -> io::Result<()> {
         self.slots.truncate(self.saved);
         self.load()?;
         let end = self.file.slots()?;
-        if end > known {
-            self.file.wipe(std::slice::from_ref(&(known..end)))?;
-            self.slots[known..].fill(SlotState::Wiped);
+        if end > count {
+            self.file.wipe(std::slice::from_ref(&(count..end)))?;
+            self.slots[count..].fill(SlotState::Wiped);
         }
         // A file that was cut gets its length back; what both have lost is lost.
-        let length = self.slots.len().max(known);
+        let length = self.slots.len().max(count);
         self.slots.resize(length, SlotState::Damaged);
         if !self.repaired {
             let slots = self.file.read(0, length)?;

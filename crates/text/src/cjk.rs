@@ -23,18 +23,18 @@ const KATAKANA: usize = 3;
 /// What a text in such a script names by its marks: titles and names in brackets, and runs
 /// of katakana, which are foreign names. As byte ranges.
 pub fn cjk_names(text: &str) -> Vec<Range<usize>> {
-    let mut found = bracketed(text);
+    let mut ranges = bracketed(text);
     let katakana = |c: char| matches!(c, '\u{30a1}'..='\u{30fa}' | 'ー' | '・');
     let long = |run: &Range<usize>| text[run.clone()].chars().count() >= KATAKANA;
-    found.extend(runs(text, katakana).filter(long));
-    found.retain(|run| text[run.clone()].chars().count() <= LONGEST);
-    found.sort_by_key(|run| (run.start, run.end));
-    found.dedup();
-    found
+    ranges.extend(runs(text, katakana).filter(long));
+    ranges.retain(|run| text[run.clone()].chars().count() <= LONGEST);
+    ranges.sort_by_key(|run| (run.start, run.end));
+    ranges.dedup();
+    ranges
 }
 
 fn bracketed(text: &str) -> Vec<Range<usize>> {
-    let (mut found, mut open): (Vec<Range<usize>>, Vec<(char, usize)>) = (vec![], vec![]);
+    let (mut ranges, mut open): (Vec<Range<usize>>, Vec<(char, usize)>) = (vec![], vec![]);
     for (at, c) in text.char_indices() {
         if let Some((_, close)) = BRACKETS.iter().find(|(opening, _)| *opening == c) {
             open.push((*close, at + c.len_utf8()));
@@ -42,28 +42,28 @@ fn bracketed(text: &str) -> Vec<Range<usize>> {
             let start = open[place].1;
             open.truncate(place);
             if text[start..at].chars().any(is_cjk) {
-                found.push(start..at);
+                ranges.push(start..at);
             }
         }
     }
-    found
+    ranges
 }
 
 /// The longest runs of characters of one kind.
 fn runs(text: &str, of_kind: impl Fn(char) -> bool) -> impl Iterator<Item = Range<usize>> {
-    let (mut found, mut start) = (vec![], None);
+    let (mut ranges, mut start) = (vec![], None);
     for (at, c) in text.char_indices() {
         match (of_kind(c), start) {
             (true, None) => start = Some(at),
             (false, Some(from)) => {
-                found.push(from..at);
+                ranges.push(from..at);
                 start = None;
             }
             _ => {}
         }
     }
-    found.extend(start.map(|from| from..text.len()));
-    found.into_iter()
+    ranges.extend(start.map(|from| from..text.len()));
+    ranges.into_iter()
 }
 
 /// The longest runs of characters without spaces, as byte ranges.
@@ -74,8 +74,8 @@ pub fn cjk_runs(text: &str) -> Vec<Range<usize>> {
 /// Runs of such characters with the digits and Latin letters between and around them, as byte
 /// ranges: `宪法修正案1993年`, `C919客机`.
 pub fn mixed_runs(text: &str) -> Vec<Range<usize>> {
-    let found = runs(text, |c| is_cjk(c) || c.is_ascii_alphanumeric());
-    found.filter(|run| text[run.clone()].chars().any(is_cjk)).collect()
+    let mixed = runs(text, |c| is_cjk(c) || c.is_ascii_alphanumeric());
+    mixed.filter(|run| text[run.clone()].chars().any(is_cjk)).collect()
 }
 
 /// How often a normalised name occurs in a normalised text: as whole words, or anywhere where it is
@@ -106,7 +106,7 @@ pub fn count_name(name: &str, text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<&str> {
+    fn names_in(text: &str) -> Vec<&str> {
         cjk_names(text).into_iter().map(|range| &text[range]).collect()
     }
 
@@ -122,18 +122,18 @@ mod tests {
 
     #[test]
     fn names_are_found_by_their_marks() {
-        assert_eq!(found("《红楼梦》的作者是曹雪芹。"), ["红楼梦"]);
-        assert_eq!(found("他读过莎士比亚的“十四行诗”。"), ["十四行诗"]);
-        assert_eq!(found("東京のスカイツリーは高い。"), ["スカイツリー"]);
-        assert!(found("An “English” title").is_empty());
-        assert!(found("》《").is_empty());
+        assert_eq!(names_in("《红楼梦》的作者是曹雪芹。"), ["红楼梦"]);
+        assert_eq!(names_in("他读过莎士比亚的“十四行诗”。"), ["十四行诗"]);
+        assert_eq!(names_in("東京のスカイツリーは高い。"), ["スカイツリー"]);
+        assert!(names_in("An “English” title").is_empty());
+        assert!(names_in("》《").is_empty());
     }
 
     #[test]
     fn runs_may_hold_digits_and_latin_letters() {
         let text = "The C919客机和宪法修正案1993年，x 2";
-        let found: Vec<&str> = mixed_runs(text).into_iter().map(|range| &text[range]).collect();
-        assert_eq!(found, ["C919客机和宪法修正案1993年"]);
+        let mixed: Vec<&str> = mixed_runs(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(mixed, ["C919客机和宪法修正案1993年"]);
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(crate) fn continues(before: &str, rest: &str) -> bool {
 }
 
 fn is_abbreviation(word: &str, rest: &str) -> bool {
-    let is_one_of = |list: &[&str]| list.iter().any(|known| lower_case_is(word, known));
+    let is_one_of = |list: &[&str]| list.iter().any(|entry| lower_case_is(word, entry));
     is_one_of(ABBREVIATIONS)
         || WITH_CAPITAL.contains(&word)
         || (rest.trim_start().starts_with(|c: char| c.is_ascii_digit())
@@ -110,7 +110,7 @@ pub(crate) fn is_wrapped_date(before: &str, line: &str) -> bool {
 fn follows_article(before: &str, next: &str) -> bool {
     let mut words = before.split_whitespace().rev();
     let article = words.next().unwrap_or_default().trim_start_matches(['(', '„', '"', '«']);
-    let is_one_of = |word: &str, list: &[&str]| list.iter().any(|known| lower_case_is(word, known));
+    let is_one_of = |word: &str, list: &[&str]| list.iter().any(|entry| lower_case_is(word, entry));
     is_one_of(article, BEFORE_ORDINALS)
         && !is_one_of(next, OPENERS)
         // `I am 14.` is English.
@@ -172,6 +172,6 @@ mod tests {
     #[test]
     fn no_abbreviation_is_longer_than_the_longest() {
         let all = ABBREVIATIONS.iter().chain(WITH_CAPITAL).chain(BEFORE_NUMBERS);
-        assert_eq!(all.map(|known| known.len()).max(), Some(LONGEST));
+        assert_eq!(all.map(|list| list.len()).max(), Some(LONGEST));
     }
 }

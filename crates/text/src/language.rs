@@ -121,11 +121,11 @@ fn padded(word: &str) -> Option<Padded> {
 
 /// The first characters of a text, up to `most`, with every run of anything but letters as one
 /// space: the marks of tables and headings are of no language.
-pub fn letters(text: &str, most: usize) -> String {
-    let mut kept = String::with_capacity(most);
+pub fn letters(text: &str, limit: usize) -> String {
+    let mut kept = String::with_capacity(limit);
     let mut count = 0;
     let mut apart = false;
-    for c in text.chars().take(most * 2) {
+    for c in text.chars().take(limit * 2) {
         let is_letter = if c.is_ascii() { c.is_ascii_alphabetic() } else { c.is_alphabetic() };
         if !is_letter {
             apart = count > 0;
@@ -136,7 +136,7 @@ pub fn letters(text: &str, most: usize) -> String {
             count += 1;
             apart = false;
         }
-        if count >= most {
+        if count >= limit {
             break;
         }
         kept.push(c);
@@ -150,10 +150,10 @@ pub fn letters(text: &str, most: usize) -> String {
 pub fn language_of_words(letters: &str) -> Option<&'static str> {
     let mut counts = [0_usize; FUNCTION_WORDS.len()];
     let mut words = 0;
-    let known = &*LANGUAGES_OF;
+    let languages = &*LANGUAGES_OF;
     for word in letters.split(' ') {
         words += 1;
-        let of = known.of(word);
+        let of = languages.of(word);
         if of == 0 {
             continue;
         }
@@ -161,10 +161,10 @@ pub fn language_of_words(letters: &str) -> Option<&'static str> {
             *count += usize::from(of >> place & 1);
         }
     }
-    let (best, most) = counts.iter().copied().enumerate().max_by_key(|(_, count)| *count)?;
+    let (best, top) = counts.iter().copied().enumerate().max_by_key(|(_, count)| *count)?;
     let next = counts.iter().enumerate().filter(|(at, _)| *at != best).map(|(_, n)| *n).max()?;
     let (language, one_of, _) = FUNCTION_WORDS[best];
-    let tells = most >= LEAST_WORDS && most * one_of >= words && most >= next * AHEAD;
+    let tells = top >= LEAST_WORDS && top * one_of >= words && top >= next * AHEAD;
     tells.then_some(language)
 }
 

@@ -54,7 +54,7 @@ pub fn names(text: &str) -> Vec<Name> {
     let mut elsewhere: Vec<&str> =
         sentences.iter().flat_map(|(_, words)| inner_capitals(words)).collect();
     elsewhere.sort_unstable();
-    let mut found = vec![];
+    let mut names = vec![];
     for (start, words) in &sentences {
         let mut here: Vec<Name> = vec![];
         let mut push = |range: &Range<usize>, kind: NameKind| {
@@ -86,9 +86,9 @@ pub fn names(text: &str) -> Vec<Name> {
         }
         here.sort_by_key(|name| (name.range.start, name.range.end));
         here.dedup_by(|b, a| a.range == b.range);
-        found.extend(here);
+        names.extend(here);
     }
-    found
+    names
 }
 
 /// The words with a capital that do not open the sentence.
@@ -98,7 +98,7 @@ fn inner_capitals<'w>(words: &'w Words<'_>) -> impl Iterator<Item = &'w str> {
 }
 
 fn values(words: &Words<'_>) -> Vec<(Range<usize>, Value)> {
-    let mut found = vec![];
+    let mut values = vec![];
     let mut at = 0;
     while at < words.words.len() {
         let value = if words.words[at].shape == Shape::Lower { None } else { value_at(words, at) };
@@ -107,9 +107,9 @@ fn values(words: &Words<'_>) -> Vec<(Range<usize>, Value)> {
             continue;
         };
         at = range.end;
-        found.push((range, value));
+        values.push((range, value));
     }
-    found
+    values
 }
 
 /// Capitalised runs of a sentence, as ranges of its words.
@@ -200,7 +200,7 @@ fn parts_at(words: &Words<'_>, run: &Range<usize>, particles: &[&str]) -> Vec<Ra
 
 /// What stands in quotation marks, as ranges of words.
 pub fn quotes(words: &Words<'_>) -> Vec<Range<usize>> {
-    let mut found = vec![];
+    let mut ranges = vec![];
     let mut open: Option<usize> = None;
     let (mut straight, mut low) = (false, false);
     let marks = |(_, c): &(usize, char)| matches!(c, '"' | '“' | '”' | '„' | '«' | '»');
@@ -225,11 +225,11 @@ pub fn quotes(words: &Words<'_>) -> Vec<Range<usize>> {
             let from = words.words.partition_point(|word| word.range.start < start);
             let to = words.words.partition_point(|word| word.range.end <= i);
             if from < to && to - from <= LONGEST_QUOTE {
-                found.push(from..to);
+                ranges.push(from..to);
             }
         }
     }
-    found
+    ranges
 }
 
 /// A name in the form by which names are compared: lower case, no accents, no punctuation, no
@@ -304,7 +304,7 @@ mod tests {
 
     use super::*;
 
-    fn found(text: &str) -> Vec<&str> {
+    fn names_in(text: &str) -> Vec<&str> {
         let names = names(text).into_iter().filter(|n| !matches!(n.kind, NameKind::Value(_)));
         names.map(|name| &text[name.range]).collect()
     }
@@ -312,14 +312,14 @@ mod tests {
     #[test]
     fn names_are_runs_with_their_particles() {
         assert_eq!(
-            found("The mill of J. Brandt joined the Guild of Arms in Lower Saxby."),
+            names_in("The mill of J. Brandt joined the Guild of Arms in Lower Saxby."),
             ["J. Brandt", "Guild of Arms", "Guild of Arms in Lower Saxby", "Lower Saxby"]
         );
         assert_eq!(
-            found("It belongs to Pak Min-ho\nnow. The Oslo-born singer left."),
+            names_in("It belongs to Pak Min-ho\nnow. The Oslo-born singer left."),
             ["Pak Min-ho", "Oslo"]
         );
-        assert_eq!(found("On May 3, 1974 she read “low tide” aloud."), ["low tide"]);
+        assert_eq!(names_in("On May 3, 1974 she read “low tide” aloud."), ["low tide"]);
     }
 
     #[test]

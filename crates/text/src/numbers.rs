@@ -86,14 +86,14 @@ pub fn digits_for_words(lower: &str) -> String {
 
 /// Byte ranges of the runs of letters and digits.
 fn words(text: &str) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> = vec![];
+    let mut spans: Vec<(usize, usize)> = vec![];
     for (i, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
-        match found.last_mut() {
+        match spans.last_mut() {
             Some((_, end)) if *end == i => *end += c.len_utf8(),
-            _ => found.push((i, i + c.len_utf8())),
+            _ => spans.push((i, i + c.len_utf8())),
         }
     }
-    found
+    spans
 }
 
 /// The first words that only spaces and hyphens part; no number has more than twenty.

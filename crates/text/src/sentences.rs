@@ -12,7 +12,7 @@ const CLOSERS: &str = "\"'”’“)]»›」』》）*_";
 /// headings and list items end a sentence as well as `.`, `!`, `?`, `…` and their counterparts in
 /// CJK, Indic and Arabic scripts.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
-    let mut found = vec![];
+    let mut ranges = vec![];
     let (mut start, mut at) = (0, 0);
     while let Some((i, c)) = next_stop(text, at) {
         let after = i + c.len_utf8();
@@ -42,12 +42,12 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
             let closes = |c: char| CLOSERS.contains(c) || ".!?…".contains(c);
             at = text.len() - text[after..].trim_start_matches(closes).len();
             at += spaced_guillemet(&text[start..at], &text[at..]).unwrap_or(0);
-            push_trimmed(text, start..at, &mut found);
+            push_trimmed(text, start..at, &mut ranges);
             start = at;
         }
     }
-    push_trimmed(text, start..text.len(), &mut found);
-    found
+    push_trimmed(text, start..text.len(), &mut ranges);
+    ranges
 }
 
 /// The next character from `at` on that may end a sentence, with its place.
@@ -95,13 +95,13 @@ fn begins_block(line: &str) -> bool {
             && (numbered.starts_with(". ") || numbered.starts_with(") ")))
 }
 
-fn push_trimmed(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
+fn push_trimmed(text: &str, range: Range<usize>, ranges: &mut Vec<Range<usize>>) {
     let slice = &text[range.clone()];
     let start = range.start + (slice.len() - slice.trim_start().len());
     let end = range.end - (slice.len() - slice.trim_end().len());
     // A stray stop or bullet is not a sentence.
     if start < end && text[start..end].chars().any(char::is_alphanumeric) {
-        found.push(start..end);
+        ranges.push(start..end);
     }
 }
 
@@ -228,9 +228,9 @@ mod tests {
     proptest! {
         #[test]
         fn sentences_are_in_order_and_leave_out_no_word(text in "[a-zA-Z .!?\\n\"(){}é。#*-]{0,80}") {
-            let found = sentences(&text);
-            prop_assert!(found.windows(2).all(|pair| pair[0].end <= pair[1].start));
-            let kept: String = found.into_iter().map(|range| &text[range]).collect();
+            let ranges = sentences(&text);
+            prop_assert!(ranges.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            let kept: String = ranges.into_iter().map(|range| &text[range]).collect();
             let letters = |s: &str| s.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
             prop_assert_eq!(letters(&kept), letters(&text));
         }

@@ -119,34 +119,34 @@ mod tests {
 
     fn values(text: &str) -> Vec<(String, Value)> {
         let sentence = Words::new(text);
-        let mut found = vec![];
+        let mut values = vec![];
         let mut at = 0;
         while at < sentence.words.len() {
             match value_at(&sentence, at) {
                 Some((range, value)) => {
-                    found.push((sentence.slice(&range).to_owned(), value));
+                    values.push((sentence.slice(&range).to_owned(), value));
                     at = range.end;
                 }
                 None => at += 1,
             }
         }
-        found
+        values
     }
 
     #[test]
     fn dates_of_many_forms_are_found() {
-        let found = values(
+        let pairs = values(
             "From 8 June 1951 to July 2, 1960, in March 1970, 1982, the 1990s and the \
                     19th century they may leave.",
         );
-        let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
+        let texts: Vec<&str> = pairs.iter().map(|(text, _)| text.as_str()).collect();
         assert_eq!(
             texts,
             ["8 June 1951", "July 2, 1960", "March 1970", "1982", "1990s", "19th century"]
         );
-        let Value::Date(june) = found[0].1 else { panic!("a day is a date") };
+        let Value::Date(june) = pairs[0].1 else { panic!("a day is a date") };
         assert!((1951.4..1951.5).contains(&june), "{june}");
-        assert_eq!(found[5].1, Value::Year(1801.0));
+        assert_eq!(pairs[5].1, Value::Year(1801.0));
     }
 
     #[test]

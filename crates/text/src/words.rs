@@ -75,7 +75,7 @@ fn word(text: &str, range: Range<usize>) -> Word {
 /// Byte ranges of the words of `text`: letters and digits, with the stops of `U.S`, the commas
 /// of `1,200` and inner apostrophes; a possessive `s` is left out.
 pub fn split_words(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::with_capacity(text.len() / 6);
+    let mut ranges = Vec::with_capacity(text.len() / 6);
     let mut at = 0;
     while let Some(first) = char_at(text, at) {
         let start = at;
@@ -100,9 +100,9 @@ pub fn split_words(text: &str) -> Vec<Range<usize>> {
         at = end;
         let said = &text[start..end];
         let length = ["'s", "’s"].iter().find_map(|s| said.strip_suffix(s)).unwrap_or(said).len();
-        found.push(start..start + length);
+        ranges.push(start..start + length);
     }
-    found
+    ranges
 }
 
 /// The character that begins at a byte; most are ASCII.

@@ -50,7 +50,7 @@ pub struct Web {
     settings: String,
     today: fn() -> Date,
     /// Searches in progress, by key: equal ones wait for their results.
-    turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    locks: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl Web {
@@ -70,7 +70,7 @@ impl Web {
             fetch_pages: *fetch_pages,
             store: DailyCache::new(folder, settings.cache_days),
             today: || OffsetDateTime::now_utc().date(),
-            turns: Mutex::default(),
+            locks: Mutex::default(),
         }
     }
 
@@ -84,12 +84,12 @@ impl Web {
             return self.ask(query).await;
         }
         let key = self.key(&query);
-        let turn = {
-            let mut turns = self.turns.lock();
-            Arc::clone(turns.entry(key.clone()).or_default())
+        let lock = {
+            let mut locks = self.locks.lock();
+            Arc::clone(locks.entry(key.clone()).or_default())
         };
-        let turn = Turn { web: self, key: &key, lock: turn };
-        let _mine = turn.lock.lock().await;
+        let key_lock = KeyLock { web: self, key: &key, lock };
+        let _guard = key_lock.lock.lock().await;
         if let Some(kept) = store::get(&self.store, &key, (self.today)()) {
             return Ok(kept);
         }
@@ -103,8 +103,8 @@ impl Web {
     pub async fn check(&self) -> Result<String, LlmError> {
         let name = self.engine.kind.name();
         if self.engine.kind == WebKind::SearXng {
-            let found = self.engine.search("Halma").await?.len();
-            return Ok(format!("{name} answers with {found} results"));
+            let count = self.engine.search("Halma").await?.len();
+            return Ok(format!("{name} answers with {count} results"));
         }
         let took = self.engine.reach().await?;
         Ok(format!("{name} is reached in {took:.0} ms; no search was spent to try the key"))
@@ -137,19 +137,19 @@ impl Web {
     }
 }
 
-/// Removes a turn from the list when no one waits for it, also when its searcher gives up.
-struct Turn<'a> {
+/// Removes the lock of a key from the list when no one waits for it, also when its searcher gives up.
+struct KeyLock<'a> {
     web: &'a Web,
     key: &'a str,
     lock: Arc<tokio::sync::Mutex<()>>,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for KeyLock<'_> {
     fn drop(&mut self) {
-        let mut turns = self.web.turns.lock();
+        let mut locks = self.web.locks.lock();
         // The list's and ours.
         if Arc::strong_count(&self.lock) == 2 {
-            turns.remove(self.key);
+            locks.remove(self.key);
         }
     }
 }

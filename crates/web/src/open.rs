@@ -12,7 +12,7 @@ use crate::page::Pages;
 use crate::settings::WebSettings;
 
 /// Bytes of a reply or a page, at most.
-const MOST: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// What the web needs in addition to its settings.
 #[derive(Debug, Clone, Default)]
@@ -50,7 +50,7 @@ pub(crate) fn resolving(
         ));
     }
     let outside = |named: Vec<String>| {
-        let bounds = Bounds { named, timeout, most: MOST };
+        let bounds = Bounds { named, timeout, max_bytes: MAX_BYTES };
         let made = match lookup {
             Some(lookup) => GuardedClient::resolving(bounds, Arc::clone(lookup)),
             None => GuardedClient::new(bounds),

@@ -9,7 +9,7 @@ use reqwest::header::{HeaderValue, USER_AGENT};
 use tokio::sync::OnceCell;
 
 use super::passages::nearest;
-use super::robots::{MOST, Robots};
+use super::robots::{MAX_BYTES, Robots};
 use super::text;
 use halma_net::guarded::{Follow, GuardedClient, Reply, Request};
 
@@ -99,7 +99,7 @@ impl Pages {
         if !status.is_success() {
             return Ok(Robots::default());
         }
-        let bytes = &reply.bytes[..reply.bytes.len().min(MOST)];
+        let bytes = &reply.bytes[..reply.bytes.len().min(MAX_BYTES)];
         Ok(Robots::parse(&String::from_utf8_lossy(bytes)))
     }
 }

@@ -7,7 +7,7 @@ use halma_core::text::{content_words, sentences};
 const PASSAGE: usize = 600;
 const TOGETHER: usize = 1_500;
 /// Passages of a page, at most.
-const MOST: usize = 3;
+const MAX_PASSAGES: usize = 3;
 
 /// The best passages in the order of the page, each on a line; empty where none has a word of the
 /// query. A word counts the more the fewer passages have it.
@@ -28,7 +28,7 @@ pub(super) fn nearest(paragraphs: &[String], query: &str) -> String {
     let mut best: Vec<usize> = (0..passages.len()).filter(|at| !shared[*at].is_empty()).collect();
     best.sort_by(|a, b| score(b).total_cmp(&score(a)));
     let (mut kept, mut length) = (vec![], 0);
-    for at in best.into_iter().take(MOST) {
+    for at in best.into_iter().take(MAX_PASSAGES) {
         let more = passages[at].chars().count();
         if length + more <= TOGETHER {
             length += more;
@@ -72,10 +72,10 @@ mod tests {
             "The harbour bridge was opened by Anna Reed.",
             "The bridge is long.",
         ]);
-        let found = nearest(&page, "Who opened the harbour bridge?");
-        assert!(found.lines().count() == 3 && !found.contains("Salt"), "{found}");
+        let passages = nearest(&page, "Who opened the harbour bridge?");
+        assert!(passages.lines().count() == 3 && !passages.contains("Salt"), "{passages}");
         // In the page's order.
-        assert!(found.starts_with("The bridge") && found.contains("Anna Reed"), "{found}");
+        assert!(passages.starts_with("The bridge") && passages.contains("Anna Reed"), "{passages}");
         assert_eq!(nearest(&page, "Who painted ceilings?"), "");
         assert_eq!(nearest(&page, ""), "");
         assert_eq!(nearest(&[], "bridge"), "");
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_page_without_end_gives_no_more_than_a_short_one() {
         let endless = page(&["bridge ".repeat(50_000).as_str(), &"A bridge. ".repeat(5_000)]);
-        let found = nearest(&endless, "bridge");
-        assert!(found.chars().count() <= TOGETHER + MOST, "{}", found.len());
+        let passages = nearest(&endless, "bridge");
+        assert!(passages.chars().count() <= TOGETHER + MAX_PASSAGES, "{}", passages.len());
     }
 }

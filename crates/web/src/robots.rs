@@ -7,7 +7,7 @@
 /// Our name in a `robots.txt`.
 const NAME: &str = "halma";
 /// What follows after this many bytes is not read (RFC 9309, Section 2.5).
-pub(super) const MOST: usize = 500 << 10;
+pub(super) const MAX_BYTES: usize = 500 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Robots {
@@ -81,8 +81,8 @@ fn fits(pattern: &str, path: &str) -> bool {
         if whole && at + 1 == parts.len() {
             return rest.ends_with(part);
         }
-        let Some(found) = rest.find(part) else { return false };
-        rest = &rest[found + part.len()..];
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
     }
     !whole || rest.is_empty()
 }
@@ -148,9 +148,9 @@ mod tests {
         assert!(robots.allow("/") && robots.allow("/private/open/x"));
         assert!(!robots.allow("/private/x") && !robots.allow("/pri%76ate"));
 
-        let own =
+        let lines =
             format!("\u{feff}{everybody}\n# us\nuser-AGENT : Halma/1.0 # again\nDisallow: /h\n");
-        let robots = Robots::parse(&own);
+        let robots = Robots::parse(&lines);
         assert!(robots.allow("/private/x") && !robots.allow("/h") && robots.allow("/g"));
 
         // Two names share a group; a group of ours without rules lets us read all.

@@ -130,9 +130,9 @@ impl WebSettings {
     }
 
     pub(crate) fn address(&self) -> Result<Url, ConfigError> {
-        let own = self.url.trim();
+        let configured = self.url.trim();
         let api = self.kind.api();
-        let given = if own.is_empty() { api.address.as_str() } else { own };
+        let given = if configured.is_empty() { api.address.as_str() } else { configured };
         if given.is_empty() {
             let hint = "give the address of your SearXNG, `http://localhost:8080` for instance";
             return Err(wrong("url", "it is not set", hint));

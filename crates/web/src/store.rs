@@ -58,7 +58,7 @@ mod tests {
         let store = |days| DailyCache::new(folder.path().join("web"), days);
         assert_eq!(get(&store(1), "k", day(5)), None);
         put(&store(1), "k", &search("q", day(5)));
-        for (days, today, found) in [
+        for (days, today, is_fresh) in [
             (1, 5, true),
             (1, 6, false),
             (2, 6, true),
@@ -66,7 +66,7 @@ mod tests {
             (30, 31, true),
             (3, 4, false),
         ] {
-            assert_eq!(get(&store(days), "k", day(today)).is_some(), found, "{days} {today}");
+            assert_eq!(get(&store(days), "k", day(today)).is_some(), is_fresh, "{days} {today}");
         }
         put(&store(1), "k", &search("again", day(6)));
         assert_eq!(get(&store(9), "k", day(7)).unwrap().query, "again");

@@ -43,13 +43,13 @@ pub(super) fn plain(html: &str) -> String {
 }
 
 /// Without control characters, each run of blanks as one, cut at `most` characters.
-pub(super) fn clean(text: &str, most: usize) -> String {
+pub(super) fn clean(text: &str, max_chars: usize) -> String {
     let lines = text.lines().map(|line| {
         let visible: String = line.chars().map(|c| if unseen(c) { ' ' } else { c }).collect();
         visible.split_whitespace().collect::<Vec<_>>().join(" ")
     });
     let whole = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
-    match whole.char_indices().nth(most) {
+    match whole.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", whole[..end].trim_end()),
         None => whole,
     }

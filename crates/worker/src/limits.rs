@@ -26,9 +26,9 @@ impl Limits {
     #[cfg(unix)]
     pub(crate) fn apply(&self) -> io::Result<()> {
         use rlimit::Resource;
-        let set = |resource: Resource, most: u64| {
+        let set = |resource: Resource, max: u64| {
             let (_, hard) = resource.get()?;
-            resource.set(most.min(hard), most.min(hard))
+            resource.set(max.min(hard), max.min(hard))
         };
         // A process that runs out of memory leaves no gigabytes on the disk.
         set(Resource::CORE, 0)?;

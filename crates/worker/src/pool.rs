@@ -113,8 +113,8 @@ impl Pool {
 
 impl State {
     fn has_room(&self, owner: &str, size: PoolSize) -> bool {
-        let own = self.owners.get(owner).map_or(0, |owner| owner.running);
-        self.running < size.processes && own < size.processes_per_owner
+        let running = self.owners.get(owner).map_or(0, |owner| owner.running);
+        self.running < size.processes && running < size.processes_per_owner
     }
 
     fn waiting(&self, owner: &str) -> usize {

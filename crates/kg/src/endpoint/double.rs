@@ -72,7 +72,7 @@ impl Double {
         self.shared.agents.lock().last().cloned().unwrap_or_default()
     }
 
-    pub(crate) fn most_at_once(&self) -> usize {
+    pub(crate) fn max_concurrent(&self) -> usize {
         self.shared.load.lock().1
     }
 

@@ -23,7 +23,7 @@ use time::{Date, OffsetDateTime};
 use crate::settings::KgSettings;
 
 /// Bytes of a result, at most.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 /// Seconds after which a query that is throttled or fails is given up.
 const LONGEST: f64 = 60.0;
 /// Changes whenever what a key is made of changes, so that old results are never matched.
@@ -79,7 +79,7 @@ impl HttpEndpoint {
         // An address in the configuration names its host.
         let mut named = settings.allow_private.clone();
         named.push(host);
-        let outside = GuardedClient::new(Bounds { named, timeout, most: MOST_BYTES });
+        let outside = GuardedClient::new(Bounds { named, timeout, max_bytes: MAX_BYTES });
         let hint = "check the certificates of this machine";
         let outside = outside.map_err(|e| wrong("url", &e.to_string(), hint))?;
         let kept = DailyCache::new(access.folder.clone(), settings.cache_days);
@@ -102,11 +102,11 @@ impl HttpEndpoint {
         {
             return Ok(kept);
         }
-        let (found, reply) = self.policy.call(|| self.once(&text)).await?;
+        let (solutions, reply) = self.policy.call(|| self.once(&text)).await?;
         if let Ok(text) = String::from_utf8(reply) {
             self.kept.put(&key, &day.to_string(), &text);
         }
-        Ok(found)
+        Ok(solutions)
     }
 
     fn key(&self, query: &str) -> String {
@@ -143,10 +143,10 @@ impl HttpEndpoint {
             let reason = format!("`{url}` sent no SPARQL results but `{kind}`; {hint}");
             return Err(LlmError::refused(reason));
         }
-        let found = read(&reply.bytes).map_err(|reason| {
+        let solutions = read(&reply.bytes).map_err(|reason| {
             LlmError::transient(format!("`{url}` sent half a result: {}", clip(&reason)))
         })?;
-        Ok((found, reply.bytes))
+        Ok((solutions, reply.bytes))
     }
 
     /// Sorts a reply that is not a success by what to do next.

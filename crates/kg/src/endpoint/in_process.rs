@@ -195,7 +195,7 @@ impl InProcess {
         ids: &[EntityId],
         lookup: Lookup<'_>,
     ) -> Result<Vec<Stated>, BoxError> {
-        let mut found = vec![];
+        let mut values = vec![];
         for id in ids {
             let Some(thing) = self.iri(&id.0) else { continue };
             for node in self.nodes(thing, lookup.over)? {
@@ -204,12 +204,12 @@ impl InProcess {
                         let Quad { object: value, graph_name, .. } = quad?;
                         let (subject, node) = (id.0.clone(), self.id(node.as_str()));
                         let graph = name_of(graph_name);
-                        found.push(Stated { subject, node, property, value, graph });
+                        values.push(Stated { subject, node, property, value, graph });
                     }
                 }
             }
         }
-        Ok(found)
+        Ok(values)
     }
 
     fn at<'s>(
@@ -242,14 +242,14 @@ impl InProcess {
     ) -> Result<Vec<(String, Option<String>)>, BoxError> {
         let (property, thing) = (Some(property.as_ref()), Some(TermRef::from(thing.as_ref())));
         let quads = self.store.quads_for_pattern(None, property, thing, None);
-        let mut found = vec![];
+        let mut subjects = vec![];
         for quad in quads.take(limit) {
             let quad = quad?;
             if let NamedOrBlankNode::NamedNode(subject) = quad.subject {
-                found.push((self.id(subject.as_str()), name_of(quad.graph_name)));
+                subjects.push((self.id(subject.as_str()), name_of(quad.graph_name)));
             }
         }
-        Ok(found)
+        Ok(subjects)
     }
 
     /// Predicates whose IRIs begin with some text.
@@ -259,12 +259,12 @@ impl InProcess {
 
     /// Entities with such a label or alias, at most `limit`.
     pub(crate) fn named(&self, name: &str, near: Near, limit: usize) -> Vec<EntityId> {
-        let mut found = self.names.named(name, near, limit);
+        let mut numbers = self.names.named(name, near, limit);
         // A class is meant only where nothing else has the name: the Moon, not moons.
-        if found.iter().any(|number| !self.classes.contains(number)) {
-            found.retain(|number| !self.classes.contains(number));
+        if numbers.iter().any(|number| !self.classes.contains(number)) {
+            numbers.retain(|number| !self.classes.contains(number));
         }
-        found.into_iter().map(|number| self.entities[number as usize].clone()).collect()
+        numbers.into_iter().map(|number| self.entities[number as usize].clone()).collect()
     }
 
     pub(crate) fn has_class(&self, name: &str) -> bool {
@@ -282,8 +282,8 @@ impl InProcess {
 
     /// The id of an IRI.
     pub(crate) fn id(&self, iri: &str) -> String {
-        let own = iri.strip_prefix(self.namespace).filter(|_| !self.namespace.is_empty());
-        own.map_or_else(|| iri.to_owned(), unescaped)
+        let id = iri.strip_prefix(self.namespace).filter(|_| !self.namespace.is_empty());
+        id.map_or_else(|| iri.to_owned(), unescaped)
     }
 
     /// Where a fact of a named graph is from: a loaded graph, or a node of the base.

@@ -16,9 +16,9 @@ impl InProcess {
         self.predicates = visited.predicates;
         // A Wikibase's statements are read through their direct properties.
         let of_wikibase = self.predicates.iter().any(|id| rdf::wikibase(id).is_some());
-        let asked =
+        let is_property =
             |id: &&String| !rdf::is_describing(id) && (!of_wikibase || !rdf::is_of_statements(id));
-        self.properties = self.predicates.iter().filter(asked).cloned().collect();
+        self.properties = self.predicates.iter().filter(is_property).cloned().collect();
         self.number_entities(&visited.entities, visited.types);
         self.name_entities();
     }

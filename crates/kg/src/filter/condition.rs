@@ -102,24 +102,24 @@ pub(crate) fn readings(condition: &str) -> Vec<Reading> {
     let tokens = tokens(condition);
     let lower: Vec<String> = tokens.iter().map(|token| token.to_lowercase()).collect();
     let words: Vec<&str> = lower.iter().map(String::as_str).collect();
-    let mut found: Vec<Reading> =
+    let mut readings: Vec<Reading> =
         between(&words).or_else(|| compared(&words)).into_iter().collect();
-    if !found.is_empty() {
-        return found;
+    if !readings.is_empty() {
+        return readings;
     }
     if words.is_empty() || words.iter().any(|word| JOINED.contains(word)) {
-        return found;
+        return readings;
     }
-    found.extend(class(&words, &tokens));
+    readings.extend(class(&words, &tokens));
     // `located in France`: the longest property first, then shorter ones.
     for at in (1..words.len()).rev() {
         let property = property(&words[..at]);
         let value = trimmed(&tokens[at..]);
         if !property.is_empty() && !value.is_empty() {
-            found.push(Reading { property, test: Test::Called(value) });
+            readings.push(Reading { property, test: Test::Called(value) });
         }
     }
-    found
+    readings
 }
 
 /// Words and comparison signs; punctuation after a word is left out.
@@ -331,11 +331,11 @@ impl Amount {
         match value.kind {
             ValueKind::Date => self.in_time(compare, period(&value.text)?),
             ValueKind::Number => {
-                let own: f64 = value.text.parse().ok()?;
+                let number: f64 = value.text.parse().ok()?;
                 let wanted = converted(self.number?, &self.unit, &value.unit)?;
-                let order = own.partial_cmp(&wanted)?;
+                let order = number.partial_cmp(&wanted)?;
                 // Conversions round the last digit.
-                let near = (own - wanted).abs() <= wanted.abs() * 1e-9;
+                let near = (number - wanted).abs() <= wanted.abs() * 1e-9;
                 let order = if near { Ordering::Equal } else { order };
                 Some(match compare {
                     Compare::Below => order.is_lt(),
@@ -350,14 +350,14 @@ impl Amount {
     }
 
     /// A value that is known less closely than it would have to be does not pass.
-    fn in_time(&self, compare: Compare, own: Period) -> Option<bool> {
+    fn in_time(&self, compare: Compare, period: Period) -> Option<bool> {
         let wanted = self.period?;
         Some(match compare {
-            Compare::Below => own.last < wanted.first,
-            Compare::AtMost => own.last <= wanted.last,
-            Compare::Above => own.first > wanted.last,
-            Compare::AtLeast => own.first >= wanted.first,
-            Compare::Same => own.first >= wanted.first && own.last <= wanted.last,
+            Compare::Below => period.last < wanted.first,
+            Compare::AtMost => period.last <= wanted.last,
+            Compare::Above => period.first > wanted.last,
+            Compare::AtLeast => period.first >= wanted.first,
+            Compare::Same => period.first >= wanted.first && period.last <= wanted.last,
         })
     }
 }

@@ -63,7 +63,7 @@ impl Operators {
             return Ok(None);
         }
         let wanted = stems(name);
-        let is = |class: &&Class| class.names.iter().any(|own| stems(own) == wanted);
+        let is = |class: &&Class| class.names.iter().any(|name| stems(name) == wanted);
         let labels = rdf::TYPE_NAMES.iter().map(|&name| name.to_owned()).collect();
         let property = Arc::new(Property::new(rdf::TYPE.into(), labels, String::new()));
         let classes = self.graph.classes(entities).await?;
@@ -128,8 +128,8 @@ impl Operators {
             return Ok(None);
         }
         let named = self.graph.named(name, Near::Same, SAME_NAME).await?;
-        let known: HashSet<&EntityId> = named.iter().collect();
-        let own: HashSet<&EntityId> = entities.iter().collect();
+        let namesakes: HashSet<&EntityId> = named.iter().collect();
+        let subjects: HashSet<&EntityId> = entities.iter().collect();
         let mut decided = false;
         for PropertyMatch { property, score, side } in meant {
             // Callers take the head of a fact for the entity that it is about.
@@ -140,11 +140,11 @@ impl Operators {
             if side == SynonymSide::Both {
                 let other = self.graph.facts_from(&named, &property).await?;
                 stated.extend(
-                    other.into_iter().map(reversed).filter(|fact| own.contains(&fact.head)),
+                    other.into_iter().map(reversed).filter(|fact| subjects.contains(&fact.head)),
                 );
             }
-            decided |= !stated.is_empty() && !known.is_empty();
-            let called = self.tails_called(&stated, &known, name).await?;
+            decided |= !stated.is_empty() && !namesakes.is_empty();
+            let called = self.tails_called(&stated, &namesakes, name).await?;
             let passed = stated.into_iter().zip(called).filter(|(_, called)| *called);
             let kept: Vec<_> = passed.map(|(fact, _)| (fact, score)).collect();
             if !kept.is_empty() {
@@ -157,14 +157,14 @@ impl Operators {
     async fn tails_called(
         &self,
         stated: &[Statement],
-        known: &HashSet<&EntityId>,
+        namesakes: &HashSet<&EntityId>,
         name: &str,
     ) -> Result<Vec<bool>, BoxError> {
         let wanted = normalise_name(name);
         let ends: BTreeSet<EntityId> = stated
             .iter()
             .filter_map(|fact| match &fact.tail {
-                Node::Entity(end) if known.is_empty() => Some(end.clone()),
+                Node::Entity(end) if namesakes.is_empty() => Some(end.clone()),
                 _ => None,
             })
             .collect();
@@ -172,11 +172,11 @@ impl Operators {
         let profiles = self.graph.profiles(&ends).await?;
         let goes_by = |profile: &&Profile| {
             let mut names = profile.aliases.iter().chain([&profile.label]);
-            names.any(|own| normalise_name(own) == wanted)
+            names.any(|name| normalise_name(name) == wanted)
         };
         let called: HashSet<&EntityId> = profiles.iter().filter(goes_by).map(|p| &p.id).collect();
         let passes = |fact: &Statement| match &fact.tail {
-            Node::Entity(end) => known.contains(end) || called.contains(end),
+            Node::Entity(end) => namesakes.contains(end) || called.contains(end),
             Node::Value(value) => normalise_name(&value.text) == wanted,
         };
         Ok(stated.iter().map(passes).collect())

@@ -16,7 +16,7 @@ fn find(name: &str) -> Option<(&'static str, f64)> {
         let first = words.next()?;
         match first.parse::<f64>() {
             Err(_) => measure = first,
-            Ok(factor) if words.any(|own| own == name) => return Some((measure, factor)),
+            Ok(factor) if words.any(|word| word == name) => return Some((measure, factor)),
             Ok(_) => {}
         }
     }

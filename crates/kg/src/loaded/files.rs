@@ -30,8 +30,8 @@ pub enum KgError {
     Broken { path: PathBuf, line: u64, column: u64, reason: String },
     #[error("`{path}` holds no facts, so nothing of it was loaded")]
     Empty { path: PathBuf },
-    #[error("there is no graph `{name}`; {known}")]
-    Unknown { name: String, known: String },
+    #[error("there is no graph `{name}`; {loaded}")]
+    Unknown { name: String, loaded: String },
     #[error(
         "the loaded graphs cannot be read: {0}; load them again with `halma kg load --replace`"
     )]
@@ -170,17 +170,17 @@ impl Files {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(source) => return Err(KgError::Unreadable { path, source }),
         };
-        let held: BTreeSet<&str> = before.lines().collect();
-        let added = lines.iter().filter(|line| !held.contains(line.as_str())).count();
+        let existing: BTreeSet<&str> = before.lines().collect();
+        let added = lines.iter().filter(|line| !existing.contains(line.as_str())).count();
         let mut removed = 0;
         if how.replace {
-            removed = held.len() - (read - added);
+            removed = existing.len() - (read - added);
         } else if added > 0 {
-            lines.extend(held.iter().map(|&line| line.to_owned()));
+            lines.extend(existing.iter().map(|&line| line.to_owned()));
             lines.sort_unstable();
             lines.dedup();
         }
-        let facts = held.len() + added - removed;
+        let facts = existing.len() + added - removed;
         if added > 0 || removed > 0 {
             self.write(&path, &lines)?;
         }
@@ -210,11 +210,11 @@ impl Files {
             let all: Vec<String> = graphs.iter().map(|one| format!("`{}`", one.graph)).collect();
             graphs.retain(|one| one.graph == name);
             if graphs.is_empty() {
-                let known = match all.len() {
+                let loaded = match all.len() {
                     0 => "none is loaded".to_owned(),
                     _ => format!("loaded are {}", all.join(", ")),
                 };
-                return Err(KgError::Unknown { name: name.to_owned(), known });
+                return Err(KgError::Unknown { name: name.to_owned(), loaded });
             }
         }
         for one in &graphs {

@@ -103,7 +103,7 @@ pub(super) fn lines(kb: &KqaPro) -> Vec<String> {
     let mut keys: BTreeSet<&str> = BTreeSet::new();
     for (id, Concept { name, above }) in &kb.concepts {
         describe(&mut lines, id, name);
-        lines.push(line(&node("entity", id), rdf::TYPE, &own(rdf::OF_CLASSES[0])));
+        lines.push(line(&node("entity", id), rdf::TYPE, &iri_term(rdf::OF_CLASSES[0])));
         let above = above.iter().map(|id| node("entity", id).into());
         lines.extend(above.map(|above| line(&node("entity", id), rdf::SUBCLASSES[0], &above)));
     }
@@ -127,7 +127,7 @@ pub(super) fn lines(kb: &KqaPro) -> Vec<String> {
         }
     }
     for key in keys {
-        lines.push(line(&node("entity", key), rdf::TYPE, &own(rdf::OF_PROPERTIES[0])));
+        lines.push(line(&node("entity", key), rdf::TYPE, &iri_term(rdf::OF_PROPERTIES[0])));
         describe(&mut lines, key, key);
     }
     for ((id, key), facts) in facts {
@@ -170,7 +170,7 @@ fn node(kind: &str, id: &str) -> NamedNode {
     NamedNode::new_unchecked(format!("{BASE}/{kind}/{}", escaped(id)))
 }
 
-fn own(iri: &str) -> Term {
+fn iri_term(iri: &str) -> Term {
     NamedNode::new_unchecked(iri).into()
 }
 

@@ -33,9 +33,9 @@ impl SparqlGraph {
         let classes = self.named_classes(&classes).await?;
         let profile = |id: &EntityId| {
             let description = described.get(&id.0).cloned().unwrap_or_default();
-            let own = description.classes.iter();
-            let own = own.filter_map(|class| classes.get(&self.id(class)).cloned()).collect();
-            description.profile(id, own)
+            let named = description.classes.iter();
+            let named = named.filter_map(|class| classes.get(&self.id(class)).cloned()).collect();
+            description.profile(id, named)
         };
         Ok(entities.iter().map(profile).collect())
     }
@@ -61,26 +61,26 @@ impl SparqlGraph {
         ids: &BTreeSet<String>,
     ) -> Result<HashMap<String, Class>, BoxError> {
         let unknown: Vec<EntityId> = {
-            let known = self.classes.lock();
-            ids.iter().filter(|id| !known.contains_key(*id)).cloned().map(EntityId).collect()
+            let cache = self.classes.lock();
+            ids.iter().filter(|id| !cache.contains_key(*id)).cloned().map(EntityId).collect()
         };
         let mut described = self.describe(&unknown, &self.vocabulary.names()).await?;
-        let mut known = self.classes.lock();
+        let mut cache = self.classes.lock();
         for EntityId(id) in unknown {
             let class = described.remove(&id).unwrap_or_default().class(id.clone());
-            known.insert(id, class);
+            cache.insert(id, class);
         }
-        Ok(ids.iter().filter_map(|id| Some((id.clone(), known.get(id)?.clone()))).collect())
+        Ok(ids.iter().filter_map(|id| Some((id.clone(), cache.get(id)?.clone()))).collect())
     }
 
     /// The classes of each entity with those above them, in the entities' order.
     pub(crate) async fn classes(&self, entities: &[EntityId]) -> Result<Vec<Vec<Class>>, BoxError> {
-        let found = self.ask_in_batches(entities, |these| {
+        let solutions = self.ask_in_batches(entities, |these| {
             let classes = upwards(var("e"), &self.vocabulary, var("class"));
             distinct(join(these, classes), &["e", "class"], None)
         });
         let mut of_each: HashMap<String, BTreeSet<String>> = HashMap::new();
-        for solution in found.await? {
+        for solution in solutions.await? {
             if let (Some(id), Some(class)) =
                 (self.id_in(&solution, "e"), self.id_in(&solution, "class"))
             {
@@ -113,16 +113,16 @@ impl SparqlGraph {
             ]);
             self.ask(distinct(near, &["e"], None))
         });
-        let found: Vec<Vec<QuerySolution>> =
+        let solutions: Vec<Vec<QuerySolution>> =
             stream::iter(near.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
         let near: Vec<BTreeSet<String>> =
-            found.iter().map(|found| self.ids_in(found, "e")).collect();
+            solutions.iter().map(|solutions| self.ids_in(solutions, "e")).collect();
         let all: BTreeSet<EntityId> = near.iter().flatten().cloned().map(EntityId).collect();
         let all: Vec<EntityId> = all.into_iter().collect();
         let described = self.describe(&all, &self.vocabulary.labels).await?;
         let name = |id: &String| {
-            let own = described.get(id).filter(|one| one.has_label())?;
-            own.clone().class(id.clone()).names.into_iter().next()
+            let description = described.get(id).filter(|one| one.has_label())?;
+            description.clone().class(id.clone()).names.into_iter().next()
         };
         Ok(near.iter().map(|ids| ids.iter().filter_map(name).collect()).collect())
     }
@@ -158,8 +158,8 @@ impl SparqlGraph {
             distinct(leaving, &["p"], None),
             distinct(sample(arriving, &["p"], SAMPLE), &["p"], None),
         ]);
-        let found = self.ask(distinct(both, &["p"], None)).await?;
-        self.described_among(&found).await
+        let solutions = self.ask(distinct(both, &["p"], None)).await?;
+        self.described_among(&solutions).await
     }
 
     /// The properties under `p` in some solutions, without those that only name or describe.
@@ -178,8 +178,8 @@ impl SparqlGraph {
     /// Labels, aliases and units of properties; those that are known are not asked for again.
     async fn described(&self, ids: &BTreeSet<String>) -> Result<Vec<Arc<Property>>, BoxError> {
         let unknown: Vec<String> = {
-            let known = self.properties.lock();
-            ids.iter().filter(|id| !known.contains_key(*id)).cloned().collect()
+            let cache = self.properties.lock();
+            ids.iter().filter(|id| !cache.contains_key(*id)).cloned().collect()
         };
         let of_wikidata = self.vocabulary.of_wikidata;
         let direct = |id: &&String| !of_wikidata || rdf::wikibase(id).is_some();
@@ -189,17 +189,17 @@ impl SparqlGraph {
         let properties = [words.names().as_slice(), &words.units].concat();
         let made = self.describe(&at, &properties).await?;
         let units = self.unit_names(made.values().filter_map(|one| one.unit.as_ref())).await?;
-        let mut known = self.properties.lock();
+        let mut cache = self.properties.lock();
         for id in unknown {
             let description = made.get(&rdf::described_at(&id)).cloned().unwrap_or_default();
             // What Wikidata does not describe is not one of its properties.
             if !of_wikidata || description.has_name() {
                 let unit = description.unit.as_ref().map(|unit| self.unit(unit, &units));
                 let property = description.property(id.clone(), unit.unwrap_or_default());
-                known.insert(id, Arc::new(property));
+                cache.insert(id, Arc::new(property));
             }
         }
-        Ok(ids.iter().filter_map(|id| known.get(id).cloned()).collect())
+        Ok(ids.iter().filter_map(|id| cache.get(id).cloned()).collect())
     }
 
     /// The names of those units that are things.
@@ -228,8 +228,8 @@ impl SparqlGraph {
 
     /// The classes of what is at the two ends of a property's facts, of a sample of them.
     pub(crate) async fn ends(&self, property: &Property) -> Result<Ends, BoxError> {
-        if let Some(known) = self.ends.lock().get(&property.id).cloned() {
-            return Ok(known);
+        if let Some(cached) = self.ends.lock().get(&property.id).cloned() {
+            return Ok(cached);
         }
         let Some(predicate) = self.node(&property.id) else { return Ok(Ends::default()) };
         let facts = sample(triple(var("h"), predicate, var("t")), &["h", "t"], SAMPLED_ENDS);
@@ -237,8 +237,8 @@ impl SparqlGraph {
             any_of(var("h"), &self.vocabulary.types, var("head")),
             any_of(var("t"), &self.vocabulary.types, var("tail")),
         ]);
-        let found = self.ask(distinct(join(facts, sorted), &["head", "tail"], None)).await?;
-        let of = |name| self.ids_in(&found, name).into_iter().collect();
+        let solutions = self.ask(distinct(join(facts, sorted), &["head", "tail"], None)).await?;
+        let of = |name| self.ids_in(&solutions, name).into_iter().collect();
         let ends = Ends { heads: of("head"), tails: of("tail") };
         self.ends.lock().insert(property.id.clone(), ends.clone());
         Ok(ends)

@@ -31,9 +31,9 @@ impl Texts {
         else {
             return vec![];
         };
-        let most = if foreign < 2 { 1 } else { 2 };
+        let limit = if foreign < 2 { 1 } else { 2 };
         let kept =
-            self.0.into_iter().filter(|(rank, foreign, _)| *rank == first && *foreign <= most);
+            self.0.into_iter().filter(|(rank, foreign, _)| *rank == first && *foreign <= limit);
         let mut seen = HashSet::new();
         kept.map(|(_, _, text)| text).filter(|text| seen.insert(text.clone())).collect()
     }
@@ -60,7 +60,7 @@ impl Description {
         words: &Vocabulary,
         language: &str,
     ) {
-        let place = |list: &[&str]| list.iter().position(|own| *own == property);
+        let place = |list: &[&str]| list.iter().position(|iri| *iri == property);
         if place(&words.units).is_some() {
             self.unit = Some(value.clone());
         }

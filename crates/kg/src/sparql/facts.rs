@@ -43,29 +43,29 @@ impl SparqlGraph {
     ) -> Result<Vec<Statement>, BoxError> {
         let Some(predicate) = self.node(&property.id) else { return Ok(vec![]) };
         let lookup = Lookup { over: None, properties: &[predicate.as_str()] };
-        let found = self.look_up(heads, lookup).await?;
-        let quantities = self.quantities(heads, predicate.as_str(), property, &found).await?;
+        let values = self.look_up(heads, lookup).await?;
+        let quantities = self.quantities(heads, predicate.as_str(), property, &values).await?;
         let mut by_head: HashMap<String, Vec<Stated>> = HashMap::new();
-        for stated in found {
+        for stated in values {
             by_head.entry(stated.subject.clone()).or_default().push(stated);
         }
-        let mut held_by: HashMap<&str, Vec<&Quantity>> = HashMap::new();
+        let mut by_subject: HashMap<&str, Vec<&Quantity>> = HashMap::new();
         for quantity in &quantities {
-            held_by.entry(&quantity.subject).or_default().push(quantity);
+            by_subject.entry(&quantity.subject).or_default().push(quantity);
         }
         let mut facts = vec![];
         for head in heads {
-            let own = by_head.get(&head.0).map_or(&[][..], Vec::as_slice);
-            let held = held_by.get(head.0.as_str()).map_or(&[][..], Vec::as_slice);
+            let stated = by_head.get(&head.0).map_or(&[][..], Vec::as_slice);
+            let measured = by_subject.get(head.0.as_str()).map_or(&[][..], Vec::as_slice);
             let mut tails: Vec<(Node, Option<&str>)> = vec![];
-            for (value, graph) in self.values(own) {
-                let holds = |id: EntityId| held.iter().any(|one| one.node == id.0);
+            for (value, graph) in self.values(stated) {
+                let holds = |id: EntityId| measured.iter().any(|one| one.node == id.0);
                 if !self.id_of(value).is_some_and(holds) {
                     tails.extend(self.tail(value, property).map(|tail| (tail, graph)));
                 }
             }
             tails.extend(
-                held.iter().map(|one| (Node::Value(one.value.clone()), one.graph.as_deref())),
+                measured.iter().map(|one| (Node::Value(one.value.clone()), one.graph.as_deref())),
             );
             facts.extend(tails.into_iter().map(|(tail, graph)| {
                 Statement::plain(head.clone(), property, tail, self.stated_by(graph))
@@ -76,17 +76,17 @@ impl SparqlGraph {
 
     /// The values of one entity, sorted, each once with the first of its graphs by name; texts in our
     /// language where there are some.
-    fn values<'s>(&self, found: &'s [Stated]) -> Vec<(&'s Term, Option<&'s str>)> {
+    fn values<'s>(&self, stated_values: &'s [Stated]) -> Vec<(&'s Term, Option<&'s str>)> {
         let foreign = |stated: &Stated| match &stated.value {
             Term::Literal(text) => foreignness(text, &self.language) == 2,
             _ => false,
         };
-        let own = found.iter().any(|stated| !foreign(stated));
+        let has_readable = stated_values.iter().any(|stated| !foreign(stated));
         let mut values: BTreeMap<String, (&Term, Option<&str>)> = BTreeMap::new();
-        for stated in found.iter().filter(|stated| !own || !foreign(stated)) {
+        for stated in stated_values.iter().filter(|stated| !has_readable || !foreign(stated)) {
             let graph = stated.graph.as_deref();
-            let known = values.entry(stated.value.to_string()).or_insert((&stated.value, graph));
-            known.1 = known.1.min(graph);
+            let entry = values.entry(stated.value.to_string()).or_insert((&stated.value, graph));
+            entry.1 = entry.1.min(graph);
         }
         values.into_values().collect()
     }
@@ -108,11 +108,11 @@ impl SparqlGraph {
         heads: &[EntityId],
         predicate: &str,
         property: &Property,
-        found: &[Stated],
+        values: &[Stated],
     ) -> Result<Vec<Quantity>, BoxError> {
         let words = &self.vocabulary;
         let numbers = words.quantities.len();
-        if numbers == 0 || found.iter().all(|one| matches!(one.value, Term::Literal(_))) {
+        if numbers == 0 || values.iter().all(|one| matches!(one.value, Term::Literal(_))) {
             return Ok(vec![]);
         }
         let properties = [words.quantities.as_slice(), &words.units].concat();
@@ -136,9 +136,9 @@ impl SparqlGraph {
             })
         };
         let mut seen = HashSet::new();
-        let mut found: Vec<Quantity> = numbers.iter().filter_map(quantity).collect();
-        found.retain(|one| seen.insert((one.subject.clone(), one.node.clone())));
-        Ok(found)
+        let mut quantities: Vec<Quantity> = numbers.iter().filter_map(quantity).collect();
+        quantities.retain(|one| seen.insert((one.subject.clone(), one.node.clone())));
+        Ok(quantities)
     }
 
     pub(super) fn id_of(&self, term: &Term) -> Option<EntityId> {
@@ -173,13 +173,13 @@ impl SparqlGraph {
             return Ok(vec![]);
         };
         let facts = self.stating(triple(subject, var("p"), object));
-        let found = self.ask(distinct(facts, &["p", "graph"], None)).await?;
-        let stated = found.iter().filter_map(|solution| {
+        let solutions = self.ask(distinct(facts, &["p", "graph"], None)).await?;
+        let stated = solutions.iter().filter_map(|solution| {
             let graph = iri(solution, "graph").map(str::to_owned);
             Some((self.id_in(solution, "p")?, graph))
         });
         let sources = self.sources(stated.collect());
-        let properties = self.described_among(&found).await?.into_iter();
+        let properties = self.described_among(&solutions).await?.into_iter();
         let fact = |property: Arc<Property>| {
             let source = sources[&property.id].clone();
             Statement::plain(head.clone(), &property, Node::Entity(tail.clone()), source)
@@ -211,8 +211,8 @@ impl SparqlGraph {
         let leaving = triple(node.clone(), var("p"), var("o"));
         let arriving = triple(var("s"), var("p"), node);
         for facts in [leaving, arriving] {
-            let found = self.ask(distinct(self.stating(facts), &["graph"], None)).await?;
-            let sources = found.iter().filter_map(|solution| iri(solution, "graph"));
+            let solutions = self.ask(distinct(self.stating(facts), &["graph"], None)).await?;
+            let sources = solutions.iter().filter_map(|solution| iri(solution, "graph"));
             let mut sources: Vec<String> =
                 sources.map(|graph| self.stated_by(Some(graph))).collect();
             sources.sort_unstable();
@@ -228,9 +228,9 @@ impl SparqlGraph {
         let mut sources: BTreeMap<String, String> = BTreeMap::new();
         for (id, graph) in stated {
             let source = self.stated_by(graph.as_deref());
-            let known = sources.entry(id).or_insert_with(|| source.clone());
-            if source < *known {
-                *known = source;
+            let entry = sources.entry(id).or_insert_with(|| source.clone());
+            if source < *entry {
+                *entry = source;
             }
         }
         sources

@@ -5,7 +5,9 @@ use oxigraph::model::Term;
 use sparesults::QuerySolution;
 use spargebra::term::GroundTerm;
 
-use super::query::{distinct, filter, is_iri, join, own, readable, triple, union, values, var};
+use super::query::{
+    distinct, filter, iri_node, is_iri, join, readable, triple, union, values, var,
+};
 use super::{SparqlGraph, iri};
 use crate::endpoint::Endpoint;
 use crate::graph::{Lookup, Stated};
@@ -26,18 +28,18 @@ impl SparqlGraph {
         }
         let node = if lookup.over.is_some() { "n" } else { "e" };
         let value = |property: &&str| {
-            let name = values("p", vec![GroundTerm::NamedNode(own(property))]);
-            join(name, triple(var(node), own(property), var("v")))
+            let name = values("p", vec![GroundTerm::NamedNode(iri_node(property))]);
+            join(name, triple(var(node), iri_node(property), var("v")))
         };
-        let found = self.ask_in_batches(ids, |these| {
+        let solutions = self.ask_in_batches(ids, |these| {
             let these = match lookup.over {
-                Some(step) => join(these, triple(var("e"), own(step), var("n"))),
+                Some(step) => join(these, triple(var("e"), iri_node(step), var("n"))),
                 None => these,
             };
             let stated = join(these, union(lookup.properties.iter().map(value).collect()));
             distinct(readable(stated, "v", &self.language), &["e", "n", "p", "v"], None)
         });
-        Ok(found.await?.iter().filter_map(|solution| stated(solution, lookup)).collect())
+        Ok(solutions.await?.iter().filter_map(|solution| stated(solution, lookup)).collect())
     }
 
     /// What has an entity under a property, at most `limit`, each with the graph that states it.
@@ -54,8 +56,8 @@ impl SparqlGraph {
             return store.leading_to(&object, &predicate, limit);
         }
         let facts = filter(triple(var("e"), predicate, object), is_iri("e"));
-        let found = self.ask(distinct(facts, &["e"], Some(limit))).await?;
-        Ok(self.ids_in(&found, "e").into_iter().map(|id| (id, None)).collect())
+        let solutions = self.ask(distinct(facts, &["e"], Some(limit))).await?;
+        Ok(self.ids_in(&solutions, "e").into_iter().map(|id| (id, None)).collect())
     }
 }
 
@@ -68,6 +70,6 @@ fn stated(solution: &QuerySolution, lookup: Lookup<'_>) -> Option<Stated> {
         _ => return None,
     };
     let predicate = iri(solution, "p")?;
-    let property = lookup.properties.iter().position(|own| *own == predicate)?;
+    let property = lookup.properties.iter().position(|iri| *iri == predicate)?;
     Some(Stated { subject, node, property, value: solution.get("v")?.clone(), graph: None })
 }

@@ -13,7 +13,7 @@ pub(crate) fn var(name: &str) -> Variable {
 }
 
 /// One of our own IRIs.
-pub(crate) fn own(iri: &str) -> NamedNode {
+pub(crate) fn iri_node(iri: &str) -> NamedNode {
     NamedNode::new_unchecked(iri)
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn any_of(
 }
 
 fn alternatives(predicates: &[&str]) -> Option<PropertyPathExpression> {
-    let paths = predicates.iter().map(|iri| PropertyPathExpression::NamedNode(own(iri)));
+    let paths = predicates.iter().map(|iri| PropertyPathExpression::NamedNode(iri_node(iri)));
     paths.reduce(|left, right| PropertyPathExpression::Alternative(Box::new(left), Box::new(right)))
 }
 
@@ -106,8 +106,8 @@ pub(crate) fn filter(inner: GraphPattern, expr: Expression) -> GraphPattern {
 pub(crate) fn readable(inner: GraphPattern, value: &str, language: &str) -> GraphPattern {
     let text = Expression::FunctionCall(Function::IsLiteral, vec![var(value).into()]);
     let tag = Expression::FunctionCall(Function::Lang, vec![var(value).into()]);
-    let known = [language, "", "mul"].map(|tag| Literal::new_simple_literal(tag).into());
-    let same = Expression::In(Box::new(tag.clone()), known.to_vec());
+    let tags = [language, "", "mul"].map(|tag| Literal::new_simple_literal(tag).into());
+    let same = Expression::In(Box::new(tag.clone()), tags.to_vec());
     let range = Literal::new_simple_literal(language).into();
     let wider = Expression::FunctionCall(Function::LangMatches, vec![tag, range]);
     let ours = Expression::Or(Box::new(same), Box::new(wider));
@@ -117,9 +117,9 @@ pub(crate) fn readable(inner: GraphPattern, value: &str, language: &str) -> Grap
 
 /// Whether an IRI begins with some text.
 pub(crate) fn begins_with(name: &str, text: &str) -> Expression {
-    let own = Expression::FunctionCall(Function::Str, vec![var(name).into()]);
+    let iri = Expression::FunctionCall(Function::Str, vec![var(name).into()]);
     let text = Literal::new_simple_literal(text).into();
-    Expression::FunctionCall(Function::StrStarts, vec![own, text])
+    Expression::FunctionCall(Function::StrStarts, vec![iri, text])
 }
 
 /// Whether a text contains all these words, in upper or lower case.
@@ -143,15 +143,15 @@ pub(crate) fn is_iri(name: &str) -> Expression {
 pub(crate) fn distinct(
     pattern: GraphPattern,
     names: &[impl AsRef<str>],
-    most: Option<usize>,
+    limit: Option<usize>,
 ) -> GraphPattern {
     let project = GraphPattern::Project {
         inner: Box::new(pattern),
         variables: names.iter().map(|name| var(name.as_ref())).collect(),
     };
     let inner = Box::new(GraphPattern::Distinct { inner: Box::new(project) });
-    match most {
-        Some(most) => GraphPattern::Slice { inner, start: 0, length: Some(most) },
+    match limit {
+        Some(limit) => GraphPattern::Slice { inner, start: 0, length: Some(limit) },
         None => *inner,
     }
 }
@@ -161,17 +161,17 @@ pub(crate) fn greatest(
     pattern: GraphPattern,
     names: &[&str],
     number: &str,
-    most: usize,
+    limit: usize,
 ) -> GraphPattern {
     let expression = vec![OrderExpression::Desc(var(number).into())];
-    distinct(GraphPattern::OrderBy { inner: Box::new(pattern), expression }, names, Some(most))
+    distinct(GraphPattern::OrderBy { inner: Box::new(pattern), expression }, names, Some(limit))
 }
 
 /// The first `most` solutions, in the order of the endpoint.
-pub(crate) fn sample(pattern: GraphPattern, names: &[&str], most: usize) -> GraphPattern {
+pub(crate) fn sample(pattern: GraphPattern, names: &[&str], limit: usize) -> GraphPattern {
     let variables = names.iter().map(|name| var(name)).collect();
     let inner = Box::new(GraphPattern::Project { inner: Box::new(pattern), variables });
-    GraphPattern::Slice { inner, start: 0, length: Some(most) }
+    GraphPattern::Slice { inner, start: 0, length: Some(limit) }
 }
 
 pub(crate) fn select(pattern: GraphPattern) -> Query {

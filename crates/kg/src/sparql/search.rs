@@ -7,8 +7,8 @@ use spargebra::algebra::GraphPattern;
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::query::{
-    any_of, bgp, distinct, filter, greatest, holds, is_iri, join, optional, own, sample, triple,
-    union, values, var,
+    any_of, bgp, distinct, filter, greatest, holds, iri_node, is_iri, join, optional, sample,
+    triple, union, values, var,
 };
 use super::vocabulary::{singular, spellings};
 use super::{SparqlGraph, text};
@@ -37,16 +37,17 @@ impl SparqlGraph {
                     return Ok(vec![]);
                 }
                 let named = any_of(var("e"), &self.vocabulary.names(), var("name"));
-                let found = filter(join(values("name", ways), named), is_iri("e"));
+                let matches = filter(join(values("name", ways), named), is_iri("e"));
                 // Of more namesakes than are looked at, the known ones are.
-                let found = match self.vocabulary.fame.first() {
+                let matches = match self.vocabulary.fame.first() {
                     Some(fame) => {
-                        let found = optional(found, triple(var("e"), own(fame), var("fame")));
-                        greatest(found, &["e", "fame"], "fame", limit)
+                        let matches =
+                            optional(matches, triple(var("e"), iri_node(fame), var("fame")));
+                        greatest(matches, &["e", "fame"], "fame", limit)
                     }
-                    None => distinct(found, &["e"], Some(limit)),
+                    None => distinct(matches, &["e"], Some(limit)),
                 };
-                Ok(self.entities(&self.ask(found).await?))
+                Ok(self.entities(&self.ask(matches).await?))
             }
             Near::AllWords => self.by_words(name, limit).await,
             Near::MostWords => Ok(vec![]),
@@ -62,16 +63,16 @@ impl SparqlGraph {
         }
         let plain = normalise_name(name);
         let words: Vec<&str> = plain.split(' ').filter(|word| !word.is_empty()).collect();
-        let Some(held) = holds("name", &words) else { return Ok(vec![]) };
+        let Some(contains_words) = holds("name", &words) else { return Ok(vec![]) };
         let all = any_of(var("e"), &self.vocabulary.names(), var("name"));
-        let found = filter(filter(all, held), is_iri("e"));
-        let mut found = self.ask(distinct(found, &["e", "name"], Some(limit))).await?;
+        let pattern = filter(filter(all, contains_words), is_iri("e"));
+        let mut solutions = self.ask(distinct(pattern, &["e", "name"], Some(limit))).await?;
         // The query cannot distinguish a word from a part of one.
-        found.retain(|solution| {
-            let own = text(solution, "name").map(normalise_name).unwrap_or_default();
-            words.iter().all(|word| own.split(' ').any(|own| own == *word))
+        solutions.retain(|solution| {
+            let label = text(solution, "name").map(normalise_name).unwrap_or_default();
+            words.iter().all(|word| label.split(' ').any(|part| part == *word))
         });
-        Ok(self.entities(&found))
+        Ok(self.entities(&solutions))
     }
 
     /// In an order of their own: endpoints answer in any.
@@ -97,16 +98,16 @@ impl SparqlGraph {
             any_of(var("member"), &self.vocabulary.types, var("class")),
             any_of(var("member"), &self.vocabulary.subclasses, var("class")),
         ]);
-        let found = join(join(values("name", ways), names), used);
-        Ok(!self.ask(sample(found, &["class"], 1)).await?.is_empty())
+        let pattern = join(join(values("name", ways), names), used);
+        Ok(!self.ask(sample(pattern, &["class"], 1)).await?.is_empty())
     }
 }
 
 /// Wikidata's own search for names, which knows aliases and forgives case.
 pub(crate) fn entity_search(name: &str, language: &str) -> GraphPattern {
     let service = |setting: &str, value: &str| TriplePattern {
-        subject: TermPattern::NamedNode(own("http://www.bigdata.com/rdf#serviceParam")),
-        predicate: NamedNodePattern::NamedNode(own(setting)),
+        subject: TermPattern::NamedNode(iri_node("http://www.bigdata.com/rdf#serviceParam")),
+        predicate: NamedNodePattern::NamedNode(iri_node(setting)),
         object: TermPattern::Literal(Literal::new_simple_literal(value)),
     };
     let inner = bgp(vec![
@@ -116,11 +117,13 @@ pub(crate) fn entity_search(name: &str, language: &str) -> GraphPattern {
         service("https://www.mediawiki.org/ontology#API/language", language),
         TriplePattern {
             subject: TermPattern::Variable(var("e")),
-            predicate: NamedNodePattern::NamedNode(own("http://wikiba.se/ontology#apiOutputItem")),
-            object: TermPattern::NamedNode(own("https://www.mediawiki.org/ontology#API/item")),
+            predicate: NamedNodePattern::NamedNode(iri_node(
+                "http://wikiba.se/ontology#apiOutputItem",
+            )),
+            object: TermPattern::NamedNode(iri_node("https://www.mediawiki.org/ontology#API/item")),
         },
     ]);
-    let name = NamedNodePattern::NamedNode(own("http://wikiba.se/ontology#mwapi"));
+    let name = NamedNodePattern::NamedNode(iri_node("http://wikiba.se/ontology#mwapi"));
     GraphPattern::Service { name, inner: Box::new(inner), silent: false }
 }
 

@@ -77,12 +77,12 @@ impl SparqlGraph {
         }
         let mut facts = vec![];
         for head in heads {
-            let mut own = by_head.remove(head.0.as_str()).unwrap_or_default();
-            own.sort_by_key(|claim| {
+            let mut head_claims = by_head.remove(head.0.as_str()).unwrap_or_default();
+            head_claims.sort_by_key(|claim| {
                 let ended = claim.qualifier(ENDS).is_some();
                 (Reverse(claim.preferred), ended, Reverse(claim.since().to_owned()))
             });
-            for (at, claim) in own.iter().enumerate() {
+            for (at, claim) in head_claims.iter().enumerate() {
                 let exact = claim.node.as_ref().and_then(|node| values.get(&node.0)).cloned();
                 let tail =
                     exact.map(Node::Value).or_else(|| self.tail(claim.value.as_ref()?, property));
@@ -90,7 +90,7 @@ impl SparqlGraph {
                 facts.push(Statement {
                     head: head.clone(),
                     property: Arc::clone(property),
-                    former: at > 0 && is_former(claim, own[0], &tail),
+                    former: at > 0 && is_former(claim, head_claims[0], &tail),
                     tail,
                     source: self.stated_by(None),
                     qualifiers: self.spelled(base, claim, &names),
@@ -117,29 +117,29 @@ impl SparqlGraph {
             Some(store) => store.predicates_beginning(&qualifying),
             None => TIMES.iter().map(|number| format!("{qualifying}{number}")).collect(),
         };
-        let own = [path("statement/"), path("statement/value/"), RANK.to_owned()];
-        let properties: Vec<&str> = own.iter().chain(&qualifiers).map(String::as_str).collect();
+        let paths = [path("statement/"), path("statement/value/"), RANK.to_owned()];
+        let properties: Vec<&str> = paths.iter().chain(&qualifiers).map(String::as_str).collect();
         let lookup = Lookup { over: Some(&step), properties: &properties };
-        let found = self.look_up(heads, lookup).await?;
-        Ok(self.claims(&found, &qualifiers, &qualifying))
+        let values = self.look_up(heads, lookup).await?;
+        Ok(self.claims(&values, &qualifiers, &qualifying))
     }
 
     /// Statements by their nodes, with the things that they are about.
     fn claims(
         &self,
-        found: &[Stated],
+        values: &[Stated],
         qualifiers: &[String],
         qualifying: &str,
     ) -> BTreeMap<String, (String, Claim)> {
         let mut claims: BTreeMap<String, (String, Claim)> = BTreeMap::new();
-        for Stated { subject, node, property, value, .. } in found {
+        for Stated { subject, node, property, value, .. } in values {
             let (_, claim) =
                 claims.entry(node.clone()).or_insert_with(|| (subject.clone(), Claim::default()));
             match property {
                 0 => claim.value = Some(value.clone()),
                 1 => claim.node = self.id_of(value),
                 2 => {
-                    let is = |rank: &str| self.id_of(value).is_some_and(|own| own.0 == rank);
+                    let is = |rank: &str| self.id_of(value).is_some_and(|id| id.0 == rank);
                     (claim.preferred, claim.deprecated) = (is(PREFERRED), is(DEPRECATED));
                 }
                 at => {

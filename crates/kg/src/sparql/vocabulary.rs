@@ -30,14 +30,14 @@ impl Vocabulary {
             list.iter().filter(used).copied().collect()
         };
         // Far graphs are asked for Wikidata's classes by its profile only.
-        let own = if endpoint.in_process().is_some() { 2 } else { 1 };
+        let count = if endpoint.in_process().is_some() { 2 } else { 1 };
         Self {
             of_wikidata: false,
             labels: used(rdf::LABELS),
             aliases: used(rdf::ALIASES),
             descriptions: used(rdf::DESCRIPTIONS),
-            types: used(&rdf::TYPES[..own]),
-            subclasses: used(&rdf::SUBCLASSES[..own]),
+            types: used(&rdf::TYPES[..count]),
+            subclasses: used(&rdf::SUBCLASSES[..count]),
             units: used(rdf::UNITS),
             quantities: used(rdf::QUANTITIES),
             // Endpoints other than Wikidata's do not count articles.

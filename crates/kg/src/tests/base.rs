@@ -47,15 +47,15 @@ fn graph(generation: u64) -> ExtractedGraph {
 
 fn base() -> Arc<dyn Facts> {
     let toy = Toy::new(&[("reef", "Reefs", "The Far Light is kept by Anna.", &["Who keeps it?"])]);
-    let load: GraphLoader = Arc::new(|known| Ok((known != Some(1)).then(|| graph(1))));
+    let load: GraphLoader = Arc::new(|generation| Ok((generation != Some(1)).then(|| graph(1))));
     kb_facts(toy, load)
 }
 
 #[tokio::test]
 async fn what_documents_say_is_asked_as_a_graph_and_cited_by_their_chunks() {
     let base = base();
-    let found = base.find("Anna Roe", Some("person"), 5).await.unwrap();
-    assert_eq!((found[0].id.0.as_str(), found.len()), ("e2", 2));
+    let entities = base.find("Anna Roe", Some("person"), 5).await.unwrap();
+    assert_eq!((entities[0].id.0.as_str(), entities.len()), ("e2", 2));
     let facts = base.relate(&"e1".into(), "keeper").await.unwrap();
     assert!(facts.is_empty(), "a keeper is not known to be who keeps");
     let facts = base.relate(&"e1".into(), "is kept by").await.unwrap();
@@ -75,9 +75,9 @@ async fn facts_are_read_again_only_when_it_has_changed() {
     let generation = Arc::new(Mutex::new(1));
     let (now, read) = (Arc::clone(&generation), Arc::new(Mutex::new(0)));
     let counted = Arc::clone(&read);
-    let load: GraphLoader = Arc::new(move |known| {
+    let load: GraphLoader = Arc::new(move |version| {
         let now = *now.lock();
-        let new = known != Some(now);
+        let new = version != Some(now);
         *counted.lock() += usize::from(new);
         Ok(new.then(|| graph(now)))
     });
@@ -95,11 +95,11 @@ async fn facts_are_read_again_only_when_it_has_changed() {
 async fn several_graphs_are_asked_as_one() {
     let reef = Arc::new(reef());
     let both = Combined::new(vec![reef, base()]);
-    let found = both.find("Far Light", None, 9).await.unwrap();
-    assert_eq!(found.len(), 2);
-    let facts = both.relate(&found[0].id, "height").await.unwrap();
+    let entities = both.find("Far Light", None, 9).await.unwrap();
+    assert_eq!(entities.len(), 2);
+    let facts = both.relate(&entities[0].id, "height").await.unwrap();
     assert_eq!(facts.len(), 1);
-    let ids: Vec<EntityId> = found.iter().map(|entity| entity.id.clone()).collect();
+    let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id.clone()).collect();
     let kept = both.filter(&ids, "is a lighthouse").await.unwrap().unwrap();
     let kept: Vec<&EntityId> = kept.iter().map(|fact| &fact.head.id).collect();
     assert_eq!(kept, ids.iter().collect::<Vec<_>>());

@@ -11,27 +11,27 @@ fn lines(facts: &[Fact]) -> Vec<String> {
     facts.iter().map(|fact| fact.evidence.text.clone()).collect()
 }
 
-async fn found(graph: &Operators, name: &str, descriptor: Option<&str>) -> Vec<(String, f32)> {
-    let found = graph.find(name, descriptor, 9).await.unwrap();
-    found.into_iter().map(|one| (one.label, one.score)).collect()
+async fn labels(graph: &Operators, name: &str, descriptor: Option<&str>) -> Vec<(String, f32)> {
+    let labels = graph.find(name, descriptor, 9).await.unwrap();
+    labels.into_iter().map(|one| (one.label, one.score)).collect()
 }
 
 #[tokio::test]
 async fn entities_of_one_name_are_all_found_the_best_fit_first() {
     let reef = reef();
-    let both = found(&reef, "the light", None).await;
+    let both = labels(&reef, "the light", None).await;
     assert_eq!(both.len(), 2);
     assert!((both[0].1 - both[1].1).abs() < f32::EPSILON);
-    let pier = found(&reef, "The Light", Some("tower on a pier")).await;
+    let pier = labels(&reef, "The Light", Some("tower on a pier")).await;
     assert_eq!(pier[0].0, "Near Light");
     assert!(pier[0].1 > pier[1].1 + 0.1);
     // What it is tied to tells it apart as well.
-    assert_eq!(found(&reef, "The Light", Some("Cove")).await[0].0, "Far Light");
-    assert_eq!(found(&reef, "fernes licht", None).await[0].0, "Far Light");
-    assert_eq!(found(&reef, "Roe", None).await.len(), 2);
-    assert_eq!(found(&reef, "Anna Maria Roe", None).await[0].0, "Anna Roe");
-    assert_eq!(found(&reef, "Zebra", Some("striped")).await, []);
-    assert_eq!(found(&reef, "lighthouse", None).await, [("lighthouse".to_owned(), 1.0)]);
+    assert_eq!(labels(&reef, "The Light", Some("Cove")).await[0].0, "Far Light");
+    assert_eq!(labels(&reef, "fernes licht", None).await[0].0, "Far Light");
+    assert_eq!(labels(&reef, "Roe", None).await.len(), 2);
+    assert_eq!(labels(&reef, "Anna Maria Roe", None).await[0].0, "Anna Roe");
+    assert_eq!(labels(&reef, "Zebra", Some("striped")).await, []);
+    assert_eq!(labels(&reef, "lighthouse", None).await, [("lighthouse".to_owned(), 1.0)]);
 }
 
 #[tokio::test]
@@ -90,9 +90,9 @@ async fn what_the_graph_does_not_say_is_not_answered_by_something_else() {
 async fn what_ties_two_entities_is_found_either_way_round() {
     let reef = reef();
     for (a, b) in [("anna", "ben"), ("ben", "anna")] {
-        let found = reef.between(&id(a), &id(b)).await.unwrap();
-        assert_eq!(lines(&found), ["Anna Roe – child – Ben Roe"]);
-        assert_eq!(found[0].relation, "child");
+        let facts = reef.between(&id(a), &id(b)).await.unwrap();
+        assert_eq!(lines(&facts), ["Anna Roe – child – Ben Roe"]);
+        assert_eq!(facts[0].relation, "child");
     }
     assert!(reef.between(&id("anna"), &id("cove")).await.unwrap().len() == 1);
     assert!(reef.between(&id("far"), &id("ben")).await.unwrap().is_empty());

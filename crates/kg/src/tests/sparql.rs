@@ -35,14 +35,14 @@ async fn an_endpoint_answers_as_the_same_graph_in_memory_does() {
         ("Roe", None),
         ("Zebra", Some("striped")),
     ] {
-        let ids = |found: Vec<halma_core::Entity>| -> Vec<(String, String)> {
-            found.into_iter().map(|one| (one.label, one.description)).collect()
+        let ids = |entities: Vec<halma_core::Entity>| -> Vec<(String, String)> {
+            entities.into_iter().map(|one| (one.label, one.description)).collect()
         };
         let wanted = ids(here.find(name, descriptor, 9).await.unwrap());
-        let found = ids(far.find(name, descriptor, 9).await.unwrap());
+        let actual = ids(far.find(name, descriptor, 9).await.unwrap());
         // An endpoint that has the name is not searched for its words as well.
-        assert!(!found.is_empty() || wanted.is_empty(), "{name} {descriptor:?}");
-        assert_eq!(found.first(), wanted.first(), "{name} {descriptor:?}");
+        assert!(!actual.is_empty() || wanted.is_empty(), "{name} {descriptor:?}");
+        assert_eq!(actual.first(), wanted.first(), "{name} {descriptor:?}");
     }
     for (of, words) in [
         ("near", "kept by"),
@@ -75,8 +75,8 @@ async fn an_endpoint_answers_as_the_same_graph_in_memory_does() {
         "is a windmill",
     ] {
         let wanted = here.filter(&all, condition).await.unwrap().map(|facts| lines(&facts));
-        let found = far.filter(&all, condition).await.unwrap().map(|facts| lines(&facts));
-        assert_eq!(found, wanted, "{condition}");
+        let actual = far.filter(&all, condition).await.unwrap().map(|facts| lines(&facts));
+        assert_eq!(actual, wanted, "{condition}");
     }
 }
 
@@ -139,9 +139,9 @@ async fn a_retry_after_holds_for_all_queries_and_few_are_asked_at_once() {
     let began = std::time::Instant::now();
     assert!(graph.between(&id("anna"), &id("ben")).await.is_ok());
     assert!(began.elapsed() >= Duration::from_secs(1));
-    let asked = (0..24).map(|_| graph.find("Far Light", Some("tower on a pier"), 9));
-    assert!(futures::future::join_all(asked).await.iter().all(Result::is_ok));
-    assert!(double.most_at_once() <= 3, "{}", double.most_at_once());
+    let questions = (0..24).map(|_| graph.find("Far Light", Some("tower on a pier"), 9));
+    assert!(futures::future::join_all(questions).await.iter().all(Result::is_ok));
+    assert!(double.max_concurrent() <= 3, "{}", double.max_concurrent());
 }
 
 #[tokio::test]
@@ -155,9 +155,9 @@ async fn a_query_is_asked_once_a_day_and_says_who_asks() {
         lines(&graph.relate(&id("far"), "height").await.unwrap())
     };
     let first = ask().await;
-    let asked = double.queries().len();
-    assert!(asked > 0 && first == ["Far Light – height – 31.5 m"]);
-    assert_eq!((ask().await, double.queries().len()), (first, asked));
+    let count = double.queries().len();
+    assert!(count > 0 && first == ["Far Light – height – 31.5 m"]);
+    assert_eq!((ask().await, double.queries().len()), (first, count));
     assert!(double.agent().starts_with("halma/") && double.agent().contains("mail@a.example"));
     let odd = KgAccess { contact: "a\nb".into(), ..KgAccess::default() };
     assert_eq!(over_http(&settings, &odd).err().unwrap().key, "contact");

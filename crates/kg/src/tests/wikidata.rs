@@ -101,14 +101,17 @@ fn lines(facts: &[Fact]) -> Vec<String> {
 #[tokio::test]
 async fn of_namesakes_the_known_ones_come_first() {
     let (_double, graph) = graph();
-    let found = graph.find("far light", None, 9).await.unwrap();
-    let ids: Vec<&EntityId> = found.iter().map(|entity| &entity.id).collect();
+    let entities = graph.find("far light", None, 9).await.unwrap();
+    let ids: Vec<&EntityId> = entities.iter().map(|entity| &entity.id).collect();
     // A page of disambiguation is not a thing; 71 comes before 1018504.
     assert_eq!(ids, [&item("Q70"), &item("Q76"), &item("Q71"), &item("Q1018504")]);
     // Two of about the same fame are equally likely.
-    assert!((found[0].score - found[1].score).abs() < 1e-6 && found[2].score < found[1].score);
+    assert!(
+        (entities[0].score - entities[1].score).abs() < 1e-6
+            && entities[2].score < entities[1].score
+    );
     assert_eq!(
-        (found[0].label.as_str(), found[0].types.as_slice()),
+        (entities[0].label.as_str(), entities[0].types.as_slice()),
         ("Far Light", &["lighthouse".to_owned()][..])
     );
     let novel = graph.find("far light", Some("novel"), 1).await.unwrap();
@@ -131,8 +134,8 @@ async fn values_have_their_precision_and_unit() {
         // A year is not known closely enough.
         ("founded before June 1886", 0),
     ] {
-        let found = graph.filter(&both, condition).await.unwrap();
-        assert_eq!(found.unwrap().len(), kept, "{condition}");
+        let facts = graph.filter(&both, condition).await.unwrap();
+        assert_eq!(facts.unwrap().len(), kept, "{condition}");
     }
     let old = graph.filter(&[item("Q74")], "born before 40 BC").await.unwrap();
     assert_eq!(old.unwrap().len(), 1);

@@ -52,9 +52,9 @@ fn call(text: &str) -> (String, Vec<String>) {
 }
 
 /// Those whose score is the best.
-fn best(found: Vec<Entity>) -> Vec<Entity> {
-    let top = found.first().map_or(0.0, |first| first.score);
-    found.into_iter().filter(|entity| (entity.score - top).abs() < 1e-6).collect()
+fn best(entities: Vec<Entity>) -> Vec<Entity> {
+    let top = entities.first().map_or(0.0, |first| first.score);
+    entities.into_iter().filter(|entity| (entity.score - top).abs() < 1e-6).collect()
 }
 
 async fn entities(
@@ -82,8 +82,8 @@ async fn step(
     match operator.as_str() {
         "Search" => {
             let descriptor = arguments.get(1).map(String::as_str);
-            let found = graph.find(&arguments[0], descriptor, 9).await.unwrap();
-            answers.extend(best(found).into_iter().map(Answer::Entity));
+            let entities = graph.find(&arguments[0], descriptor, 9).await.unwrap();
+            answers.extend(best(entities).into_iter().map(Answer::Entity));
         }
         "Relate" => {
             for entity in entities(graph, &arguments[0], done).await {
@@ -112,7 +112,7 @@ async fn step(
 async fn the_graph_alone_answers_its_questions_exactly() {
     let graph = graph();
     let questions = std::fs::read_to_string(world().join("graph_questions.jsonl")).unwrap();
-    let mut asked = 0;
+    let mut count = 0;
     let mut wrong = vec![];
     for line in questions.lines() {
         let question: Value = serde_json::from_str(line).unwrap();
@@ -127,10 +127,10 @@ async fn the_graph_alone_answers_its_questions_exactly() {
         let answers: BTreeSet<String> = last.iter().map(Answer::text).collect();
         let wanted = question["answers"].as_array().unwrap().iter();
         let wanted: BTreeSet<String> = wanted.map(|a| a.as_str().unwrap().to_owned()).collect();
-        asked += 1;
+        count += 1;
         if answers != wanted {
             wrong.push(format!("{}: {answers:?} for {wanted:?}", question["id"]));
         }
     }
-    assert!(asked >= 20 && wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count >= 20 && wrong.is_empty(), "{}", wrong.join("\n"));
 }

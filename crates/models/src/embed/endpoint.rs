@@ -8,7 +8,7 @@ use halma_core::{ConfigError, EmbedRole, Embedder, LlmError, Vector};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
-use super::fitting::{Bisection, MostTexts, TooMuch, first_half};
+use super::fitting::{Bisection, TextLimit, TooMuch, first_half};
 use super::numbers::Numbers;
 use halma_net::Endpoint;
 use halma_net::address::show;
@@ -29,7 +29,7 @@ pub struct EndpointEmbedder {
     http: Http,
     url: Url,
     plain: AtomicBool,
-    most: MostTexts,
+    limit: TextLimit,
     /// Whether it was said that texts are cut.
     cuts: AtomicBool,
 }
@@ -64,7 +64,7 @@ impl EndpointEmbedder {
         let http = Http::new(&endpoint)?;
         let url = http.address("/embeddings");
         let (plain, cuts) = (AtomicBool::new(false), AtomicBool::new(false));
-        Ok(Self { model: endpoint.model, http, url, plain, most: MostTexts::new(BATCH), cuts })
+        Ok(Self { model: endpoint.model, http, url, plain, limit: TextLimit::new(BATCH), cuts })
     }
 
     /// The vectors of texts, by requests that the server takes.
@@ -74,8 +74,8 @@ impl EndpointEmbedder {
         let mut search = Bisection::default();
         while vectors.len() < texts.len() {
             let first = vectors.len();
-            let most = self.most.now().min(search.next(first).unwrap_or(BATCH));
-            let batch = &texts[first..texts.len().min(first + most)];
+            let limit = self.limit.now().min(search.next(first).unwrap_or(BATCH));
+            let batch = &texts[first..texts.len().min(first + limit)];
             let failed = match self.batch(batch).await {
                 Ok(more) => {
                     vectors.extend(more);
@@ -85,7 +85,7 @@ impl EndpointEmbedder {
             };
             match TooMuch::of(&failed) {
                 Some(TooMuch::Texts) if batch.len() > 1 => {
-                    self.most.refused(batch.len(), &self.model);
+                    self.limit.refused(batch.len(), &self.model);
                 }
                 Some(TooMuch::Tokens) if batch.len() > 1 => search.is_in(first, batch.len()),
                 Some(_) => {

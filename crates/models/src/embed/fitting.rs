@@ -60,11 +60,11 @@ impl TooMuch {
 
 /// How many texts a server takes at once, as far as it is known.
 #[derive(Debug)]
-pub(super) struct MostTexts(AtomicUsize);
+pub(super) struct TextLimit(AtomicUsize);
 
-impl MostTexts {
-    pub(super) fn new(most: usize) -> Self {
-        Self(AtomicUsize::new(most))
+impl TextLimit {
+    pub(super) fn new(texts: usize) -> Self {
+        Self(AtomicUsize::new(texts))
     }
 
     pub(super) fn now(&self) -> usize {
@@ -73,9 +73,9 @@ impl MostTexts {
 
     /// So many were refused: from now on it is the next smaller power of two.
     pub(super) fn refused(&self, texts: usize, model: &str) {
-        let most = (texts.next_power_of_two() / 2).max(1);
-        if self.0.fetch_min(most, Ordering::Relaxed) > most {
-            tracing::info!(model, most, "the embedder takes fewer texts at once");
+        let limit = (texts.next_power_of_two() / 2).max(1);
+        if self.0.fetch_min(limit, Ordering::Relaxed) > limit {
+            tracing::info!(model, limit, "the embedder takes fewer texts at once");
         }
     }
 }

@@ -244,18 +244,18 @@ fn a_full_cache_destroys_the_oldest_replies_and_no_others() {
     let entries = u32::try_from(cache.entries().unwrap()).unwrap();
     assert!((2_000..6_000).contains(&entries), "{entries}");
     // The newest are there, whether or not the cache was opened again since, and only those.
-    let held = |cache: &Cache| (0..12_000).filter(|n| cache.get(&key(*n)).is_some()).collect();
+    let cached = |cache: &Cache| (0..12_000).filter(|n| cache.get(&key(*n)).is_some()).collect();
     let newest: Vec<u32> = (12_000 - entries..12_000).collect();
-    let found: Vec<u32> = held(&cache);
-    assert_eq!(found, newest);
+    let remaining: Vec<u32> = cached(&cache);
+    assert_eq!(remaining, newest);
     let file = fs::metadata(dir.join("replies.db")).unwrap().len();
     // Pages that were freed are used by the next replies.
     assert!(file < LIMIT / 2 * 3, "{file} bytes");
     assert_eq!(count(&dir, "reply 7 xxx"), 0, "what was removed cannot be read in the file");
     drop(cache);
     let cache = Cache::open_limited(&dir, LIMIT).unwrap();
-    let found: Vec<u32> = held(&cache);
-    assert_eq!(found, newest);
+    let remaining: Vec<u32> = cached(&cache);
+    assert_eq!(remaining, newest);
     assert_eq!(cache.forget(&names(&["a"])).unwrap(), u64::from(entries));
     put_sized(&cache, 0..2_000);
     assert_eq!(cache.entries().unwrap(), 2_000, "what was forgotten counts no more");

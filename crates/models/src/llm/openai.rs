@@ -78,9 +78,9 @@ impl ServerReply {
 }
 
 /// Leaves one character beyond a number of bytes.
-fn cut(text: &mut String, most: usize) {
-    if text.len() > most {
-        text.truncate(text.ceil_char_boundary(most + 1));
+fn cut(text: &mut String, limit: usize) {
+    if text.len() > limit {
+        text.truncate(text.ceil_char_boundary(limit + 1));
     }
 }
 
@@ -188,8 +188,9 @@ impl OpenAi {
             "required": ["ok"],
             "additionalProperties": false,
         }));
-        let most = PING_JSON_TOKENS + self.endpoint.thinking_tokens;
-        let request = small_request("Reply with this JSON: {\"ok\": true}", most, Some(schema));
+        let max_tokens = PING_JSON_TOKENS + self.endpoint.thinking_tokens;
+        let request =
+            small_request("Reply with this JSON: {\"ok\": true}", max_tokens, Some(schema));
         self.ask(&request).await?;
         Ok(Ping { took, json: self.learning.now().json_format() })
     }

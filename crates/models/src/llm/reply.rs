@@ -108,7 +108,7 @@ fn without_lone_surrogates(json: &[u8]) -> Option<Vec<u8>> {
         let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     };
-    let (mut repaired, mut at, mut found) = (Vec::with_capacity(json.len()), 0, false);
+    let (mut repaired, mut at, mut has_lone) = (Vec::with_capacity(json.len()), 0, false);
     while at < json.len() {
         let is_pair = |at| matches!(unit(at + 6), Some(0xDC00..=0xDFFF));
         let (length, is_lone) = match (json[at], unit(at)) {
@@ -119,10 +119,10 @@ fn without_lone_surrogates(json: &[u8]) -> Option<Vec<u8>> {
         };
         let end = (at + length).min(json.len());
         repaired.extend_from_slice(if is_lone { b"\\ufffd" } else { &json[at..end] });
-        found |= is_lone;
+        has_lone |= is_lone;
         at = end;
     }
-    found.then_some(repaired)
+    has_lone.then_some(repaired)
 }
 
 #[derive(Deserialize)]
@@ -140,12 +140,12 @@ pub(crate) fn pairs(tokens: Vec<TokenLogprob>) -> Vec<(String, f32)> {
     let mut pairs = Vec::with_capacity(tokens.len());
     let mut open: Option<(Vec<u8>, String, f32)> = None;
     for TokenLogprob { token, logprob, bytes } in tokens {
-        let own = bytes.unwrap_or_else(|| token.clone().into_bytes());
+        let piece = bytes.unwrap_or_else(|| token.clone().into_bytes());
         let (bytes, text_of_tokens, sum) = match open.take() {
             Some((before, text_of_tokens, sum)) => {
-                ([before, own].concat(), text_of_tokens + &token, sum + logprob)
+                ([before, piece].concat(), text_of_tokens + &token, sum + logprob)
             }
-            None => (own, token, logprob),
+            None => (piece, token, logprob),
         };
         match String::from_utf8(bytes) {
             Ok(text) => pairs.push((text, sum)),

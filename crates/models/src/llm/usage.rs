@@ -15,7 +15,7 @@ pub(crate) struct WireUsage {
 }
 
 /// More tokens than any call has: a larger count is an error of the server.
-const MOST_TOKENS: u64 = 1_000_000_000;
+const MAX_TOKENS: u64 = 1_000_000_000;
 
 impl WireUsage {
     /// Reads counts in whatever form they come. A reply is not lost for a count that is none. What a
@@ -45,7 +45,7 @@ fn token_count(value: &Value) -> Option<u64> {
         Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?))?,
         _ => return None,
     };
-    (count <= MOST_TOKENS).then_some(count)
+    (count <= MAX_TOKENS).then_some(count)
 }
 
 #[expect(
@@ -55,7 +55,7 @@ fn token_count(value: &Value) -> Option<u64> {
     reason = "only whole numbers from 0 to MOST_TOKENS are converted"
 )]
 fn whole(number: f64) -> Option<u64> {
-    let fits = number.fract() == 0.0 && (0.0..=MOST_TOKENS as f64).contains(&number);
+    let fits = number.fract() == 0.0 && (0.0..=MAX_TOKENS as f64).contains(&number);
     fits.then_some(number as u64)
 }
 

@@ -8,7 +8,7 @@ use super::OnnxError;
 
 /// The most tokens that a text is read by, whatever the model could take: what nearly all of them
 /// were trained with.
-const MOST_TOKENS: usize = 512;
+const MAX_TOKENS: usize = 512;
 
 /// The files of a model's folder.
 pub(crate) struct Files {
@@ -43,15 +43,15 @@ impl Files {
             let places = [path.join("model.onnx"), path.join("onnx/model.onnx")];
             places.into_iter().find(|place| place.is_file()).ok_or(absent("model.onnx"))?
         };
-        let own = graph.parent().unwrap_or(Path::new("."));
+        let graph_folder = graph.parent().unwrap_or(Path::new("."));
         // Exporters put the graph into a folder of its own, below that of the tokenizer.
-        let above = own.parent().filter(|_| own.ends_with("onnx"));
-        let folders: Vec<&Path> = std::iter::once(own).chain(above).collect();
+        let above = graph_folder.parent().filter(|_| graph_folder.ends_with("onnx"));
+        let folders: Vec<&Path> = std::iter::once(graph_folder).chain(above).collect();
         let find = |name: &str| {
             folders.iter().map(|folder| folder.join(name)).find(|place| place.is_file())
         };
         let tokenizer = find("tokenizer.json").ok_or(absent("tokenizer.json"))?;
-        let folder = tokenizer.parent().unwrap_or(own);
+        let folder = tokenizer.parent().unwrap_or(graph_folder);
         let name = folder.canonicalize().ok();
         let name = name.as_deref().and_then(Path::file_name);
         let name = name.map_or_else(|| "model".into(), |name| name.to_string_lossy().into_owned());
@@ -74,14 +74,14 @@ impl Files {
     }
 
     /// How many tokens a text may have, the special ones included.
-    pub(crate) fn most_tokens(&self) -> usize {
-        let positions = self.settings.max_position_embeddings.unwrap_or(MOST_TOKENS);
+    pub(crate) fn max_tokens(&self) -> usize {
+        let positions = self.settings.max_position_embeddings.unwrap_or(MAX_TOKENS);
         // Models of this family count positions from after the padding token.
         let first = match self.settings.pad_token_id {
             Some(pad) if self.settings.model_type.contains("roberta") => pad as usize + 1,
             _ => 0,
         };
-        positions.saturating_sub(first).min(MOST_TOKENS)
+        positions.saturating_sub(first).min(MAX_TOKENS)
     }
 
     pub(crate) fn pad(&self) -> u32 {

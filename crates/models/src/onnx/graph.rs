@@ -39,8 +39,8 @@ impl Graph {
             if ![Some(ids), mask, types].contains(&Some(*other)) {
                 let info = model.node_info(*other);
                 let name = info.as_ref().and_then(rten::NodeInfo::name).unwrap_or("without a name");
-                let known = "`input_ids`, `attention_mask` and `token_type_ids` are given";
-                return Err(wrong(&format!("it wants the input `{name}`; only {known}")));
+                let given = "`input_ids`, `attention_mask` and `token_type_ids` are given";
+                return Err(wrong(&format!("it wants the input `{name}`; only {given}")));
             }
         }
         let named = model.find_node("logits").filter(|id| model.output_ids().contains(id));

@@ -70,13 +70,13 @@ impl InferencePool {
         count: usize,
         run: impl Fn(&[usize], &Arc<ThreadPool>) -> Result<Vec<T>, String> + Sync,
     ) -> Result<Vec<T>, String> {
-        let found = if let [one] = runs {
+        let by_run = if let [one] = runs {
             vec![(0, run(one, &self.together)?)]
         } else {
             self.run_concurrently(runs, run)?
         };
         let mut placed: Vec<(usize, T)> = Vec::with_capacity(count);
-        for (at, results) in found {
+        for (at, results) in by_run {
             placed.extend(runs[at].iter().copied().zip(results));
         }
         if placed.len() != count {
@@ -94,22 +94,22 @@ impl InferencePool {
     ) -> Result<Vec<(usize, Vec<T>)>, String> {
         let next = AtomicUsize::new(0);
         let work = |pool: &Arc<ThreadPool>| {
-            let mut found = vec![];
+            let mut results = vec![];
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(texts) = runs.get(at) else { return Ok(found) };
-                found.push((at, run(texts, pool)?));
+                let Some(texts) = runs.get(at) else { return Ok(results) };
+                results.push((at, run(texts, pool)?));
             }
         };
         let work = &work;
         std::thread::scope(|scope| {
             let threads: Vec<_> =
                 self.single.iter().map(|pool| scope.spawn(move || work(pool))).collect();
-            let found: Result<Vec<_>, String> = threads
+            let results: Result<Vec<_>, String> = threads
                 .into_iter()
                 .map(|thread| thread.join().map_err(|_| "a thread panicked".to_owned())?)
                 .collect();
-            Ok(found?.into_iter().flatten().collect())
+            Ok(results?.into_iter().flatten().collect())
         })
     }
 }

@@ -32,22 +32,22 @@ pub(crate) struct Tokens {
     cutting: Tokenizer,
     whole: Tokenizer,
     /// The special ones included.
-    most: usize,
+    max_tokens: usize,
 }
 
 impl Tokens {
     pub(crate) fn open(files: &Files) -> Result<Self, OnnxError> {
         let wrong = |e: tokenizers::Error| OnnxError::tokenizer(&files.tokenizer, &e);
-        let most = files.most_tokens();
-        if most < 8 {
-            return Err(files.wrong(format!("the model takes {most} tokens")));
+        let max_tokens = files.max_tokens();
+        if max_tokens < 8 {
+            return Err(files.wrong(format!("the model takes {max_tokens} tokens")));
         }
         let mut whole = Tokenizer::from_file(&files.tokenizer).map_err(wrong)?;
         whole.with_padding(None).with_truncation(None).map_err(wrong)?;
         let mut cutting = whole.clone();
-        let params = TruncationParams { max_length: most, ..TruncationParams::default() };
+        let params = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
         cutting.with_truncation(Some(params)).map_err(wrong)?;
-        Ok(Self { cutting, whole, most })
+        Ok(Self { cutting, whole, max_tokens })
     }
 
     /// Both texts in one row; the longer one is cut where they do not fit.
@@ -65,7 +65,7 @@ impl Tokens {
         let all = special.len();
         let after = special[before..].iter().rev().take_while(|special| **special == 1).count();
         let content = before..all - after;
-        let room = self.most.saturating_sub(before + after).max(1);
+        let room = self.max_tokens.saturating_sub(before + after).max(1);
         let shared = SHARED.min(room / 4);
         let mut windows = vec![];
         let mut start = content.start;

@@ -34,24 +34,25 @@ impl Reranker for Cosine {
             return Ok(vec![]);
         }
         let query = [query];
-        let asked = self.embedder.embed(&query, EmbedRole::Query);
-        let (asked, held) = try_join(asked, self.embedder.embed(texts, EmbedRole::Passage)).await?;
+        let query = self.embedder.embed(&query, EmbedRole::Query);
+        let (query, vectors) =
+            try_join(query, self.embedder.embed(texts, EmbedRole::Passage)).await?;
         let wrong = |what: String| LlmError::refused(format!("`{}` {what}", self.name));
-        let [asked] = asked.as_slice() else {
-            return Err(wrong(format!("got {} vectors for one query", asked.len())));
+        let [query] = query.as_slice() else {
+            return Err(wrong(format!("got {} vectors for one query", query.len())));
         };
-        if held.len() != texts.len() {
-            return Err(wrong(format!("got {} vectors for {} texts", held.len(), texts.len())));
+        if vectors.len() != texts.len() {
+            return Err(wrong(format!("got {} vectors for {} texts", vectors.len(), texts.len())));
         }
         let score = |vector: &Vec<f32>| {
-            if vector.len() != asked.len() {
+            if vector.len() != query.len() {
                 return Err(wrong("got vectors of different lengths".into()));
             }
-            let cosine: f32 = vector.iter().zip(asked).map(|(a, b)| a * b).sum();
+            let cosine: f32 = vector.iter().zip(query).map(|(a, b)| a * b).sum();
             // Rounding may put it a little above one.
             Ok(cosine.clamp(0.0, 1.0))
         };
-        held.iter().map(score).collect()
+        vectors.iter().map(score).collect()
     }
 }
 

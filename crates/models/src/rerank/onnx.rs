@@ -83,7 +83,7 @@ fn head(classes: usize, labels: &[String], wanted: Option<&str>) -> Result<Head,
         let label = label.to_lowercase();
         label.contains("entail") && !label.contains("not") && !label.contains("non")
     };
-    let found = match wanted {
+    let class = match wanted {
         Some(wanted) => labels
             .iter()
             .position(|label| label.eq_ignore_ascii_case(wanted))
@@ -94,10 +94,10 @@ fn head(classes: usize, labels: &[String], wanted: Option<&str>) -> Result<Head,
             // By custom the second of two says yes.
             .or((classes == 2).then_some(1)),
     };
-    let at = found.filter(|at| *at < classes).ok_or_else(|| {
-        let known = labels.join("`, `");
+    let at = class.filter(|at| *at < classes).ok_or_else(|| {
+        let names = labels.join("`, `");
         let which = wanted.map_or("that entails".into(), |wanted| format!("`{wanted}`"));
-        format!("none of its {classes} classes is the one {which} (`{known}`); set `label`")
+        format!("none of its {classes} classes is the one {which} (`{names}`); set `label`")
     })?;
     Ok(Head::Class { at, entails: labels.get(at).is_some_and(|label| entailing(label)) })
 }
@@ -123,9 +123,9 @@ fn score(logits: &[f32], head: Head) -> Result<f32, String> {
     let score = match (head, logits) {
         (Head::One, [logit]) => sigmoid(*logit),
         (Head::Class { at, .. }, logits) if at < logits.len() => {
-            let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let sum: f32 = logits.iter().map(|logit| (logit - most).exp()).sum();
-            (logits[at] - most).exp() / sum
+            let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let sum: f32 = logits.iter().map(|logit| (logit - max).exp()).sum();
+            (logits[at] - max).exp() / sum
         }
         _ => return Err(format!("the graph gave {} outputs for a pair", logits.len())),
     };

@@ -12,9 +12,9 @@ fn open(name: &str, label: Option<&str>) -> Result<CrossEncoder, OnnxError> {
     CrossEncoder::open(&fixture(name), label, Some(2))
 }
 
-fn close(found: &[f32], expected: &[f32]) -> bool {
-    found.len() == expected.len()
-        && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5)
+fn close(actual: &[f32], expected: &[f32]) -> bool {
+    actual.len() == expected.len()
+        && actual.iter().zip(expected).all(|(actual, expected)| (actual - expected).abs() < 1e-5)
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ impl Class {
 /// Halma's word for a kind; one that is not known is taken in lower case.
 fn kind_of(label: &str) -> String {
     let lower = label.to_lowercase();
-    let known = match lower.as_str() {
+    let kind = match lower.as_str() {
         "per" | "pers" | "person" | "people" => "person",
         "loc" | "location" | "place" | "gpe" | "fac" | "facility" => "place",
         "org" | "organization" | "organisation" | "corporation" | "company" | "group" => {
@@ -59,7 +59,7 @@ fn kind_of(label: &str) -> String {
         "misc" | "miscellaneous" | "name" | "other" => "name",
         other => other,
     };
-    known.to_owned()
+    kind.to_owned()
 }
 
 /// A word of a text with its class and how sure the model is of it.
@@ -154,8 +154,8 @@ mod tests {
     fn an_entity_is_as_sure_as_its_words_are_on_average() {
         let classes = ["B-PER", "I-PER"].map(Class::named);
         let word = |at: usize, score| TokenWord { place: at..at + 1, class: at, score };
-        let found = runs(&[word(0, 0.5), word(1, 1.0)], &classes);
-        assert_eq!(found, [TokenRun { place: 0..2, kind: "person", score: 0.75 }]);
+        let runs = runs(&[word(0, 0.5), word(1, 1.0)], &classes);
+        assert_eq!(runs, [TokenRun { place: 0..2, kind: "person", score: 0.75 }]);
     }
 
     proptest! {
@@ -166,11 +166,11 @@ mod tests {
             let classes: Vec<Class> = names.iter().map(|name| Class::named(name)).collect();
             let word = |at: usize| TokenWord { place: at..at + 1, class: at, score: 1.0 };
             let words: Vec<TokenWord> = (0..classes.len()).map(word).collect();
-            let found = runs(&words, &classes);
-            prop_assert!(found.windows(2).all(|pair| pair[0].place.end <= pair[1].place.start));
-            let held: usize = found.iter().map(|run| run.place.len()).sum();
+            let runs = runs(&words, &classes);
+            prop_assert!(runs.windows(2).all(|pair| pair[0].place.end <= pair[1].place.start));
+            let words_in_runs: usize = runs.iter().map(|run| run.place.len()).sum();
             let outside = classes.iter().filter(|class| class.is_outside()).count();
-            prop_assert!(held == classes.len() - outside);
+            prop_assert!(words_in_runs == classes.len() - outside);
         }
     }
 }

@@ -107,7 +107,7 @@ impl Inner {
     fn table<'l>(&self, logits: &'l Logits) -> Result<std::slice::Chunks<'l, f32>, String> {
         let (shape, classes) = (&logits.shape, self.classes.len());
         match shape[..] {
-            [_, tokens, found] if found == classes && tokens > 0 => {
+            [_, tokens, columns] if columns == classes && tokens > 0 => {
                 Ok(logits.values.chunks(tokens * classes))
             }
             _ => Err(format!(
@@ -138,7 +138,7 @@ fn pieces_of(window: &Window, table: &[f32], text: &[char], classes: usize) -> V
             {
                 word.place.end = place.end;
                 word.pieces += 1;
-                word.likelihoods.iter_mut().zip(likelihoods).for_each(|(sum, own)| *sum += own);
+                word.likelihoods.iter_mut().zip(likelihoods).for_each(|(sum, share)| *sum += share);
             }
             _ => {
                 words.push(WordPieces { place, likelihoods, pieces: 1, margin: at.min(last - at) });
@@ -157,8 +157,8 @@ fn trimmed(place: &Range<usize>, text: &[char]) -> Range<usize> {
 }
 
 fn softmax(logits: &[f32]) -> Vec<f32> {
-    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let shares: Vec<f32> = logits.iter().map(|logit| (logit - most).exp()).collect();
+    let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let shares: Vec<f32> = logits.iter().map(|logit| (logit - max).exp()).collect();
     let sum: f32 = shares.iter().sum();
     shares.into_iter().map(|share| share / sum).collect()
 }

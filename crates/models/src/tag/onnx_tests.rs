@@ -7,8 +7,8 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures")).join(name)
 }
 
-fn mentions(found: &[Mention]) -> Vec<(&str, &str, usize, usize)> {
-    found.iter().map(|m| (m.text.as_str(), m.kind.as_str(), m.span.start, m.span.end)).collect()
+fn mentions(mentions: &[Mention]) -> Vec<(&str, &str, usize, usize)> {
+    mentions.iter().map(|m| (m.text.as_str(), m.kind.as_str(), m.span.start, m.span.end)).collect()
 }
 
 #[tokio::test]
@@ -16,9 +16,9 @@ async fn pieces_become_words_and_words_entities() {
     let model = TokenClassifier::open(&fixture("token_classifier"), Some(2)).unwrap();
     assert_eq!(model.name(), "token_classifier");
     let text = "é Ada Lovelace wrote to the Royal  Society, Oslo, in May 1843. Ada Ada";
-    let found = model.entities(text).await.unwrap();
+    let entities = model.entities(text).await.unwrap();
     assert_eq!(
-        mentions(&found),
+        mentions(&entities),
         [
             ("Ada Lovelace", "person", 2, 14),
             ("Royal  Society", "organisation", 28, 42),
@@ -29,7 +29,7 @@ async fn pieces_become_words_and_words_entities() {
         ]
     );
     // Of the three pieces of `Lovelace` one is unsure, which `Ada` is not.
-    assert!(found[0].score < found[2].score && found[0].score > 0.7, "{found:?}");
+    assert!(entities[0].score < entities[2].score && entities[0].score > 0.7, "{entities:?}");
     assert!(model.entities(" \n").await.unwrap().is_empty());
 }
 
@@ -38,10 +38,10 @@ async fn a_long_text_is_read_to_its_end_and_nothing_is_found_twice() {
     let model = TokenClassifier::open(&fixture("token_classifier"), Some(2)).unwrap();
     // Every 4 tokens an entity of two words, at all places of the windows of 24.
     let text = "Ada Lovelace wrote , ".repeat(40);
-    let found = model.entities(&text).await.unwrap();
-    assert_eq!(found.len(), 40);
-    assert!(found.iter().all(|mention| mention.text == "Ada Lovelace"), "{found:?}");
-    let starts: Vec<usize> = found.iter().map(|mention| mention.span.start).collect();
+    let entities = model.entities(&text).await.unwrap();
+    assert_eq!(entities.len(), 40);
+    assert!(entities.iter().all(|mention| mention.text == "Ada Lovelace"), "{entities:?}");
+    let starts: Vec<usize> = entities.iter().map(|mention| mention.span.start).collect();
     assert_eq!(starts, (0..40).map(|n| n * 21).collect::<Vec<_>>());
 }
 

@@ -80,12 +80,12 @@ proptest! {
     #[test]
     fn spans_are_those_of_the_text_and_in_order(text in "[A-Za-zÉé0-9 .,'\"“”$%\\n-]{0,80}") {
         let characters: Vec<char> = text.chars().collect();
-        let found = tagged(&text);
-        for mention in &found {
+        let tags = tagged(&text);
+        for mention in &tags {
             let there: String = characters[mention.span.start..mention.span.end].iter().collect();
             prop_assert_eq!(&there, &mention.text);
             prop_assert!(!there.is_empty() && (0.0..=1.0).contains(&mention.score));
         }
-        prop_assert!(found.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start));
+        prop_assert!(tags.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start));
     }
 }

@@ -260,8 +260,8 @@ async fn a_ping_tells_life_from_death() {
     let right = Endpoint { key: Some("right".into()), ..bare(&double) };
     assert!(ping(right.clone()).await.unwrap().took < Duration::from_secs(30));
     let request = double.requests().remove(0);
-    let asked = (request.path.as_str(), &request.body["max_tokens"]);
-    assert_eq!(asked, ("/v1/chat/completions", &json!(16)));
+    let sent = (request.path.as_str(), &request.body["max_tokens"]);
+    assert_eq!(sent, ("/v1/chat/completions", &json!(16)));
     let wrong = ping(Endpoint { key: Some("wrong".into()), ..bare(&double) }).await;
     assert!(matches!(wrong, Err(LlmError::Refused { .. })), "{wrong:?}");
     double.fail([Failure::Html]);

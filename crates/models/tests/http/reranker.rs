@@ -67,8 +67,8 @@ async fn logits_are_brought_between_0_and_1_in_their_order() {
         let item = |index: usize| json!({"index": index, "relevance_score": scores[index]});
         Failure::Status(200, json!({"results": [item(0), item(1)]}).to_string())
     };
-    let close = |found: &[f32], expected: [f32; 2]| {
-        found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5)
+    let close = |actual: &[f32], expected: [f32; 2]| {
+        actual.iter().zip(expected).all(|(actual, expected)| (actual - expected).abs() < 1e-5)
     };
     // What only rounding puts outside is not a logit; what is said to be a logit is one anywhere.
     let sigmoid = |x: f32| 1.0 / (1.0 + (-x).exp());

@@ -38,7 +38,7 @@ pub struct Bounds {
     /// For one exchange from its first byte to its last, redirects included.
     pub timeout: Duration,
     /// Bytes of a body as it came and as it was unpacked, at most.
-    pub most: usize,
+    pub max_bytes: usize,
 }
 
 /// What a client calls itself: `contact` is who asks, an address or a page, and may be empty.
@@ -117,8 +117,8 @@ pub enum FetchError {
     Late { url: String, timeout: Duration },
     #[error("`{url}` broke the connection: {reason}")]
     Broken { url: String, reason: String },
-    #[error("`{url}` sends more than {most} bytes")]
-    TooLarge { url: String, most: usize },
+    #[error("`{url}` sends more than {limit} bytes")]
+    TooLarge { url: String, limit: usize },
     #[error("`{url}` sends its reply packed as {encoding}, which cannot be read: {reason}")]
     Packed { url: String, encoding: String, reason: String },
 }
@@ -218,7 +218,7 @@ impl GuardedClient {
         let sent = sent.body(request.body.clone()).send().await;
         let response = sent.map_err(|e| self.describe(e, url))?;
         let (status, headers) = (response.status(), response.headers().clone());
-        let bytes = body::read(response, self.bounds.most, url).await?;
+        let bytes = body::read(response, self.bounds.max_bytes, url).await?;
         Ok(Reply { url: url.clone(), status, headers, bytes })
     }
 

@@ -11,31 +11,31 @@ use super::*;
 /// Names of hosts as the tests want them resolved; requested names are recorded.
 #[derive(Default)]
 pub(super) struct Names {
-    known: HashMap<&'static str, Vec<IpAddr>>,
-    pub(super) asked: Mutex<Vec<String>>,
+    hosts: HashMap<&'static str, Vec<IpAddr>>,
+    pub(super) lookups: Mutex<Vec<String>>,
 }
 
 impl Names {
-    pub(super) fn new(known: &[(&'static str, &[&str])]) -> Arc<Self> {
+    pub(super) fn new(hosts: &[(&'static str, &[&str])]) -> Arc<Self> {
         let addresses = |list: &[&str]| list.iter().map(|a| a.parse().unwrap()).collect();
-        let known = known.iter().map(|(name, list)| (*name, addresses(list))).collect();
-        Arc::new(Self { known, asked: Mutex::default() })
+        let hosts = hosts.iter().map(|(name, list)| (*name, addresses(list))).collect();
+        Arc::new(Self { hosts, lookups: Mutex::default() })
     }
 }
 
 #[async_trait]
 impl Lookup for Names {
     async fn lookup(&self, host: &str) -> std::io::Result<Vec<IpAddr>> {
-        self.asked.lock().push(host.to_owned());
-        self.known.get(host).cloned().ok_or_else(|| std::io::Error::other("no such host"))
+        self.lookups.lock().push(host.to_owned());
+        self.hosts.get(host).cloned().ok_or_else(|| std::io::Error::other("no such host"))
     }
 }
 
-const MOST: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 fn bounds(named: &[&str]) -> Bounds {
     let named = named.iter().map(|&host| host.to_owned()).collect();
-    Bounds { named, timeout: Duration::from_secs(5), most: MOST }
+    Bounds { named, timeout: Duration::from_secs(5), max_bytes: MAX_BYTES }
 }
 
 /// `page.test` may be reached, `other.test` may as well; the rest is what attackers register.
@@ -149,7 +149,7 @@ async fn a_host_that_is_named_is_reached_wherever_it_is() {
         assert_eq!(reply.kind(), "text/plain");
     }
     // Each is resolved once: the address that was looked at is the one that is connected to.
-    assert_eq!(names.asked.lock().len(), 3);
+    assert_eq!(names.lookups.lock().len(), 3);
     let lookup: Arc<dyn Lookup> = Arc::<Names>::clone(&names);
     let literal = GuardedClient::resolving(bounds(&["127.0.0.1", "[::1]"]), lookup).unwrap();
     assert!(get(&literal, &format!("{}/a", double.url()), Follow::No).await.is_ok());
@@ -205,12 +205,12 @@ async fn redirects_are_followed_as_far_as_they_are_meant_to_be() {
 #[tokio::test]
 async fn a_body_is_read_no_further_than_its_bounds() {
     let double = WebDouble::start();
-    double.page("/large", "text/plain", "x".repeat(MOST + 1));
-    double.page("/whole", "text/plain", "x".repeat(MOST));
+    double.page("/large", "text/plain", "x".repeat(MAX_BYTES + 1));
+    double.page("/whole", "text/plain", "x".repeat(MAX_BYTES));
     let names = names();
     let outside = outside(&names);
     let at = |path: &str| format!("http://page.test:{}{path}", double.port());
-    assert_eq!(get(&outside, &at("/whole"), Follow::No).await.unwrap().bytes.len(), MOST);
+    assert_eq!(get(&outside, &at("/whole"), Follow::No).await.unwrap().bytes.len(), MAX_BYTES);
     // The second comes as a few bytes of gzip.
     for trouble in [Some(EngineFailure::Endless), Some(EngineFailure::Bomb), None] {
         double.trouble(trouble.clone());

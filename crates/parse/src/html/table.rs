@@ -36,9 +36,9 @@ pub(super) fn grid(tree: &Tree, table: Id, caption: Option<String>) -> Grid {
     let head = rows.iter().take_while(|(_, head)| *head).count();
     let row =
         |(row, _): &(Id, bool)| cells(tree, *row).map(|cell| self::cell(tree, cell)).collect();
-    let own = tree.children(table).iter().find(|id| tree.name(**id) == "caption");
-    let own = own.map(|caption| gather(tree, *caption).on_one_line().text);
-    let caption = own.filter(|words| !words.is_empty()).or(caption);
+    let inner_caption = tree.children(table).iter().find(|id| tree.name(**id) == "caption");
+    let inner_caption = inner_caption.map(|caption| gather(tree, *caption).on_one_line().text);
+    let caption = inner_caption.filter(|words| !words.is_empty()).or(caption);
     let header_rows = (head > 0 && head < rows.len()).then_some(head);
     Grid { caption, rows: rows.iter().map(row).collect(), header_rows }
 }

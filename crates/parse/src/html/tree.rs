@@ -72,8 +72,8 @@ impl Tree {
 
     pub(crate) fn attribute(&self, id: Id, name: &str) -> Option<&str> {
         let NodeKind::Element(_, attributes) = &self.nodes[id].kind else { return None };
-        let found = attributes.iter().find(|attribute| &*attribute.name.local == name)?;
-        Some(&found.value)
+        let attribute = attributes.iter().find(|attribute| &*attribute.name.local == name)?;
+        Some(&attribute.value)
     }
 
     /// Everything below in the order of the file.
@@ -231,7 +231,7 @@ impl TreeSink for Sink {
     fn add_attrs_if_missing(&self, target: &Id, more: Vec<Attribute>) {
         if let NodeKind::Element(_, attributes) = &mut self.nodes.borrow_mut()[*target].kind {
             for attribute in more {
-                if attributes.iter().all(|known| known.name != attribute.name) {
+                if attributes.iter().all(|existing| existing.name != attribute.name) {
                     attributes.push(attribute);
                 }
             }

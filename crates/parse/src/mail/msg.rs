@@ -99,9 +99,9 @@ impl Storage<'_, '_> {
 
 fn stream(file: &mut CompoundFile<Cursor<&[u8]>>, path: &str) -> Option<Vec<u8>> {
     // A stream cannot be longer than the file.
-    let most = file.entry(path).ok()?.len();
+    let length = file.entry(path).ok()?.len();
     let mut bytes = vec![];
-    file.open_stream(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    file.open_stream(path).ok()?.take(length).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 

@@ -62,7 +62,7 @@ fn of_program(path: &Path) -> Vec<PathBuf> {
     let mut files = vec![];
     for path in [Some(path.to_owned()), path.canonicalize().ok()].into_iter().flatten() {
         let prefix = path.parent().and_then(Path::parent).map(Path::to_owned);
-        files.extend(prefix.iter().flat_map(|own| BELOW_PREFIX.iter().map(|part| own.join(part))));
+        files.extend(prefix.iter().flat_map(|dir| BELOW_PREFIX.iter().map(|part| dir.join(part))));
         files.push(path);
     }
     files

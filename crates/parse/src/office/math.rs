@@ -19,8 +19,8 @@ fn element(node: Node<'_>, out: &mut String) {
     let group = |name: &str| format!("{{{}}}", part(name));
     // A property of the element, as in `<m:fPr><m:type m:val="lin"/></m:fPr>`.
     let property = |name: &str| {
-        let own = node.children().find(|child| xml::name(*child).ends_with("Pr"));
-        own.and_then(|own| xml::child(own, name)).map(|property| xml::attribute(property, "val"))
+        let set = node.children().find(|child| xml::name(*child).ends_with("Pr"));
+        set.and_then(|set| xml::child(set, name)).map(|property| xml::attribute(property, "val"))
     };
     let character = |name: &str, usual: &str| match property(name) {
         Some(value) => value.unwrap_or_default().to_owned(),
@@ -122,12 +122,12 @@ fn delimiter(character: &str) -> &str {
 }
 
 fn function(name: &str) -> String {
-    const KNOWN: &[&str] = &[
+    const COMMANDS: &[&str] = &[
         "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "log", "ln", "exp",
         "lim", "max", "min", "sup", "inf", "det", "gcd", "dim", "ker", "arg",
     ];
     let first: String = name.chars().take_while(char::is_ascii_alphabetic).collect();
-    if KNOWN.contains(&first.as_str()) {
+    if COMMANDS.contains(&first.as_str()) {
         format!("\\{name}")
     } else {
         format!("\\mathrm{{{name}}}")

@@ -250,7 +250,7 @@ impl<'b> OdfReader<'_, 'b> {
     fn cells(&mut self, row: Node<'b>, table: &mut TableBuilder) {
         for cell in row.children() {
             let kind = match xml::name(cell) {
-                "table-cell" => CellKind::Own,
+                "table-cell" => CellKind::Anchor,
                 "covered-table-cell" => CellKind::Covered,
                 _ => continue,
             };

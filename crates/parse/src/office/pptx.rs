@@ -74,8 +74,8 @@ impl Slide<'_, '_> {
     }
 
     fn shape(&mut self, shape: Node<'_>) {
-        let own = shape.children().find(|child| xml::name(*child).starts_with("nv"));
-        let place = own.and_then(|own| xml::descendant(own, "ph"));
+        let properties = shape.children().find(|child| xml::name(*child).starts_with("nv"));
+        let place = properties.and_then(|properties| xml::descendant(properties, "ph"));
         let kind = place.map(|place| xml::attribute(place, "type").unwrap_or("obj"));
         if matches!(kind, Some("dt" | "ftr" | "sldNum" | "hdr")) {
             return;
@@ -179,7 +179,7 @@ impl Slide<'_, '_> {
                 let is = |name| matches!(xml::attribute(cell, name), Some("1" | "true"));
                 let covered = is("hMerge") || is("vMerge");
                 table.cell(TableCell {
-                    kind: if covered { CellKind::Covered } else { CellKind::Own },
+                    kind: if covered { CellKind::Covered } else { CellKind::Anchor },
                     rows: xml::number(cell, "rowSpan").unwrap_or(1),
                     columns: xml::number(cell, "gridSpan").unwrap_or(1),
                     content: xml::child(cell, "txBody")

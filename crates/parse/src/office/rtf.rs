@@ -193,8 +193,8 @@ impl RtfReader {
             }
             // A destination that readers may leave out, unless we know the word that follows.
             Some(b'*') => {
-                let known = [&b"\\fldinst"[..], b"\\shppict"];
-                if !known.iter().any(|word| bytes[at + 1..].starts_with(word)) {
+                let destinations = [&b"\\fldinst"[..], b"\\shppict"];
+                if !destinations.iter().any(|word| bytes[at + 1..].starts_with(word)) {
                     self.group.destination = Destination::Skipped;
                 }
             }

@@ -7,7 +7,8 @@ use crate::writer::inline::Inline;
 /// How a cell of the file relates to its neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
-    Own,
+    /// With a content, at the upper left of what it covers.
+    Anchor,
     /// The lower part of the cell above (`w:vMerge`).
     Continued,
     /// Covered by a cell that says itself how far it goes (`a:hMerge`, `covered-table-cell`).
@@ -51,7 +52,7 @@ impl TableBuilder {
     pub(super) fn plain_row(&mut self, header: bool, cells: impl IntoIterator<Item = Inline>) {
         self.row(header);
         for content in cells {
-            self.cell(TableCell { kind: CellKind::Own, rows: 1, columns: 1, content });
+            self.cell(TableCell { kind: CellKind::Anchor, rows: 1, columns: 1, content });
         }
     }
 
@@ -64,7 +65,7 @@ impl TableBuilder {
         match cell.kind {
             CellKind::Covered => return,
             CellKind::Continued => self.continued.push((self.columns.len() - 1, self.column)),
-            CellKind::Own => {
+            CellKind::Anchor => {
                 columns.push(self.column);
                 let (content, rows) = (cell.content, cell.rows.max(1));
                 row.push(Cell { content, rows, columns: width, header: false });

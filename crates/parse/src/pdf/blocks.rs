@@ -53,8 +53,11 @@ impl Sizes {
     /// The level of a heading by the size of its letters.
     fn level(&self, line: &Line) -> Option<u8> {
         let size = half_points(line_size(line));
-        let at =
-            self.headings.iter().position(|own| *own == size).filter(|_| self.is_heading(line))?;
+        let at = self
+            .headings
+            .iter()
+            .position(|heading| *heading == size)
+            .filter(|_| self.is_heading(line))?;
         Some(u8::try_from(at + 1).unwrap_or(6).min(6))
     }
 
@@ -207,7 +210,7 @@ fn continues(open: &Open<'_>, line: &Line, kind: &BlockKind, edges: &Edges) -> b
         return false;
     }
     match (&open.kind, kind) {
-        (BlockKind::Heading(own), BlockKind::Heading(level)) => own == level,
+        (BlockKind::Heading(open_level), BlockKind::Heading(level)) => open_level == level,
         (BlockKind::Item(_), BlockKind::Paragraph) => {
             // The text of an item stands at the right of its mark.
             line[0].x0 > open.lines[0][0].x0 + 2.0 || open.lines.len() > 1

@@ -176,11 +176,11 @@ fn gutter(segments: &[Segment]) -> Option<f64> {
 
 fn parts_columns(segments: &[Segment], x: f64, crossing: usize) -> bool {
     let side = |is_left: bool| {
-        let own = segments.iter().filter(move |s| {
+        let on_side = segments.iter().filter(move |s| {
             s.block.is_none() && if is_left { s.x1 <= x + 1.0 } else { s.x0 >= x - 1.0 }
         });
         let (mut count, mut letters) = (0, 0);
-        for segment in own {
+        for segment in on_side {
             count += 1;
             letters += segment.letters();
         }

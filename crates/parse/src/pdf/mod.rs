@@ -168,17 +168,18 @@ fn content<'a>(page: &Page<'a>, shared: &mut Shared<'a>, limits: &Limits) -> Pag
     }
     // Text that runs in another direction comes after the rest of the page.
     let mut turned: Vec<usize> = vec![0, 1, 2, 3];
-    turned.sort_by_key(|turn| {
-        std::cmp::Reverse(words.iter().filter(|word| word.turned == *turn).count())
+    turned.sort_by_key(|direction| {
+        std::cmp::Reverse(words.iter().filter(|word| word.turned == *direction).count())
     });
-    for turn in turned {
-        let (own, rest) = words.into_iter().partition(|word| word.turned == turn);
+    for direction in turned {
+        let (aligned, rest) = words.into_iter().partition(|word| word.turned == direction);
         words = rest;
-        let mut own = segments(own);
-        if turn == 0 {
-            own.append(&mut blocks);
+        let mut aligned = segments(aligned);
+        if direction == 0 {
+            aligned.append(&mut blocks);
         }
-        text.groups.extend(columns(own).into_iter().map(lines).filter(|group| !group.is_empty()));
+        text.groups
+            .extend(columns(aligned).into_iter().map(lines).filter(|group| !group.is_empty()));
     }
     PageContent { text, pictures, has_picture, unknown }
 }

@@ -149,7 +149,7 @@ impl<'l> Collector<'l> {
             return;
         }
         let middle = Point::new(e + (a * advance) / 2.0, f + (b * advance) / 2.0 - size * 0.3);
-        let target = self.links.iter().position(|own| own.area.contains(middle));
+        let target = self.links.iter().position(|link| link.area.contains(middle));
         if let Some(word) = self.words.last_mut()
             && !self.space
             && word.turned == turned
@@ -289,7 +289,7 @@ impl<'a> Device<'a> for Collector<'_> {
 
     fn begin_marked_content(&mut self, tag: &[u8], properties: Option<&Dict<'_>>) {
         self.check_time();
-        let kind = properties.and_then(|own| own.get::<Name<'_>>(b"Type".as_slice()));
+        let kind = properties.and_then(|properties| properties.get::<Name<'_>>(b"Type".as_slice()));
         let is_running = kind.is_some_and(|kind| kind.as_ref() == b"Pagination");
         self.artifacts.push(tag == b"Artifact" && is_running);
     }

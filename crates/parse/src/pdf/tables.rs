@@ -236,10 +236,10 @@ fn table(lines: &[Vec<Segment>]) -> Option<Grid> {
                 .iter()
                 .all(|column| *column > 0 && places.last().is_some_and(|p| p.contains(column)))
             && line.iter().all(|segment| !crate::writer::grid::is_number(&words(segment).text));
-        if let (true, Some(row), Some(own)) = (continues, grid.rows.last_mut(), places.last()) {
+        if let (true, Some(row), Some(above)) = (continues, grid.rows.last_mut(), places.last()) {
             for (segment, column) in line.iter().zip(&at) {
                 if let Some(cell) =
-                    own.iter().position(|c| c == column).and_then(|c| row.get_mut(c))
+                    above.iter().position(|c| c == column).and_then(|c| row.get_mut(c))
                 {
                     cell.content.push(" ");
                     cell.content.push(&words(segment).text);
@@ -247,7 +247,7 @@ fn table(lines: &[Vec<Segment>]) -> Option<Grid> {
             }
             continue;
         }
-        let (mut row, mut own) = (vec![], vec![]);
+        let (mut row, mut starts) = (vec![], vec![]);
         let mut next = 0;
         for (segment, first) in line.iter().zip(at) {
             if first < next {
@@ -259,7 +259,7 @@ fn table(lines: &[Vec<Segment>]) -> Option<Grid> {
             }
             for column in next..first {
                 row.push(Cell { content: Inline::default(), rows: 1, columns: 1, header: false });
-                own.push(column);
+                starts.push(column);
             }
             let last =
                 columns.iter().rposition(|band| segment.x1 > band.0).unwrap_or(first).max(first);
@@ -269,20 +269,20 @@ fn table(lines: &[Vec<Segment>]) -> Option<Grid> {
                 columns: last + 1 - first,
                 header: false,
             });
-            own.push(first);
+            starts.push(first);
             next = last + 1;
         }
         grid.rows.push(row);
-        places.push(own);
+        places.push(starts);
     }
     looks_like_cells(&grid).then_some(grid)
 }
 
 /// The columns: runs of the width that the cells of full rows cover, with nothing between them.
 fn bands(lines: &[Vec<Segment>]) -> Option<Vec<(f64, f64)>> {
-    let most = lines.iter().map(Vec::len).max()?;
+    let widest = lines.iter().map(Vec::len).max()?;
     // Rows with few cells may have ones that span columns.
-    let full = lines.iter().filter(|line| line.len() * 2 > most);
+    let full = lines.iter().filter(|line| line.len() * 2 > widest);
     let mut spans: Vec<(f64, f64)> = full.flatten().map(|s| (s.x0, s.x1)).collect();
     spans.sort_by(|a, b| by(a.0, b.0));
     let mut bands: Vec<(f64, f64)> = vec![];
@@ -292,7 +292,7 @@ fn bands(lines: &[Vec<Segment>]) -> Option<Vec<(f64, f64)>> {
             _ => bands.push((x0, x1)),
         }
     }
-    (bands.len() >= 2 && bands.len() * 3 >= most * 2).then_some(bands)
+    (bands.len() >= 2 && bands.len() * 3 >= widest * 2).then_some(bands)
 }
 
 fn words(segment: &Segment) -> Inline {

@@ -52,7 +52,7 @@ impl Grid {
 
     /// Puts each cell into its places, as HTML does it: a cell goes to the first free column. Rows
     /// from the first one on that would make the table larger than `most` places are left out.
-    pub(crate) fn place(&self, most: usize) -> Placed {
+    pub(crate) fn place(&self, limit: usize) -> Placed {
         let mut placed = Placed::default();
         let height = self.rows.len();
         placed.places = vec![vec![]; height];
@@ -67,7 +67,7 @@ impl Grid {
                 let rows = cell.rows.clamp(1, height - row);
                 let columns = cell.columns.clamp(1, 1_000);
                 total += rows * columns;
-                if total > most || column + columns > MAX_COLUMNS {
+                if total > limit || column + columns > MAX_COLUMNS {
                     placed.places.truncate(row);
                     break 'rows;
                 }
@@ -80,7 +80,7 @@ impl Grid {
         }
         placed.width = placed.places.iter().map(Vec::len).max().unwrap_or(0);
         // Every row is made as wide as the widest.
-        placed.places.truncate(most / placed.width.max(1));
+        placed.places.truncate(limit / placed.width.max(1));
         placed.rows_left_out = height - placed.places.len();
         spans.retain(|span: &Merged| span.row + span.rows <= placed.places.len());
         placed.header_rows = self.header(&placed).min(placed.places.len());
@@ -136,12 +136,12 @@ impl Grid {
 
     /// Bytes of a row's values: of those that begin there, and of those that a span repeats.
     pub(crate) fn bytes(&self, row: usize, places: &[Option<CellPlace>]) -> (usize, usize) {
-        let (mut own, mut copies) = (0, 0);
+        let (mut first, mut copies) = (0, 0);
         for place in places.iter().flatten() {
             let bytes = self.cell(*place).content.text.len() + 1;
-            if place.first_column && place.row == row { own += bytes } else { copies += bytes }
+            if place.first_column && place.row == row { first += bytes } else { copies += bytes }
         }
-        (own, copies)
+        (first, copies)
     }
 
     /// The number of header rows: as the file says, else what looks like one.

@@ -129,8 +129,8 @@ impl Writer {
         let mut placed = grid.place(self.room.places());
         self.room.take_places(placed.width * placed.places.len());
         let mut fits = |row: usize, places: &[Option<CellPlace>]| {
-            let (own, copies) = grid.bytes(row, places);
-            self.room.take_bytes(own + copies) && self.room.take_copies(copies)
+            let (first, copies) = grid.bytes(row, places);
+            self.room.take_bytes(first + copies) && self.room.take_copies(copies)
         };
         let fitting =
             placed.places.iter().enumerate().take_while(|(row, places)| fits(*row, places)).count();
@@ -257,8 +257,8 @@ impl Writer {
     fn has_room(&mut self, bytes: usize) -> bool {
         let fits = self.room.take_bytes(bytes);
         if !fits {
-            let most = room::MAX_TEXT / 1_000_000;
-            self.warn(format!("it is longer than {most} MB: the rest is left out; split it"));
+            let megabytes = room::MAX_TEXT / 1_000_000;
+            self.warn(format!("it is longer than {megabytes} MB: the rest is left out; split it"));
         }
         fits
     }

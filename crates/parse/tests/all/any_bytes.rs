@@ -9,8 +9,8 @@ const NAMES: &[&str] =
 
 /// Cases of each test; `make attack` asks for more.
 fn cases(usual: u32) -> u32 {
-    let asked = std::env::var("HALMA_FUZZ").ok().and_then(|cases| cases.parse().ok());
-    asked.unwrap_or(usual)
+    let requested = std::env::var("HALMA_FUZZ").ok().and_then(|cases| cases.parse().ok());
+    requested.unwrap_or(usual)
 }
 
 /// A reader that panics is caught, but should not panic.

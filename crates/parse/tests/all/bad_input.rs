@@ -144,8 +144,8 @@ fn what_a_file_names_a_million_times_is_read_once() {
             (Err(refusal), Outcome::Refused(words)) => {
                 assert!(refusal.reason.contains(words), "{}: {refusal:?}", file.name);
             }
-            (Ok(parsed), Outcome::Read(most)) => {
-                assert!(parsed.text.len() <= most, "{}: {} bytes", file.name, parsed.text.len());
+            (Ok(parsed), Outcome::Read(limit)) => {
+                assert!(parsed.text.len() <= limit, "{}: {} bytes", file.name, parsed.text.len());
                 assert!(parsed.text.contains("words") || parsed.text.contains("Read this."));
                 let places: usize =
                     parsed.tables.iter().map(|table| table.rows.len() * table.columns.len()).sum();

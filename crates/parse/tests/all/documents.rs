@@ -10,23 +10,23 @@ use crate::truth::{self, Shape};
 
 fn documents() -> Vec<PathBuf> {
     let data = std::env::var_os("HALMA_DATA").expect("HALMA_DATA names a folder with `documents`");
-    let mut found = vec![];
-    collect(&Path::new(&data).join("documents"), &mut found);
-    found.sort();
-    assert!(!found.is_empty(), "there are no documents in HALMA_DATA");
-    found
+    let mut files = vec![];
+    collect(&Path::new(&data).join("documents"), &mut files);
+    files.sort();
+    assert!(!files.is_empty(), "there are no documents in HALMA_DATA");
+    files
 }
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { collect(&path, found) } else { found.push(path) }
+        if path.is_dir() { collect(&path, files) } else { files.push(path) }
     }
 }
 
 fn with_extension(extension: &str) -> Vec<(String, Vec<u8>)> {
     let all = documents().into_iter();
-    let matching = all.filter(|path| path.extension().is_some_and(|found| found == extension));
+    let matching = all.filter(|path| path.extension().is_some_and(|ending| ending == extension));
     matching
         .map(|path| (path.to_string_lossy().into_owned(), std::fs::read(path).unwrap()))
         .collect()
@@ -103,10 +103,10 @@ fn sheets_come_out_as_they_are() {
         let mut truth = truth::xlsx(&bytes);
         assert_eq!(parsed.tables.len(), truth.len(), "{name}");
         for ours in &parsed.tables {
-            let found = truth.iter().position(|truth| agrees(ours, truth));
+            let place = truth.iter().position(|truth| agrees(ours, truth));
             let shape = (ours.columns.len(), ours.rows.len());
             truth
-                .remove(found.unwrap_or_else(|| {
+                .remove(place.unwrap_or_else(|| {
                     panic!("{name}: {shape:?} {:?} in {truth:?}", ours.columns)
                 }));
         }

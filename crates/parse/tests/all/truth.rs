@@ -33,12 +33,12 @@ pub(crate) fn members(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Vec<String
 
 /// `(tag with its attributes, text behind it)`, tags in lower case.
 fn tags(text: &str) -> Vec<(String, String)> {
-    let mut found = vec![];
+    let mut marks = vec![];
     for part in text.split('<').skip(1) {
         let (tag, behind) = part.split_once('>').unwrap_or((part, ""));
-        found.push((tag.to_lowercase(), behind.to_owned()));
+        marks.push((tag.to_lowercase(), behind.to_owned()));
     }
-    found
+    marks
 }
 
 fn number(tag: &str, attribute: &str) -> usize {

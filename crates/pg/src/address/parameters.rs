@@ -24,7 +24,7 @@ pub(super) struct OwnParameters {
 impl OwnParameters {
     pub(super) fn split(text: &str) -> Result<Self, PgError> {
         let (start, parameters) = text.split_once('?').unwrap_or((text, ""));
-        let mut own = Self {
+        let mut split = Self {
             rest: start.to_owned(),
             workspace: None,
             keys: None,
@@ -39,7 +39,7 @@ impl OwnParameters {
                 wrong(&format!("has a `{name}` that is not UTF-8"), "write it in UTF-8")
             })?;
             match name {
-                "workspace" => own.workspace = Some(workspace(&decoded)?),
+                "workspace" => split.workspace = Some(workspace(&decoded)?),
                 "keys" if decoded.is_empty() => {
                     return Err(wrong("has an empty `keys`", "name the folder of the keys"));
                 }
@@ -48,17 +48,17 @@ impl OwnParameters {
                     let reason = format!("has `keys={decoded}`, which is a relative path");
                     return Err(wrong(&reason, "begin it with `/`"));
                 }
-                "keys" => own.keys = Some(PathBuf::from(&*decoded)),
-                "sslmode" => own.sslmode = Some(decoded.into_owned()),
-                "sslrootcert" => own.sslrootcert = Some(PathBuf::from(&*decoded)),
-                "pool" => own.pool = Some(pool(&decoded)?),
+                "keys" => split.keys = Some(PathBuf::from(&*decoded)),
+                "sslmode" => split.sslmode = Some(decoded.into_owned()),
+                "sslrootcert" => split.sslrootcert = Some(PathBuf::from(&*decoded)),
+                "pool" => split.pool = Some(pool(&decoded)?),
                 _ => others.push(parameter),
             }
         }
         if !others.is_empty() {
-            own.rest = format!("{start}?{}", others.join("&"));
+            split.rest = format!("{start}?{}", others.join("&"));
         }
-        Ok(own)
+        Ok(split)
     }
 }
 

@@ -2,7 +2,7 @@
 //! worker, changes nothing.
 use tokio_postgres::types::Type;
 
-use super::{CallId, Calls, Done, Failure, HELD};
+use super::{CallId, Calls, Done, Failure, LEASE};
 use crate::error::PgError;
 
 // `any` makes the key be used, whatever the statistics: of a table that was filled a moment ago there are
@@ -41,14 +41,14 @@ impl Calls {
     /// it is with another worker by now.
     pub async fn fail(&self, failure: &Failure) -> Result<bool, PgError> {
         let (id, fence) = (failure.id.as_slice(), failure.fence.cast_signed());
-        let most = failure.retry.map_or(0, |retry| retry.most_attempts);
-        let most = i32::try_from(most).unwrap_or(i32::MAX);
+        let max_attempts = failure.retry.map_or(0, |retry| retry.most_attempts);
+        let max_attempts = i32::try_from(max_attempts).unwrap_or(i32::MAX);
         let after = failure.retry.map_or(0.0, |retry| retry.after.as_secs_f64());
         let parameters = [
             (&id as _, Type::BYTEA),
             (&fence as _, Type::INT8),
             (&failure.error as _, Type::TEXT),
-            (&most as _, Type::INT4),
+            (&max_attempts as _, Type::INT4),
             (&after as _, Type::FLOAT8),
         ];
         // Done twice, the second finds the call open: nothing is lost but a moment of its pause.
@@ -78,7 +78,7 @@ impl Calls {
             on conflict (home, name) do update set seen = now(), started =
             case when worker.seen < now() - interval '60 seconds' then now() else worker.started end";
         let hold = format!(
-            "update halma.call c set lease_until = now() + {HELD}
+            "update halma.call c set lease_until = now() + {LEASE}
              from unnest($2::bytea[], $3::int8[]) as d(i, f)
              where c.home = $1 and c.id = any($2) and c.id = d.i and c.fence = d.f and c.state = 1
              returning c.id"

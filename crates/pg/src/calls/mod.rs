@@ -11,7 +11,7 @@ pub use take::TakenCall;
 use crate::tables::Tables;
 
 /// How long a call that was taken stays with its worker after the last heartbeat.
-const HELD: &str = "interval '60 seconds'";
+const LEASE: &str = "interval '60 seconds'";
 /// A worker is live while it was heard of in this time.
 const LIVE: &str = "interval '60 seconds'";
 

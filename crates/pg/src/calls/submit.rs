@@ -54,7 +54,7 @@ impl Calls {
 
     /// How the calls stand, in the order of `ids`.
     pub async fn outcomes(&self, ids: &[CallId]) -> Result<Vec<Outcome>, PgError> {
-        let mut found = HashMap::new();
+        let mut outcomes = HashMap::new();
         for ids in ids.chunks(OUTCOMES_AT_ONCE) {
             let rows = self.tables.query(OUTCOMES, &[(&slices(ids), Type::BYTEA_ARRAY)]).await?;
             for row in &rows {
@@ -66,12 +66,12 @@ impl Calls {
                     2 => Outcome::Done(self.tables.value(row, 2)?),
                     _ => Outcome::Failed(self.tables.value(row, 3)?),
                 };
-                found.insert(id, outcome);
+                outcomes.insert(id, outcome);
             }
         }
         Ok(ids
             .iter()
-            .map(|id| found.get(id.as_slice()).cloned().unwrap_or(Outcome::Unknown))
+            .map(|id| outcomes.get(id.as_slice()).cloned().unwrap_or(Outcome::Unknown))
             .collect())
     }
 

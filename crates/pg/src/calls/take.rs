@@ -2,7 +2,7 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::{CallId, Calls, HELD};
+use super::{CallId, Calls, LEASE};
 use crate::error::PgError;
 
 /// A call that is with a worker.
@@ -20,7 +20,7 @@ pub struct TakenCall {
 }
 
 /// A call whose workers died so often is what kills them.
-const MOST_LOST: i32 = 10;
+const MAX_LOST: i32 = 10;
 /// Calls of dead workers that are put back in one statement.
 const PUT_BACK_AT_ONCE: i64 = 1_000;
 
@@ -31,10 +31,10 @@ impl Calls {
         &self,
         worker: &str,
         kinds: &[i16],
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<TakenCall>, PgError> {
-        let mut taken = self.take_open(worker, kinds, most).await?;
-        let rest = most - count(&taken);
+        let mut taken = self.take_open(worker, kinds, limit).await?;
+        let rest = limit - count(&taken);
         if rest > 0 && self.put_back().await? > 0 {
             taken.extend(self.take_open(worker, kinds, rest).await?);
         }
@@ -45,7 +45,7 @@ impl Calls {
         &self,
         worker: &str,
         kinds: &[i16],
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<TakenCall>, PgError> {
         // Materialized, because a join might run the locking part several times, with other rows each.
         let sql = format!(
@@ -53,13 +53,13 @@ impl Calls {
                 select id from halma.call where home = $1 and kind = $3 and state = 0
                 and due <= now() order by due, id limit $4 for update skip locked)
              update halma.call c set state = 1, worker = $2, fence = c.fence + 1,
-                attempts = c.attempts + 1, lease_until = now() + {HELD}
+                attempts = c.attempts + 1, lease_until = now() + {LEASE}
              where c.home = $1 and c.id = any(array(select id from t))
              returning c.id, c.kind, c.input, c.fence, c.attempts, c.about"
         );
         let mut taken = vec![];
         for kind in kinds {
-            let rest = i64::from(most - count(&taken));
+            let rest = i64::from(limit - count(&taken));
             if rest == 0 {
                 break;
             }
@@ -94,7 +94,7 @@ impl Calls {
             state = case when c.attempts >= $2 then 3 else 0 end,
             error = case when c.attempts >= $2 then 'the worker stopped in each of ' || c.attempts || ' attempts' end
             where c.home = $1 and c.id = any(array(select id from t)) returning 1";
-        let parameters = [(&MOST_LOST as _, Type::INT4), (&PUT_BACK_AT_ONCE as _, Type::INT8)];
+        let parameters = [(&MAX_LOST as _, Type::INT4), (&PUT_BACK_AT_ONCE as _, Type::INT8)];
         Ok(self.tables.query(PUT_BACK, &parameters).await?.len())
     }
 }

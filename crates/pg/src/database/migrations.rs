@@ -44,13 +44,13 @@ async fn attempt(connections: &Connections) -> Result<(), PgError> {
     }
     let transaction = client.transaction().await.map_err(failed)?;
     let rows = transaction.query_typed(LOCK, &[]).await.map_err(failed)?;
-    let found: i32 = match rows.first() {
+    let version: i32 = match rows.first() {
         Some(row) => connections.value(row, 0)?,
         None => 0,
     };
-    let files = usize::try_from(found).ok().and_then(|found| FILES.get(found..));
+    let files = usize::try_from(version).ok().and_then(|version| FILES.get(version..));
     let Some(files) = files else {
-        return Err(newer(connections, found));
+        return Err(newer(connections, version));
     };
     for file in files {
         transaction.batch_execute(file).await.map_err(failed)?;
@@ -68,15 +68,15 @@ async fn version(connections: &Connections, client: &Client) -> Result<Option<i3
         Err(error) => return Err(connections.error(&error)),
     };
     let Some(row) = rows.first() else { return Ok(None) };
-    let found = connections.value(row, 0)?;
-    if found > newest() {
-        return Err(newer(connections, found));
+    let version = connections.value(row, 0)?;
+    if version > newest() {
+        return Err(newer(connections, version));
     }
-    Ok(Some(found))
+    Ok(Some(version))
 }
 
-pub(crate) fn newer(connections: &Connections, found: i32) -> PgError {
-    PgError::NewerSchema { database: connections.shown().to_owned(), found, known: newest() }
+pub(crate) fn newer(connections: &Connections, version: i32) -> PgError {
+    PgError::NewerSchema { database: connections.shown().to_owned(), version, newest: newest() }
 }
 
 fn is_missing(error: &tokio_postgres::Error) -> bool {

@@ -49,10 +49,10 @@ async fn check_server(connections: &Connections) -> Result<(), PgError> {
         Some(row) => connections.value(row, 0)?,
         None => 0,
     };
-    let found = number.unsigned_abs() / 10_000;
-    if found < OLDEST {
+    let version = number.unsigned_abs() / 10_000;
+    if version < OLDEST {
         let database = connections.shown().to_owned();
-        return Err(PgError::OldServer { database, found, needed: OLDEST });
+        return Err(PgError::OldServer { database, version, needed: OLDEST });
     }
     Ok(())
 }

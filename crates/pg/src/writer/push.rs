@@ -113,8 +113,8 @@ impl Transfer {
     /// Adds a segment after those before.
     pub async fn add(&mut self, segment: Vec<u8>) -> Result<(), PgError> {
         if segment.len() > LARGEST_SEGMENT {
-            let (bytes, most) = (segment.len(), LARGEST_SEGMENT);
-            return Err(PgError::SegmentTooLarge { bytes, most });
+            let (bytes, limit) = (segment.len(), LARGEST_SEGMENT);
+            return Err(PgError::SegmentTooLarge { bytes, limit });
         }
         self.batch_bytes += segment.len();
         self.batch.push(segment);
@@ -179,8 +179,8 @@ impl Transfer {
 async fn refusal(tables: &Tables, fence: i64, expected: u64) -> Result<PgError, PgError> {
     let rows = tables.query(STAND, &[(&fence, Type::INT8)]).await?;
     let Some(row) = rows.first() else { return Ok(tables.erased()) };
-    let found = tables.number(row, 0)?;
-    let held: Option<bool> = tables.value(row, 1)?;
-    let own = held.unwrap_or(false);
-    Ok(if own && found != expected { PgError::Behind { expected, found } } else { tables.lost() })
+    let actual = tables.number(row, 0)?;
+    let ours = tables.value::<Option<bool>>(row, 1)?.unwrap_or(false);
+    let is_behind = ours && actual != expected;
+    Ok(if is_behind { PgError::Behind { expected, actual } } else { tables.lost() })
 }

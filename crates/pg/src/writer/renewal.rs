@@ -40,8 +40,8 @@ struct Task {
 
 impl Renewal {
     /// For a lease of that length, which was asked for at `asked`.
-    pub(super) fn start(tables: Tables, fence: u64, length: Duration, asked: Instant) -> Self {
-        let state = State { until: Mutex::new(asked + length), taken: AtomicBool::new(false) };
+    pub(super) fn start(tables: Tables, fence: u64, length: Duration, sent: Instant) -> Self {
+        let state = State { until: Mutex::new(sent + length), taken: AtomicBool::new(false) };
         let state = Arc::new(state);
         let fence = fence.cast_signed();
         let task = Task { tables, fence, length, state: Arc::clone(&state) };
@@ -91,12 +91,12 @@ impl Task {
 
     /// Whether the lease is still this one.
     async fn renew(&self) -> Result<bool, PgError> {
-        let asked = Instant::now();
+        let sent = Instant::now();
         let seconds = self.length.as_secs_f64();
         let parameters = [(&self.fence as _, Type::INT8), (&seconds as _, Type::FLOAT8)];
         let renewed = !self.tables.once(RENEW, &parameters).await?.is_empty();
         if renewed {
-            *self.state.until.lock() = asked + self.length;
+            *self.state.until.lock() = sent + self.length;
         }
         Ok(renewed)
     }

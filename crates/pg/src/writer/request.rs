@@ -81,7 +81,7 @@ impl Request<'_> {
     }
 
     async fn take(&self, tables: &Tables, id: &[u8]) -> Result<Option<Lease>, PgError> {
-        let asked = Instant::now();
+        let sent = Instant::now();
         let seconds = self.length.as_secs_f64();
         let parameters = [
             (&self.holder as _, Type::TEXT),
@@ -91,7 +91,7 @@ impl Request<'_> {
         let rows = tables.query(TAKE, &parameters).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let fence = tables.number(row, 0)?;
-        let renewal = Renewal::start(tables.clone(), fence, self.length, asked);
+        let renewal = Renewal::start(tables.clone(), fence, self.length, sent);
         Ok(Some(Lease { tables: tables.clone(), fence, renewal }))
     }
 }

@@ -112,8 +112,8 @@ async fn the_calls_of_a_dead_worker_go_to_another_and_its_late_word_changes_noth
     let second = calls.take("other", &[CHAT], 1).await.unwrap().remove(0);
     assert!(second.fence > first.fence);
     assert_eq!(calls.complete(&[done(&first, "late")]).await.unwrap(), 0);
-    let held = [(first.id, first.fence)];
-    assert!(calls.heartbeat("dead", &held).await.unwrap().is_empty());
+    let leases = [(first.id, first.fence)];
+    assert!(calls.heartbeat("dead", &leases).await.unwrap().is_empty());
     let error = "late".to_owned();
     let failure = Failure { id: first.id, fence: first.fence, error, retry: None };
     assert!(!calls.fail(&failure).await.unwrap());
@@ -217,8 +217,8 @@ async fn workers_know_of_each_other_and_of_pauses() {
     let calls = test.home.calls();
     calls.submit(&[call(1)]).await.unwrap();
     let taken = calls.take("one", &[CHAT], 1).await.unwrap().remove(0);
-    let held = calls.heartbeat("one", &[(taken.id, taken.fence)]).await.unwrap();
-    assert_eq!(held, [taken.id]);
+    let leased = calls.heartbeat("one", &[(taken.id, taken.fence)]).await.unwrap();
+    assert_eq!(leased, [taken.id]);
     calls.heartbeat("two", &[]).await.unwrap();
     let workers = test.another().await.calls().workers().await.unwrap();
     let names: Vec<_> = workers.iter().map(|w| (w.name.as_str(), w.calls)).collect();

@@ -45,7 +45,7 @@ async fn tables_of_a_later_version_are_left_alone() {
     let server = server().unwrap();
     server.psql(test.database(), "update halma.schema_version set version = 99");
     let error = complaint(&test.address).await;
-    assert!(matches!(error, PgError::NewerSchema { found: 99, .. }), "{error}");
+    assert!(matches!(error, PgError::NewerSchema { version: 99, .. }), "{error}");
     assert!(error.to_string().contains("upgrade Halma"), "{error}");
 }
 
@@ -54,7 +54,7 @@ async fn tables_of_the_former_version_are_converted_with_what_is_in_them() {
     let Some(test) = Test::new().await else { return };
     let server = server().unwrap();
     let newest = || server.psql(test.database(), "select version from halma.schema_version");
-    let known = newest();
+    let newest_version = newest();
     let lease = crate::support::lease(&test.home).await;
     lease.push(&crate::support::push(1, 0, &[b"one"])).await.unwrap();
     lease.release().await;
@@ -69,7 +69,7 @@ async fn tables_of_the_former_version_are_converted_with_what_is_in_them() {
     }
     // Several programs of this version find it at once.
     let (one, other) = tokio::join!(open(&test.address), open(&test.address));
-    assert_eq!(newest(), known);
+    assert_eq!(newest(), newest_version);
     for home in [one.unwrap(), other.unwrap()] {
         assert_eq!(crate::support::texts(&home, 0).await, [(1, 0, "one".into())]);
     }
@@ -77,11 +77,11 @@ async fn tables_of_the_former_version_are_converted_with_what_is_in_them() {
     let calls = test.another().await.calls();
     assert!(calls.forget_about(&[7]).await.unwrap());
     assert!(!calls.forget_about(&[7]).await.unwrap());
-    let later = known.trim().parse::<i32>().unwrap() + 1;
+    let later = newest_version.trim().parse::<i32>().unwrap() + 1;
     let set = format!("update halma.schema_version set version = {later}");
     server.psql(test.database(), &set);
     let error = complaint(&test.address).await;
-    assert!(matches!(error, PgError::NewerSchema { found, .. } if found == later), "{error}");
+    assert!(matches!(error, PgError::NewerSchema { version, .. } if version == later), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,7 +93,7 @@ async fn a_program_that_runs_while_a_newer_one_converts_the_tables_reads_and_wri
     lease.release().await;
     server.psql(test.database(), "update halma.schema_version set version = 99");
     let refused = test.home.lease("older", false).await.err().unwrap();
-    assert!(matches!(refused, PgError::NewerSchema { found: 99, .. }), "{refused}");
+    assert!(matches!(refused, PgError::NewerSchema { version: 99, .. }), "{refused}");
     assert!(!refused.is_transient());
     assert_eq!(crate::support::texts(&test.home, 0).await, [(1, 0, "one".into())]);
 }

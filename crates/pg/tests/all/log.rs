@@ -100,7 +100,7 @@ async fn a_push_that_does_not_fit_writes_nothing() {
     let lease = lease(&test.home).await;
     lease.push(&push(1, 0, &[b"one"])).await.unwrap();
     let error = lease.push(&snapshot(2, 0, &[b"other"])).await.unwrap_err();
-    assert!(matches!(error, PgError::Behind { expected: 0, found: 1 }), "{error}");
+    assert!(matches!(error, PgError::Behind { expected: 0, actual: 1 }), "{error}");
     let large = vec![0; LARGEST_SEGMENT + 1];
     let error = lease.push(&push(3, 1, &[b"x", &large])).await.unwrap_err();
     assert!(matches!(error, PgError::SegmentTooLarge { .. }), "{error}");
@@ -128,7 +128,7 @@ async fn a_log_that_is_shorter_than_it_was_is_noticed() {
     let Some(test) = Test::new().await else { return };
     lease(&test.home).await.push(&push(1, 0, &[b"one"])).await.unwrap();
     let error = read(&test.home, 1, 5).await.unwrap_err();
-    assert!(matches!(error, PgError::Rewound { expected: 5, found: 1 }), "{error}");
+    assert!(matches!(error, PgError::Rewound { expected: 5, actual: 1 }), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

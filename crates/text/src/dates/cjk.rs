@@ -6,17 +6,17 @@ const MARKS: [[&str; 3]; 2] = [["年", "月", "日"], ["년", "월", "일"]];
 
 /// The days, months and years that a text states in this form, in ISO order, as they stand there.
 pub fn marked_dates(text: &str) -> Vec<String> {
-    let mut found = vec![];
+    let mut dates = vec![];
     for marks in MARKS {
         for (at, _) in text.match_indices(marks[0]) {
-            found.extend(year_before(&text[..at]).map(|year| {
+            dates.extend(year_before(&text[..at]).map(|year| {
                 let rest = &text[at + marks[0].len()..];
                 (at, with_month(year, rest, marks))
             }));
         }
     }
-    found.sort();
-    found.into_iter().map(|(_, date)| date).collect()
+    dates.sort();
+    dates.into_iter().map(|(_, date)| date).collect()
 }
 
 /// The four digits that a text ends with, if there are no more.
@@ -38,10 +38,10 @@ fn with_month(year: u32, rest: &str, marks: [&str; 3]) -> String {
 }
 
 /// The number from 1 to `most` that a text begins with, if `mark` follows it, and what is after.
-fn number_before<'a>(text: &'a str, mark: &str, most: u32) -> Option<(u32, &'a str)> {
+fn number_before<'a>(text: &'a str, mark: &str, max: u32) -> Option<(u32, &'a str)> {
     let text = text.trim_start();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let number = text[..digits].parse().ok().filter(|number| (1..=most).contains(number))?;
+    let number = text[..digits].parse().ok().filter(|number| (1..=max).contains(number))?;
     Some((number, text[digits..].trim_start().strip_prefix(mark)?))
 }
 

@@ -59,8 +59,8 @@ mod tests {
     /// The first dates of a text, and the words they have.
     fn read(text: &str) -> Option<(Day, Day, usize)> {
         let words: Vec<&str> = text.split(' ').collect();
-        let found = (0..words.len()).find_map(|at| local_period(&words, at));
-        found.map(|(period, used)| (period.first, period.last, used))
+        let parsed = (0..words.len()).find_map(|at| local_period(&words, at));
+        parsed.map(|(period, used)| (period.first, period.last, used))
     }
 
     #[test]

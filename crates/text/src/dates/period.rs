@@ -33,9 +33,9 @@ impl Period {
         };
         let mut parts = rest.split('-');
         let year = sign * parts.next().filter(|year| year.len() >= 4)?.parse::<i32>().ok()?;
-        let mut next = |most: u32| match parts.next() {
+        let mut next = |max: u32| match parts.next() {
             None => Some(None),
-            Some(part) => part.parse::<u32>().ok().filter(|n| (1..=most).contains(n)).map(Some),
+            Some(part) => part.parse::<u32>().ok().filter(|n| (1..=max).contains(n)).map(Some),
         };
         match (next(12)?, next(31)?) {
             (None, _) => Some(Self::years(year, year)),

@@ -22,12 +22,12 @@ impl PassageLine {
         for (passage, TitledText { title, text }) in passages.iter().enumerate() {
             let title = terms(title);
             for range in prose(text) {
-                let mut own = terms(&text[range.clone()]);
-                own.extend(&title);
-                let names = own.iter().filter(|(_, kind)| *kind != TermKind::Other);
+                let mut sentence_terms = terms(&text[range.clone()]);
+                sentence_terms.extend(&title);
+                let names = sentence_terms.iter().filter(|(_, kind)| *kind != TermKind::Other);
                 lines.push(Self {
                     names: ascending(names.map(|(stem, _)| *stem)),
-                    stems: ascending(own.iter().map(|(stem, _)| *stem)),
+                    stems: ascending(sentence_terms.iter().map(|(stem, _)| *stem)),
                     sentence: Sentence { passage, range },
                 });
             }
@@ -45,8 +45,8 @@ impl PassageLine {
 
     pub(super) fn holds(&self, wanted: &[String], passages: &[TitledText<'_>]) -> bool {
         let TitledText { text, .. } = passages[self.sentence.passage];
-        let own = words_of(&text[self.sentence.range.clone()]);
-        own.windows(wanted.len()).any(|run| run == wanted)
+        let words = words_of(&text[self.sentence.range.clone()]);
+        words.windows(wanted.len()).any(|run| run == wanted)
     }
 }
 
@@ -86,7 +86,7 @@ impl Weights {
             at += 1;
             // A short number may be that of a passage.
             let is_short = kind == TermKind::Number && stem.len() < 3;
-            if is_short || self.of.iter().any(|(known, _)| *known == number) {
+            if is_short || self.of.iter().any(|(listed, _)| *listed == number) {
                 return;
             }
             let having = lines.iter().filter(|line| line.has(number)).count();

@@ -11,7 +11,7 @@ use self::terms::{TermKind, Terms, each_term, number, terms};
 use crate::{sentences, words};
 
 /// The most sentences that explain one answer.
-const MOST_SENTENCES: usize = 5;
+const MAX_SENTENCES: usize = 5;
 
 /// The share of the weight of question and reason that a further sentence must add.
 const LEAST_GAIN: f32 = 0.1;
@@ -47,27 +47,27 @@ pub struct Sentence {
 
 /// Whether the sources contain the numbers, the names and most of the other words of a claim.
 pub fn is_supported(claim: &str, sources: &[TitledText<'_>]) -> bool {
-    let mut held = Terms::default();
+    let mut source_terms = Terms::default();
     for source in sources {
-        held.extend(source.title);
-        held.extend(source.text);
+        source_terms.extend(source.title);
+        source_terms.extend(source.text);
     }
     let (mut names, mut others) = (vec![], vec![]);
     let (mut at, mut is_number_missing) = (0, false);
     each_term(claim, |stem, kind| {
-        let found = held.contains(stem);
+        let is_supported = source_terms.contains(stem);
         match kind {
-            TermKind::Number => is_number_missing |= !found,
+            TermKind::Number => is_number_missing |= !is_supported,
             // The first word has a capital wherever it comes from.
-            TermKind::Name if at > 0 => names.push(found),
-            _ => others.push(found),
+            TermKind::Name if at > 0 => names.push(is_supported),
+            _ => others.push(is_supported),
         }
         at += 1;
     });
     if is_number_missing {
         return false;
     }
-    let enough = |found: &[bool], least| found.is_empty() || share(found) >= least;
+    let enough = |supported: &[bool], least| supported.is_empty() || share(supported) >= least;
     !sources.is_empty() && enough(&names, LEAST_NAMES) && enough(&others, LEAST_WORDS)
 }
 
@@ -76,15 +76,15 @@ pub fn nearest_sentence(claim: &str, text: &str) -> Option<Range<usize>> {
     let mut claimed = Terms::default();
     claimed.extend(claim);
     let shared = |range: Range<usize>| {
-        let mut own: HashSet<u64> = HashSet::new();
+        let mut matched: HashSet<u64> = HashSet::new();
         each_term(&text[range.clone()], |stem, _| {
-            own.extend(claimed.0.get(&number(stem)).copied());
+            matched.extend(claimed.0.get(&number(stem)).copied());
         });
-        (own.len(), range)
+        (matched.len(), range)
     };
     // The first of equals.
-    let (shared, found) = prose(text).rev().map(shared).max_by_key(|(shared, _)| *shared)?;
-    (shared > 0).then_some(found)
+    let (shared, range) = prose(text).rev().map(shared).max_by_key(|(shared, _)| *shared)?;
+    (shared > 0).then_some(range)
 }
 
 /// The sentences that lead from a question to its answer, in the order of the passages: the one
@@ -118,7 +118,7 @@ pub fn explain(explained: Explained<'_>, passages: &[TitledText<'_>]) -> Vec<Sen
         let named =
             missing.iter().any(|(stem, _)| weights.named.contains(stem) && lines[at].has(*stem));
         let enough = gain >= LEAST_GAIN * weights.total && (named || chosen.is_empty());
-        if chosen.len() >= MOST_SENTENCES || !enough {
+        if chosen.len() >= MAX_SENTENCES || !enough {
             break;
         }
         chosen.push(at);
@@ -237,8 +237,8 @@ fn without_links(line: &str) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a claim has few words")]
-fn share(found: &[bool]) -> f32 {
-    found.iter().filter(|found| **found).count() as f32 / found.len() as f32
+fn share(supported: &[bool]) -> f32 {
+    supported.iter().filter(|is_supported| **is_supported).count() as f32 / supported.len() as f32
 }
 
 fn words_of(text: &str) -> Vec<String> {

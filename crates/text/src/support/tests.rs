@@ -15,8 +15,8 @@ const FILMS: [TitledText<'_>; 4] = [
 ];
 
 fn explained(question: &str, answer: &str) -> Vec<(usize, &'static str)> {
-    let found = explain(Explained { question, answer, reason: "" }, &FILMS);
-    found.into_iter().map(|s| (s.passage, &FILMS[s.passage].text[s.range])).collect()
+    let sentences = explain(Explained { question, answer, reason: "" }, &FILMS);
+    sentences.into_iter().map(|s| (s.passage, &FILMS[s.passage].text[s.range])).collect()
 }
 
 fn composed(question: &str, answer: &str, passages: &[TitledText<'_>]) -> String {
@@ -57,8 +57,8 @@ fn a_claim_needs_its_numbers_names_and_most_of_its_words() {
 #[test]
 fn the_nearest_sentence_is_found() {
     let text = FILMS[2].text;
-    let found = nearest_sentence("Her birthplace, where she was born, is Saxby.", text).unwrap();
-    assert_eq!(&text[found], "She was born in Lower Saxby.");
+    let range = nearest_sentence("Her birthplace, where she was born, is Saxby.", text).unwrap();
+    assert_eq!(&text[range], "She was born in Lower Saxby.");
     assert_eq!(nearest_sentence("xyz", text), None);
 }
 

@@ -178,18 +178,18 @@ impl ResultMapping {
     /// The objects or texts that it reads; an error where a reply has something else there.
     fn items<'v>(&self, reply: &'v Value) -> Result<Vec<&'v Value>, Unread> {
         let wrong = || Unread::Shape(format!("`{}` does not hold results", self.at));
-        let mut found = reply;
+        let mut value = reply;
         for field in self.at.split('.') {
-            match found.get(field) {
-                None | Some(Value::Null) if found.is_object() => return Ok(vec![]),
-                Some(inner) => found = inner,
+            match value.get(field) {
+                None | Some(Value::Null) if value.is_object() => return Ok(vec![]),
+                Some(inner) => value = inner,
                 None => return Err(wrong()),
             }
         }
         // Words alone have no title.
         let is_item =
             |item: &Value| item.is_object() || (self.title.is_empty() && !item.is_array());
-        match found {
+        match value {
             Value::Array(items) if !self.rest && items.iter().all(is_item) => {
                 Ok(items.iter().collect())
             }
@@ -264,10 +264,10 @@ fn tidy(results: Vec<WebResult>) -> Vec<WebResult> {
         let says = !result.text.is_empty() || !result.title.is_empty();
         // A page that cannot be gone to cannot be cited either.
         let cited = result.rank != WebRank::Page || !result.url.is_empty();
-        let known = kept.iter().any(|kept| {
+        let is_listed = kept.iter().any(|kept| {
             kept.rank == result.rank && kept.url == result.url && kept.text == result.text
         });
-        if says && cited && !known {
+        if says && cited && !is_listed {
             kept.push(result);
         }
     }

@@ -33,8 +33,8 @@ pub(super) fn place<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
         Ok(at) => value.get(at),
         Err(_) => value.get(part),
     };
-    let found = path.split('.').try_fold(value, step)?;
-    (!found.is_null()).then_some(found)
+    let inner = path.split('.').try_fold(value, step)?;
+    (!inner.is_null()).then_some(inner)
 }
 
 /// Strings, and what engines put in their places: numbers as they stand, everything else as none.

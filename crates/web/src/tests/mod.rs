@@ -106,9 +106,9 @@ async fn every_engine_is_asked_in_its_own_way_with_its_key() {
         let answer = hits.iter().find(|hit| !pages.contains(&hit.title.as_str())).unwrap();
         assert!(answer.text.contains("Anna Reed") && answer.document.starts_with("http"));
         assert_eq!(hits[1].section.as_deref(), Some("web, seen 2024-05-05"));
-        let asked = &world.double.requests()[0];
+        let request = &world.double.requests()[0];
         let parameters = |names: &[&str]| -> Vec<String> {
-            names.iter().map(|&name| asked.parameters[name].clone()).collect()
+            names.iter().map(|&name| request.parameters[name].clone()).collect()
         };
         match kind {
             WebKind::SerpApi => assert_eq!(
@@ -120,7 +120,7 @@ async fn every_engine_is_asked_in_its_own_way_with_its_key() {
                 [QUERY, "2", "en", "US", "true"]
             ),
             WebKind::Tavily => assert_eq!(
-                asked.body,
+                request.body,
                 json!({"query": QUERY, "max_results": 2, "include_answer": true,
                        "country": "united states"})
             ),
@@ -146,13 +146,13 @@ async fn a_plan_without_extra_snippets_is_asked_for_plain_ones() {
     world.double.trouble([EngineFailure::Status(400, body.into())]);
     assert_eq!(web.search(QUERY, 1).await.unwrap()[0].title, "The bridge");
     web.search("Who was the mayor?", 1).await.unwrap();
-    let asked: Vec<bool> = world
+    let wants_more: Vec<bool> = world
         .double
         .requests()
         .iter()
         .map(|request| request.parameters.contains_key("extra_snippets"))
         .collect();
-    assert_eq!(asked, [true, false, false]);
+    assert_eq!(wants_more, [true, false, false]);
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn a_search_is_made_once_a_day() {
     // Another process of the same day finds it, too.
     world.web(WebKind::Brave).search(QUERY, 3).await.unwrap();
     assert_eq!(world.double.requests().len(), 1);
-    assert!(web.turns.lock().is_empty());
+    assert!(web.locks.lock().is_empty());
 
     let kept = web_searches(&world.folder.path().join("web")).unwrap();
     assert_eq!(
@@ -329,9 +329,9 @@ fn settings_that_cannot_be_are_configuration_errors() {
         .err()
         .unwrap();
     assert!(error.key == "key_env" && !error.to_string().contains("two words"));
-    let own = with("https://proxy.example/brave?x=y");
-    let own = web(&own, WebAccess::default()).unwrap();
-    assert_eq!(own.engine.url.as_str(), "https://proxy.example/brave");
+    let proxied = with("https://proxy.example/brave?x=y");
+    let proxied = web(&proxied, WebAccess::default()).unwrap();
+    assert_eq!(proxied.engine.url.as_str(), "https://proxy.example/brave");
     let usual = web(&brave, WebAccess::default()).unwrap();
     assert_eq!(usual.engine.url.as_str(), "https://api.search.brave.com/res/v1/web/search");
 }
@@ -343,7 +343,7 @@ async fn no_error_ever_shows_the_key() {
         let world = World::new();
         let settings = WebSettings { retries: 0, ..world.settings(kind) };
         let web = world.open(&settings, Some(key));
-        let asked = web.engine.kind.api().request(
+        let request = web.engine.kind.api().request(
             &web.engine.url,
             &shape::Ask {
                 query: "q",
@@ -354,7 +354,7 @@ async fn no_error_ever_shows_the_key() {
                 more: true,
             },
         );
-        let encoded = asked.url.to_string();
+        let encoded = request.url.to_string();
         for body in [
             json!({"error": format!("bad key {key} in {encoded}")}).to_string(),
             json!({"results": key, "organic_results": key, "web": key}).to_string(),

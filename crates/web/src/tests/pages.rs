@@ -13,9 +13,9 @@ async fn pages_are_read_where_their_site_lets_us() {
     let settings = WebSettings { fetch_pages: 3, ..world.settings(WebKind::Brave) };
     let web = world.open(&settings, None);
     assert!(web.about().contains("passages"));
-    let found = web.results(QUERY).await.unwrap();
+    let search = web.results(QUERY).await.unwrap();
     let pages: Vec<&WebResult> =
-        found.results.iter().filter(|result| result.rank == WebRank::Page).collect();
+        search.results.iter().filter(|result| result.rank == WebRank::Page).collect();
     assert_eq!(pages[0].passages, "The harbour bridge was opened by Anna Reed.");
     assert!(pages[1].passages.is_empty() && pages[1].unread.contains("robots.txt"));
     assert!(pages[2].unread.contains("loopback"), "{}", pages[2].unread);
@@ -69,8 +69,8 @@ async fn a_page_can_be_anything_and_costs_its_passages_only() {
         // The search, the rules, then the page.
         let fine = EngineFailure::Late(Duration::ZERO);
         world.double.trouble([fine.clone(), fine, trouble.clone()]);
-        let found = web.results(QUERY).await.unwrap();
-        let first = found.results.iter().find(|result| result.rank == WebRank::Page).unwrap();
+        let search = web.results(QUERY).await.unwrap();
+        let first = search.results.iter().find(|result| result.rank == WebRank::Page).unwrap();
         assert!(first.unread.contains(words), "{trouble:?}: {}", first.unread);
         assert_eq!(first.passages, "");
         assert!(!world.paths().iter().any(|path| path.contains("secret")), "{trouble:?}");

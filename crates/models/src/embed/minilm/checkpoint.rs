@@ -13,14 +13,14 @@ pub enum ExportError {
     #[error("the weights have no tensor `{0}`; a BERT encoder is needed")]
     Missing(String),
     #[error(
-        "tensor `{name}` holds {found:?} values, but {expected} is needed; convert the weights"
+        "tensor `{name}` holds {actual:?} values, but {expected} is needed; convert the weights"
     )]
-    Type { name: String, found: Dtype, expected: &'static str },
+    Type { name: String, actual: Dtype, expected: &'static str },
     #[error(
-        "tensor `{name}` has the shape {found:?}, but {expected:?} is needed; take all files from \
+        "tensor `{name}` has the shape {actual:?}, but {expected:?} is needed; take all files from \
          the same model"
     )]
-    Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
+    Shape { name: String, actual: Vec<usize>, expected: Vec<usize> },
     #[error("tensor `{0}` holds values that are not numbers; fetch or train the weights again")]
     NotFinite(String),
     #[error("cannot write the tensors: {0}")]
@@ -55,7 +55,7 @@ impl<'a> Checkpoint<'a> {
         let name = format!("{}{name}", self.prefix);
         let tensor = find(&self.tensors, &name, shape)?;
         if tensor.dtype() != Dtype::F32 {
-            return Err(ExportError::Type { name, found: tensor.dtype(), expected: "F32" });
+            return Err(ExportError::Type { name, actual: tensor.dtype(), expected: "F32" });
         }
         Ok(floats(&tensor))
     }
@@ -75,9 +75,9 @@ pub(super) fn numbers(
             halves.iter().map(|bytes| half(u16::from_le_bytes(*bytes))).collect()
         }
         Dtype::I8 => scaled(tensors, name, &tensor)?,
-        found => {
+        actual => {
             let expected = "F32, F16 or I8";
-            return Err(ExportError::Type { name: name.to_owned(), found, expected });
+            return Err(ExportError::Type { name: name.to_owned(), actual, expected });
         }
     };
     if values.iter().all(|value| value.is_finite()) {
@@ -96,8 +96,8 @@ fn find<'t>(
     if tensor.shape() == shape {
         return Ok(tensor);
     }
-    let found = tensor.shape().to_vec();
-    Err(ExportError::Shape { name: name.to_owned(), found, expected: shape.to_vec() })
+    let actual = tensor.shape().to_vec();
+    Err(ExportError::Shape { name: name.to_owned(), actual, expected: shape.to_vec() })
 }
 
 fn floats(tensor: &TensorView<'_>) -> Vec<f32> {
@@ -112,8 +112,8 @@ fn scaled(
     tensor: &TensorView<'_>,
 ) -> Result<Vec<f32>, ExportError> {
     let [rows, columns] = *tensor.shape() else {
-        let (found, expected) = (tensor.shape().to_vec(), vec![0, 0]);
-        return Err(ExportError::Shape { name: name.to_owned(), found, expected });
+        let (actual, expected) = (tensor.shape().to_vec(), vec![0, 0]);
+        return Err(ExportError::Shape { name: name.to_owned(), actual, expected });
     };
     let scales = numbers(tensors, &format!("{name}.scale"), &[rows])?;
     let rows = tensor.data().chunks_exact(columns.max(1)).zip(scales);

@@ -34,13 +34,13 @@ impl BertConfig {
     pub(super) fn parse(json: &str) -> Result<Self, WeightsError> {
         let config: Self = serde_json::from_str(json)
             .map_err(|error| WeightsError::Config { reason: error.to_string() })?;
-        for (key, found, wanted) in [
+        for (key, actual, wanted) in [
             ("model_type", &config.model_type, "bert"),
             ("hidden_act", &config.hidden_act, "gelu"),
             ("position_embedding_type", &config.position_embedding_type, "absolute"),
         ] {
-            if found != wanted {
-                let reason = format!("`{key}` is `{found}`, but only `{wanted}` is supported");
+            if actual != wanted {
+                let reason = format!("`{key}` is `{actual}`, but only `{wanted}` is supported");
                 return Err(WeightsError::Config { reason });
             }
         }

@@ -80,8 +80,8 @@ mod tests {
         assert_eq!(of(), EmbedderUse { pooling: Pooling::Mean, ..family.clone() });
         write(POOLING, "not JSON");
         write(PROMPTS, r#"{"prompts": {"query": "find: ", "passage": "text: "}}"#);
-        let own = ("find: ".to_owned(), "text: ".to_owned());
-        assert_eq!((of().query_prefix, of().passage_prefix), own);
+        let prefixes = ("find: ".to_owned(), "text: ".to_owned());
+        assert_eq!((of().query_prefix, of().passage_prefix), prefixes);
         write(PROMPTS, r#"{"prompts": {}, "default_prompt_name": null}"#);
         assert_eq!(of(), family);
     }

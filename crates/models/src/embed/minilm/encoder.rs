@@ -132,8 +132,8 @@ fn vectors(
     let texts = states.axis_iter(0).zip(mask.axis_iter(0));
     Ok(texts
         .map(|(tokens, mask)| {
-            let held = mask.iter().filter(|kept| **kept != 0).count();
-            pooled(&tokens.slice(..held).to_vec(), tokens.size(1), pooling)
+            let count = mask.iter().filter(|kept| **kept != 0).count();
+            pooled(&tokens.slice(..count).to_vec(), tokens.size(1), pooling)
         })
         .collect())
 }

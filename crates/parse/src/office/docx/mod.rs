@@ -102,7 +102,8 @@ impl<'b> DocxReader<'_, 'b> {
         runs.read(node, &self.relations);
         let style = self.styles.of(node);
         let properties = xml::child(node, "pPr");
-        let breaks_before = properties.is_some_and(|own| xml::is_on(own, "pageBreakBefore"));
+        let breaks_before =
+            properties.is_some_and(|properties| xml::is_on(properties, "pageBreakBefore"));
         let breaks_before = breaks_before && !self.rendered_pages && !self.writer.is_empty();
         self.turn_pages(runs.pages_before + u32::from(breaks_before));
         let inline = std::mem::take(&mut runs.inline).trimmed();
@@ -178,7 +179,7 @@ impl<'b> DocxReader<'_, 'b> {
                 let continued =
                     merge.is_some_and(|merge| xml::attribute(merge, "val") != Some("restart"));
                 let (content, inner) = self.cell_words(cell);
-                let kind = if continued { CellKind::Continued } else { CellKind::Own };
+                let kind = if continued { CellKind::Continued } else { CellKind::Anchor };
                 table.cell(TableCell { kind, rows: 1, columns: span.unwrap_or(1), content });
                 for inner in inner {
                     table.inner(inner);
@@ -227,16 +228,16 @@ fn pages_of(table: Node<'_>) -> u32 {
 
 /// The rows of a table or the cells of a row, through what Word wraps around them.
 fn wrapped<'a>(parent: Node<'a>, wanted: &str) -> Vec<Node<'a>> {
-    let mut found = vec![];
+    let mut nodes = vec![];
     let mut next: Vec<Node<'a>> = parent.children().rev().collect();
     while let Some(node) = next.pop() {
         let name = xml::name(node);
         if name == wanted {
-            found.push(node);
+            nodes.push(node);
         } else if matches!(name, "sdt" | "sdtContent" | "ins" | "customXml" | "smartTag" | "moveTo")
         {
             next.extend(node.children().rev());
         }
     }
-    found
+    nodes
 }

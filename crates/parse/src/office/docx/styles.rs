@@ -54,7 +54,7 @@ impl Styles {
         if let Some(place) = list_place(properties) {
             // A level alone moves the paragraph within the list of its style.
             let list =
-                if place.list == 0 { style.list.map_or(0, |own| own.list) } else { place.list };
+                if place.list == 0 { style.list.map_or(0, |base| base.list) } else { place.list };
             let taken_out = xml::child(properties, "numPr")
                 .and_then(|list| xml::value(list, "numId"))
                 .is_some_and(|id| id == "0");
@@ -65,16 +65,16 @@ impl Styles {
     }
 
     fn get(&self, id: &str) -> Style {
-        let (mut found, mut next) = (Style::default(), Some(id));
+        let (mut merged, mut next) = (Style::default(), Some(id));
         // Styles that are based on each other in a circle end somewhere.
         for _ in 0..20 {
             let Some((style, base)) = next.and_then(|id| self.styles.get(id)) else { break };
-            found.heading = found.heading.or(style.heading);
-            found.quote |= style.quote;
-            found.list = found.list.or(style.list);
+            merged.heading = merged.heading.or(style.heading);
+            merged.quote |= style.quote;
+            merged.list = merged.list.or(style.list);
             next = base.as_deref();
         }
-        found
+        merged
     }
 }
 
@@ -166,10 +166,10 @@ impl Numbering {
         for (at, count) in counts.iter_mut().enumerate().skip(place.level + 1) {
             *count = start(at).saturating_sub(1);
         }
-        let Some(own) = level(place.level).filter(|own| own.format != "bullet") else {
+        let Some(kind) = level(place.level).filter(|kind| kind.format != "bullet") else {
             return "-".to_owned();
         };
-        let mut marker = own.text.clone();
+        let mut marker = kind.text.clone();
         for (at, count) in counts.iter().enumerate().take(place.level + 1) {
             let format = level(at).map_or("decimal", |level| level.format.as_str());
             let count = (*count).max(start(at));

@@ -40,10 +40,10 @@ pub enum HeadsError {
     Tensors { name: String, source: ExportError },
     #[error(
         "the heads `{name}` were trained on other weights ({trained}) than those of the local \
-         embedder ({found}); train them on these, or fetch the published ones with `halma doctor \
+         embedder ({actual}); train them on these, or fetch the published ones with `halma doctor \
          --fetch`"
     )]
-    Base { name: String, trained: String, found: String },
+    Base { name: String, trained: String, actual: String },
     #[error(transparent)]
     Weights(#[from] WeightsError),
     #[error("the heads `{name}` cannot be run: {reason}")]
@@ -88,12 +88,12 @@ impl Heads {
     /// Heads for the embedder whose embeddings they were trained on; another one is refused. The
     /// weights themselves are read when they are first used.
     pub fn new(file: HeadsFile, base: &MiniLm) -> Result<Self, HeadsError> {
-        let found = base.0.encoder.weights_sum().unwrap_or("unknown");
-        if found != file.info.base_hash {
+        let actual = base.0.encoder.weights_sum().unwrap_or("unknown");
+        if actual != file.info.base_hash {
             return Err(HeadsError::Base {
                 trained: file.info.base_hash.clone(),
                 name: file.name,
-                found: found.to_owned(),
+                actual: actual.to_owned(),
             });
         }
         let folder = base.0.folder.clone();
@@ -127,10 +127,10 @@ impl Inner {
         let logits = loaded.run(&self.base, &flat).map_err(refused)?;
         let mut read = flat.iter().zip(&logits);
         let kinds = &self.file.info.kinds;
-        let reading = |own: &Vec<Pair>| Reading {
+        let reading = |pairs: &Vec<Pair>| Reading {
             windows: read
                 .by_ref()
-                .take(own.len())
+                .take(pairs.len())
                 .map(|(pair, logits)| loaded.window(pair, logits, kinds))
                 .collect(),
         };
@@ -147,9 +147,11 @@ impl Loaded {
         let (name, folder) = (&inner.file.name, &inner.folder);
         let wrong = |reason: String| HeadsError::Run { name: name.clone(), reason };
         let (config, base) = open_weights(folder)?;
-        let (most, positions) = (inner.file.info.max_length, config.max_position_embeddings);
-        if most > positions {
-            return Err(wrong(format!("they read {most} tokens, and the weights {positions}")));
+        let (max_length, positions) = (inner.file.info.max_length, config.max_position_embeddings);
+        if max_length > positions {
+            return Err(wrong(format!(
+                "they read {max_length} tokens, and the weights {positions}"
+            )));
         }
         let tensors = |source| HeadsError::Tensors { name: name.clone(), source };
         let weights = Checkpoint::open(&base).map_err(tensors)?;
@@ -213,20 +215,20 @@ impl PassageReader for Heads {
         let inner = &self.0;
         let key = |text: &&str| ReadingKey::new(question, text);
         let keys: Vec<ReadingKey> = texts.iter().map(key).collect();
-        let mut found: Vec<Option<Reading>> = {
+        let mut readings: Vec<Option<Reading>> = {
             let mut cache = inner.cache.lock();
             keys.iter().map(|key| cache.get(key).cloned()).collect()
         };
-        let missing = |at: &usize| found[*at].is_none();
+        let missing = |at: &usize| readings[*at].is_none();
         let missing: Vec<usize> = (0..texts.len()).filter(missing).collect();
         let unread: Vec<&str> = missing.iter().map(|at| texts[*at]).collect();
         let read = if unread.is_empty() { vec![] } else { inner.read(question, &unread)? };
         let mut cache = inner.cache.lock();
         for (at, reading) in missing.into_iter().zip(read) {
             cache.put(keys[at], reading.clone());
-            found[at] = Some(reading);
+            readings[at] = Some(reading);
         }
-        Ok(found.into_iter().flatten().collect())
+        Ok(readings.into_iter().flatten().collect())
     }
 
     fn keywords(&self, question: &str) -> Result<Option<Vec<Range<usize>>>, LlmError> {
@@ -257,20 +259,21 @@ fn sigmoid(logit: f32) -> f32 {
 /// The words between spaces that hold one of the tokens, neighbours as one, without what is not
 /// letters or digits around them.
 fn words(question: &str, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = vec![];
+    let mut runs: Vec<Range<usize>> = vec![];
     let mut open = false;
     for word in question.split_whitespace() {
         let start = word.as_ptr().addr() - question.as_ptr().addr();
         let range = start..start + word.len();
-        let held = tokens.iter().any(|token| token.start < range.end && token.end > range.start);
-        match found.last_mut() {
-            Some(last) if held && open => last.end = range.end,
-            _ if held => found.push(range),
+        let is_marked =
+            tokens.iter().any(|token| token.start < range.end && token.end > range.start);
+        match runs.last_mut() {
+            Some(last) if is_marked && open => last.end = range.end,
+            _ if is_marked => runs.push(range),
             _ => {}
         }
-        open = held;
+        open = is_marked;
     }
-    let trimmed = found.into_iter().filter_map(|range| {
+    let trimmed = runs.into_iter().filter_map(|range| {
         let text = &question[range.clone()];
         let start = text.find(char::is_alphanumeric)?;
         let end = text.trim_end_matches(|c: char| !c.is_alphanumeric()).len();

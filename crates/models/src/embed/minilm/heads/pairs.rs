@@ -80,8 +80,8 @@ impl Pairs {
         }
     }
 
-    fn opening(&self, question: &Piece, most: usize) -> Pair {
-        let count = question.ids.len().min(most);
+    fn opening(&self, question: &Piece, limit: usize) -> Pair {
+        let count = question.ids.len().min(limit);
         let mut ids = vec![self.start];
         ids.extend(&question.ids[..count]);
         ids.push(self.stop);

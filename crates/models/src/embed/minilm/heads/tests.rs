@@ -33,8 +33,8 @@ impl TinyHeads {
             ("max_question", "6"),
             ("thresholds", r#"{"keyword": -1.0, "yes_no": 0.5}"#),
         ];
-        let own = |(key, text): (&str, &str)| (key.to_owned(), text.to_owned());
-        Self { whole, metadata: texts.map(own).into(), bytes: false }
+        let owned = |(key, text): (&str, &str)| (key.to_owned(), text.to_owned());
+        Self { whole, metadata: texts.map(owned).into(), bytes: false }
     }
 
     fn with(mut self, key: &str, text: &str) -> Self {
@@ -126,8 +126,8 @@ fn logits_are_what_the_trained_layers_mean_but_for_rounding() {
         let loaded = model.0.loaded().unwrap();
         let windows = loaded.pairs.windows("Salt rivers?", &["bridge . salt", "", "river"]);
         let pairs = windows.unwrap().concat();
-        let found = loaded.run(&base, &pairs).unwrap();
-        for (pair, logits) in pairs.iter().zip(&found) {
+        let computed = loaded.run(&base, &pairs).unwrap();
+        for (pair, logits) in pairs.iter().zip(&computed) {
             for (at, expected) in expected(&heads, pair).iter().enumerate() {
                 let close =
                     logits.token(at).iter().zip(expected).all(|(a, b)| (a - b).abs() < ROUNDED);
@@ -238,8 +238,8 @@ fn damaged_files_are_refused() {
 fn real() -> Option<(Heads, Vec<Value>)> {
     let weights = std::env::var_os("HALMA_MINILM_DIR").map(PathBuf::from);
     let folder = std::env::var_os("HALMA_HEADS_DIR").map(PathBuf::from);
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("heads");
-    let folder = folder.unwrap_or(own);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("heads");
+    let folder = folder.unwrap_or(default);
     let reference = fs::read_to_string(folder.join("reference.json"));
     let (Ok(path), Ok(reference)) = (locate(weights.as_deref()), reference) else {
         #[expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -255,8 +255,8 @@ fn real() -> Option<(Heads, Vec<Value>)> {
 
 /// How much a logit differs from what `PyTorch` computes in floats.
 #[expect(clippy::cast_possible_truncation, reason = "logits")]
-fn difference(found: f32, expected: &Value) -> f32 {
-    (found - expected.as_f64().unwrap() as f32).abs()
+fn difference(actual: f32, expected: &Value) -> f32 {
+    (actual - expected.as_f64().unwrap() as f32).abs()
 }
 
 /// What `PyTorch` computes from the same file (`train/heads/export.py --reference`).
@@ -295,12 +295,12 @@ fn known_pairs_have_their_known_logits() {
         if let Some(place) = places.keyword {
             differences.extend(keywords.map(|(at, k)| difference(logits.token(at)[place], k)));
         }
-        let most = differences.iter().copied().fold(0.0, f32::max);
+        let largest = differences.iter().copied().fold(0.0, f32::max);
         let mean =
             differences.iter().sum::<f32>() / f32::from(u16::try_from(differences.len()).unwrap());
         // Of 630 pairs of the training files the mean is 0.02, the most 0.7; the best span is
         // the same in 98 % of those with an answer. Where activations have seven bits the mean of
         // these cases is up to 0.1.
-        assert!(mean < 0.15 && most < 1.0, "{question}: {mean} on average, at most {most}");
+        assert!(mean < 0.15 && largest < 1.0, "{question}: {mean} on average, at most {largest}");
     }
 }

@@ -52,10 +52,10 @@ impl QuantizedRows {
         self.scales.clear();
         self.shifts.clear();
         for (row, bytes) in values.chunks_exact(width).zip(self.bytes.chunks_exact_mut(width)) {
-            let (least, most) = MinMax::new(row).dispatch();
+            let (least, largest) = MinMax::new(row).dispatch();
             // Zero stays exact, and a row of equal values has a scale, too.
             let least = least.min(0.0);
-            let scale = ((most.max(0.0) - least) / products.greatest).max(f32::MIN_POSITIVE);
+            let scale = ((largest.max(0.0) - least) / products.greatest).max(f32::MIN_POSITIVE);
             let inverse = scale.recip();
             let zero = (-least * inverse).round();
             let (from, to) = (ROUNDING, ROUNDING + products.greatest);
@@ -90,8 +90,8 @@ impl Dense {
         let bytes = weight.data_mut().expect("a new tensor is contiguous");
         let (mut scales, mut sums) = (vec![], vec![]);
         for (row, bytes) in rows.chunks_exact(inputs).zip(bytes.chunks_exact_mut(inputs)) {
-            let (least, most) = MinMax::new(row).dispatch();
-            let scale = (most.max(-least) / GREATEST_WEIGHT).max(f32::MIN_POSITIVE);
+            let (least, largest) = MinMax::new(row).dispatch();
+            let scale = (largest.max(-least) / GREATEST_WEIGHT).max(f32::MIN_POSITIVE);
             let inverse = scale.recip();
             for (byte, value) in bytes.iter_mut().zip(row) {
                 *byte = (value * inverse + ROUNDING).to_bits() as i8;

@@ -136,8 +136,9 @@ impl Layer {
         let norm = |part: &str| Norm::new(config, weights, &name(part));
         let (mut rows, mut bias) = (vec![], vec![]);
         for part in ["query", "key", "value"] {
-            let (own, offsets) = tensors(&format!("attention.self.{part}"), [hidden, hidden])?;
-            rows.extend(own);
+            let (part_rows, offsets) =
+                tensors(&format!("attention.self.{part}"), [hidden, hidden])?;
+            rows.extend(part_rows);
             bias.extend(offsets);
         }
         Ok(Self {

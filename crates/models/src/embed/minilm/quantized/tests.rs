@@ -30,13 +30,13 @@ fn products_of_bytes_are_those_of_floats_but_for_rounding() {
             let (mut sums, mut output) = (vec![], vec![]);
             dense.apply(&products, &quantized, &mut sums, &mut output);
             assert_eq!(output.len(), rows * outputs);
-            for (at, found) in output.iter().enumerate() {
+            for (at, actual) in output.iter().enumerate() {
                 let (row, to) = (at / outputs, at % outputs);
-                let own = input[row * inputs..].iter().zip(&weight[to * inputs..][..inputs]);
-                let expected = own.map(|(a, b)| a * b).sum::<f32>() + bias[to];
+                let terms = input[row * inputs..].iter().zip(&weight[to * inputs..][..inputs]);
+                let expected = terms.map(|(a, b)| a * b).sum::<f32>() + bias[to];
                 let largest = size(row) * float(row % 5 + 1);
-                let error = (found - expected).abs() / (largest * float(inputs).sqrt());
-                assert!(error < close, "{rows}×{inputs}×{outputs} {row} {to}: {found} {expected}");
+                let error = (actual - expected).abs() / (largest * float(inputs).sqrt());
+                assert!(error < close, "{rows}×{inputs}×{outputs} {row} {to}: {actual} {expected}");
             }
         }
     }
@@ -62,8 +62,8 @@ fn attention_mixes_values_by_their_scores() {
             for at in 0..size {
                 let mixed = scores.iter().enumerate().map(|(o, score)| score * row(o, 2, head)[at]);
                 let expected = mixed.sum::<f32>() / total;
-                let found = context[token * hidden + head * size + at];
-                assert!((found - expected).abs() < 1e-4, "{token} {head}: {found} {expected}");
+                let actual = context[token * hidden + head * size + at];
+                assert!((actual - expected).abs() < 1e-4, "{token} {head}: {actual} {expected}");
             }
         }
     }
@@ -85,10 +85,10 @@ fn the_encoder_computes_what_the_model_means() {
         for first in [ids.len(), 4] {
             let expected = tiny.states(&ids, first).concat();
             for (products, close) in [(Products::new(), 0.02), (Products::of_seven_bits(), 0.03)] {
-                let found = encoder.states_by(&products, words.clone(), first);
-                let errors = found.iter().zip(&expected).map(|(a, b)| (a - b).abs());
+                let actual = encoder.states_by(&products, words.clone(), first);
+                let errors = actual.iter().zip(&expected).map(|(a, b)| (a - b).abs());
                 let mean = errors.sum::<f32>() / float(expected.len());
-                assert_eq!(found.len(), expected.len());
+                assert_eq!(actual.len(), expected.len());
                 assert!(mean < close, "{layers} {first}: {mean}");
             }
         }

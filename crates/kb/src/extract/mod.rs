@@ -32,9 +32,9 @@ use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
 pub use extraction::LeftOut;
-pub(crate) use extraction::{Extraction, FactsReply, MOST_ENTITIES, MOST_FACTS, occurs_somehow};
+pub(crate) use extraction::{Extraction, FactsReply, MAX_ENTITIES, MAX_FACTS, occurs_somehow};
 pub(crate) use forget::{ExtractedFrom, forget_quotes};
-pub(crate) use forms::{Names, check as check_names, doubt as doubt_names};
+pub(crate) use forms::{Names, check as check_names, mark_damaged as mark_names_damaged};
 pub(crate) use learned_tags::{LearnedTerms, QUESTION_CLASS};
 pub use merges::{Merge, MergeSide};
 pub use resolve::MergeRule;
@@ -162,8 +162,8 @@ fn warn_of_cuts(left_out: LeftOut) {
         tracing::warn!(
             "{} entities and facts were more than {} and {} of one chunk and are left out",
             left_out.beyond_limit,
-            MOST_ENTITIES,
-            MOST_FACTS
+            MAX_ENTITIES,
+            MAX_FACTS
         );
     }
 }

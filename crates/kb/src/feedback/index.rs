@@ -38,11 +38,12 @@ impl IndexedRecord {
         let lowers = record.verdict == Verdict::Wrong && !record.dismissed;
         let wrong = (lowers && !record.cited.is_empty())
             .then(|| Arc::new(KnownQuestion::new(id, &record.question, &record.cited)));
-        let is_accepted = |held: &&CandidateRecord| held.state == CandidateState::Accepted;
-        let accepted = record.candidates.iter().filter(is_accepted).map(|held| {
-            let known = KnownQuestion::new(id, &held.question, &held.chunks);
-            let answers = held.kind.is_recalled() && !held.answer.trim().is_empty();
-            Arc::new(KnownQuestion { atom: held.atom.filter(|_| answers), ..known })
+        let is_accepted =
+            |candidate: &&CandidateRecord| candidate.state == CandidateState::Accepted;
+        let accepted = record.candidates.iter().filter(is_accepted).map(|candidate| {
+            let question = KnownQuestion::new(id, &candidate.question, &candidate.chunks);
+            let answers = candidate.kind.is_recalled() && !candidate.answer.trim().is_empty();
+            Arc::new(KnownQuestion { atom: candidate.atom.filter(|_| answers), ..question })
         });
         Self { stamp, accepted: accepted.collect(), wrong }
     }
@@ -87,9 +88,9 @@ impl FeedbackIndex {
     pub(crate) fn load(reader: &StoreReader<'_>, former: Option<&Self>) -> heed::Result<Self> {
         let mut index = Self::default();
         for (id, stamp) in reader.feedback_stamps()? {
-            let held = former.and_then(|former| former.records.get(&id));
-            let record = match held.filter(|held| held.stamp == stamp) {
-                Some(held) => held.clone(),
+            let cached = former.and_then(|former| former.records.get(&id));
+            let record = match cached.filter(|cached| cached.stamp == stamp) {
+                Some(cached) => cached.clone(),
                 None => match reader.feedback(id)? {
                     Some(record) => IndexedRecord::new(id, stamp, &record),
                     None => continue,
@@ -118,19 +119,19 @@ impl FeedbackIndex {
             let terms = terms_of(text);
             let best = list.iter().map(|ranked| ranked.score).fold(0.0_f32, f32::max);
             let near =
-                |known: &&Arc<KnownQuestion>| known.similarity(&terms) >= settings.similarity;
-            for known in self.accepted.iter().filter(near).filter(|_| settings.weight > 0.0) {
-                let gain = settings.weight * known.similarity(&terms) * best.max(f32::EPSILON);
-                for row in known.chunks.iter().filter(|row| admitted.admits(**row)) {
-                    add(list, *row, gain, known.feedback);
+                |question: &&Arc<KnownQuestion>| question.similarity(&terms) >= settings.similarity;
+            for question in self.accepted.iter().filter(near).filter(|_| settings.weight > 0.0) {
+                let gain = settings.weight * question.similarity(&terms) * best.max(f32::EPSILON);
+                for row in question.chunks.iter().filter(|row| admitted.admits(**row)) {
+                    add(list, *row, gain, question.feedback);
                 }
             }
-            for known in self.wrong.iter().filter(near).filter(|_| settings.penalty > 0.0) {
-                let share = settings.penalty * known.similarity(&terms);
-                for row in &known.chunks {
+            for question in self.wrong.iter().filter(near).filter(|_| settings.penalty > 0.0) {
+                let share = settings.penalty * question.similarity(&terms);
+                for row in &question.chunks {
                     if let Some(ranked) = list.iter().find(|ranked| ranked.row == *row) {
                         let loss = share * ranked.score.abs();
-                        add(list, *row, -loss, known.feedback);
+                        add(list, *row, -loss, question.feedback);
                     }
                 }
             }

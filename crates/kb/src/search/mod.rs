@@ -38,7 +38,7 @@ pub use no_vectors::NoVectors;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
 pub(crate) use settings::least_cosine;
 pub use settings::{GraphSettings, SearchSettings};
-use summaries::MOST_INDEXED_SUMMARIES;
+use summaries::MAX_INDEXED_SUMMARIES;
 pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]
@@ -48,14 +48,14 @@ impl Knowledge for Base {
     }
 
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
-        let found = self.store.read(|reader| {
+        let hit = self.store.read(|reader| {
             let Some((layer, id)) = parse_id(id) else { return Ok(None) };
             match reader.find(layer, id)? {
                 Some(row) => reader.hit((layer, row)),
                 None => Ok(None),
             }
         })?;
-        found.ok_or_else(|| KbError::NoNode { id: id.0.clone() }.into())
+        hit.ok_or_else(|| KbError::NoNode { id: id.0.clone() }.into())
     }
 
     async fn neighbours(
@@ -171,7 +171,7 @@ impl Base {
         }
         let mut job = SearchJob {
             store: self.store.clone(),
-            held: Arc::clone(&self.held),
+            caches: Arc::clone(&self.caches),
             query: query.clone(),
             settings: self.search,
             graph: self.graph,
@@ -224,7 +224,7 @@ impl Base {
     /// takes too long to make for what it adds to their vectors.
     fn is_indexed(&self, query: &Query, layer: Layer) -> Result<bool, KbError> {
         let is_evidence = layer == Layer::Summary && query.layer != layer;
-        Ok(!is_evidence || self.summaries()? <= MOST_INDEXED_SUMMARIES)
+        Ok(!is_evidence || self.summaries()? <= MAX_INDEXED_SUMMARIES)
     }
 
     /// Whether a query finds what was accepted from answers.
@@ -237,11 +237,11 @@ impl Base {
     /// a million chunks, on all cores; a search that begins meanwhile waits for it instead of
     /// loading the same. Nothing is embedded and no model is called.
     pub fn preload(&self) -> Result<(), KbError> {
-        let held = self.held.refresh(&self.store)?;
-        held.graph()?;
+        let snapshot = self.caches.refresh(&self.store)?;
+        snapshot.graph()?;
         for layer in [Layer::Chunk, Layer::Atom] {
             if let Some(space) = self.space(layer)? {
-                held.matrix(space.number, layer)?;
+                snapshot.matrix(space.number, layer)?;
             }
         }
         Ok(())
@@ -253,9 +253,9 @@ impl Base {
         self.store.read(|reader| {
             let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
             let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
-            let mut held = reader.has_vectors(number, layer)?;
-            if !held && may_be_chunks(layer) {
-                held = reader.has_vectors(number, Layer::Chunk)?;
+            let mut has_vectors = reader.has_vectors(number, layer)?;
+            if !has_vectors && may_be_chunks(layer) {
+                has_vectors = reader.has_vectors(number, Layer::Chunk)?;
             }
             let dimensions = record.dimensions;
             let thresholds = thresholds.or(reader.calibration(number)?);
@@ -265,7 +265,7 @@ impl Base {
                 return Ok(None);
             }
             let weight = trust.map_or(1.0, |trust| trust.weight());
-            Ok(held.then_some(Space { number, dimensions, embedder, usual, weight }))
+            Ok(has_vectors.then_some(Space { number, dimensions, embedder, usual, weight }))
         })
     }
 }
@@ -276,12 +276,12 @@ fn usual(
     reader: &StoreReader<'_>,
     embedder: u8,
     layer: Layer,
-    known: Thresholds,
+    calibrated: Thresholds,
 ) -> heed::Result<f32> {
-    let chunk = known.chunk.unwrap_or(0.0);
+    let chunk = calibrated.chunk.unwrap_or(0.0);
     Ok(match layer {
         Layer::Chunk => chunk,
-        Layer::Atom => known.atom.unwrap_or(0.0),
+        Layer::Atom => calibrated.atom.unwrap_or(0.0),
         _ => reader.layer_threshold(embedder, layer)?.unwrap_or(chunk),
     })
 }

@@ -164,8 +164,11 @@ impl ThresholdSources {
     pub(crate) fn or(self, measured: Option<Calibration>) -> Thresholds {
         let (configured, usual) = (self.configured, self.usual);
         Thresholds {
-            chunk: configured.chunk.or(usual.chunk).or(measured.map(|held| held.chunk)),
-            atom: configured.atom.or(usual.atom).or(measured.map(|held| held.atom)),
+            chunk: configured
+                .chunk
+                .or(usual.chunk)
+                .or(measured.map(|calibration| calibration.chunk)),
+            atom: configured.atom.or(usual.atom).or(measured.map(|calibration| calibration.atom)),
         }
     }
 }

@@ -117,8 +117,8 @@ impl BuildContext {
     /// What units of a prompt are asked with, as it is noted in the ledger: units asked with
     /// another wording are done again.
     pub(crate) fn prompt_input(&self, prompt: &str) -> Id {
-        let held = self.prompts.get(prompt).copied();
-        held.unwrap_or_else(|| prompt_hash(&self.setup, prompt))
+        let recorded = self.prompts.get(prompt).copied();
+        recorded.unwrap_or_else(|| prompt_hash(&self.setup, prompt))
     }
 
     /// The model that a prompt goes to.

@@ -12,7 +12,7 @@ use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument,
 use crate::store::{Id, StoreReader, Task, hash};
 
 /// Rows kept of one passage.
-const MOST_ROWS: usize = 40;
+const MAX_ROWS: usize = 40;
 
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct RowsReply {
@@ -116,7 +116,7 @@ impl AskStage for Rows {
         };
         let tables: Vec<Value> = self.targets.iter().map(table).collect();
         let Passage { title, section, text, .. } = passage;
-        context! { chunk => context! { title, section, text }, tables, most => MOST_ROWS }
+        context! { chunk => context! { title, section, text }, tables, most => MAX_ROWS }
     }
 
     fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {
@@ -137,9 +137,9 @@ impl AskStage for Rows {
                 let Some(at) = column(target, name) else {
                     return Some(format!("table {} has no column `{name}`", row.table));
                 };
-                let asked = &target.columns[at];
-                if !value.trim().is_empty() && asked.normalise(value).is_none() {
-                    let kind = asked.kind.name();
+                let requested = &target.columns[at];
+                if !value.trim().is_empty() && requested.normalise(value).is_none() {
+                    let kind = requested.kind.name();
                     return Some(format!("`{value}` in `{name}` is not of type {kind}"));
                 }
             }
@@ -152,7 +152,7 @@ impl AskStage for Rows {
         let told = form(&passage.whole());
         let mut rows = vec![];
         for RowReply { table, head, tail, values, sentence } in reply.rows {
-            let Some(target) = self.target(table).filter(|_| rows.len() < MOST_ROWS) else {
+            let Some(target) = self.target(table).filter(|_| rows.len() < MAX_ROWS) else {
                 continue;
             };
             let mut cells = vec![String::new(); target.columns.len()];

@@ -2419,7 +2419,7 @@ class ItemsTableLine(BaseModel):
 
 class Item10(BaseModel):
     """
-    What a list shows of a question: the first line of its file.
+    What a list shows of a question.
     """
 
     model_config = ConfigDict(
@@ -2773,7 +2773,7 @@ class Timeline(BaseModel):
 
 class TraceHead(BaseModel):
     """
-    What a list shows of a question: the first line of its file.
+    What a list shows of a question.
     """
 
     model_config = ConfigDict(

@@ -35,13 +35,13 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
 
 /// The modules of one crate: a path such as `["store", "nodes"]` for each file, and what its
 /// `use` lines name.
-struct Modules {
+pub(crate) struct Modules {
     by_path: BTreeMap<Vec<String>, usize>,
     uses: Vec<(Vec<String>, Vec<Use>)>,
 }
 
 impl Modules {
-    fn read(files: &[&Source]) -> Self {
+    pub(crate) fn read(files: &[&Source]) -> Self {
         let paths: Vec<Vec<String>> = files.iter().map(|file| module_path(&file.path)).collect();
         let by_path = paths.iter().cloned().zip(0..).collect();
         let uses = paths.into_iter().zip(files).map(|(path, file)| {
@@ -54,19 +54,33 @@ impl Modules {
     fn edges(&self) -> Vec<BTreeSet<usize>> {
         let edges_of = |(at, (_, uses)): (usize, &(Vec<String>, Vec<Use>))| {
             let private = uses.iter().filter(|used| !used.public);
-            let targets = private.filter_map(|used| self.defining(&used.path, 8));
+            let targets = private.filter_map(|used| self.defining(&used.path));
             targets.filter(|target| *target != at).collect()
         };
         self.uses.iter().enumerate().map(edges_of).collect()
     }
 
+    /// What a file uses, re-exports included.
+    pub(crate) fn uses(&self, file: usize) -> &[Use] {
+        &self.uses[file].1
+    }
+
+    /// The folder right below `src/`, or the loose file, that a file belongs to; `None` for the root.
+    pub(crate) fn folder(&self, file: usize) -> Option<&str> {
+        self.uses[file].0.first().map(String::as_str)
+    }
+
     /// The file in which what the path names is defined.
-    fn defining(&self, path: &[String], depth: usize) -> Option<usize> {
+    pub(crate) fn defining(&self, path: &[String]) -> Option<usize> {
+        self.defining_within(path, 8)
+    }
+
+    fn defining_within(&self, path: &[String], depth: usize) -> Option<usize> {
         let split = (0..=path.len()).rev().find(|n| self.by_path.contains_key(&path[..*n]))?;
         let file = self.by_path[&path[..split]];
         let Some(name) = path.get(split).filter(|_| depth > 0) else { return Some(file) };
         let exported = self.uses[file].1.iter().find(|used| used.public && used.name == *name);
-        exported.and_then(|used| self.defining(&used.path, depth - 1)).or(Some(file))
+        exported.and_then(|used| self.defining_within(&used.path, depth - 1)).or(Some(file))
     }
 }
 

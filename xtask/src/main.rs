@@ -6,6 +6,7 @@ mod demo;
 mod documents;
 mod edges;
 mod folders;
+mod layers;
 mod lines;
 mod prompts;
 mod shipped;

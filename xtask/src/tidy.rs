@@ -2,7 +2,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::{budget, cycles, demo, documents, edges, folders, lines, prompts, vocabulary, world};
+use crate::{
+    budget, cycles, demo, documents, edges, folders, layers, lines, prompts, vocabulary, world,
+};
 
 /// One thing that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +80,7 @@ pub(crate) fn tidy(root: &Path) -> Result<Vec<Violation>, Unreadable> {
     violations.extend(budget::check(&sources));
     violations.extend(folders::check(&sources));
     violations.extend(cycles::check(&sources));
+    violations.extend(layers::check(&sources));
     violations.extend(vocabulary::check(&sources));
     violations.extend(documents::check(&sources));
     violations.extend(demo::check(&sources));

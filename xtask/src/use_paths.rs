@@ -9,29 +9,34 @@ pub(crate) struct Use {
     pub(crate) name: String,
     /// Whether it is handed on (`pub use`).
     pub(crate) public: bool,
+    /// Of the statement's first line, from 1.
+    pub(crate) line: usize,
 }
 
 /// The names of this crate that the file of module `own` uses at its top level.
 pub(crate) fn uses(text: &str, own: &[String]) -> Vec<Use> {
     let mut found = vec![];
-    let mut statement = String::new();
-    for line in text.lines() {
+    let (mut statement, mut first) = (String::new(), 0);
+    for (number, line) in (1..).zip(text.lines()) {
         let line = line.split("//").next().unwrap_or_default().trim_end();
         let begins = ["use ", "pub use ", "pub(crate) use ", "pub(super) use "];
         if statement.is_empty() && !begins.iter().any(|begin| line.starts_with(begin)) {
             continue;
         }
+        if statement.is_empty() {
+            first = number;
+        }
         statement.push_str(line.trim());
         statement.push(' ');
         if line.ends_with(';') {
-            read(&statement, own, &mut found);
+            read(&statement, first, own, &mut found);
             statement.clear();
         }
     }
     found
 }
 
-fn read(statement: &str, own: &[String], found: &mut Vec<Use>) {
+fn read(statement: &str, line: usize, own: &[String], found: &mut Vec<Use>) {
     let public = statement.starts_with("pub");
     let Some((_, tree)) = statement.split_once("use ") else { return };
     for path in leaves(tree.trim().trim_end_matches(';')) {
@@ -45,7 +50,7 @@ fn read(statement: &str, own: &[String], found: &mut Vec<Use>) {
         }
         let Some(path) = from_root(&parts, own, public) else { continue };
         let name = alias.map_or_else(|| path.last().cloned().unwrap_or_default(), str::to_owned);
-        found.push(Use { path, name, public });
+        found.push(Use { path, name, public, line });
     }
 }
 

@@ -12,6 +12,7 @@ use futures::StreamExt as _;
 use halma_core::{AnswerStyle, Event};
 use halma_engine::{AskRequest, Engine, IndexOptions, load};
 use halma_testkit::double::{Behaviour, Double, atomizer};
+use serde_json::Value;
 
 mod passages;
 use passages::{two_hops, write_passages};
@@ -173,15 +174,15 @@ fn asked_of(rt: &tokio::runtime::Runtime, dir: &Path) -> (Engine, Double) {
     (engine(dir, &double.url(), "questions"), double)
 }
 
-fn request(question: String, strategy: &str, settings: BTreeMap<String, String>) -> AskRequest {
+fn request(question: String, strategy: &str, settings: BTreeMap<String, Value>) -> AskRequest {
     // The papers' methods end with the answer; a sentence with its sources would be one more call.
     let answer_style = Some(AnswerStyle::Short);
     let strategy = Some(strategy.into());
     AskRequest { strategy, settings, answer_style, ..AskRequest::new(question) }
 }
 
-fn in_mode(mode: &str) -> BTreeMap<String, String> {
-    BTreeMap::from([("mode".to_owned(), mode.to_owned())])
+fn in_mode(mode: &str) -> BTreeMap<String, Value> {
+    BTreeMap::from([("mode".to_owned(), mode.into())])
 }
 
 /// Questions a second, 64 at once, the best of three runs.

@@ -76,27 +76,27 @@ impl Reading {
 
     /// The spans of the text that are preferred most, at most `count`, the best first.
     pub fn best(&self, count: usize) -> Vec<ScoredSpan> {
-        let mut found: Vec<ScoredSpan> = vec![];
+        let mut scored: Vec<ScoredSpan> = vec![];
         for window in &self.windows {
             for (at, first) in window.tokens.iter().enumerate() {
                 for last in window.tokens[at..].iter().take(LONGEST_SPAN) {
                     let range = first.range.start..last.range.end;
                     let score = first.start + last.end - window.none;
-                    found.push(ScoredSpan { range, score });
+                    scored.push(ScoredSpan { range, score });
                 }
             }
         }
         let by_score = |a: &ScoredSpan, b: &ScoredSpan| {
             b.score.total_cmp(&a.score).then(a.range.start.cmp(&b.range.start))
         };
-        if found.len() > 4 * count && count > 0 {
-            found.select_nth_unstable_by(4 * count, by_score);
-            found.truncate(4 * count);
+        if scored.len() > 4 * count && count > 0 {
+            scored.select_nth_unstable_by(4 * count, by_score);
+            scored.truncate(4 * count);
         }
-        found.sort_by(by_score);
+        scored.sort_by(by_score);
         // A span in the overlap of two windows is found twice.
         let mut kept: Vec<ScoredSpan> = vec![];
-        for span in found {
+        for span in scored {
             if kept.len() < count && kept.iter().all(|other| other.range != span.range) {
                 kept.push(span);
             }

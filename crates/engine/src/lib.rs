@@ -17,13 +17,12 @@ pub use assemble::{
     PromptOverride, configured_prompts, fetch_weights, is_demonstrations, list_prompts,
     prompt_overrides,
 };
-pub use config::load::{Flags, Loaded, flag_value, load};
+pub use config::load::{Flags, Loaded, flag_text, flag_value, load};
 pub use config::serve::{LogFormat, ServeConfig};
 pub use config::show::{ShownValue, show};
-pub use config::telemetry::TelemetryConfig;
 pub use config::{
     AskConfig, BudgetConfig, CacheConfig, CheckClaims, Config, EmbedderConfig, EmbedderKind,
-    ModelConfig, OFFLINE, ROLES, SourcesConfig,
+    ModelConfig, OFFLINE, ROLES, SourcesConfig, TelemetryConfig,
 };
 pub use connect::{
     Connection, EffortEstimate, LOCAL_SERVERS, LocalServer, ModelServer, ServedModel, Trial,
@@ -31,8 +30,8 @@ pub use connect::{
 };
 pub use doctor::{Finding, Health, NoServer, ServerState, examine, free_space};
 pub use engine::{
-    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Effort, Engine, Exchange, IndexRun,
-    KgShown, OnFinish, SearchQuery, configured_strategy,
+    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Effort, Engine, IndexRun, KgShown,
+    OnFinish, SearchRequest, Turn, configured_strategy,
 };
 pub use error::EngineError;
 pub use feedback::{FeedbackRequest, Held, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback};

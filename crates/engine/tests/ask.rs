@@ -5,8 +5,8 @@ use std::sync::{Arc, mpsc};
 
 use halma_core::Budget;
 use halma_engine::{
-    AskRequest, Config, Effort, EmbedderKind, Engine, Exchange, IndexOptions, Phase, PhaseProgress,
-    StoredTrace, TraceHead,
+    AskRequest, Config, Effort, EmbedderKind, Engine, IndexOptions, Phase, PhaseProgress,
+    StoredTrace, TraceHead, Turn,
 };
 
 async fn engine(dir: &Path) -> Engine {
@@ -124,7 +124,7 @@ async fn a_request_is_checked_before_it_runs_and_its_budget_applies() {
     }
     let unknown = AskRequest { strategy: Some("guess".into()), ..request() };
     assert!(refused(unknown).contains("no such strategy"));
-    let setting = AskRequest { settings: [("q".to_owned(), "1".to_owned())].into(), ..request() };
+    let setting = AskRequest { settings: [("q".to_owned(), "1".into())].into(), ..request() };
     assert!(refused(setting).contains("unknown field"));
     for wrong in ["yesterday", "2024-02-31", "2024-13", "28.02.2024"] {
         let dated = AskRequest { asked_at: Some(wrong.into()), ..request() };
@@ -135,10 +135,11 @@ async fn a_request_is_checked_before_it_runs_and_its_budget_applies() {
         let dated = AskRequest { asked_at: Some(right.into()), ..request() };
         assert!(engine.prepare(dated).is_ok(), "{right}");
     }
-    let budget = Budget { calls: Some(0), ..Budget::default() };
+    let budget = Some(Budget { calls: Some(0), ..Budget::default() });
     let spent = engine.ask(AskRequest { budget, ..request() }).await.unwrap();
     assert!(spent.outcome.trace.spent());
-    let history = vec![Exchange { question: "Who built Far Light?".into(), answer: "Anna".into() }];
+    let turn = |role: &str, text: &str| Turn { role: role.into(), text: text.into() };
+    let history = vec![turn("user", "Who built Far Light?"), turn("assistant", "Anna")];
     let next = AskRequest { history, strategy: Some("naive".into()), ..AskRequest::new("Where?") };
     assert!(!engine.ask(next).await.unwrap().question.is_empty());
 }

@@ -140,7 +140,7 @@ async fn the_short_style_and_an_exhausted_budget_cost_no_further_call() {
     let (answer, trace) = ask(&engine, short).await;
     assert_eq!((answer.text.as_str(), answer.full.as_ref()), ("Velby", None));
     assert_eq!((trace.usage().llm_calls, answer.steps.len()), (1, answer.citations.len()));
-    let budget = Budget { calls: Some(1), ..Budget::default() };
+    let budget = Some(Budget { calls: Some(1), ..Budget::default() });
     let options = vec!["Velby".to_owned(), "Oslo".to_owned()];
     let (answer, _) = ask(&engine, AskRequest { options, ..AskRequest::default() }).await;
     assert!(answer.full.is_none(), "one of the choices is the answer");

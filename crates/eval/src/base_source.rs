@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::components::Atomizing;
 use crate::error::EvalError;
-use crate::files::write as write_file;
+use crate::journal::write_json;
 
 /// A file of questions, by name and content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,13 +47,9 @@ const MARKER_VERSION: u32 = 1;
 
 impl Source {
     pub fn read(file: &Path) -> Result<Self, EvalError> {
-        let fail = |source| EvalError::File {
-            file: file.into(),
-            doing: "the questions cannot be read",
-            source,
-        };
-        let open = File::open(file).map_err(fail)?;
-        let bytes = open.metadata().map_err(fail)?.len();
+        let fail = EvalError::file(file, "the questions cannot be read");
+        let open = File::open(file).map_err(&fail)?;
+        let bytes = open.metadata().map_err(&fail)?.len();
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(BufReader::new(open)).map_err(fail)?;
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
@@ -85,19 +81,10 @@ impl Source {
         if holds_something {
             return Ok(Claim::Unmarked);
         }
-        std::fs::create_dir_all(kb).map_err(|source| EvalError::File {
-            file: kb.into(),
-            doing: "the folder of the base cannot be made",
-            source,
-        })?;
-        write(
-            kb,
-            &Marker {
-                version: MARKER_VERSION,
-                source: self.clone(),
-                indexing: Atomizing::default(),
-            },
-        )?;
+        std::fs::create_dir_all(kb)
+            .map_err(EvalError::file(kb, "the folder of the base cannot be made"))?;
+        let (source, indexing) = (self.clone(), Atomizing::default());
+        write(kb, &Marker { version: MARKER_VERSION, source, indexing })?;
         Ok(Claim::New)
     }
 }
@@ -120,29 +107,20 @@ fn path(kb: &Path) -> PathBuf {
 }
 
 fn read(kb: &Path) -> Result<Option<Marker>, EvalError> {
+    const DOING: &str = "what the base was built from cannot be read";
     let file = path(kb);
-    let bytes = match std::fs::read(&file) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => {
-            let doing = "what the base was built from cannot be read";
-            return Err(EvalError::File { file, doing, source });
+    match std::fs::read(&file) {
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).map(Some).map_err(EvalError::file(&file, DOING))
         }
-    };
-    let marker = serde_json::from_slice(&bytes).map_err(|error| EvalError::File {
-        file,
-        doing: "what the base was built from cannot be read",
-        source: error.into(),
-    })?;
-    Ok(Some(marker))
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(EvalError::file(&file, DOING)(error)),
+    }
 }
 
 fn write(kb: &Path, marker: &Marker) -> Result<(), EvalError> {
     const DOING: &str = "what the base was built from cannot be written";
-    let file = path(kb);
-    let fail = |source| EvalError::File { file: file.clone(), doing: DOING, source };
-    let bytes = serde_json::to_vec_pretty(marker).map_err(|error| fail(error.into()))?;
-    write_file(&file, DOING, &bytes)
+    write_json(&path(kb), DOING, serde_json::to_vec_pretty(marker))
 }
 
 #[cfg(test)]

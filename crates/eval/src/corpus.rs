@@ -46,12 +46,8 @@ pub struct CorpusWriter {
 impl CorpusWriter {
     /// Makes the folder, which must not hold documents of an earlier run.
     pub fn create(folder: &Path) -> Result<Self, EvalError> {
-        let fail = |source| EvalError::File {
-            file: folder.into(),
-            doing: "the folder cannot be made; give a new one",
-            source,
-        };
-        std::fs::create_dir_all(folder).map_err(fail)?;
+        let fail = EvalError::file(folder, "the folder cannot be made; give a new one");
+        std::fs::create_dir_all(folder).map_err(&fail)?;
         if std::fs::read_dir(folder).map_err(fail)?.next().is_some() {
             return Err(EvalError::FullFolder { folder: folder.into() });
         }
@@ -66,14 +62,10 @@ impl CorpusWriter {
 
     /// Adds a collection; `name` is that of its file, for messages.
     pub fn add(&mut self, name: &str, mut lines: impl BufRead) -> Result<(), EvalError> {
-        let unreadable = |source| EvalError::File {
-            file: name.into(),
-            doing: "the collection cannot be read",
-            source,
-        };
+        let unreadable = EvalError::file(Path::new(name), "the collection cannot be read");
         let (mut bytes, mut number) = (vec![], 0_u64);
         self.text_before_title = false;
-        while lines.read_until(b'\n', &mut bytes).map_err(unreadable)? > 0 {
+        while lines.read_until(b'\n', &mut bytes).map_err(&unreadable)? > 0 {
             number += 1;
             let line = String::from_utf8_lossy(&bytes);
             let line = line.trim_start_matches('\u{feff}').trim_end_matches(['\r', '\n']);
@@ -148,14 +140,14 @@ fn passage(line: &str, text_before_title: bool) -> Result<CorpusPassage, String>
 }
 
 fn from_record(record: &Value) -> Result<CorpusPassage, String> {
-    let found = |keys: &[&str]| keys.iter().find_map(|key| record.get(*key));
-    let id = match found(&["id", "_id", "pid", "PMID"]) {
+    let field = |keys: &[&str]| keys.iter().find_map(|key| record.get(*key));
+    let id = match field(&["id", "_id", "pid", "PMID"]) {
         Some(Value::String(id)) => Some(id.clone()),
         Some(Value::Number(id)) => Some(id.to_string()),
         _ => None,
     };
-    let title = found(&["title"]).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
-    let text = found(&["text", "content", "abstract", "contents"]).ok_or("it has no `text`")?;
+    let title = field(&["title"]).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+    let text = field(&["text", "content", "abstract", "contents"]).ok_or("it has no `text`")?;
     let text = joined(text).ok_or("its text is not text")?.trim().to_owned();
     Ok(CorpusPassage { id, title, text })
 }

@@ -1,5 +1,5 @@
 //! What ends an evaluation as a whole; a question that fails does not.
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {
@@ -63,6 +63,14 @@ pub enum EvalError {
 }
 
 impl EvalError {
+    /// What could not be done with a file, for `map_err`.
+    pub(crate) fn file<E: Into<std::io::Error>>(
+        file: &Path,
+        doing: &'static str,
+    ) -> impl Fn(E) -> Self {
+        move |source| Self::File { file: file.into(), doing, source: source.into() }
+    }
+
     /// Whether the request is wrong, as opposed to a failure of the machine.
     pub fn is_wrong_use(&self) -> bool {
         matches!(

@@ -1,11 +1,38 @@
-//! Doing several things at once, a bounded number of them, without losing one to a panic.
+//! Doing several things at once, a bounded number of them, without losing one to a panic; and how far
+//! they are.
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures::FutureExt;
 use tokio::task::JoinSet;
 
 use crate::error::EvalError;
+
+/// Receives the progress of the work.
+pub type Progress = Arc<dyn Fn(&Tick) + Send + Sync>;
+
+/// How far one system (or the retrieval before them, labelled `retrieval`) is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tick {
+    pub label: String,
+    pub done: usize,
+    pub total: usize,
+    /// Of those done, taken over from an earlier run.
+    pub taken_over: usize,
+    pub failed: usize,
+}
+
+impl Tick {
+    pub(crate) fn new(label: &str, total: usize, taken_over: usize) -> Self {
+        Self { label: label.to_owned(), done: taken_over, total, taken_over, failed: 0 }
+    }
+
+    pub(crate) fn count(&mut self, failed: bool) {
+        self.done += 1;
+        self.failed += usize::from(failed);
+    }
+}
 
 /// Runs the jobs, at most `at_once` at a time, begun in order; `done` receives each result as it
 /// comes. The first error of `done` ends the rest.
@@ -48,7 +75,6 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
@@ -56,11 +82,11 @@ mod tests {
     #[tokio::test]
     async fn no_more_run_at_once_than_allowed_and_all_are_done() {
         let running = Arc::new(AtomicUsize::new(0));
-        let most = Arc::new(AtomicUsize::new(0));
+        let peak = Arc::new(AtomicUsize::new(0));
         let jobs = (0..20).map(|i| {
-            let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+            let (running, peak) = (Arc::clone(&running), Arc::clone(&peak));
             async move {
-                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                peak.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 tokio::task::yield_now().await;
                 running.fetch_sub(1, Ordering::SeqCst);
                 i
@@ -75,7 +101,7 @@ mod tests {
         .unwrap();
         seen.sort_unstable();
         assert_eq!(seen, (0..20).collect::<Vec<i32>>());
-        assert_eq!(most.load(Ordering::SeqCst), 3);
+        assert_eq!(peak.load(Ordering::SeqCst), 3);
     }
 
     #[tokio::test]

@@ -1,5 +1,5 @@
 //! A file of JSON lines that a killed run leaves readable: every line is written whole, and a torn
-//! last one is dropped when the file is opened again.
+//! last one is dropped when the file is opened again. Other files are written whole or not at all.
 use std::fs::{File, TryLockError};
 use std::io::{BufRead, BufReader, Write};
 use std::marker::PhantomData;
@@ -60,24 +60,17 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
 
     /// The lines of a journal that another process may be writing; a torn last one is left out.
     pub(crate) fn read(path: &Path, each: impl FnMut(T)) -> Result<(), EvalError> {
-        let open = File::open(path).map_err(|source| EvalError::File {
-            file: path.into(),
-            doing: "the results file cannot be opened",
-            source,
-        })?;
+        let open =
+            File::open(path).map_err(EvalError::file(path, "the results file cannot be opened"))?;
         read_lines(path, open, each).map(|_| ())
     }
 
     /// Adds one line in one write.
     pub(crate) fn append(&mut self, line: &T) -> Result<(), EvalError> {
-        let fail = |source| EvalError::File {
-            file: self.path.clone(),
-            doing: "the result cannot be written",
-            source,
-        };
-        let mut bytes = serde_json::to_vec(line).map_err(|error| fail(error.into()))?;
+        const DOING: &str = "the result cannot be written";
+        let mut bytes = serde_json::to_vec(line).map_err(EvalError::file(&self.path, DOING))?;
         bytes.push(b'\n');
-        self.file.write_all(&bytes).map_err(fail)
+        self.file.write_all(&bytes).map_err(EvalError::file(&self.path, DOING))
     }
 }
 
@@ -91,11 +84,9 @@ fn read_lines<T: DeserializeOwned>(
     let (mut whole, mut number, mut line) = (0, 0, vec![]);
     loop {
         line.clear();
-        let read = reader.read_until(b'\n', &mut line).map_err(|source| EvalError::File {
-            file: path.into(),
-            doing: "the results file cannot be read",
-            source,
-        })?;
+        let read = reader
+            .read_until(b'\n', &mut line)
+            .map_err(EvalError::file(path, "the results file cannot be read"))?;
         if read == 0 || line.last() != Some(&b'\n') {
             return Ok(whole);
         }
@@ -119,6 +110,24 @@ fn parse<T: DeserializeOwned>(path: &Path, line: usize, bytes: &[u8]) -> Result<
         return Err(EvalError::Newer { file: path.into(), line, given, supported: LINE_VERSION });
     }
     serde_json::from_slice(bytes).map_err(bad)
+}
+
+/// Writes a file: a temporary one first, so that a killed run leaves the previous file whole.
+pub(crate) fn write(file: &Path, doing: &'static str, bytes: &[u8]) -> Result<(), EvalError> {
+    let mut new = file.as_os_str().to_owned();
+    new.push(".new");
+    std::fs::write(&new, bytes)
+        .and_then(|()| std::fs::rename(&new, file))
+        .map_err(EvalError::file(file, doing))
+}
+
+/// The same for JSON.
+pub(crate) fn write_json(
+    file: &Path,
+    doing: &'static str,
+    json: serde_json::Result<Vec<u8>>,
+) -> Result<(), EvalError> {
+    write(file, doing, &json.map_err(EvalError::file(file, doing))?)
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ mod corpus;
 mod data;
 mod error;
 mod figures;
-mod files;
 mod fingerprint;
 mod forecast;
 mod grid;
@@ -19,13 +18,11 @@ pub mod judge;
 mod lost_calls;
 pub mod metrics;
 mod preset;
-mod progress;
 mod random;
 mod record;
 mod report;
 mod retrieval;
 mod runner;
-mod system;
 pub mod train;
 mod viewer;
 
@@ -44,22 +41,24 @@ pub use error::EvalError;
 pub use fingerprint::fingerprint;
 pub use forecast::{Basis, Cost, Forecast, Range, table as forecast_table, would_exceed};
 pub use grid::{Grid, GridError, Point};
+pub use jobs::{Progress, Tick};
 pub use judge::Ruling;
-pub use metrics::{Gold, Metric, Profile, Score, normalise, recall_at_k, score, support_recall};
+pub use metrics::{Gold, Metric, Profile, Score, normalise, score, support_recall};
 pub use preset::{
     Block, Figure, ListedRow, NeededFile, Ours, Pair, Preset, PresetError, PresetProtocol,
     PresetQuestions, PresetRow, SideBySide, SideBySideRow, WARNING, find_file, preset, preset_list,
     preset_reference, presets, side_by_side,
 };
-pub use progress::{Progress, Tick};
 pub use report::{
     AnswerOutcome, Assessment, Better, COLUMNS, Column, ColumnHead, Criterion, ErrorCause, Failure,
     GroupValues, Judgement, QuestionHead, QuestionResult, REPORT_VERSION, Report, Retrieval, Run,
     Tokens, ValueFormat, Values, column,
 };
 pub use retrieval::{Recall, recall};
-pub use runner::{AskAssessor, AskJudge, AssessmentCase, Assessor, Bench, Judge, Origin, Runner};
-pub use system::{OpenCx, Retrieve, SystemUnderTest};
+pub use runner::{
+    AskAssessor, AskJudge, AssessmentCase, Assessor, Bench, Judge, OpenCx, Origin, Retrieve,
+    Runner, SystemUnderTest,
+};
 pub use viewer::{QuestionDetail, question_detail};
 
 /// The prompts of this crate, by folders.

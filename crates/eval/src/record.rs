@@ -119,11 +119,11 @@ impl Record {
 }
 
 fn prompts(trace: &Trace) -> BTreeMap<String, String> {
-    let asked = trace.0.iter().filter_map(|event| match event {
+    let prompts = trace.0.iter().filter_map(|event| match event {
         Event::ModelCalled { prompt, hash, .. } => Some((prompt.to_string(), hash.to_string())),
         _ => None,
     });
-    asked.collect()
+    prompts.collect()
 }
 
 /// Names of files in the folder that are not a system's.

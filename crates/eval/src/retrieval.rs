@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
+use crate::figures::mean;
 use crate::fingerprint::fingerprint;
-use crate::jobs::{caught, each};
+use crate::jobs::{Progress, Tick, caught, each};
 use crate::journal::{Journal, LINE_VERSION};
 use crate::metrics::{ranks, recall_of_ranks};
-use crate::progress::{Progress, Tick};
-use crate::runner::{Bench, Runner};
-use crate::system::Retrieve;
+use crate::runner::{Bench, Retrieve, Runner};
 
 /// The places of a question's gold passages among its hits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,36 +47,28 @@ pub struct Recall {
 /// Searches for every question once, one after the other, so that the times say something. The
 /// search must give at least 10 hits.
 pub async fn recall(data: &DataSet, retrieve: &Retrieve) -> Recall {
-    let (mut found, mut times, mut failed) = (vec![], vec![], 0);
+    let (mut ranked, mut times, mut failed) = (vec![], vec![], 0);
     for item in data.items.iter().filter(|item| !item.gold.is_empty()) {
         let began = Instant::now();
         let hits = caught(retrieve(item.question.text.clone())).await;
         times.push(began.elapsed().as_secs_f64() * 1e3);
         match hits {
-            Ok(Ok(hits)) => found.push(ranks(&item.gold, &hits)),
+            Ok(Ok(hits)) => ranked.push(ranks(&item.gold, &hits)),
             Ok(Err(_)) | Err(_) => failed += 1,
         }
     }
     times.sort_by(f64::total_cmp);
-    let shares = |k: usize| found.iter().filter_map(|ranks| recall_of_ranks(ranks, k)).collect();
-    let whole = |k: usize| -> Vec<f64> {
-        let shares: Vec<f64> = shares(k);
-        shares.into_iter().map(|share| if share >= 1.0 { 1.0 } else { 0.0 }).collect()
-    };
+    let shares = |k: usize| ranked.iter().filter_map(move |ranks| recall_of_ranks(ranks, k));
+    let whole = |share: f64| if share >= 1.0 { 1.0 } else { 0.0 };
     Recall {
         n: times.len(),
         failed,
-        r5: mean(&shares(5)),
-        r10: mean(&shares(10)),
-        all5: mean(&whole(5)),
-        all10: mean(&whole(10)),
+        r5: mean(shares(5)),
+        r10: mean(shares(10)),
+        all5: mean(shares(5).map(whole)),
+        all10: mean(shares(10).map(whole)),
         p50_ms: times.get(times.len() / 2).copied(),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of questions")]
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// For each item, in order, where its gold passages were found; or why the search failed. `None`
@@ -91,12 +82,12 @@ pub(crate) async fn retrieve_all(
     bench: &Bench,
     progress: &Progress,
 ) -> Result<Retrieved, EvalError> {
-    let (mut journal, mut known) = open(runner)?;
+    let (mut journal, mut stored) = open(runner)?;
     let mut retrieved: Retrieved = vec![None; data.items.len()];
     let mut todo = vec![];
     for (i, item) in data.items.iter().enumerate().filter(|(_, item)| !item.gold.is_empty()) {
         let fingerprint = fingerprint_of(item, &bench.fingerprint);
-        match known.remove(&(item.question.id.clone(), fingerprint.clone())) {
+        match stored.remove(&(item.question.id.clone(), fingerprint.clone())) {
             Some(ranks) => retrieved[i] = Some(Ok(ranks)),
             None => todo.push((i, fingerprint)),
         }
@@ -141,8 +132,8 @@ type StoredRanks = HashMap<(String, String), Vec<Option<usize>>>;
 fn open(runner: &Runner) -> Result<(Option<Journal<RetrievalLine>>, StoredRanks), EvalError> {
     let Some(out) = &runner.out else { return Ok((None, StoredRanks::new())) };
     let (journal, lines) = Journal::<RetrievalLine>::open(&out.join("retrieval.jsonl"))?;
-    let known = lines.into_iter().map(|found| ((found.question, found.fingerprint), found.ranks));
-    Ok((Some(journal), known.collect()))
+    let stored = lines.into_iter().map(|line| ((line.question, line.fingerprint), line.ranks));
+    Ok((Some(journal), stored.collect()))
 }
 
 fn fingerprint_of(item: &Item, base: &str) -> String {
@@ -182,19 +173,19 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hotpotqa.json");
         let data = load(&path, Format::HOTPOTQA, None).unwrap();
         let gold: Vec<_> = data.items.iter().flat_map(|item| item.gold.clone()).collect();
-        let asked = data.items.iter().filter(|item| !item.gold.is_empty()).count();
+        let with_gold = data.items.iter().filter(|item| !item.gold.is_empty()).count();
         // Everything but the first question's first passage, at the head of the list.
         let all = gold.clone();
-        let found: Retrieve = Arc::new(move |_| {
+        let retrieve: Retrieve = Arc::new(move |_| {
             let hits = all[1..].iter().map(|passage| hit(&passage.title, &passage.text)).collect();
             Box::pin(async move { Ok(hits) })
         });
-        let recall = recall(&data, &found).await;
-        assert_eq!((recall.n, recall.failed), (asked, 0));
+        let recall = recall(&data, &retrieve).await;
+        assert_eq!((recall.n, recall.failed), (with_gold, 0));
         assert!(recall.r10.unwrap() > recall.all10.unwrap(), "{recall:?}");
         assert!(recall.all10.unwrap() < 1.0 && recall.r5.unwrap() > 0.0, "{recall:?}");
         let fails: Retrieve = Arc::new(|_| Box::pin(async { Err("the base is gone".into()) }));
         let recall = super::recall(&data, &fails).await;
-        assert_eq!((recall.failed, recall.r5), (asked, None));
+        assert_eq!((recall.failed, recall.r5), (with_gold, None));
     }
 }

@@ -8,54 +8,47 @@
 #[cfg(test)]
 extern crate self as halma_kb;
 
-mod atom;
 mod base;
-mod base_part;
 mod build;
-mod cost;
 mod cut;
 mod delete;
-mod embedding;
 mod error;
 mod extract;
 mod feedback;
-mod graph;
-mod held;
 mod inspect;
 mod lexical;
-mod lock;
 mod lock_file;
 mod maintain;
-mod metadata;
+mod memory;
+mod mentions;
 mod names;
 mod parallel;
 mod progress;
 mod read;
-mod report;
 mod search;
 mod settings;
 mod stages;
 mod store;
 mod tables;
 mod tags;
-mod vector_layers;
-mod walk;
+mod terms;
+mod values;
+mod vectors;
 mod workers;
 
 use halma_core::PromptSet;
 
 pub use base::{Base, Copied, SharedBase};
-pub use base_part::{BasePart, KeptPart};
 pub use build::{
-    Calibration, Changed, DenseTrust, EmbeddedBy, Estimate, IndexOptions, Migration, RebuildCost,
-    StageEstimate, Watch, estimate, index,
+    Changed, EmbeddedBy, Estimate, IndexReport, Migration, RebuildCost, StageEstimate, Watch,
+    estimate, index,
 };
 pub use delete::{Deleted, FileRecord};
-pub use error::{KbError, UnknownNames};
-pub use extract::{Extracted, LeftOut, Merge, MergeRule, MergeSide, TableTarget, TargetColumn};
+pub use error::{KbError, NearNames, SqlError, UnknownNames, UpstreamError};
+pub use extract::{Extracted, Merge, MergeSide};
 pub use feedback::{
-    CandidateDraft, CandidateKind, CandidateState, Check, Decision, Feedback, FeedbackCandidate,
-    FeedbackDraft, FeedbackQuery, FeedbackSettings, KnownAnswer, Verdict,
+    CandidateDraft, Decision, Feedback, FeedbackCandidate, FeedbackDraft, FeedbackQuery,
+    KnownAnswer,
 };
 pub use halma_worker::{Confinement, confinement};
 pub use inspect::{
@@ -64,23 +57,26 @@ pub use inspect::{
 };
 pub use lock_file::{BUILD_LOCK, FileLock, SERVER_LOCK};
 pub use maintain::{BackupError, BackupReport, RestoreOptions, RestoreReport, backup, restore};
-pub use metadata::{is_metadata_file, metadata_file, read_metadata_file};
 pub use parallel::cores;
 pub use progress::{Phase, PhaseProgress, Progress};
-pub use read::may_hold_records;
-pub use report::{IndexReport, ReadWarning, Refused};
-pub use search::{GraphSettings, NoVectors, SearchSettings};
+pub use read::{
+    ReadWarning, Refused, is_metadata_file, may_hold_records, metadata_file, read_metadata_file,
+};
+pub use search::NoVectors;
 pub use settings::{
-    Atoms, BaseOptions, BaseUrl, Chunks, Entities, Former, InputFormat, KbSettings,
-    ReadingSettings, ThresholdSources, Thresholds,
+    Atoms, BaseOptions, BasePart, BaseUrl, Calibration, Chunks, DenseTrust, Entities,
+    FeedbackSettings, Former, GraphSettings, IndexOptions, InputFormat, KbSettings, KeptPart,
+    ReadingSettings, SearchSettings, TableTarget, TargetColumn, ThresholdSources, Thresholds,
+    VectorLayers,
 };
 pub use stages::{BuildContext, Forget};
-pub use store::{AcceptedDetails, ColumnDetails, Details};
-pub use store::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
-pub use tables::{ColumnLine, NearNames, SqlError, SqlLimits, TableLine};
+pub use store::{
+    AcceptedDetails, CandidateKind, CandidateState, Check, ColumnDetails, Details, Head, IsUrgent,
+    Lease, LeftOut, MergeRule, NextSegment, Push, Upstream, Verdict,
+};
+pub use tables::{ColumnLine, SqlLimits, TableLine, serve_worker};
 pub use tags::{SkippedSample, TagLearning, TagSample, estimate_learning, learn_tags};
-pub use vector_layers::VectorLayers;
-pub use workers::{WorkerKind, Workers, serve_worker};
+pub use workers::{WorkerKind, Workers};
 
 /// The prompts of this crate.
 pub const PROMPTS: PromptSet = PromptSet::Folder(&PROMPT_FILES);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_parse::Parser;
-use halma_worker::{FileRules, Limits, Pool, PoolSize, Requests, WorkerCommand};
+use halma_worker::{FileRules, Limits, Pool, PoolSize, WorkerCommand};
 
 use crate::parallel::cores;
 
@@ -50,7 +50,7 @@ fn sizes(cores: usize) -> (PoolSize, PoolSize) {
 }
 
 impl Workers {
-    /// Workers are `program` with the arguments `sandbox KIND`; it must call [`serve_worker`].
+    /// Workers are `program` with the arguments `sandbox KIND`; it must call [`crate::serve_worker`].
     pub fn new(program: &Path) -> Arc<Self> {
         let command = |kind: WorkerKind| WorkerCommand {
             program: program.to_owned(),
@@ -69,17 +69,8 @@ impl Workers {
     }
 }
 
-/// What a worker process does until no one asks it any more.
-pub fn serve_worker(kind: WorkerKind) -> std::io::Result<()> {
-    match kind {
-        WorkerKind::Parse => halma_parse::serve()?,
-        WorkerKind::Sql => crate::tables::serve_sql(&Requests::open(&sql_limits())?),
-    }
-    Ok(())
-}
-
 /// SQLite holds everything in memory; the time zone is for its functions of dates.
-fn sql_limits() -> Limits {
+pub(crate) fn sql_limits() -> Limits {
     Limits {
         memory: SQL_MEMORY,
         cpu_seconds: 2 * 3600,
@@ -94,7 +85,7 @@ fn sql_limits() -> Limits {
 mod tests {
     use std::process::{Command, Stdio};
 
-    use halma_worker::{Confinement, Purpose, confinement};
+    use halma_worker::{Confinement, Purpose, Requests, confinement};
 
     use super::*;
 

@@ -52,6 +52,19 @@ pub(crate) struct Statement {
     pub(crate) former: bool,
 }
 
+impl Statement {
+    /// A fact that holds now, without more to it.
+    pub(crate) fn plain(
+        head: EntityId,
+        property: &Arc<Property>,
+        tail: Node,
+        source: String,
+    ) -> Self {
+        let property = Arc::clone(property);
+        Self { head, property, tail, source, qualifiers: vec![], former: false }
+    }
+}
+
 /// What is looked up about things: the values of properties, by their IRIs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup<'a> {

@@ -1,6 +1,5 @@
 //! Knowledge graphs behind [`halma_core::Facts`]: RDF that was loaded into a base, a SPARQL
 //! endpoint, the base's own facts. All are asked in SPARQL, over HTTP or in this process.
-mod base;
 mod combined;
 mod endpoint;
 mod filter;
@@ -20,8 +19,7 @@ mod synonyms;
 mod tests;
 mod words;
 
-pub use base::{GraphLoader, kb_facts};
 pub use endpoint::KgAccess;
 pub use loaded::{KgError, KgFigures, KgFormat, KgGraph, KgGraphs, KgLoad, KgLoaded};
 pub use settings::{KgKind, KgProfile, KgSettings};
-pub use sources::{KgFacts, KgParts, facts};
+pub use sources::{GraphLoader, KgFacts, KgParts, facts, kb_facts};

@@ -47,13 +47,10 @@ impl Names {
     pub(crate) fn named(&self, name: &str, near: Near, limit: usize) -> Vec<Number> {
         let name = normalise_name(name);
         let places: Vec<(usize, u32)> = match near {
-            Near::Same => self
-                .whole
-                .get(name.as_str())
-                .into_iter()
-                .flatten()
-                .map(|&place| (0, place))
-                .collect(),
+            Near::Same => {
+                let same = self.whole.get(name.as_str()).into_iter().flatten();
+                same.map(|&place| (0, place)).collect()
+            }
             Near::AllWords => self.holding(&name, usize::MAX),
             Near::MostWords => {
                 let words = name.split(' ').count();

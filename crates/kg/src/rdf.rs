@@ -1,8 +1,7 @@
 //! The words of RDF that many graphs share, and its terms as values that a reader understands.
-use std::fmt::Write as _;
-
 use halma_core::{FactValue, ValueKind};
 use oxigraph::model::{LiteralRef, vocab::xsd};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::words::spaced;
 
@@ -213,34 +212,16 @@ fn without_zone(date: &str) -> String {
     if is_zone { date[..date.len() - 6].to_owned() } else { date.to_owned() }
 }
 
-/// A name as part of a file's name or of an IRI: letters, digits, `.`, `-` and `_` stand for themselves.
+/// What is escaped in a name: all but letters, digits, `.`, `-` and `_`.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
+
+/// A name as part of a file's name or of an IRI.
 pub(crate) fn escaped(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b".-_".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    utf8_percent_encode(name, RESERVED).to_string()
 }
 
 pub(crate) fn unescaped(name: &str) -> String {
-    let mut bytes = vec![];
-    let mut rest = name.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let code = (byte == b'%').then(|| after.get(..2)).flatten();
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        if let Some(escaped) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            bytes.push(escaped);
-            rest = &after[2..];
-        } else {
-            bytes.push(byte);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(name).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

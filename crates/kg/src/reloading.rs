@@ -1,8 +1,7 @@
 //! A graph that is read again when what it is made of has changed.
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use halma_core::{BoxError, Entity, EntityId, Fact, Facts};
+use halma_core::{BoxError, Facts};
 use parking_lot::Mutex;
 
 use crate::operators::Operators;
@@ -21,25 +20,24 @@ pub(crate) type Read =
 /// The version that would be read now, where that is known at little cost.
 pub(crate) type CurrentVersion = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// Each question goes to the graph as it is at that moment.
 pub(crate) struct Reloading {
-    about: String,
     version: CurrentVersion,
     read: Read,
     current: Mutex<Option<(String, Arc<Operators>)>>,
 }
 
 impl Reloading {
-    pub(crate) fn new(about: String, version: CurrentVersion, read: Read) -> Self {
-        Self { about, version, read, current: Mutex::default() }
+    pub(crate) fn new(version: CurrentVersion, read: Read) -> Self {
+        Self { version, read, current: Mutex::default() }
     }
 
-    async fn graph(&self) -> Result<Arc<Operators>, BoxError> {
+    /// The graph as it is at this moment.
+    pub(crate) async fn current(&self) -> Result<Arc<dyn Facts>, BoxError> {
         let current = self.current.lock().clone();
         if let (Some((version, graph)), Some(now)) = (&current, (self.version)())
             && *version == now
         {
-            return Ok(Arc::clone(graph));
+            return Ok(Arc::clone(graph) as Arc<dyn Facts>);
         }
         let version = current.as_ref().map(|(version, _)| version.clone());
         let read = Arc::clone(&self.read);
@@ -48,49 +46,8 @@ impl Reloading {
             let (_, graph) = current.ok_or("a graph that was never read cannot be unchanged")?;
             return Ok(graph);
         };
-        let graph = Arc::new(Operators::new(graph, self.about.clone()));
-        let mut current = self.current.lock();
-        *current = Some((version, Arc::clone(&graph)));
+        let graph = Arc::new(Operators::new(graph, String::new()));
+        *self.current.lock() = Some((version, Arc::clone(&graph)));
         Ok(graph)
-    }
-}
-
-#[async_trait]
-impl Facts for Reloading {
-    fn name(&self) -> &'static str {
-        "kg"
-    }
-
-    fn about(&self) -> &str {
-        &self.about
-    }
-
-    async fn find(
-        &self,
-        name: &str,
-        descriptor: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Entity>, BoxError> {
-        self.graph().await?.find(name, descriptor, limit).await
-    }
-
-    async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError> {
-        self.graph().await?.relate(entity, relation).await
-    }
-
-    async fn between(&self, head: &EntityId, tail: &EntityId) -> Result<Vec<Fact>, BoxError> {
-        self.graph().await?.between(head, tail).await
-    }
-
-    async fn filter(
-        &self,
-        entities: &[EntityId],
-        condition: &str,
-    ) -> Result<Option<Vec<Fact>>, BoxError> {
-        self.graph().await?.filter(entities, condition).await
-    }
-
-    async fn facts_of(&self, entity: &EntityId, limit: usize) -> Result<Vec<Fact>, BoxError> {
-        self.graph().await?.facts_of(entity, limit).await
     }
 }

@@ -1,14 +1,15 @@
 //! From the settings to the graphs that questions are answered from.
 use std::sync::Arc;
 
-use halma_core::{ConfigError, Facts};
+use halma_core::{BoxError, ConfigError, ExtractedGraph, Facts, Knowledge};
 
 use crate::combined::Combined;
-use crate::endpoint::{HttpEndpoint, KgAccess};
+use crate::endpoint::{Endpoint, HttpEndpoint, InProcess, KgAccess};
 use crate::loaded::KgGraphs;
 use crate::operators::Operators;
+use crate::reloading::{Reloading, Versioned};
 use crate::settings::{KgKind, KgProfile, KgSettings};
-use crate::sparql::SparqlGraph;
+use crate::sparql::{CitedSource, SparqlGraph};
 
 /// What a graph can be made of.
 pub struct KgParts<'a> {
@@ -69,4 +70,25 @@ pub(crate) fn over_http(
         KgProfile::Generic => format!("knowledge graph at {}", endpoint.host()),
     };
     Ok(Arc::new(Operators::new(SparqlGraph::over_http(endpoint, settings), about)))
+}
+
+/// Reads the entities and facts of a base, which may block; `None` when they still are those of
+/// that generation.
+pub type GraphLoader =
+    Arc<dyn Fn(Option<u64>) -> Result<Option<ExtractedGraph>, BoxError> + Send + Sync>;
+
+/// The base's facts, read again when they have changed.
+pub fn kb_facts(knowledge: Arc<dyn Knowledge>, load: GraphLoader) -> Arc<dyn Facts> {
+    let about = "facts extracted from the documents: the people, places and things they name, and \
+                 how these are related";
+    let read = move |version: Option<&str>| {
+        let generation = version.and_then(|version| version.parse().ok());
+        let Some(graph) = load(generation)? else { return Ok(None) };
+        let endpoint = Endpoint::InProcess(InProcess::of_base(&graph)?);
+        let source = CitedSource { name: "kg".to_owned(), knowledge: Some(Arc::clone(&knowledge)) };
+        let version = graph.generation.to_string();
+        Ok(Some(Versioned { version, graph: SparqlGraph::new(endpoint, "en", source) }))
+    };
+    let graph = Reloading::new(Box::new(|| None), Arc::new(read));
+    Arc::new(Combined::reloading(graph, about.to_owned()))
 }

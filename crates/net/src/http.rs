@@ -37,15 +37,7 @@ impl Http {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = key {
-            let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| {
-                wrong(
-                    "key_env",
-                    "the key holds characters that no HTTP header may hold",
-                    "look for line breaks or letters outside ASCII in the variable",
-                )
-            })?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+            headers.insert(AUTHORIZATION, bearer(key)?);
         }
         let client = client(&base, &headers).map_err(|e| {
             let reason = format!("no HTTP client can be made: {}", error_chain(&e));
@@ -197,6 +189,17 @@ impl Http {
             None => text.to_owned(),
         }
     }
+}
+
+/// The value of `Authorization` for a key, which is never shown. The error's `file` is left empty
+/// for the caller that read the configuration.
+pub fn bearer(key: &str) -> Result<HeaderValue, ConfigError> {
+    let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| {
+        let hint = "look for line breaks or letters outside ASCII in the variable";
+        wrong("key_env", "the key holds characters that no HTTP header may hold", hint)
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 pub(crate) fn client(base: &Url, headers: &HeaderMap) -> reqwest::Result<Client> {

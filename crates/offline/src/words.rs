@@ -42,6 +42,11 @@ impl Sentence {
         self.plain.word(index)
     }
 
+    /// All words in lower case.
+    pub(crate) fn lower_words(&self) -> Vec<String> {
+        (0..self.words.len()).map(|at| self.word(at).to_lowercase()).collect()
+    }
+
     /// What stands between word `index` and the next.
     pub(crate) fn gap(&self, index: usize) -> &str {
         self.plain.gap(index)

@@ -2,6 +2,8 @@
 //! whether it may be unpacked at all.
 use std::io::{Cursor, Read};
 
+use percent_encoding::percent_decode_str;
+use quick_xml::events::BytesStart;
 use zip::ZipArchive;
 
 use crate::detect::{Format, contains};
@@ -20,13 +22,8 @@ const MAX_DEPTH: usize = 2_000;
 pub(crate) type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
 pub(crate) fn open(bytes: &[u8]) -> Result<Archive<'_>, Refusal> {
-    ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
-        let error = error.to_string().to_lowercase();
-        refusal(
-            &format!("it is a broken or cut off archive: {error}"),
-            "download or copy the file again",
-        )
-    })
+    let archive = ZipArchive::new(Cursor::new(bytes));
+    archive.map_err(|error| broken(&error.to_string().to_lowercase()))
 }
 
 /// The format of a zip archive by its members.
@@ -204,11 +201,49 @@ pub(crate) fn member(archive: &mut Archive<'_>, name: &str, most: u64) -> Option
     Some(bytes)
 }
 
+/// The path inside that an address (percent-encoded, perhaps with an anchor) in a file of `folder`
+/// leads to.
+pub(crate) fn address_path(folder: &str, address: &str) -> String {
+    let path = address.split(['#', '?']).next().unwrap_or_default();
+    joined(folder, &percent_decode_str(path).decode_utf8_lossy())
+}
+
+/// A path inside that may be relative to a folder.
+pub(crate) fn joined(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> =
+        if path.starts_with('/') { vec![] } else { folder.split('/').collect() };
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("/")
+}
+
 /// A file inside as text, by its mark or as UTF-8.
 pub(crate) fn member_text(archive: &mut Archive<'_>, name: &str) -> Option<String> {
     let bytes = member(archive, name, MAX_BYTES)?;
     let decoded = crate::decode::decode(&bytes, None).map(|decoded| decoded.text);
     Some(decoded.unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// An attribute of an XML tag by its local name.
+pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
+    let found = tag.attributes().flatten().find(|a| a.key.local_name().as_ref() == name)?;
+    let value = found.value.into_owned();
+    if !value.contains('&') {
+        return Some(value);
+    }
+    quick_xml::escape::unescape(&value).ok().map(std::borrow::Cow::into_owned)
+}
+
+/// What `&name;` of an XML file stands for.
+pub(crate) fn entity(name: &str) -> String {
+    let escaped = format!("&{name};");
+    quick_xml::escape::unescape(&escaped).map(std::borrow::Cow::into_owned).unwrap_or_default()
 }
 
 pub(crate) fn refusal(reason: &str, hint: &str) -> Refusal {
@@ -246,6 +281,13 @@ mod tests {
             writer.write_all(bytes).unwrap();
         }
         writer.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn addresses_are_joined_as_in_a_folder() {
+        assert_eq!(address_path("OEBPS/text", "../img/a%20b.png#x"), "OEBPS/img/a b.png");
+        assert_eq!(address_path("", "a.xhtml"), "a.xhtml");
+        assert_eq!(address_path("a", "../../../b"), "b");
     }
 
     #[test]

@@ -4,15 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use quick_xml::events::Event;
 
-use crate::container::{Archive, member, member_text, open, refusal};
+use crate::container::{
+    Archive, address_path, attribute, entity, member, member_text, open, refusal,
+};
 use crate::html;
 use crate::parsed::{Parsed, Refusal};
+use crate::room::MAX_PICTURE_BYTES;
 use crate::writer::Writer;
-use crate::xml_events::{attribute, entity};
 use halma_text::dates::normalise_stamp;
-
-/// Bytes of pictures that are kept of one book.
-const MAX_PICTURE_BYTES: usize = 50_000_000;
 
 /// What the package file says.
 #[derive(Default)]
@@ -54,7 +53,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
         };
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let pictures = |source: &str| {
-            let path = joined(folder, source);
+            let path = address_path(folder, source);
             let kind = (*kinds.get(path.as_str())?).to_owned();
             picture(&mut archive.borrow_mut(), &path, &mut room.borrow_mut())
                 .map(|image| (kind, image))
@@ -121,7 +120,7 @@ impl EpubPackage {
                 let (id, path) = (attribute(tag, "id"), attribute(tag, "href"));
                 if let (Some(id), Some(path)) = (id, path) {
                     let kind = attribute(tag, "media-type").unwrap_or_default();
-                    self.items.insert(id, (joined(folder, &path), kind));
+                    self.items.insert(id, (address_path(folder, &path), kind));
                 }
             }
             "itemref" => self.order.extend(attribute(tag, "idref")),
@@ -146,52 +145,9 @@ impl EpubPackage {
     }
 }
 
-/// A relative address below a folder of the archive, without its anchor.
-fn joined(folder: &str, path: &str) -> String {
-    let path = path.split(['#', '?']).next().unwrap_or_default();
-    let path = percent_decoded(path);
-    let mut parts: Vec<&str> =
-        if path.starts_with('/') { vec![] } else { folder.split('/').collect() };
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.retain(|part| !part.is_empty());
-    parts.join("/")
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = vec![];
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let code = (*first == b'%').then(|| tail.get(..2)).flatten();
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        if let Some(byte) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            bytes.push(byte);
-            rest = &tail[2..];
-        } else {
-            bytes.push(*first);
-            rest = tail;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_are_joined_as_in_a_folder() {
-        assert_eq!(joined("OEBPS/text", "../img/a%20b.png#x"), "OEBPS/img/a b.png");
-        assert_eq!(joined("", "a.xhtml"), "a.xhtml");
-        assert_eq!(joined("a", "../../../b"), "b");
-    }
 
     #[test]
     fn the_package_names_title_and_order() {

@@ -6,24 +6,20 @@ mod container;
 mod decode;
 mod detect;
 mod epub;
-mod headings;
 mod html;
 mod inflate;
 mod mail;
-mod mailbox_lines;
 mod metadata;
 mod ocr;
 mod office;
 mod parsed;
 mod parser;
 mod pdf;
-mod picture;
 mod room;
 mod sheets;
 mod text;
 mod worker;
 mod writer;
-mod xml_events;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -37,6 +33,8 @@ use container::refusal;
 use detect::Format;
 use ocr::Ocr;
 use text::{delimited, markdown, plain};
+use writer::Writer;
+use writer::inline::Inline;
 
 /// What a document may cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,7 +134,7 @@ fn read(name: &str, bytes: Vec<u8>, limits: &ReadLimits) -> Result<Parsed, Refus
         Format::Html => html::read(&bytes)?,
         Format::Epub => epub::read(&bytes)?,
         Format::Xlsx | Format::Xlsb | Format::Xls | Format::Ods => sheets::read(format, &bytes)?,
-        Format::Image(media) => picture::read(name, bytes, media, &limits.ocr),
+        Format::Image(media) => picture(name, bytes, media, &limits.ocr),
         Format::Markdown | Format::Delimited | Format::Text => text(name, format, &bytes)?,
     };
     if parsed.blocks.is_empty() {
@@ -144,6 +142,19 @@ fn read(name: &str, bytes: Vec<u8>, limits: &ReadLimits) -> Result<Parsed, Refus
     }
     finish(&mut parsed);
     Ok(parsed)
+}
+
+/// A picture: a figure, and its text where it can be read.
+fn picture(name: &str, bytes: Vec<u8>, media: &str, ocr: &Ocr) -> Parsed {
+    let mut writer = Writer::new("image");
+    let text = ocr.picture(&bytes);
+    let name = name.rsplit(['/', '\\']).next().filter(|name| !name.is_empty());
+    writer.figure("", name.unwrap_or("picture"), Some((media.to_owned(), bytes)));
+    match text {
+        Ok(text) => text.split("\n\n").for_each(|part| writer.paragraph(&Inline::lines(part))),
+        Err(why) => writer.warn(format!("the picture is not read: {why}")),
+    }
+    writer.finish()
 }
 
 fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {

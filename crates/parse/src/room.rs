@@ -13,6 +13,9 @@ const MAX_COPIES: usize = 20_000_000;
 /// Bytes of text and of cells of one document.
 pub(crate) const MAX_TEXT: usize = 200_000_000;
 
+/// Bytes of pictures that are kept of one document.
+pub(crate) const MAX_PICTURE_BYTES: usize = 50_000_000;
+
 /// What is left for the rest of a document.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {

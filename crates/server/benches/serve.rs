@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use halma_core::{Filter, Layer, Mode};
-use halma_engine::{AskRequest, Config, EmbedderKind, Engine, IndexOptions, Loaded, SearchQuery};
+use halma_core::Mode;
+use halma_engine::{AskRequest, Config, EmbedderKind, Engine, IndexOptions, Loaded, SearchRequest};
 use halma_server::{ServeOptions, Server, ServerLock};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -174,9 +174,9 @@ fn question(n: usize) -> String {
     format!("When was tower {} on reef {} first lit?", n * 31 % PASSAGES, n % 97)
 }
 
-fn query(n: usize) -> SearchQuery {
-    let (layer, mode, filter) = (Layer::Chunk, Mode::Hybrid, Filter::default());
-    SearchQuery { text: question(n), layer, mode, limit: 10, filter }
+fn query(n: usize) -> SearchRequest {
+    let (mode, limit) = (Some(Mode::Hybrid), Some(10));
+    SearchRequest { text: question(n), mode, limit, ..SearchRequest::default() }
 }
 
 /// Sorted latencies in milliseconds of sequential calls.

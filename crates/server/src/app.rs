@@ -5,7 +5,9 @@ use std::sync::Arc;
 use halma_engine::{Config, Engine, Loaded, ServeConfig};
 use halma_pg::Marks;
 use parking_lot::{Mutex, RwLock};
+use serde::Serialize;
 use tokio::sync::{Semaphore, watch};
+use utoipa::ToSchema;
 
 use crate::builds::{BUILD_ENTRIES, BuildAccounts};
 use crate::keys::{ApiKeys, KEY_ENTRIES, Keys};
@@ -15,7 +17,6 @@ use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::settings::{SETTINGS_ENTRIES, SharedSettings};
 use crate::storage_health::StorageHealth;
-use crate::suggestion::Suggestion;
 use crate::workspace::{DEFAULT, Purpose, Workspace, Workspaces, has_changed};
 
 pub(crate) type Shared = Arc<App>;
@@ -55,6 +56,21 @@ pub(crate) struct App {
 pub(crate) struct AppliedSettings {
     pub(crate) configured: Config,
     pub(crate) version: u64,
+}
+
+/// A question that is offered.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Suggestion {
+    pub question: String,
+    /// The strategy that answers it; the default one if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
+}
+
+impl From<String> for Suggestion {
+    fn from(question: String) -> Self {
+        Self { question, strategy: None }
+    }
 }
 
 /// How far the server is in shutting down.

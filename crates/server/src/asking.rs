@@ -1,70 +1,19 @@
 //! Answers one question for a client, within its limits; used by HTTP, OpenAI's API and MCP.
 //! [`halma_engine::Asking`] resolves and runs the question and stores its trace.
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use halma_core::{Answer, AnswerKind, AnswerStyle, Budget, Error, Filter, UsageTotal, Watcher};
-use halma_engine::{AskResult, Effort, Exchange, OnFinish, TraceHead};
-use serde::{Deserialize, Serialize};
+use halma_core::{Answer, Error, UsageTotal, Watcher};
+use halma_engine::{AskRequest, AskResult, OnFinish, TraceHead};
+use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 
 use crate::access::{Caller, without_reason};
 use crate::app::{Shared, Stop};
 use crate::limits::bounds;
-use crate::limits::settings::flag_text;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
-
-/// A question and how to answer it.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct AskRequest {
-    pub(crate) question: String,
-    /// The strategy; the configured one by default.
-    #[serde(default)]
-    pub(crate) strategy: Option<String>,
-    /// Chooses the strategy where none is named, by what it costs.
-    #[serde(default)]
-    pub(crate) effort: Option<Effort>,
-    /// Settings of the strategy for this question.
-    #[serde(default)]
-    pub(crate) settings: BTreeMap<String, serde_json::Value>,
-    /// The conversation so far, oldest turn first; the question may refer to it.
-    #[serde(default)]
-    pub(crate) history: Vec<Turn>,
-    /// The choices of a multiple-choice question.
-    #[serde(default)]
-    pub(crate) options: Vec<String>,
-    /// `short` by default.
-    #[serde(default)]
-    pub(crate) answer_kind: Option<AnswerKind>,
-    /// The documents that the answer may come from: by name, format, date or metadata.
-    #[serde(default)]
-    pub(crate) filter: Option<Filter>,
-    /// The date of the question, such as `2024-02-28`: what changes with time is answered for it.
-    #[serde(default)]
-    pub(crate) asked_at: Option<String>,
-    /// `full` adds sentences with numbered sources to the answer; `ask.answer_style` by default.
-    #[serde(default)]
-    pub(crate) answer_style: Option<AnswerStyle>,
-    /// Stream events; so does the header `accept: text/event-stream`.
-    #[serde(default)]
-    pub(crate) stream: bool,
-    /// Limits, within those of the server.
-    #[serde(default)]
-    pub(crate) budget: Option<Budget>,
-}
-
-/// A message of a conversation.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Turn {
-    /// `user` or `assistant`.
-    pub(crate) role: String,
-    pub(crate) text: String,
-}
 
 /// An answer, with the trace that explains it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -95,12 +44,12 @@ impl Asking {
     pub(crate) async fn begin(
         app: &Shared,
         caller: &Caller,
-        ask: AskRequest,
+        mut request: AskRequest,
         watcher: Option<Watcher>,
     ) -> Result<Self, Problem> {
-        bounds::check_ask(&ask)?;
+        bounds::check_ask(&request)?;
         let mut engine = caller.workspace.engine();
-        if let Some(filter) = ask.filter.clone() {
+        if let Some(filter) = request.filter.take() {
             // Opening a view reads the base.
             engine = caller.lane().run(move || Ok(engine.filtered(&filter)?)).await?;
         }
@@ -109,24 +58,14 @@ impl Asking {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit of each server")
         })?;
-        let settings = ask.settings.iter().map(|(key, value)| (key.clone(), flag_text(value)));
         let watcher = app.metrics.watcher(watcher.map(|watcher| caller.watcher(watcher)));
-        let question = engine.prepare(halma_engine::AskRequest {
-            question: ask.question,
-            options: ask.options,
-            answer_kind: ask.answer_kind.unwrap_or_default(),
-            asked_at: ask.asked_at,
-            answer_style: ask.answer_style,
-            strategy: ask.strategy,
-            effort: ask.effort,
-            settings: settings.collect(),
-            history: exchanges(&ask.history),
-            budget: ask.budget.unwrap_or_default(),
+        let question = engine.prepare(AskRequest {
             parent,
             watcher: Some(watcher),
             key: caller.key_id().map(str::to_owned),
             trace_parent: caller.trace_parent.clone(),
             on_finish: Some(count_usage(app, caller)),
+            ..request
         })?;
         if app.config.log_questions {
             tracing::info!(id = question.id(), question = question.question(), "asked");
@@ -193,42 +132,4 @@ fn run_problem(error: Error, caller: &Caller) -> Problem {
     }
     Problem { detail: without_reason(problem.detail), ..problem }
         .hint("try again later; the server's log has the reason for this request id")
-}
-
-/// Questions with the answers that followed them. System messages are ignored.
-pub(crate) fn exchanges(history: &[Turn]) -> Vec<Exchange> {
-    let mut exchanges: Vec<Exchange> = vec![];
-    for turn in history {
-        match (turn.role.as_str(), exchanges.last_mut()) {
-            ("user", _) => {
-                exchanges.push(Exchange { question: turn.text.clone(), answer: String::new() });
-            }
-            ("assistant", Some(last)) if last.answer.is_empty() => {
-                last.answer.clone_from(&turn.text);
-            }
-            _ => {}
-        }
-    }
-    exchanges
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_conversation_is_questions_with_their_answers() {
-        let turn = |role: &str, text: &str| Turn { role: role.into(), text: text.into() };
-        let exchanges = exchanges(&[
-            turn("system", "Be kind."),
-            turn("assistant", "Hello!"),
-            turn("user", "Who?"),
-            turn("user", "Who wrote it?"),
-            turn("assistant", "Ann"),
-            turn("assistant", "More?"),
-        ]);
-        let pairs: Vec<_> =
-            exchanges.iter().map(|e| (e.question.as_str(), e.answer.as_str())).collect();
-        assert_eq!(pairs, [("Who?", ""), ("Who wrote it?", "Ann")]);
-    }
 }

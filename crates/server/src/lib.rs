@@ -22,11 +22,10 @@ mod serve;
 mod settings;
 mod sse;
 mod storage_health;
-mod suggestion;
 mod usage;
 mod workspace;
 
-pub use app::prompts_dir;
+pub use app::{Suggestion, prompts_dir};
 pub use checks::check as check_settings;
 pub use keys::{ApiKeys, Key, KeysError, NewKey, Scope};
 pub use mcp::serve_stdio;
@@ -34,5 +33,4 @@ pub use reserved_address::ReservedAddress;
 pub use serve::{
     Reloader, ServeError, ServeOptions, Server, ServerLock, announce, reload_signals, stop_signal,
 };
-pub use suggestion::Suggestion;
 pub use workspace::has_workspace;

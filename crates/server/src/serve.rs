@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt as _;
 
-use crate::app::{App, AppSetup, Shared, Stop};
+use crate::app::{App, AppSetup, Shared, Stop, Suggestion};
 use crate::keys::{ApiKeys, KeysError};
 use crate::limits::blocking::run_blocking;
 #[cfg(unix)]
@@ -26,7 +26,6 @@ use crate::reserved_address::ReservedAddress;
 use crate::routes;
 use crate::settings::follow_settings;
 use crate::storage_health::StorageHealth;
-use crate::suggestion::Suggestion;
 use crate::workspace::Purpose;
 
 /// Bytes of the request line and headers at most.

@@ -24,10 +24,9 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
         text => text.to_owned(),
     };
     let metadata = args.fields.filter()?;
-    let whole = Arc::new(open_chosen(config, &args.kb)?);
+    let engine = open_chosen(config, &args.kb)?;
     let feedback = args.no_feedback.then_some(false);
     let filter = Filter { metadata, ..Filter::default() };
-    let engine = whole.filtered(&Filter { feedback, ..filter.clone() })?;
     let (line, watcher) = progress::question();
     let paid = Arc::new(Mutex::new(Trace::default()));
     let Ask { effort, strategy, asked_at, answer_style, log, .. } = args;
@@ -36,6 +35,7 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
         effort,
         asked_at: asked_at.map(String::from),
         answer_style,
+        filter: Some(Filter { feedback, ..filter.clone() }),
         watcher: Some(counted(watcher, &paid)),
         ..AskRequest::new(question)
     };
@@ -53,7 +53,7 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
         Ok(answer) => {
             view::print(&view::answer::answer(answer, &result, log))?;
             if answer.abstained
-                && let Some(reason) = nothing::explain(&whole, &filter)?
+                && let Some(reason) = nothing::explain(&engine, &filter)?
             {
                 view::note(&reason);
             }

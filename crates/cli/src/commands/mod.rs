@@ -10,7 +10,6 @@ pub(crate) mod init;
 pub(crate) mod kb;
 pub(crate) mod keys;
 pub(crate) mod kg;
-pub(crate) mod mcp;
 pub(crate) mod operate;
 pub(crate) mod prompts;
 pub(crate) mod search;

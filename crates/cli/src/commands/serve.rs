@@ -1,18 +1,18 @@
-//! `halma serve`: serves a knowledge base over HTTP and MCP.
+//! `halma serve` and `halma mcp`: serve a knowledge base over HTTP, or to one agent over MCP.
 use std::path::PathBuf;
 
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded, base_folder};
 use halma_server::{
     Reloader, ReservedAddress, ServeOptions, Server, ServerLock, announce, prompts_dir,
-    reload_signals, stop_signal,
+    reload_signals, serve_stdio, stop_signal,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 use toml::Value;
 
 use super::demo::{suggestions, write_library};
-use super::setup::{create_or_open, is_unmade, load_config};
-use crate::args::{Common, Serve};
+use super::setup::{create_or_open, is_unmade, load_config, open};
+use crate::args::{Common, Mcp, Serve};
 use crate::view::index_report::summary;
 use crate::view::{self, progress};
 
@@ -60,6 +60,18 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
         () = server.run(stop) => Ok(()),
         () = reload_on_signal(&args, common, &reload, signals) => Ok(()),
     }
+}
+
+/// `halma mcp`: serves a knowledge base to the agent that started this program.
+pub(crate) async fn mcp(args: Mcp, common: &Common) -> anyhow::Result<()> {
+    let mut loaded = load_config(common, vec![])?;
+    let kb = args.kb.chosen(&loaded.config);
+    let dir = base_folder(&kb)?;
+    with_prompts(&mut loaded, &dir);
+    let engine = open(loaded.config.clone(), &kb)?;
+    let (demo, insecure) = (None, false);
+    let options = ServeOptions { loaded, engine, dir, demo, insecure };
+    Ok(Box::pin(serve_stdio(options)).await?)
 }
 
 /// A server that is given its configuration again, and what that was read from at the start.
@@ -116,7 +128,7 @@ async fn reload_on_signal(
 
 /// Uses the prompts that were changed over HTTP, which are in the folder of the base, unless the
 /// configuration names a folder.
-pub(crate) fn with_prompts(loaded: &mut Loaded, dir: &std::path::Path) {
+fn with_prompts(loaded: &mut Loaded, dir: &std::path::Path) {
     if loaded.config.prompts_dir.is_none() {
         let own = prompts_dir(None, dir);
         loaded.config.prompts_dir = own.is_dir().then_some(own);

@@ -178,11 +178,11 @@ impl Meter {
     /// Takes one call of the worst size it can have.
     pub(crate) async fn take(
         &self,
-        most: Usage,
+        usage: Usage,
         price: Price,
         share: Share,
     ) -> Result<Taken, Limit> {
-        let taken = self.take_here(most, price, share)?;
+        let taken = self.take_here(usage, price, share)?;
         if let Err(limit) = self.take_shared(taken, share).await {
             self.settle_here(taken, None);
             self.refused.get_or_init(|| limit);
@@ -192,11 +192,11 @@ impl Meter {
     }
 
     /// Takes a call from the budgets of this program.
-    fn take_here(&self, most: Usage, price: Price, share: Share) -> Result<Taken, Limit> {
-        let taken = self.take_own(most, price, share).inspect_err(|limit| {
+    fn take_here(&self, usage: Usage, price: Price, share: Share) -> Result<Taken, Limit> {
+        let taken = self.take_in_budget(usage, price, share).inspect_err(|limit| {
             self.refused.get_or_init(|| *limit);
         })?;
-        let whole = self.whole.as_ref().map(|whole| whole.take_here(most, price, share));
+        let whole = self.whole.as_ref().map(|whole| whole.take_here(usage, price, share));
         if let Some(Err(limit)) = whole {
             self.settle_own(taken, None);
             return Err(limit);
@@ -208,12 +208,12 @@ impl Meter {
     async fn take_shared(&self, taken: Taken, share: Share) -> Result<(), Limit> {
         let Some((meter, shared)) = self.shared_budget() else { return Ok(()) };
         let Budget { calls, tokens, usd, .. } = meter.budget;
-        let most = Amount {
-            calls: calls.map_or(u64::MAX, |most| share.calls(most)),
-            tokens: tokens.map_or(u64::MAX, |most| share.amount(most)),
-            micro_usd: usd.map_or(u64::MAX, |most| share.amount(micro(most))),
+        let limit = Amount {
+            calls: calls.map_or(u64::MAX, |limit| share.calls(limit)),
+            tokens: tokens.map_or(u64::MAX, |limit| share.amount(limit)),
+            micro_usd: usd.map_or(u64::MAX, |limit| share.amount(micro(limit))),
         };
-        shared.take(taken.amount(), most).await
+        shared.take(taken.amount(), limit).await
     }
 
     fn shared_budget(&self) -> Option<(&Self, &Arc<dyn SharedBudget>)> {
@@ -223,19 +223,19 @@ impl Meter {
         }
     }
 
-    fn take_own(&self, most: Usage, price: Price, share: Share) -> Result<Taken, Limit> {
+    fn take_in_budget(&self, usage: Usage, price: Price, share: Share) -> Result<Taken, Limit> {
         if self.own_time_left(share).is_some_and(|left| left.is_zero()) {
             return Err(Limit::Seconds);
         }
-        let calls = self.budget.calls.map(|most| share.calls(most));
+        let calls = self.budget.calls.map(|limit| share.calls(limit));
         take(&self.calls, 1, calls).ok_or(Limit::Calls)?;
-        let taken = Taken { tokens: most.total(), micro_usd: micro(price.cost(most)) };
-        let tokens = self.budget.tokens.map(|most| share.amount(most));
+        let taken = Taken { tokens: usage.total(), micro_usd: micro(price.cost(usage)) };
+        let tokens = self.budget.tokens.map(|limit| share.amount(limit));
         if take(&self.tokens, taken.tokens, tokens).is_none() {
             self.calls.fetch_sub(1, Ordering::AcqRel);
             return Err(Limit::Tokens);
         }
-        let usd = self.budget.usd.map(|most| share.amount(micro(most)));
+        let usd = self.budget.usd.map(|limit| share.amount(micro(limit)));
         if take(&self.micro_usd, taken.micro_usd, usd).is_none() {
             self.calls.fetch_sub(1, Ordering::AcqRel);
             self.tokens.fetch_sub(taken.tokens, Ordering::AcqRel);
@@ -345,11 +345,11 @@ fn replace(counter: &AtomicU64, taken: u64, used: u64) {
 }
 
 /// Adds `amount` unless that passes `most`.
-fn take(counter: &AtomicU64, amount: u64, most: Option<u64>) -> Option<u64> {
+fn take(counter: &AtomicU64, amount: u64, limit: Option<u64>) -> Option<u64> {
     counter
         .fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
             let next = used.saturating_add(amount);
-            (most.is_none_or(|most| next <= most)).then_some(next)
+            (limit.is_none_or(|limit| next <= limit)).then_some(next)
         })
         .ok()
 }
@@ -371,13 +371,13 @@ mod tests {
     async fn an_absurd_count_of_tokens_spends_the_budget_and_does_not_wrap_around() {
         let budget = Budget { tokens: Some(1_000), ..Budget::default() };
         let meter = Meter::new(budget);
-        let most = Usage { prompt_tokens: 10, completion_tokens: 10, ..Usage::default() };
+        let usage = Usage { prompt_tokens: 10, completion_tokens: 10, ..Usage::default() };
         let absurd =
             Usage { prompt_tokens: u64::MAX, completion_tokens: u64::MAX, ..Usage::default() };
-        let taken = meter.take(most, Price::default(), Share::Whole).await.unwrap();
+        let taken = meter.take(usage, Price::default(), Share::Whole).await.unwrap();
         meter.settle(taken, Some((absurd, 0.0)));
         assert!(meter.tokens() > u64::MAX / 2, "{}", meter.tokens());
-        let refused = meter.take(most, Price::default(), Share::Whole).await;
+        let refused = meter.take(usage, Price::default(), Share::Whole).await;
         assert_eq!(refused.err(), Some(Limit::Tokens));
     }
 

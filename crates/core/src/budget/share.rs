@@ -19,15 +19,15 @@ pub(crate) enum Share {
 
 impl Share {
     /// The calls out of a limit.
-    pub(super) fn calls(self, most: u64) -> u64 {
-        most.saturating_sub(u64::from(self != Self::Whole))
+    pub(super) fn calls(self, limit: u64) -> u64 {
+        limit.saturating_sub(u64::from(self != Self::Whole))
     }
 
     /// The tokens or millionths of a dollar out of a limit.
-    pub(super) fn amount(self, most: u64) -> u64 {
+    pub(super) fn amount(self, limit: u64) -> u64 {
         match self {
-            Self::Open { .. } => part(most, 1.0 - RESERVE),
-            Self::Whole => most,
+            Self::Open { .. } => part(limit, 1.0 - RESERVE),
+            Self::Whole => limit,
         }
     }
 
@@ -47,6 +47,6 @@ impl Share {
     clippy::cast_precision_loss,
     reason = "a part of a budget is wanted to the nearest unit only"
 )]
-fn part(most: u64, open: f64) -> u64 {
-    (most as f64 * open) as u64
+fn part(limit: u64, open: f64) -> u64 {
+    (limit as f64 * open) as u64
 }

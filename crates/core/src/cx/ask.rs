@@ -206,13 +206,13 @@ impl Cx {
             return Err(self.failed(prompt_call, source, began));
         }
         let meter = &self.run.meter;
-        let most = Usage {
+        let largest = Usage {
             prompt_tokens: estimate_prompt(request),
             completion_tokens: request.max_tokens.into(),
             ..Usage::default()
         };
         let price = llm.price();
-        let taken = meter.take(most, price, self.share()).await;
+        let taken = meter.take(largest, price, self.share()).await;
         let call = OpenCall::new(meter, taken.map_err(|limit| self.spent(limit))?);
         let sent = tokio::time::Instant::now();
         self.watch(&prompt_call.begun(self.span, self.longest_call()));

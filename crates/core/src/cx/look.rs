@@ -34,10 +34,10 @@ impl Cx {
 
     /// The nodes that an edge leads to, or with `None` any edge.
     pub async fn neighbours(&self, id: &NodeId, edge: Option<Edge>) -> Result<Vec<(Edge, Hit)>> {
-        let found = self.run.setup.knowledge.neighbours(id, edge).await;
-        let found = found.map_err(Error::Knowledge)?;
-        self.saw(found.iter().map(|(_, hit)| hit));
-        Ok(found)
+        let neighbours = self.run.setup.knowledge.neighbours(id, edge).await;
+        let neighbours = neighbours.map_err(Error::Knowledge)?;
+        self.saw(neighbours.iter().map(|(_, hit)| hit));
+        Ok(neighbours)
     }
 
     /// The tags that a text means, by their names, by words that samples map to them, or by a cosine

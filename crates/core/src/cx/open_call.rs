@@ -43,9 +43,9 @@ mod tests {
         let whole = Arc::new(Meter::unlimited());
         let meter = Meter::within(Budget::default(), Arc::clone(&whole));
         let price = Price { prompt: 1000.0, completion: 1000.0, cached: None };
-        let most = Usage { prompt_tokens: 100, completion_tokens: 900, ..Usage::default() };
+        let usage = Usage { prompt_tokens: 100, completion_tokens: 900, ..Usage::default() };
         let open = async || {
-            let taken = meter.take(most, price, Share::Whole).await.unwrap();
+            let taken = meter.take(usage, price, Share::Whole).await.unwrap();
             OpenCall::new(&meter, taken)
         };
         let call = open().await;

@@ -58,14 +58,14 @@ impl Cx {
         lines: impl Fn(&T) -> Vec<HitLine>,
     ) -> Result<T> {
         let began = Instant::now();
-        let found = self.in_time(lookup).await?;
+        let looked_up = self.in_time(lookup).await?;
         let (span, elapsed_ms) = (self.span, ms(began));
         let (source, query) = (source.to_owned(), query.to_owned());
-        match found {
-            Ok(found) => {
-                let hits = lines(&found);
+        match looked_up {
+            Ok(value) => {
+                let hits = lines(&value);
                 self.push(Event::SourceQueried { span, source, query, hits, elapsed_ms });
-                Ok(found)
+                Ok(value)
             }
             Err(error) => {
                 let reason = error.to_string();
@@ -101,9 +101,9 @@ impl FactsCx<'_> {
             None => format!("Search({name:?})"),
         };
         let find = self.facts.find(name, descriptor, limit);
-        let found =
+        let entities =
             self.look_up(&query, find, |entities| entities.iter().map(entity_line).collect());
-        found.await
+        entities.await
     }
 
     /// [`Facts::relate`].

@@ -82,7 +82,7 @@ fn occurrences(text: &str, named: &str) -> Vec<Range<usize>> {
     let Some(first) = words.next() else { return vec![] };
     let rest: Vec<&str> = words.collect();
     let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let mut found = vec![];
+    let mut ranges = vec![];
     for (start, _) in text.match_indices(first) {
         let mut tail = Some(&text[start + first.len()..]);
         for word in &rest {
@@ -95,8 +95,8 @@ fn occurrences(text: &str, named: &str) -> Vec<Range<usize>> {
         let torn = (letter(first.chars().next()) && letter(text[..start].chars().next_back()))
             || (letter(text[..end].chars().next_back()) && letter(tail.chars().next()));
         if !torn {
-            found.push(start..end);
+            ranges.push(start..end);
         }
     }
-    found
+    ranges
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// Fields of one document at most.
-const MOST_FIELDS: usize = 64;
+const MAX_FIELDS: usize = 64;
 /// Characters of the name of a field, and of a text, at most.
 const LONGEST_NAME: usize = 64;
 const LONGEST_TEXT: usize = 1_000;
 /// Values of a list at most.
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 
 /// The value of a field. A text of the form `2023-01-31` (or `2023-01-31T10:00`) is a date.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,9 +91,7 @@ impl FieldValue {
             Self::Number(_) => wrong("it is not a finite number"),
             Self::Text(text) if text.chars().count() <= LONGEST_TEXT => Ok(()),
             Self::Text(_) => wrong("it is longer than 1,000 characters"),
-            Self::List(values) if values.len() > MOST_VALUES => {
-                wrong("it has more than 100 values")
-            }
+            Self::List(values) if values.len() > MAX_VALUES => wrong("it has more than 100 values"),
             Self::List(values) => values.iter().try_for_each(|value| match value {
                 Self::List(_) => wrong("a list holds another list"),
                 value => value.check(field),
@@ -141,7 +139,7 @@ impl Metadata {
 
     /// Refuses names and values that are too long, too many, or of a form that no filter reads.
     pub fn check(&self) -> Result<(), MetadataError> {
-        if self.0.len() > MOST_FIELDS {
+        if self.0.len() > MAX_FIELDS {
             let (field, reason) = ("metadata".to_owned(), "there are more than 64 fields");
             return Err(MetadataError { field, reason });
         }

@@ -320,17 +320,17 @@ pub(crate) fn line_of(source: &str, name: &str) -> Option<usize> {
 
 /// The names in `{% include "NAME" %}`, with the lines on which they stand.
 pub(crate) fn includes(source: &str) -> Vec<(&str, usize)> {
-    let mut found = vec![];
+    let mut names = vec![];
     for (at, tag) in source.match_indices("{%") {
         let tag = source[at + tag.len()..].trim_start_matches(['-', '+']).trim_start();
         let name = tag.strip_prefix("include").map(str::trim_start);
         let name =
             name.and_then(|rest| rest.strip_prefix('"')).and_then(|rest| rest.split_once('"'));
         if let Some((name, _)) = name {
-            found.push((name, source[..at].matches('\n').count() + 1));
+            names.push((name, source[..at].matches('\n').count() + 1));
         }
     }
-    found
+    names
 }
 
 /// The data URLs that these variables hold, one each or a list.

@@ -131,7 +131,7 @@ const FORM: &str = "{{ form }}";
 
 /// Steps of the template engine for one message of a prompt: far more than the longest list of
 /// passages takes, and less than a second.
-const MOST_STEPS: u64 = 5_000_000;
+const MAX_STEPS: u64 = 5_000_000;
 
 /// Where a prompt comes from.
 #[derive(Clone, Copy)]
@@ -161,7 +161,7 @@ impl Prompts {
     pub fn shipped(sets: &[PromptSet]) -> Result<Self, PromptError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_fuel(Some(MOST_STEPS));
+        environment.set_fuel(Some(MAX_STEPS));
         let mut prompts = Self { environment, templates: BTreeMap::new() };
         let files = std::iter::once(&PROMPTS).chain(sets).copied().flatten();
         let (demonstrations, files): (Vec<PromptFile>, Vec<PromptFile>) =
@@ -319,9 +319,9 @@ impl Prompts {
     fn nearest(&self, name: &str) -> String {
         let step = name.rsplit('/').next().unwrap_or(name);
         let mut out = String::new();
-        for known in self.templates.keys().filter(|known| known.ends_with(step)) {
+        for name in self.templates.keys().filter(|name| name.ends_with(step)) {
             let _ =
-                write!(out, "{}`{known}`", if out.is_empty() { "; did you mean " } else { ", " });
+                write!(out, "{}`{name}`", if out.is_empty() { "; did you mean " } else { ", " });
         }
         out
     }
@@ -349,7 +349,7 @@ impl Prompts {
                     reason: match e.kind() {
                         ErrorKind::OutOfFuel => {
                             format!(
-                                "a message takes more than {MOST_STEPS} steps: shorten its loops"
+                                "a message takes more than {MAX_STEPS} steps: shorten its loops"
                             )
                         }
                         _ => e.to_string(),

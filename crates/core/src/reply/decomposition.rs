@@ -24,16 +24,16 @@ impl NextQuestion {
         let tags = tags(text);
         let decision = tags.iter().rposition(|tag| tag.name == DECIDES);
         let after = decision.map_or(0, |at| at + 1);
-        let asked = tags[after..].iter().rev().find(|tag| tag.name == ASKS);
+        let question = tags[after..].iter().rev().find(|tag| tag.name == ASKS);
         let more = match decision.map(|at| tags[at].content.to_lowercase()) {
             Some(content) => match content.as_str() {
                 "true" | "yes" => true,
                 "false" | "no" => return Ok(Self::Stop),
                 other => return Err(format!("<decompose> holds `{other}`, not True or False")),
             },
-            None => asked.is_some(),
+            None => question.is_some(),
         };
-        match asked.map(|tag| tag.content) {
+        match question.map(|tag| tag.content) {
             Some(question) if !question.is_empty() => Ok(Self::Ask(one_line(question))),
             Some(_) => Err("<sub-question> is empty".into()),
             None if more => {
@@ -71,7 +71,7 @@ struct Tag<'a> {
 /// The opening tags of these two names with what follows each, up to its end, the next tag of
 /// either name, or the end of the text.
 fn tags(text: &str) -> Vec<Tag<'_>> {
-    let mut found: Vec<Tag<'_>> = vec![];
+    let mut complete: Vec<Tag<'_>> = vec![];
     let mut rest = text;
     while let Some((_, inside)) = rest.split_once('<') {
         rest = inside;
@@ -80,11 +80,11 @@ fn tags(text: &str) -> Vec<Tag<'_>> {
         };
         let (name, after) = (letters(inside[..end].trim()), &inside[end + 1..]);
         if name == DECIDES || name == ASKS {
-            found.push(Tag { name, content: content(after) });
+            complete.push(Tag { name, content: content(after) });
             rest = after;
         }
     }
-    found
+    complete
 }
 
 fn content(after: &str) -> &str {
@@ -116,8 +116,8 @@ mod tests {
     #[test]
     fn a_long_reply_full_of_brackets_is_read_once() {
         let brackets = "<".repeat(100_000);
-        let asked = format!("<decompose>True</decompose><sub-question>Who?{brackets}");
-        assert!(matches!(NextQuestion::parse(&asked), Ok(NextQuestion::Ask(_))));
+        let reply = format!("<decompose>True</decompose><sub-question>Who?{brackets}");
+        assert!(matches!(NextQuestion::parse(&reply), Ok(NextQuestion::Ask(_))));
         let hidden = format!("{brackets}>{brackets}<decompose>False</decompose>");
         assert_eq!(NextQuestion::parse(&hidden), Ok(NextQuestion::Stop));
         assert!(NextQuestion::parse(&"<decompose ".repeat(20_000)).is_err());

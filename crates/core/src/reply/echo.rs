@@ -27,13 +27,13 @@ pub(crate) struct Echo {
     /// The worked examples, what is asked in them and what is replied.
     examples: String,
     /// Words of what is asked: a reply may well repeat them.
-    asked: String,
+    request: String,
 }
 
 impl Echo {
     /// `messages` are the prompt's: its instructions, its worked examples, and last what is asked.
     pub(crate) fn new(messages: &[Message]) -> Self {
-        let (asked, before) = messages
+        let (request, before) = messages
             .split_last()
             .map_or(("", messages), |(last, before)| (last.text.as_str(), before));
         let texts = |is_system: bool| {
@@ -41,7 +41,7 @@ impl Echo {
             of.map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
         };
         let (instructions, examples) = (words(&texts(true)), texts(false));
-        Self { instructions, examples, asked: words(asked) }
+        Self { instructions, examples, request: words(request) }
     }
 
     /// The reply without copies in its explanations; the error names a field that is a copy.
@@ -73,10 +73,10 @@ impl Echo {
 
     fn is_copied(&self, text: &str) -> bool {
         if TYPES.contains(&text.trim()) {
-            return !self.asked.contains(&words(text));
+            return !self.request.contains(&words(text));
         }
         let text_words = words(text);
-        if text_words.trim().is_empty() || self.asked.contains(&text_words) {
+        if text_words.trim().is_empty() || self.request.contains(&text_words) {
             return false;
         }
         // "Which of [1] is older?" is a form of its own, which plans share with examples.
@@ -101,7 +101,7 @@ impl Echo {
             || names.any(|word| {
                 let name = word.trim_matches(|c: char| !c.is_alphanumeric());
                 let is_name = word.starts_with(char::is_uppercase);
-                is_name && self.examples.contains(name) && !self.asked.contains(&words(word))
+                is_name && self.examples.contains(name) && !self.request.contains(&words(word))
             })
     }
 }

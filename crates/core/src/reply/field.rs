@@ -118,12 +118,12 @@ impl FieldReader {
 
     /// What stands after the first key that is found from a position on.
     fn value(&self, from: usize) -> AfterKey {
-        let Some(found) = self.lower[from..].find(&self.key) else {
+        let Some(offset) = self.lower[from..].find(&self.key) else {
             // Its beginning may be there.
             let next = self.lower.len().saturating_sub(self.key.len());
             return AfterKey::Missing(from.max(self.lower.floor_char_boundary(next)));
         };
-        let after = from + found + self.key.len();
+        let after = from + offset + self.key.len();
         let rest = &self.reply[after..];
         let value = rest.trim_start();
         let inner = value.strip_prefix(':').map_or(value, str::trim_start);
@@ -133,7 +133,7 @@ impl FieldReader {
             return AfterKey::Text(self.reply.len() - inner.len());
         }
         if inner.is_empty() && rest.len() < LONGEST_GAP {
-            AfterKey::Missing(from + found)
+            AfterKey::Missing(from + offset)
         } else {
             AfterKey::Other(after)
         }

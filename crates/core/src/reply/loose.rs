@@ -7,7 +7,7 @@ const MAX_DEPTH: usize = 64;
 /// Characters that are looked at for each byte of a text, after which the first possible end of a
 /// string is taken without looking further: however the quotes stand, the work grows with the length
 /// of the text alone.
-const MOST_STEPS: usize = 8;
+const STEPS_PER_BYTE: usize = 8;
 
 /// Reads JSON with single or curly quotes, bare keys, trailing commas, Python literals, comments
 /// and raw newlines in strings, and where that fails also with quotes in strings that are not
@@ -66,12 +66,12 @@ struct LooseReader<'a> {
     quotes: Quotes,
     /// Characters of strings that were looked at.
     steps: usize,
-    most_steps: usize,
+    max_steps: usize,
 }
 
 impl<'a> LooseReader<'a> {
     fn new(text: &'a str, quotes: Quotes) -> Self {
-        Self { rest: text, quotes, steps: 0, most_steps: text.len().saturating_mul(MOST_STEPS) }
+        Self { rest: text, quotes, steps: 0, max_steps: text.len().saturating_mul(STEPS_PER_BYTE) }
     }
 
     fn skip(&mut self) {
@@ -174,7 +174,7 @@ impl<'a> LooseReader<'a> {
         let mut characters = inside.char_indices();
         while let Some((at, c)) = characters.next() {
             self.steps += 1;
-            if first.is_some() && (self.steps > self.most_steps || c == '\n') {
+            if first.is_some() && (self.steps > self.max_steps || c == '\n') {
                 break;
             }
             match c {
@@ -279,7 +279,7 @@ mod tests {
     fn work_grows_with_the_length_alone() {
         for piece in ["\"(\", ", "\"(\"(\",", "\"[\"a\": ", "('a', ", "\"(\" , \"", "“(”, "] {
             let long = format!("[{}", piece.repeat(20_000));
-            assert!(steps(&long) <= (MOST_STEPS + 3) * long.len(), "{piece}");
+            assert!(steps(&long) <= (STEPS_PER_BYTE + 3) * long.len(), "{piece}");
         }
     }
 
@@ -291,7 +291,7 @@ mod tests {
             opening in "[\\[{\"]{0,3}",
         ) {
             let text = format!("{opening}{}", piece.repeat(times));
-            prop_assert!(steps(&text) <= (MOST_STEPS + 3) * text.len());
+            prop_assert!(steps(&text) <= (STEPS_PER_BYTE + 3) * text.len());
         }
     }
 }

@@ -6,7 +6,7 @@ pub(super) fn regions(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
     let Some(first) = bytes.iter().position(|byte| is_opening(*byte)) else { return vec![] };
     let (mut quoted, mut plain) = (None, None);
-    let mut found = vec![];
+    let mut regions = vec![];
     let mut at = first;
     while let Some(start) = bytes[at..].iter().position(|byte| is_opening(*byte)) {
         let start = at + start;
@@ -16,13 +16,13 @@ pub(super) fn regions(text: &str) -> Vec<&str> {
             .or_else(|| plain.get_or_insert_with(|| closing(bytes, false))[start].get());
         match end {
             Some(end) => {
-                found.push(&text[start..=end]);
+                regions.push(&text[start..=end]);
                 at = end + 1;
             }
             None => at = start + 1,
         }
     }
-    found
+    regions
 }
 
 /// From the first opening bracket to the last closing one: where quotes that are not escaped hide

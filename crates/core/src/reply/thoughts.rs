@@ -22,7 +22,7 @@ pub(crate) fn split_thoughts(text: &str) -> Split {
     if serde_json::from_str::<serde::de::IgnoredAny>(text.trim()).is_ok() {
         return Split { thoughts: String::new(), reply: text.to_owned(), start: 0 };
     }
-    let Turn { before, text, start: begin } = Turn::of(text);
+    let LastTurn { before, text, start: begin } = LastTurn::of(text);
     let Split { thoughts, reply, start } = split_at_tags(text);
     Split { thoughts: [before, &thoughts].concat(), reply, start: begin + start }
 }
@@ -77,7 +77,7 @@ const TURN_ENDS: [&str; 12] = [
 ];
 
 /// The model's own turn in a text.
-struct Turn<'a> {
+struct LastTurn<'a> {
     /// Its thoughts, where the format marks the final message.
     before: &'a str,
     text: &'a str,
@@ -85,7 +85,7 @@ struct Turn<'a> {
     start: usize,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> LastTurn<'a> {
     fn of(whole: &'a str) -> Self {
         let (before, text) = match whole.rfind(FINAL_MESSAGE) {
             Some(at) => (&whole[..at], &whole[at + FINAL_MESSAGE.len()..]),
@@ -134,7 +134,7 @@ struct Tag {
 }
 
 fn tags(text: &str) -> Vec<Tag> {
-    let mut found = vec![];
+    let mut tags = vec![];
     for (start, bracket) in text.match_indices(['<', '[']) {
         let close = if bracket == "<" { b'>' } else { b']' };
         let after = &text[start + 1..];
@@ -143,10 +143,10 @@ fn tags(text: &str) -> Vec<Tag> {
         let name = inside.strip_prefix('/').unwrap_or(inside);
         if TAGS.iter().any(|tag| tag.eq_ignore_ascii_case(name.trim())) {
             let range = start..start + inside.len() + 2;
-            found.push(Tag { range, opens: name.len() == inside.len() });
+            tags.push(Tag { range, opens: name.len() == inside.len() });
         }
     }
-    found
+    tags
 }
 
 #[cfg(test)]

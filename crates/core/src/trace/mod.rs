@@ -214,24 +214,24 @@ impl Trace {
 
     /// Searches of the base, and how many of them found nothing (nothing near enough, or nothing new).
     pub fn searches(&self) -> (usize, usize) {
-        let found = self.0.iter().filter_map(|event| match event {
+        let empty_hits = self.0.iter().filter_map(|event| match event {
             Event::Searched { hits, .. } => Some(usize::from(hits.is_empty())),
             _ => None,
         });
-        found.fold((0, 0), |(all, empty), nothing| (all + 1, empty + nothing))
+        empty_hits.fold((0, 0), |(all, empty), nothing| (all + 1, empty + nothing))
     }
 
     /// How many parts of the work asked each source for something (`AtomR`, Figure 4): `text` is
     /// the base. A lookup that failed was asked for too.
     pub fn sources(&self) -> BTreeMap<String, usize> {
-        let asked = self.0.iter().filter_map(|event| match event {
+        let queried = self.0.iter().filter_map(|event| match event {
             Event::Searched { span, .. } => Some((TEXT, *span)),
             Event::SourceQueried { span, source, .. }
             | Event::SourceFailed { span, source, .. } => Some((source.as_str(), *span)),
             _ => None,
         });
         let mut counted: BTreeMap<String, usize> = BTreeMap::new();
-        for (source, _) in asked.collect::<BTreeSet<(&str, u32)>>() {
+        for (source, _) in queried.collect::<BTreeSet<(&str, u32)>>() {
             *counted.entry(source.to_owned()).or_default() += 1;
         }
         counted
@@ -303,7 +303,7 @@ mod tests {
             [searched.clone(), looked(1, "kg"), looked(1, "kg"), searched, looked(2, "kg"), failed];
         let sources = Trace(events.into()).sources();
         let sources: Vec<(&str, usize)> =
-            sources.iter().map(|(source, asked)| (source.as_str(), *asked)).collect();
+            sources.iter().map(|(source, count)| (source.as_str(), *count)).collect();
         assert_eq!(sources, [("kg", 2), ("text", 1), ("web", 1)]);
     }
 }

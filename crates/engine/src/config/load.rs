@@ -6,7 +6,7 @@ use halma_core::{ConfigError, plain_message};
 use halma_kb::TableTarget;
 use toml::{Table, Value};
 
-use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, extra, level, ranges};
+use super::{Config, EmbedderKind, OFFLINE, Precision, ROLES, level, ranges};
 
 /// A configuration, and the origin of each of its values by dotted key.
 #[derive(Clone)]
@@ -41,15 +41,16 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
     let name = file.map_or_else(|| "halma.toml".into(), |file| file.display().to_string());
     ranges::check_finite(&table, "", &Places { file: &name, origins: &origins })?;
     level::apply(&mut table, &mut origins)?;
-    let mut config: Config = Value::Table(table).try_into().map_err(|e: toml::de::Error| {
-        let key = key_of(&e);
-        let file = origins.get(&key).cloned().unwrap_or_else(|| "flags".into());
-        ConfigError { file, key, reason: plain_message(e.message()), hint: hint(e.message()) }
-    })?;
+    let mut config: Config =
+        Value::Table(table.clone()).try_into().map_err(|e: toml::de::Error| {
+            let key = key_of(&e);
+            let file = origins.get(&key).cloned().unwrap_or_else(|| "flags".into());
+            ConfigError { file, key, reason: plain_message(e.message()), hint: hint(e.message()) }
+        })?;
     check(&config, &name)?;
     let places = Places { file: &name, origins: &origins };
-    ranges::check(&config, &places)?;
-    extra::check(&config, &places)?;
+    ranges::check(&table, &config, &places)?;
+    check_extra(&config, &places)?;
     check_hosts(&config, &places)?;
     config.file = name;
     let loaded = Loaded { config, origins, file: file.map(Path::to_owned) };
@@ -64,11 +65,6 @@ pub(super) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Whether a key was written in the file or given by a flag.
-    pub(super) fn is_set(&self, key: &str) -> bool {
-        self.origins.contains_key(key)
-    }
-
     /// An error about the value of a key.
     pub(super) fn error(&self, key: &str, reason: String, hint: &str) -> ConfigError {
         let file = self.origins.get(key).map_or(self.file, String::as_str).to_owned();
@@ -189,6 +185,32 @@ fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// What Halma writes into a request itself: a model's `extra` cannot have these fields.
+const OWN_FIELDS: [&str; 10] = [
+    "model",
+    "messages",
+    "max_tokens",
+    "max_completion_tokens",
+    "stop",
+    "response_format",
+    "logprobs",
+    "stream",
+    "stream_options",
+    "n",
+];
+
+/// Refuses fields that Halma writes itself.
+fn check_extra(config: &Config, places: &Places<'_>) -> Result<(), ConfigError> {
+    for (name, model) in &config.models {
+        if let Some(field) = model.extra.keys().find(|field| OWN_FIELDS.contains(&field.as_str())) {
+            let key = format!("models.{name}.extra.{field}");
+            let reason = format!("Halma writes `{field}` into every request itself");
+            return Err(places.error(&key, reason, "delete this field of `extra`"));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses names of hosts that no request can have: they are compared without scheme, port and path.
 fn check_hosts(config: &Config, places: &Places<'_>) -> Result<(), ConfigError> {
     let is_name = |host: &str| {
@@ -246,6 +268,14 @@ pub fn flag_value(text: &str) -> Value {
         .ok()
         .and_then(|mut table| table.remove("v"))
         .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// A setting from JSON in the form of `--set`.
+pub fn flag_text(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -382,5 +412,23 @@ mod tests {
         assert_eq!(flag_value("true"), Value::Boolean(true));
         assert_eq!(flag_value("chunks"), Value::String("chunks".into()));
         assert_eq!(flag_value("\"5\""), Value::String("5".into()));
+    }
+
+    #[test]
+    fn extra_fields_are_read_and_those_of_halma_refused() {
+        let loaded = |extra: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            let file = dir.path().join("halma.toml");
+            let model = "[models.small]\nurl = \"http://localhost:1/v1\"\nmodel = \"m\"\n";
+            std::fs::write(&file, format!("{model}extra = {extra}\n")).unwrap();
+            load(Some(&file), vec![])
+        };
+        let fields = "{ temperature = 0.6, chat_template_kwargs = { enable_thinking = false } }";
+        let config = loaded(fields).unwrap().config;
+        let extra = &config.models["small"].extra;
+        assert_eq!(extra["chat_template_kwargs"]["enable_thinking"], false);
+        let error = loaded("{ messages = [] }").err().unwrap();
+        assert_eq!(error.key, "models.small.extra.messages");
+        assert!(loaded("[1]").is_err());
     }
 }

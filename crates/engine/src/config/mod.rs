@@ -1,12 +1,9 @@
 //! `halma.toml`: every table and key, with its default.
-mod extra;
 mod level;
 pub(crate) mod load;
 mod ranges;
 pub(crate) mod serve;
 pub(crate) mod show;
-pub(crate) mod telemetry;
-mod unset_keys;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,7 +19,6 @@ use halma_web::WebSettings;
 use serde::{Deserialize, Serialize};
 
 use self::serve::ServeConfig;
-use self::telemetry::TelemetryConfig;
 
 /// The name of the configuration file unless `--config` names another.
 pub(crate) const CONFIG_FILE: &str = "halma.toml";
@@ -220,57 +216,69 @@ pub enum ModelKind {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct ModelConfig {
-    #[serde(default)]
     pub kind: ModelKind,
     /// The API base, as in `https://api.example.com/v1`.
-    #[serde(default)]
     pub url: String,
-    #[serde(default)]
     pub model: String,
     /// The model file (GGUF) of `kind = "llama-server"`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// Further arguments of llama.cpp's server, such as `["--threads", "4"]`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
     /// The environment variable that holds the API key; empty for servers without keys.
-    #[serde(default)]
     pub key_env: String,
     /// A file with the key, which no one else may read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub key_file: Option<PathBuf>,
     /// US dollars per million tokens: `{ prompt = 2.5, completion = 10.0 }`.
-    #[serde(default)]
     pub price: Price,
     /// Maximum number of concurrent calls; reduced while the server throttles.
-    #[serde(default = "sixteen")]
     pub concurrency: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
     /// For one attempt of a call.
-    #[serde(default = "two_minutes")]
     pub timeout_seconds: f64,
     /// Retries after a transient failure.
-    #[serde(default = "five")]
     pub retries: usize,
     /// How JSON replies are requested: `auto`, `schema`, `object`, `off`.
-    #[serde(default)]
     pub json: JsonMode,
     /// Read replies as they are generated.
-    #[serde(default)]
     pub stream: bool,
     /// Whether the server returns log-probabilities of tokens.
-    #[serde(default)]
     pub logprobs: bool,
     /// Tokens for the thoughts of a reasoning model, added to those of every reply.
-    #[serde(default)]
     pub thinking_tokens: u32,
     /// Fields of the server's own for every request; one that Halma has a value for, such as
     /// `temperature`, takes its place.
-    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Default for ModelConfig {
+    fn default() -> Self {
+        Self {
+            kind: ModelKind::default(),
+            url: String::new(),
+            model: String::new(),
+            file: None,
+            arguments: vec![],
+            key_env: String::new(),
+            key_file: None,
+            price: Price::default(),
+            concurrency: 16,
+            requests_per_minute: None,
+            timeout_seconds: 120.0,
+            retries: 5,
+            json: JsonMode::default(),
+            stream: false,
+            logprobs: false,
+            thinking_tokens: 0,
+            extra: serde_json::Map::new(),
+        }
+    }
 }
 
 impl ModelConfig {
@@ -301,38 +309,8 @@ impl ModelConfig {
 
     /// A model at the base of an API, the rest as by default.
     pub fn new(url: impl Into<String>, model: impl Into<String>) -> Self {
-        Self {
-            kind: ModelKind::default(),
-            url: url.into(),
-            model: model.into(),
-            file: None,
-            arguments: vec![],
-            key_env: String::new(),
-            key_file: None,
-            price: Price::default(),
-            concurrency: sixteen(),
-            requests_per_minute: None,
-            timeout_seconds: two_minutes(),
-            retries: five(),
-            json: JsonMode::default(),
-            stream: false,
-            logprobs: false,
-            thinking_tokens: 0,
-            extra: serde_json::Map::new(),
-        }
+        Self { url: url.into(), model: model.into(), ..Self::default() }
     }
-}
-
-fn sixteen() -> usize {
-    16
-}
-
-fn five() -> usize {
-    5
-}
-
-fn two_minutes() -> f64 {
-    120.0
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -344,6 +322,25 @@ pub struct BudgetConfig {
     pub index: Budget,
     /// For one `halma eval`, all strategies and questions together.
     pub eval: Budget,
+}
+
+/// The table `[telemetry]`: where traces of questions are sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TelemetryConfig {
+    /// The address of an `OpenTelemetry` collector that takes OTLP over HTTP; empty: no traces are
+    /// sent.
+    pub otlp_url: String,
+    /// Whether traces hold the texts of questions, prompts, replies and searches.
+    pub content: bool,
+    /// The name of this program among those that send to the collector.
+    pub service_name: String,
+}
+
+impl Default for TelemetryConfig {
+    fn default() -> Self {
+        Self { otlp_url: String::new(), content: false, service_name: "halma".into() }
+    }
 }
 
 impl Config {
@@ -361,6 +358,29 @@ impl Config {
         format!("{file} or --set")
     }
 
+    /// For commands that ask no model: where the variable with a model's key is not set, or a file
+    /// holds the key, the model is configured without one.
+    #[must_use]
+    pub fn without_unset_model_keys(mut self) -> Self {
+        for model in self.models.values_mut() {
+            forget_unset(&mut model.key_env);
+            model.key_file = None;
+        }
+        self
+    }
+
+    /// For commands that read a base and call no server: likewise of the embedder, the reranker, the
+    /// web and the knowledge graph.
+    #[must_use]
+    pub fn without_unset_keys(self) -> Self {
+        let mut config = self.without_unset_model_keys();
+        let web = config.sources.web.as_mut().map(|web| &mut web.key_env);
+        let others =
+            [&mut config.embedder.key_env, &mut config.reranker.key_env, &mut config.kg.key_env];
+        others.into_iter().chain(web).for_each(forget_unset);
+        config
+    }
+
     /// The name of the model that a role is assigned to.
     pub fn model_of(&self, role: &str) -> &str {
         // Keywords are a proposer's work, unless a model is trained for them (DEC, Section 3.2).
@@ -372,5 +392,11 @@ impl Config {
             None if self.models.len() == 1 => self.models.keys().next().map_or(OFFLINE, |n| n),
             None => OFFLINE,
         }
+    }
+}
+
+fn forget_unset(variable: &mut String) {
+    if std::env::var_os(&*variable).is_none() {
+        variable.clear();
     }
 }

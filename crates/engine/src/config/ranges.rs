@@ -7,123 +7,94 @@ use toml::{Table, Value};
 use super::Config;
 use super::load::Places;
 
-/// Seconds that a call may take at most: more is no limit.
-const LONGEST: f64 = 1e6;
-
 /// What a weight may be. More than this is not a weight next to others.
 const WEIGHT: RangeInclusive<f64> = 0.0..=1000.0;
 
 /// A share, or a similarity.
 const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
-const COSINE: RangeInclusive<f64> = -1.0..=1.0;
-
-/// A number with its key and the values that it may have.
-struct Ranged {
-    key: String,
-    value: f64,
-    /// The number as it was written.
-    text: String,
-    range: RangeInclusive<f64>,
+/// What a number is, which decides how it is shown.
+#[derive(PartialEq)]
+enum Kind {
+    Count,
+    Real,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "sizes and counts, compared with small numbers")]
-fn count(key: impl Into<String>, value: usize, range: RangeInclusive<usize>) -> Ranged {
-    let range = *range.start() as f64..=*range.end() as f64;
-    Ranged { key: key.into(), value: value as f64, text: value.to_string(), range }
+/// Keys of a table with numbers of one kind, and the values that they may have. The defaults are
+/// among these.
+struct Range(Kind, &'static str, &'static [&'static str], RangeInclusive<f64>);
+
+const RANGES: &[Range] = &[
+    Range(Kind::Count, "kb", &["chunk_chars"], 20.0..=1e6),
+    Range(Kind::Count, "kb", &["chunk_tokens"], 2.0..=1e6),
+    Range(Kind::Count, "kb", &["sentences", "max_atoms"], 1.0..=1e5),
+    Range(Kind::Count, "kb", &["concurrency"], 1.0..=1e4),
+    // A worker for reading has 900 seconds of a processor.
+    Range(Kind::Count, "kb.reading", &["seconds"], 1.0..=600.0),
+    Range(Kind::Count, "ask", &["max_question_chars"], 1.0..=1e7),
+    Range(Kind::Real, "kb.search", &["summaries", "tags"], WEIGHT),
+    Range(Kind::Real, "kb.search", &["tag_score"], -1.0..=1.0),
+    Range(Kind::Real, "kb.graph", &["dense", "bm25", "entities", "titles", "tags"], WEIGHT),
+    // With a similarity above 1 only equal names match.
+    Range(Kind::Real, "kb.graph", &["similarity", "aliases", "facts", "links", "next"], WEIGHT),
+    Range(Kind::Real, "kb.graph", &["least", "summaries", "covers", "led_to", "atoms"], WEIGHT),
+    Range(Kind::Count, "kb.graph", &["rounds"], 0.0..=1e3),
+    Range(Kind::Count, "kb.graph", &["sentences", "hops"], 0.0..=1e5),
+    Range(Kind::Real, "feedback", &["recall_score", "weight", "penalty"], SHARE),
+    Range(Kind::Real, "feedback", &["similarity", "verify_score"], SHARE),
+];
+
+/// Of a table `[models.NAME]`. A million seconds is not a limit of a call.
+const MODEL_RANGES: &[Range] = &[
+    Range(Kind::Real, "price", &["prompt", "input", "completion", "output", "cached"], 0.0..=1e9),
+    Range(Kind::Real, "", &["timeout_seconds"], 0.001..=1e6),
+    Range(Kind::Count, "", &["concurrency"], 1.0..=1e4),
+];
+
+impl Range {
+    /// The first of its numbers, as they were written, that is not one of the values: its key and
+    /// the reason.
+    #[expect(clippy::cast_precision_loss, reason = "sizes and counts, compared with small numbers")]
+    fn violation(&self, root: &Table) -> Option<(String, String)> {
+        let Self(kind, path, keys, values) = self;
+        let mut parts = path.split('.').filter(|part| !part.is_empty());
+        let table = parts.try_fold(root, |table, part| table.get(part)?.as_table())?;
+        keys.iter().find_map(|key| {
+            let (number, text) = match table.get(*key)? {
+                Value::Integer(count) if *kind == Kind::Count => (*count as f64, count.to_string()),
+                Value::Integer(number) => (*number as f64, format!("{:?}", *number as f64)),
+                Value::Float(number) => (*number, format!("{number:?}")),
+                _ => return None,
+            };
+            let key = format!("{path}.{key}").trim_start_matches('.').to_owned();
+            let reason = format!("{text} is not from {} to {}", values.start(), values.end());
+            (!values.contains(&number)).then_some((key, reason))
+        })
+    }
 }
 
-fn real(key: String, value: f64, range: RangeInclusive<f64>) -> Ranged {
-    Ranged { key, value, text: format!("{value:?}"), range }
-}
-
-/// The text of an `f32` differs from that of the same `f64`.
-fn share(key: &str, value: f32, range: RangeInclusive<f64>) -> Ranged {
-    Ranged { key: key.into(), value: value.into(), text: format!("{value:?}"), range }
-}
-
-/// `[kb]` and `[ask]`.
-fn of_base(config: &Config, places: &Places<'_>) -> Vec<Ranged> {
-    let kb = &config.kb;
-    let mut all = vec![
-        count("kb.chunk_chars", kb.chunk_chars, 20..=1_000_000),
-        count("kb.chunk_tokens", kb.chunk_tokens, 2..=1_000_000),
-        count("kb.sentences", kb.sentences, 1..=100_000),
-        count("kb.concurrency", kb.concurrency, 1..=10_000),
-        count("kb.max_atoms", kb.max_atoms, 1..=100_000),
-        // A worker for reading has 900 seconds of a processor.
-        count("kb.reading.seconds", kb.reading.seconds, 1..=600),
-        count("ask.max_question_chars", config.ask.max_question_chars, 1..=10_000_000),
-    ];
+/// The first number of the table, which `config` was read from, that is out of its range.
+pub(super) fn check(
+    table: &Table,
+    config: &Config,
+    places: &Places<'_>,
+) -> Result<(), ConfigError> {
+    #[expect(clippy::cast_precision_loss, reason = "at most a million")]
+    let half = |count: usize| 0.0..=(count / 2) as f64;
     // A default that is too large for smaller chunks is cut to half of them.
-    for (key, value, most) in [
-        ("kb.chunk_overlap", kb.chunk_overlap, kb.chunk_tokens / 2),
-        ("kb.sentence_overlap", kb.sentence_overlap, kb.sentences / 2),
-    ] {
-        if places.is_set(key) {
-            all.push(count(key, value, 0..=most));
-        }
-    }
-    all
-}
-
-/// `[kb.search]`, `[kb.graph]` and `[feedback]`.
-fn of_search(config: &Config) -> Vec<Ranged> {
-    let (search, graph, feedback) = (&config.kb.search, &config.kb.graph, &config.feedback);
-    vec![
-        share("kb.search.summaries", search.summaries, WEIGHT),
-        share("kb.search.tags", search.tags, WEIGHT),
-        share("kb.search.tag_score", search.tag_score, COSINE),
-        share("kb.graph.dense", graph.dense, WEIGHT),
-        share("kb.graph.bm25", graph.bm25, WEIGHT),
-        share("kb.graph.entities", graph.entities, WEIGHT),
-        share("kb.graph.titles", graph.titles, WEIGHT),
-        // Above 1 only equal names match.
-        share("kb.graph.similarity", graph.similarity, WEIGHT),
-        share("kb.graph.tags", graph.tags, WEIGHT),
-        share("kb.graph.aliases", graph.aliases, WEIGHT),
-        share("kb.graph.facts", graph.facts, WEIGHT),
-        share("kb.graph.links", graph.links, WEIGHT),
-        share("kb.graph.next", graph.next, WEIGHT),
-        count("kb.graph.rounds", graph.rounds, 0..=1_000),
-        count("kb.graph.sentences", graph.sentences, 0..=100_000),
-        share("kb.graph.least", graph.least, WEIGHT),
-        count("kb.graph.hops", graph.hops, 0..=100_000),
-        share("kb.graph.summaries", graph.summaries, WEIGHT),
-        share("kb.graph.covers", graph.covers, WEIGHT),
-        share("kb.graph.led_to", graph.led_to, WEIGHT),
-        share("kb.graph.atoms", graph.atoms, WEIGHT),
-        share("feedback.recall_score", feedback.recall_score, SHARE),
-        share("feedback.weight", feedback.weight, SHARE),
-        share("feedback.penalty", feedback.penalty, SHARE),
-        share("feedback.similarity", feedback.similarity, SHARE),
-        share("feedback.verify_score", feedback.verify_score, SHARE),
-    ]
-}
-
-/// `[models.NAME]`.
-fn of_models(config: &Config) -> Vec<Ranged> {
-    let mut all = vec![];
-    for (name, model) in &config.models {
-        let key = |key: &str| format!("models.{name}.{key}");
-        let price = model.price;
-        let parts = [("prompt", Some(price.prompt)), ("completion", Some(price.completion))];
-        for (part, value) in parts.into_iter().chain([("cached", price.cached)]) {
-            let value = value.map(|value| real(key(&format!("price.{part}")), value, 0.0..=1e9));
-            all.extend(value);
-        }
-        all.push(real(key("timeout_seconds"), model.timeout_seconds, 0.001..=LONGEST));
-        all.push(count(key("concurrency"), model.concurrency, 1..=10_000));
-    }
-    all
-}
-
-/// The first number that is out of its range.
-pub(super) fn check(config: &Config, places: &Places<'_>) -> Result<(), ConfigError> {
-    let all = of_base(config, places).into_iter().chain(of_search(config)).chain(of_models(config));
-    let mut wrong = all.filter(|number| !number.range.contains(&number.value));
-    let Some(Ranged { key, text, range, .. }) = wrong.next() else { return Ok(()) };
-    let reason = format!("{text} is not from {} to {}", range.start(), range.end());
+    let overlaps = [
+        Range(Kind::Count, "kb", &["chunk_overlap"], half(config.kb.chunk_tokens)),
+        Range(Kind::Count, "kb", &["sentence_overlap"], half(config.kb.sentences)),
+    ];
+    let mut violations = RANGES.iter().chain(&overlaps).filter_map(|range| range.violation(table));
+    let mut models = table.get("models").and_then(Value::as_table).into_iter().flatten();
+    let of_model = |(name, model): (&String, &Value)| {
+        let mut violations =
+            MODEL_RANGES.iter().filter_map(|range| range.violation(model.as_table()?));
+        violations.next().map(|(key, reason)| (format!("models.{name}.{key}"), reason))
+    };
+    let violation = violations.next().or_else(|| models.find_map(of_model));
+    let Some((key, reason)) = violation else { return Ok(()) };
     Err(places.error(&key, reason, "docs/reference/config.md describes the values of every key"))
 }
 

@@ -1,21 +1,19 @@
 //! One way to ask a question: resolve the strategy and its settings, run, store the trace. The
 //! command line, HTTP and MCP all ask here.
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 use halma_core::text::thousands;
 use halma_core::{
-    Answer, AnswerKind, AnswerStyle, Budget, ConfigError, Cx, DateBound, Error, Meter, Outcome,
-    Question, Strategy, Trace, Watcher,
+    Answer, ConfigError, Cx, DateBound, Error, Outcome, Question, Strategy, Trace, Watcher,
 };
 
 use halma_offline::Extractive;
 
 use super::context::ContextOptions;
-use super::conversation::{Exchange, rephrase};
-use super::{Effort, Engine};
+use super::conversation::{Exchange, exchanges, rephrase};
+use super::{AskRequest, Engine, OnFinish};
 use crate::config::OFFLINE;
 use crate::error::EngineError;
 use crate::feedback::Recall;
@@ -23,44 +21,6 @@ use crate::storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};
 use crate::telemetry::{RunSpans, RunStart};
 use crate::writer::Writing;
 use crate::writer::passages::{confident, with_kind};
-
-/// A question with everything that decides how it is answered.
-#[derive(Default)]
-pub struct AskRequest {
-    pub question: String,
-    /// The choices of a multiple-choice question; empty otherwise.
-    pub options: Vec<String>,
-    pub answer_kind: AnswerKind,
-    /// The date of the question, in the form of [`DateBound`]: what changes with time is answered
-    /// for it. Nothing but white space is no date.
-    pub asked_at: Option<String>,
-    /// The configured style where `None`.
-    pub answer_style: Option<AnswerStyle>,
-    /// The configured strategy where `None`.
-    pub strategy: Option<String>,
-    /// Chooses the strategy and some of its settings where no strategy is given.
-    pub effort: Option<Effort>,
-    /// Settings of the strategy for this question, as `--set` takes them.
-    pub settings: BTreeMap<String, String>,
-    /// Earlier exchanges of the conversation, oldest first; the question may refer to them.
-    pub history: Vec<Exchange>,
-    /// Limits for this question; the lower of each and the configured one applies.
-    pub budget: Budget,
-    /// A budget shared with other questions, such as the daily budget of an API key.
-    pub parent: Option<Arc<Meter>>,
-    /// Receives every event as it happens.
-    pub watcher: Option<Watcher>,
-    /// The id of the API key that asks.
-    pub key: Option<String>,
-    /// The caller's span, in the form of the header `traceparent` (W3C Trace Context).
-    pub trace_parent: Option<String>,
-    /// Called once with the head of the trace, also when the question is cancelled.
-    pub on_finish: Option<OnFinish>,
-}
-
-/// Receives the head of the trace and, of a question without an answer, the kind of error:
-/// `cancelled`, or that of [`Error::kind`].
-pub type OnFinish = Box<dyn FnOnce(&TraceHead, Option<&'static str>) + Send + Sync>;
 
 /// Why there is no answer.
 struct Failure {
@@ -77,13 +37,6 @@ impl Failure {
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
         Self { kind: error.kind(), message: error.to_string() }
-    }
-}
-
-impl AskRequest {
-    /// A question for the configured strategy.
-    pub fn new(question: impl Into<String>) -> Self {
-        Self { question: question.into(), ..Self::default() }
     }
 }
 
@@ -127,7 +80,12 @@ impl Engine {
     }
 
     /// Checks everything that can be wrong with a question before the first call.
-    pub fn prepare(&self, request: AskRequest) -> Result<Asking, EngineError> {
+    pub fn prepare(&self, mut request: AskRequest) -> Result<Asking, EngineError> {
+        if let Some(filter) = request.filter.take()
+            && let Some(view) = self.filtered_view(&filter)?
+        {
+            return view.prepare(request);
+        }
         let text = request.question.trim().to_owned();
         self.check_text("question", &text)?;
         let asked_at = date_of_question(request.asked_at.as_deref())?;
@@ -144,7 +102,7 @@ impl Engine {
             Arc::new(RunSpans::start(telemetry, &start))
         });
         let cx = self.context(ContextOptions {
-            budget: request.budget,
+            budget: request.budget.unwrap_or_default(),
             parent: request.parent,
             watcher: recorded(spans.clone(), request.watcher),
             documents: None,
@@ -154,7 +112,7 @@ impl Engine {
             id: id.clone(),
             text,
             options: request.options,
-            answer_kind: request.answer_kind,
+            answer_kind: request.answer_kind.unwrap_or_default(),
             asked_at,
             abstain: true,
         };
@@ -163,7 +121,7 @@ impl Engine {
         Ok(Asking {
             id,
             question,
-            history: request.history,
+            history: exchanges(&request.history),
             strategy,
             recall: Recall::new(&self.base, self.config.feedback),
             writing: Writing { style, check: ask.check_claims },

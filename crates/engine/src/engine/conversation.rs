@@ -4,14 +4,33 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+use super::Turn;
+
 /// The most recent exchanges of a conversation that the model is shown.
 const MAX_EXCHANGES: usize = 8;
 
 /// A question of a conversation with the answer it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exchange {
-    pub question: String,
-    pub answer: String,
+pub(super) struct Exchange {
+    question: String,
+    answer: String,
+}
+
+/// Questions with the answers that followed them. System messages are ignored.
+pub(super) fn exchanges(history: &[Turn]) -> Vec<Exchange> {
+    let mut exchanges: Vec<Exchange> = vec![];
+    for turn in history {
+        match (turn.role.as_str(), exchanges.last_mut()) {
+            ("user", _) => {
+                exchanges.push(Exchange { question: turn.text.clone(), answer: String::new() });
+            }
+            ("assistant", Some(last)) if last.answer.is_empty() => {
+                last.answer.clone_from(&turn.text);
+            }
+            _ => {}
+        }
+    }
+    exchanges
 }
 
 const REPHRASE: Prompt<Rephrased> = Prompt::json("chat/resolve");
@@ -23,7 +42,7 @@ struct Rephrased {
 
 /// A question of a conversation, rephrased so that it can be understood without the history.
 /// Without a history the question is returned unchanged, and no model is called.
-pub(crate) async fn rephrase(
+pub(super) async fn rephrase(
     question: &str,
     history: &[Exchange],
     cx: &Cx,
@@ -42,6 +61,22 @@ pub(crate) async fn rephrase(
 mod tests {
     use super::*;
     use crate::{Config, ContextOptions, EmbedderKind, Engine};
+
+    #[test]
+    fn a_conversation_is_questions_with_their_answers() {
+        let turn = |role: &str, text: &str| Turn { role: role.into(), text: text.into() };
+        let exchanges = exchanges(&[
+            turn("system", "Be kind."),
+            turn("assistant", "Hello!"),
+            turn("user", "Who?"),
+            turn("user", "Who wrote it?"),
+            turn("assistant", "Ann"),
+            turn("assistant", "More?"),
+        ]);
+        let pairs: Vec<_> =
+            exchanges.iter().map(|e| (e.question.as_str(), e.answer.as_str())).collect();
+        assert_eq!(pairs, [("Who?", ""), ("Who wrote it?", "Ann")]);
+    }
 
     #[tokio::test]
     async fn a_reference_is_resolved_and_a_first_question_is_unchanged() {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use halma_core::{Filter, Knowledge, Layer, Mode};
+use halma_core::{Filter, Knowledge, Mode};
 use halma_eval::{Bench, Passage, Pool, Retrieve, SystemUnderTest, fingerprint};
 
+use super::SearchRequest;
 use super::context::ContextOptions;
-use super::search::SearchQuery;
 use super::{Engine, OffRuntime};
 use crate::error::EngineError;
 
@@ -66,9 +66,9 @@ impl Engine {
             let engine = Arc::clone(&engine);
             let feedback = if engine.config.feedback.eval { None } else { Some(false) };
             let filter = Filter { feedback, ..Filter::default() };
-            let (layer, limit) = (Layer::Chunk, RETRIEVED);
-            let query = SearchQuery { text, layer, mode, limit, filter };
-            Box::pin(async move { engine.search(query).await.map_err(Into::into) })
+            let (mode, limit, filter) = (Some(mode), Some(RETRIEVED), Some(filter));
+            let request = SearchRequest { text, mode, limit, filter, layer: None };
+            Box::pin(async move { engine.search(request).await.map_err(Into::into) })
         })
     }
 }

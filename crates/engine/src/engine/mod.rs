@@ -9,30 +9,29 @@ mod fingerprint;
 mod knowledge_graph;
 mod models;
 mod off_runtime;
+mod request;
 mod run_knowledge;
 mod search;
-mod size;
 mod strategy;
 mod view;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{Embedder, Facts, Prompts, Setup};
+use halma_core::{Embedder, Facts, Layer, Prompts, Setup};
 use halma_kb::{Base, BaseOptions};
 use halma_models::Cache;
 
-pub use self::ask::{AskRequest, AskResult, Asking, OnFinish};
+pub use self::ask::{AskResult, Asking};
 pub use self::context::ContextOptions;
-pub use self::conversation::Exchange;
 pub use self::documents::IndexRun;
 pub use self::effort::Effort;
 pub(crate) use self::effort::ExpectedUse;
 pub use self::knowledge_graph::KgShown;
 pub(crate) use self::off_runtime::OffRuntime;
-pub use self::search::SearchQuery;
-pub use self::size::BaseSize;
+pub use self::request::{AskRequest, OnFinish, SearchRequest, Turn};
 pub use self::strategy::configured_strategy;
 pub(crate) use self::strategy::{build, check_tables};
 use self::view::Views;
@@ -45,6 +44,16 @@ use crate::shared::{self, OpenedBase, Opening, Place, SharedSpace};
 use crate::storage::originals::Originals;
 use crate::storage::state::BaseState;
 use crate::storage::traces::TraceStore;
+
+/// How large a base is.
+#[derive(Debug, Clone, Default)]
+pub struct BaseSize {
+    /// Nodes of every layer, also of empty ones.
+    pub layers: BTreeMap<Layer, u64>,
+    pub bytes_on_disk: u64,
+    /// Replies of models in the cache; 0 without a model.
+    pub cached_replies: u64,
+}
 
 pub struct Engine {
     config: Config,
@@ -229,5 +238,15 @@ impl Engine {
     /// Files uploaded to the base.
     pub fn originals(&self) -> &Originals {
         &self.originals
+    }
+
+    /// How large the base is, in a time that does not grow with it.
+    pub fn base_size(&self) -> Result<BaseSize, EngineError> {
+        let sizes = self.base.inspector().sizes()?;
+        let cached_replies = match &self.cache {
+            Some(cache) => cache.entries().map_err(|e| EngineError::Cache(Box::new(e)))?,
+            None => 0,
+        };
+        Ok(BaseSize { layers: sizes.layers, bytes_on_disk: sizes.bytes_on_disk, cached_replies })
     }
 }

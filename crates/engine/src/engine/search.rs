@@ -1,33 +1,29 @@
 //! Searching the base, and the external sources that are configured in addition to it.
-use halma_core::{ConfigError, Filter, Hit, Layer, Mode, Query};
+use halma_core::{ConfigError, Hit, Layer, Mode, Query};
 use halma_kb::NoVectors;
 use halma_web::{WebSearch, web_searches};
 
-use super::Engine;
+use super::{Engine, SearchRequest};
 use crate::assemble;
 use crate::error::EngineError;
 
-/// A search as a user asks for it. The default mode is [`Mode::default`] for every interface.
-pub struct SearchQuery {
-    pub text: String,
-    pub layer: Layer,
-    pub mode: Mode,
-    /// At most this many hits.
-    pub limit: usize,
-    pub filter: Filter,
-}
+/// Hits of a search that names no limit.
+const DEFAULT_LIMIT: usize = 50;
 
 impl Engine {
     /// Searches one layer of the base. The error where `dense` is asked for and the layer has no
     /// vectors says why: found by words, its hits would not be what was asked for. The other modes
     /// do without.
-    pub async fn search(&self, query: SearchQuery) -> Result<Vec<Hit>, EngineError> {
-        if query.mode == Mode::Dense {
-            self.check_vectors(query.layer)?;
+    pub async fn search(&self, request: SearchRequest) -> Result<Vec<Hit>, EngineError> {
+        let SearchRequest { text, layer, mode, limit, filter } = request;
+        let (layer, mode) = (layer.unwrap_or(Layer::Chunk), mode.unwrap_or_default());
+        if mode == Mode::Dense {
+            self.check_vectors(layer)?;
         }
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
         let query = Query {
-            filter: query.filter,
-            ..Query::new(vec![query.text], query.layer, query.mode, query.limit)
+            filter: filter.unwrap_or_default(),
+            ..Query::new(vec![text], layer, mode, limit)
         };
         let lists = self.setup.knowledge.search(&query).await;
         let lists = lists.map_err(halma_core::Error::Knowledge)?;

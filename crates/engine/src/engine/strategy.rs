@@ -9,7 +9,7 @@ use toml::Table;
 use super::{AskRequest, Engine};
 use crate::Config;
 use crate::assemble::requirements;
-use crate::config::load::flag_value;
+use crate::config::load::{flag_text, flag_value};
 
 impl Engine {
     /// A strategy as configured. A strategy that needs what is not configured is refused.
@@ -29,7 +29,8 @@ impl Engine {
             (None, None) => (self.config.ask.strategy.as_str(), &[][..]),
         };
         let of_effort = of_effort.iter().map(|(key, value)| ((*key).into(), (*value).into()));
-        self.strategy_with(name, &of_effort.chain(settings.clone()).collect())
+        let of_request = settings.iter().map(|(key, value)| (key.clone(), flag_text(value)));
+        self.strategy_with(name, &of_effort.chain(of_request).collect())
     }
 
     /// [`Engine::strategy`] with some of its settings replaced, as `--set` does.

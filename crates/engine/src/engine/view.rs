@@ -95,6 +95,11 @@ impl Engine {
     /// This engine for a question about some documents, or one that is answered without what was
     /// accepted from answers. Nodes smaller than a document cannot be chosen here.
     pub fn filtered(self: &Arc<Self>, filter: &Filter) -> Result<Arc<Self>, EngineError> {
+        Ok(self.filtered_view(filter)?.unwrap_or_else(|| Arc::clone(self)))
+    }
+
+    /// [`Engine::filtered`]; `None` where the filter admits everything.
+    pub(super) fn filtered_view(&self, filter: &Filter) -> Result<Option<Arc<Self>>, EngineError> {
         let unfit = |key: &str| ConfigError {
             file: "the filter of a question".into(),
             key: key.into(),
@@ -113,15 +118,15 @@ impl Engine {
             return Err(unfit("filter.feedback").into());
         }
         if filter.is_empty() {
-            return Ok(Arc::clone(self));
+            return Ok(None);
         }
         filter.metadata.check().map_err(halma_kb::KbError::from)?;
         let condition = Condition { filter: filter.clone(), uploads: false };
         let documents = Filter { feedback: None, ..filter.clone() };
         if filter.feedback == Some(false) && documents.is_empty() {
-            return self.view(condition, |views| Ok(self.without_feedback(views)));
+            return self.view(condition, |views| Ok(self.without_feedback(views))).map(Some);
         }
-        self.view(condition, |views| self.over_documents(filter.clone(), views))
+        self.view(condition, |views| self.over_documents(filter.clone(), views)).map(Some)
     }
 
     /// This engine over the base without what was accepted from answers.

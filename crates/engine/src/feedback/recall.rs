@@ -18,7 +18,6 @@ const SAME: Prompt<Verdict> = Prompt::json("feedback/same");
 #[derive(Deserialize)]
 struct Verdict {
     supported: bool,
-    #[serde(default)]
     score: Option<f32>,
 }
 

@@ -26,9 +26,7 @@ const VERIFIER: &str = "verifier";
 #[derive(Deserialize)]
 struct Verdict {
     supported: bool,
-    #[serde(default)]
     score: Option<f32>,
-    #[serde(default)]
     contradicted: Option<bool>,
     #[serde(default)]
     reason: String,

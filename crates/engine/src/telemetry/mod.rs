@@ -17,7 +17,7 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 
 pub(crate) use self::run::{RunSpans, RunStart};
 use self::sender::Sender;
-use crate::config::telemetry::TelemetryConfig;
+use crate::config::TelemetryConfig;
 
 /// For one attempt to send spans.
 const TIMEOUT: Duration = Duration::from_secs(5);

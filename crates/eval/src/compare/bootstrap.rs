@@ -48,9 +48,9 @@ mod tests {
             differences in prop::collection::vec(-1.0_f64..1.0, 1..60), seed: u64,
         ) {
             let (low, high) = interval(&differences, Resampling { resamples: 200, seed });
-            let least = differences.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = differences.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            prop_assert!(least - 1e-9 <= low && low <= high && high <= most + 1e-9);
+            let smallest = differences.iter().copied().fold(f64::INFINITY, f64::min);
+            let largest = differences.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            prop_assert!(smallest - 1e-9 <= low && low <= high && high <= largest + 1e-9);
         }
     }
 }

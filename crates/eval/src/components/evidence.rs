@@ -46,7 +46,7 @@ impl Evidence {
 /// The hits that lie in the passage. An atom may be a question in words of its own, so that its
 /// title alone decides; where passages share titles that counts a little too much as found.
 fn hits_in<'a>(passage: &GoldPassage, trace: &'a Trace) -> Vec<&'a HitLine> {
-    let mut found = vec![];
+    let mut lines = vec![];
     for event in &trace.0 {
         let (atoms, hits) = match event {
             Event::Searched { layer, hits, .. } => (*layer == Layer::Atom, hits),
@@ -55,9 +55,9 @@ fn hits_in<'a>(passage: &GoldPassage, trace: &'a Trace) -> Vec<&'a HitLine> {
         };
         let same_title = |hit: &HitLine| atoms && same_title_as(hit, passage);
         let inside = |hit: &&HitLine| passage.matches(&hit.title, &hit.text) || same_title(hit);
-        found.extend(hits.iter().filter(inside));
+        lines.extend(hits.iter().filter(inside));
     }
-    found
+    lines
 }
 
 fn same_title_as(hit: &HitLine, passage: &GoldPassage) -> bool {
@@ -76,16 +76,16 @@ fn in_prompt(passage: &GoldPassage, hits: &[&HitLine], prompts: &[String]) -> bo
 /// The words of the calls that were answered in the role of the reader, without white space;
 /// where the strategy has no reader, those of the last call.
 fn reader_prompts(trace: &Trace) -> Vec<String> {
-    let asked = trace.0.iter().filter_map(|event| match event {
+    let calls = trace.0.iter().filter_map(|event| match event {
         Event::ModelCalled { role, messages, .. } => Some((role == READER, messages)),
         _ => None,
     });
-    let asked: Vec<_> = asked.collect();
-    let reads = asked.iter().any(|(reader, _)| *reader);
-    let chosen = asked
+    let calls: Vec<_> = calls.collect();
+    let reads = calls.iter().any(|(reader, _)| *reader);
+    let chosen = calls
         .iter()
         .enumerate()
-        .filter(|(i, (reader, _))| if reads { *reader } else { i + 1 == asked.len() });
+        .filter(|(i, (reader, _))| if reads { *reader } else { i + 1 == calls.len() });
     let texts = chosen.map(|(_, (_, messages))| {
         messages.iter().map(|message| without_space(&message.text)).collect::<String>()
     });
@@ -97,7 +97,7 @@ mod tests {
     use halma_core::Question;
 
     use super::*;
-    use crate::components::tests::{asked, searched};
+    use crate::components::tests::{model_called, searched};
 
     fn item() -> Item {
         let gold = [("Lenn", "The Lenn is a river."), ("Tarr", "The Tarr is a river too.")];
@@ -116,8 +116,8 @@ mod tests {
         let both = [("Lenn", "The Lenn is a river."), ("Tarr", "The Tarr is a river too.")];
         assert_eq!(counts(vec![]), (0, 0, false));
         assert_eq!(counts(vec![searched(Layer::Chunk, "q", &both)]), (2, 0, true));
-        let selector = asked("s", "selector", "The Tarr is a river too.", false);
-        let reader = asked("r", "reader", "1. The Lenn\nis a river.", false);
+        let selector = model_called("s", "selector", "The Tarr is a river too.", false);
+        let reader = model_called("r", "reader", "1. The Lenn\nis a river.", false);
         let events = vec![searched(Layer::Chunk, "q", &both), selector, reader];
         assert_eq!(counts(events), (2, 1, true));
     }
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn without_a_reader_the_last_call_reads() {
         let both = [("Lenn", "The Lenn is a river.")];
-        let first = asked("a", "planner", "The Tarr is a river too.", false);
-        let last = asked("b", "planner", "The Lenn is a river.", false);
+        let first = model_called("a", "planner", "The Tarr is a river too.", false);
+        let last = model_called("b", "planner", "The Lenn is a river.", false);
         assert_eq!(counts(vec![searched(Layer::Chunk, "q", &both), first, last]), (1, 1, true));
     }
 

@@ -1,6 +1,5 @@
 //! What a question cost, part by part: a fold over its trace, small enough to be kept for every
 //! question of a long run.
-mod atomizing;
 mod evidence;
 mod totals;
 
@@ -12,11 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::data::Item;
 use crate::metrics::{keyword_match, plan_fidelity, sub_questions};
 
-pub use atomizing::Atomizing;
 pub(crate) use evidence::Evidence;
-pub use totals::GoldTotals;
 pub(crate) use totals::Totals;
-pub use totals::{Component, LostReplies, Searches, SourceUse};
+pub use totals::{Atomizing, Component, GoldTotals, LostReplies, Searches, SourceUse};
 
 /// The calls of one prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -114,7 +111,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// A reply with 10 prompt and 2 completion tokens for a cent.
-    pub(crate) fn asked(prompt: &str, role: &str, words: &str, cached: bool) -> Event {
+    pub(crate) fn model_called(prompt: &str, role: &str, words: &str, cached: bool) -> Event {
         Event::ModelCalled {
             span: 0,
             prompt: prompt.into(),
@@ -147,12 +144,12 @@ pub(crate) mod tests {
     #[test]
     fn a_trace_is_folded_by_prompt_and_layer() {
         let trace = Trace(vec![
-            asked("a/one", "proposer", "x", false),
+            model_called("a/one", "proposer", "x", false),
             searched(Layer::Atom, "sub?", &[("T", "x")]),
             searched(Layer::Atom, " Whole? ", &[]),
             searched(Layer::Chunk, "sub?", &[]),
-            asked("a/one", "proposer", "y", true),
-            asked("a/two", "reader", "z", false),
+            model_called("a/one", "proposer", "y", true),
+            model_called("a/two", "reader", "z", false),
         ]);
         let item = crate::report::tests::data(1).items.remove(0);
         let digest = Digest::new(&item, &trace);

@@ -1,12 +1,36 @@
 //! The costs of all questions of one run, added up in a form that does not depend on the order.
 use std::collections::{BTreeMap, BTreeSet};
 
-use halma_core::Layer;
+use halma_core::{Layer, UsageTotal};
 use serde::{Deserialize, Serialize};
 
 use super::Digest;
 use crate::figures::ratio;
 use crate::record::{Record, RecordOutcome};
+
+/// The one-time cost of a base (KAR³, Table 12): of all runs of `index` that made it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Atomizing {
+    pub chunks: usize,
+    pub usage: UsageTotal,
+}
+
+impl Atomizing {
+    pub(crate) fn add(&mut self, chunks: usize, usage: UsageTotal) {
+        self.chunks += chunks;
+        self.usage.add(usage);
+    }
+
+    /// Calls, prompt tokens and completion tokens a chunk; `None` for a base that cost no calls.
+    pub fn per_chunk(&self) -> Option<(f64, f64, f64)> {
+        let calls = self.usage.llm_calls + self.usage.cached_calls;
+        if self.chunks == 0 || calls == 0 {
+            return None;
+        }
+        let each = |count: u64| ratio(count, self.chunks as u64);
+        Some((each(calls), each(self.usage.prompt_tokens), each(self.usage.completion_tokens)))
+    }
+}
 
 /// One prompt's share of a run's cost (KAR³, Table 11).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -190,13 +214,13 @@ impl Totals {
 
     /// The most asked first; empty where nothing was asked but the base.
     pub(crate) fn sources(&self) -> Vec<SourceUse> {
-        let asked = |(source, times): (&String, &usize)| SourceUse {
+        let source_use = |(source, times): (&String, &usize)| SourceUse {
             source: source.clone(),
             times: *times,
         };
-        let mut sources: Vec<SourceUse> = self.sources.iter().map(asked).collect();
-        sources.sort_by_key(|asked| std::cmp::Reverse(asked.times));
-        if sources.iter().all(|asked| asked.source == "text") { vec![] } else { sources }
+        let mut sources: Vec<SourceUse> = self.sources.iter().map(source_use).collect();
+        sources.sort_by_key(|source_use| std::cmp::Reverse(source_use.times));
+        if sources.iter().all(|source_use| source_use.source == "text") { vec![] } else { sources }
     }
 
     pub(crate) fn models(&self) -> BTreeMap<String, BTreeSet<String>> {

@@ -167,6 +167,6 @@ pub(super) fn keys_of(raw: &RawRecord) -> Option<BTreeSet<String>> {
 /// The formats with the most keys in common with a record, of those whose keys it has all.
 fn formats_of(keys: &BTreeSet<String>) -> Vec<Format> {
     let fitting = || entries().iter().filter(|entry| entry.fits(keys));
-    let most = fitting().map(|entry| entry.keys.len()).max();
-    fitting().filter(|e| Some(e.keys.len()) == most).map(DataSetEntry::format).collect()
+    let max_keys = fitting().map(|entry| entry.keys.len()).max();
+    fitting().filter(|e| Some(e.keys.len()) == max_keys).map(DataSetEntry::format).collect()
 }

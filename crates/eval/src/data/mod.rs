@@ -5,7 +5,6 @@
 mod answers;
 mod check;
 mod companion;
-mod companion_files;
 mod data_set;
 mod entry;
 mod error;

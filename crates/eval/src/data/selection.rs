@@ -97,8 +97,8 @@ impl Selection {
         for condition in &self.conditions {
             if data.items.iter().all(|item| item.property(&condition.key).is_none()) {
                 let all: BTreeSet<&str> = data.items.iter().flat_map(Item::properties).collect();
-                let known = |key: &&str| data.items.iter().any(|one| one.property(key).is_some());
-                let keys = all.into_iter().filter(known).collect::<Vec<_>>().join(", ");
+                let occurs = |key: &&str| data.items.iter().any(|one| one.property(key).is_some());
+                let keys = all.into_iter().filter(occurs).collect::<Vec<_>>().join(", ");
                 return Err(DataError::NoProperty { key: condition.key.clone(), keys });
             }
             data.items.retain(|item| condition.holds(item));
@@ -201,8 +201,8 @@ impl Item {
     }
 
     fn properties(&self) -> impl Iterator<Item = &str> {
-        let known = ["id", "kind", "hops", "answerable"];
-        known.into_iter().chain(self.tags.keys().map(String::as_str))
+        let common = ["id", "kind", "hops", "answerable"];
+        common.into_iter().chain(self.tags.keys().map(String::as_str))
     }
 }
 

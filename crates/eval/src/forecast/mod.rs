@@ -12,11 +12,10 @@ use serde::Serialize;
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
 use crate::figures::{mean, number};
+use crate::jobs::Progress;
 use crate::journal::Journal;
-use crate::progress::Progress;
 use crate::record::{Record, RecordOutcome};
-use crate::runner::{Bench, Reporting, Runner, journal};
-use crate::system::SystemUnderTest;
+use crate::runner::{Bench, Reporting, Runner, SystemUnderTest, journal};
 
 /// Where the figures of a forecast come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -85,7 +84,7 @@ impl Runner {
         let mut forecasts = vec![];
         for system in systems {
             let mut measured = Measured::read(self.out.as_deref(), data, system)?;
-            if measured.own.len() < probe.min(data.items.len()) && self.out.is_some() {
+            if measured.same_settings.len() < probe.min(data.items.len()) && self.out.is_some() {
                 let some = spread(data, probe);
                 let only = std::slice::from_ref(system);
                 self.measure(&some, only, bench, Reporting { progress, saves: false }).await?;
@@ -104,12 +103,12 @@ pub fn would_exceed(forecasts: &[Forecast], budget: &Budget) -> Option<Limit> {
     };
     #[expect(clippy::cast_precision_loss, reason = "limits in calls and tokens")]
     let limits = [
-        (Limit::Calls, budget.calls.map(|most| most as f64), sum(|f| f.calls)),
-        (Limit::Tokens, budget.tokens.map(|most| most as f64), sum(|f| f.tokens)),
+        (Limit::Calls, budget.calls.map(|max| max as f64), sum(|f| f.calls)),
+        (Limit::Tokens, budget.tokens.map(|max| max as f64), sum(|f| f.tokens)),
         (Limit::Usd, budget.usd, sum(|f| f.usd)),
         (Limit::Seconds, budget.seconds, sum(|f| f.seconds)),
     ];
-    let passed = limits.into_iter().find(|(_, most, sum)| most.is_some_and(|most| *sum > most));
+    let passed = limits.into_iter().find(|(_, max, sum)| max.is_some_and(|max| *sum > max));
     passed.map(|(limit, ..)| limit)
 }
 
@@ -122,19 +121,19 @@ fn spread(data: &DataSet, count: usize) -> DataSet {
 }
 
 /// One measured question.
-#[derive(Clone, Copy)]
-struct Taken {
-    calls: f64,
-    tokens: f64,
-    usd: f64,
-    seconds: f64,
-    cached: f64,
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Taken {
+    pub(crate) calls: f64,
+    pub(crate) tokens: f64,
+    pub(crate) usd: f64,
+    pub(crate) seconds: f64,
+    pub(crate) cached: f64,
 }
 
 #[derive(Default)]
 struct Measured {
-    own: Vec<Taken>,
-    other: Vec<Taken>,
+    same_settings: Vec<Taken>,
+    other_settings: Vec<Taken>,
     /// Questions that need not be asked again.
     answered: usize,
 }
@@ -159,13 +158,17 @@ impl Measured {
             if matches!(record.outcome, RecordOutcome::Stopped { .. }) {
                 return;
             }
-            let own = record.fingerprint == system.fingerprint;
+            let same_settings = record.fingerprint == system.fingerprint;
             let item = items.get(record.question.as_str());
-            if own && item.is_some_and(|item| record.answers(item, &system.fingerprint)) {
+            if same_settings && item.is_some_and(|item| record.answers(item, &system.fingerprint)) {
                 answered.insert(record.question.clone());
             }
             let taken = taken(&record);
-            if own { measured.own.push(taken) } else { measured.other.push(taken) }
+            if same_settings {
+                measured.same_settings.push(taken)
+            } else {
+                measured.other_settings.push(taken)
+            }
         })?;
         measured.answered = answered.len();
         Ok(measured)
@@ -173,25 +176,37 @@ impl Measured {
 
     fn forecast(&self, system: &SystemUnderTest, all: usize, at_once: usize) -> Forecast {
         let left = all.saturating_sub(self.answered);
-        let (basis, taken) = match (self.own.len(), self.other.len()) {
-            (0, 0) => (Basis::Nothing, &self.own),
-            (0, questions) => (Basis::Earlier { questions }, &self.other),
-            (questions, _) => (Basis::Measured { questions }, &self.own),
+        let (basis, taken) = match (self.same_settings.len(), self.other_settings.len()) {
+            (0, 0) => (Basis::Nothing, &self.same_settings),
+            (0, questions) => (Basis::Earlier { questions }, &self.other_settings),
+            (questions, _) => (Basis::Measured { questions }, &self.same_settings),
         };
-        let of = |value: fn(&Taken) -> f64| {
+        Forecast::new(&system.label, basis, taken, (left, at_once))
+    }
+}
+
+impl Forecast {
+    /// Of what others took, for `left` more questions.
+    pub(crate) fn new(
+        label: &str,
+        basis: Basis,
+        taken: &[Taken],
+        (left, at_once): (usize, usize),
+    ) -> Self {
+        let total = |value: fn(&Taken) -> f64| {
             let values: Vec<f64> = taken.iter().map(value).collect();
             range(&values, left)
         };
         let average = |value: fn(&Taken) -> f64| mean(taken.iter().map(value)).unwrap_or(0.0);
         let at_once = number(at_once.max(1));
-        let seconds = of(|taken| taken.seconds).map(|range| Range {
+        let seconds = total(|taken| taken.seconds).map(|range| Range {
             low: range.low / at_once,
             likely: range.likely / at_once,
             high: range.high / at_once,
         });
         let calls = average(|taken| taken.calls);
-        Forecast {
-            label: system.label.clone(),
+        Self {
+            label: label.to_owned(),
             left,
             basis,
             per_question: (basis != Basis::Nothing).then(|| Cost {
@@ -200,9 +215,9 @@ impl Measured {
                 usd: average(|taken| taken.usd),
                 seconds: average(|taken| taken.seconds),
             }),
-            calls: of(|taken| taken.calls),
-            tokens: of(|taken| taken.tokens),
-            usd: of(|taken| taken.usd),
+            calls: total(|taken| taken.calls),
+            tokens: total(|taken| taken.tokens),
+            usd: total(|taken| taken.usd),
             seconds,
             cached: if calls > 0.0 { average(|taken| taken.cached) / calls } else { 0.0 },
         }
@@ -222,7 +237,7 @@ fn taken(record: &Record) -> Taken {
 }
 
 /// The sum over `left` more questions like these.
-pub(crate) fn range(values: &[f64], left: usize) -> Option<Range> {
+fn range(values: &[f64], left: usize) -> Option<Range> {
     let average = mean(values.iter().copied())?;
     let count = number(values.len());
     let squares: f64 = values.iter().map(|value| (value - average).powi(2)).sum();

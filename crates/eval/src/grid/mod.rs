@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 /// More points than this are a slip of the pen.
-const MOST: usize = 1_000;
+const MAX_POINTS: usize = 1_000;
 
 /// Settings and the values each of them takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +40,9 @@ pub enum GridError {
     Twice { key: String },
     #[error("no strategy of this evaluation has a setting `{key}`; `halma config show` lists them")]
     Unused { key: String },
-    #[error("the grid has {points} points for `{strategy}`, more than {MOST}; take fewer values")]
+    #[error(
+        "the grid has {points} points for `{strategy}`, more than {MAX_POINTS}; take fewer values"
+    )]
     TooMany { strategy: String, points: usize },
 }
 
@@ -76,7 +78,7 @@ impl Grid {
             .filter_map(|axis| Some((axis.setting(strategy, settings)?, axis)))
             .collect();
         let points = axes.iter().try_fold(1_usize, |all, (_, axis)| {
-            all.checked_mul(axis.values.len()).filter(|all| *all <= MOST)
+            all.checked_mul(axis.values.len()).filter(|all| *all <= MAX_POINTS)
         });
         if points.is_none() {
             let points =
@@ -151,8 +153,8 @@ impl Axis {
 
     /// The setting's name if the axis concerns this strategy.
     fn setting(&self, strategy: &str, settings: &serde_json::Value) -> Option<&str> {
-        let own = self.key.strip_prefix(strategy).and_then(|rest| rest.strip_prefix('.'));
-        let key = own.unwrap_or(&self.key);
+        let of_strategy = self.key.strip_prefix(strategy).and_then(|rest| rest.strip_prefix('.'));
+        let key = of_strategy.unwrap_or(&self.key);
         settings.get(key).is_some().then_some(key)
     }
 }
@@ -170,7 +172,7 @@ fn expanded(part: &str) -> Result<Vec<String>, &'static str> {
     if from > to {
         return Err("a range goes upwards");
     }
-    if to.abs_diff(from) / step as u64 >= MOST as u64 {
+    if to.abs_diff(from) / step as u64 >= MAX_POINTS as u64 {
         return Err("the range has too many values");
     }
     Ok((from..=to).step_by(step).map(|value| value.to_string()).collect())

@@ -1,26 +1,46 @@
 //! Reading a forecast from the words of an answer (PIKE-RAG's L3), and comparing it with what came.
 use halma_core::{Cx, Prompt, Result};
 use minijinja::context;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use super::scheme::Finding;
 use crate::Item;
-use crate::metrics::{Direction, Forecast, direction_accuracy, interval_coverage};
 
 const FORECAST: Prompt<Outlook> = Prompt::json("judge/forecast");
 
+/// Where a series goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    Up,
+    Down,
+    Flat,
+}
+
+impl Direction {
+    /// From one value to another.
+    fn between(from: f64, to: f64) -> Self {
+        match to - from {
+            change if change > 0.0 => Self::Up,
+            change if change < 0.0 => Self::Down,
+            _ => Self::Flat,
+        }
+    }
+}
+
 /// What an answer forecasts, as far as it says so.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outlook {
-    pub direction: Option<Direction>,
-    pub value: Option<f64>,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+pub(super) struct Outlook {
+    pub(super) direction: Option<Direction>,
+    pub(super) value: Option<f64>,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
 }
 
 impl Outlook {
     /// Of an answer in the form that `pike_l3` asks for, `12 (80 % interval 9 to 15)`: the number
     /// before the parenthesis that has the interval, and its bounds. No model has to read it.
-    pub fn stated(answer: &str) -> Option<Self> {
+    fn stated(answer: &str) -> Option<Self> {
         let (before, after) = answer.split_once('(')?;
         let (_, bounds) = after.split_once(')')?.0.split_once("interval ")?;
         let (low, high) = bounds.split_once(" to ")?;
@@ -36,14 +56,9 @@ impl Outlook {
         })
     }
 
-    /// For [`interval_coverage`]; `None` when it gives no value.
-    pub fn forecast(&self) -> Option<Forecast> {
-        self.value.map(|value| Forecast { value, low: self.low, high: self.high })
-    }
-
     /// Where it goes: as it says, else from the last value known to the one that it expects.
-    pub fn heads(&self, last: Option<f64>) -> Option<Direction> {
-        let by_value = || Some(Direction::between(last?, self.value?, 0.0));
+    fn heads(&self, last: Option<f64>) -> Option<Direction> {
+        let by_value = || Some(Direction::between(last?, self.value?));
         self.direction.or_else(by_value)
     }
 }
@@ -54,7 +69,7 @@ impl Outlook {
 /// # Errors
 ///
 /// Bounds in the wrong order are asked for again, then [`halma_core::Error::BadReply`].
-pub async fn outlook(cx: &Cx, question: &str, answer: &str) -> Result<Outlook> {
+pub(super) async fn outlook(cx: &Cx, question: &str, answer: &str) -> Result<Outlook> {
     if let Some(stated) = Outlook::stated(answer) {
         return Ok(stated);
     }
@@ -97,41 +112,51 @@ impl ActualValue {
     pub fn read(item: &Item) -> Self {
         let value = item.answers.iter().find_map(|answer| plain_number(answer));
         let named = item.answers.iter().find_map(|answer| direction(answer));
-        let by_value = || Some(Direction::between(item.last?, value?, 0.0));
+        let by_value = || Some(Direction::between(item.last?, value?));
         Self { direction: named.or_else(by_value), value, last: item.last }
     }
 
-    /// 1 where the forecast goes where it went, else 0; or why that cannot be told.
-    pub(super) fn heads_right(&self, outlook: &Outlook) -> std::result::Result<f64, &'static str> {
-        let Some(came) = self.direction else { return Err(NO_DIRECTION) };
-        let said = outlook.heads(self.last).ok_or("the answer forecasts no direction")?;
-        direction_accuracy(&[said], &[came]).ok_or(NO_DIRECTION)
+    /// Whether there is anything to compare a forecast with.
+    pub(super) fn is_known(&self) -> bool {
+        self.direction.is_some() || self.value.is_some()
     }
 
-    /// 1 where what came lies in the interval, else 0; or why that cannot be told.
-    pub(super) fn is_covered(&self, outlook: &Outlook) -> std::result::Result<f64, &'static str> {
-        let Some(value) = self.value else { return Err(NO_VALUE) };
-        let forecast = outlook.forecast().ok_or("the answer forecasts no value")?;
-        interval_coverage(&[forecast], &[value]).ok_or("the answer gives no interval")
-    }
-}
-
-impl ActualValue {
-    /// How far the forecast is from what came, in the unit of the question; or why that cannot be
-    /// told.
-    pub(super) fn error(&self, outlook: &Outlook) -> std::result::Result<f64, &'static str> {
-        let Some(value) = self.value else { return Err(NO_VALUE) };
-        let forecast = outlook.value.ok_or("the answer forecasts no value")?;
-        Ok((forecast - value).abs())
+    /// 1 where the forecast goes where it went, else 0; 1 where what came lies in the interval, else
+    /// 0; then how far the forecast is from what came, in the unit of the question, and how far the
+    /// last value is, for an answer that forecasts a value: so that both errors are of the same
+    /// questions.
+    pub(super) fn findings(&self, outlook: &Outlook) -> [Finding; 4] {
+        [
+            self.is_direction(outlook),
+            self.is_covered(outlook),
+            self.error(outlook),
+            self.naive(outlook),
+        ]
     }
 
-    /// How far the last value known is from what came, for an answer that forecasts a value: so
-    /// that both errors are of the same questions.
-    pub(super) fn naive_error(&self, outlook: &Outlook) -> std::result::Result<f64, &'static str> {
-        let Some(value) = self.value else { return Err(NO_VALUE) };
-        let Some(last) = self.last else { return Err("the question has no `last`") };
-        outlook.value.ok_or("the answer forecasts no value")?;
-        Ok((last - value).abs())
+    fn is_direction(&self, outlook: &Outlook) -> Finding {
+        let actual = self.direction.ok_or(NO_DIRECTION)?;
+        let forecast = outlook.heads(self.last).ok_or("the answer forecasts no direction")?;
+        Ok(f64::from(u8::from(forecast == actual)))
+    }
+
+    fn is_covered(&self, outlook: &Outlook) -> Finding {
+        let actual = self.value.ok_or(NO_VALUE)?;
+        outlook.value.ok_or(NO_FORECAST)?;
+        let interval = outlook.low.zip(outlook.high).ok_or("the answer gives no interval")?;
+        Ok(f64::from(u8::from((interval.0..=interval.1).contains(&actual))))
+    }
+
+    fn error(&self, outlook: &Outlook) -> Finding {
+        let actual = self.value.ok_or(NO_VALUE)?;
+        Ok((outlook.value.ok_or(NO_FORECAST)? - actual).abs())
+    }
+
+    fn naive(&self, outlook: &Outlook) -> Finding {
+        let actual = self.value.ok_or(NO_VALUE)?;
+        let last = self.last.ok_or("the question has no `last`")?;
+        outlook.value.ok_or(NO_FORECAST)?;
+        Ok((last - actual).abs())
     }
 }
 
@@ -140,8 +165,9 @@ fn numbers(text: &str) -> impl Iterator<Item = f64> {
     text.split_whitespace().filter_map(|word| plain_number(word.trim_matches([':', ';', '.', ','])))
 }
 
-pub(super) const NO_DIRECTION: &str = "no gold answer is a direction, or a number after a `last`";
-pub(super) const NO_VALUE: &str = "no gold answer is a number";
+const NO_DIRECTION: &str = "no gold answer is a direction, or a number after a `last`";
+const NO_VALUE: &str = "no gold answer is a number";
+const NO_FORECAST: &str = "the answer forecasts no value";
 
 fn direction(answer: &str) -> Option<Direction> {
     let word = answer.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
@@ -223,9 +249,9 @@ mod tests {
     fn errors_are_those_of_the_forecast_and_of_the_last_value() {
         let came = came(&["120"], Some(100.0));
         let said = Outlook { value: Some(110.0), ..Outlook::default() };
-        assert_eq!((came.error(&said), came.naive_error(&said)), (Ok(10.0), Ok(20.0)));
+        assert_eq!((came.error(&said), came.naive(&said)), (Ok(10.0), Ok(20.0)));
         let silent = Outlook::default();
-        assert!(came.error(&silent).is_err() && came.naive_error(&silent).is_err());
+        assert!(came.error(&silent).is_err() && came.naive(&silent).is_err());
     }
 
     #[test]
@@ -233,11 +259,11 @@ mod tests {
         let said = Outlook { value: Some(110.0), low: Some(90.0), ..Outlook::default() };
         let full = Outlook { direction: Some(Direction::Down), high: Some(119.0), ..said };
         let came = came(&["120"], Some(100.0));
-        assert_eq!(came.heads_right(&said), Ok(1.0));
-        assert_eq!(came.heads_right(&full), Ok(0.0), "what it says goes before its value");
+        assert_eq!(came.is_direction(&said), Ok(1.0));
+        assert_eq!(came.is_direction(&full), Ok(0.0), "what it says goes before its value");
         assert_eq!(came.is_covered(&said), Err("the answer gives no interval"));
         assert_eq!(came.is_covered(&full), Ok(0.0));
-        assert_eq!(ActualValue::default().heads_right(&full), Err(NO_DIRECTION));
+        assert_eq!(ActualValue::default().is_direction(&full), Err(NO_DIRECTION));
         assert_eq!(ActualValue::default().is_covered(&full), Err(NO_VALUE));
     }
 }

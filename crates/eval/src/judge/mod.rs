@@ -1,25 +1,20 @@
 //! Judging answers by a model. Every step is asked through a [`halma_core::Cx`], so that it is
 //! recorded, budgeted and cached like any other call; the role is `judge`, so that another model
 //! can be set for it than for answering.
-mod claims;
 mod creative;
-mod criteria;
 mod forecast;
-mod ideas;
 mod pair;
+mod ragas;
 mod scheme;
 mod verdict;
 
 use halma_core::PromptSet;
 
-pub use creative::rate;
-pub use criteria::{Assessed, Evidence, SourceText, assess};
-pub use forecast::{ActualValue, Outlook, outlook};
-pub use ideas::distinct_ideas;
-pub use pair::{Preference, prefer};
+pub(crate) use creative::CREATIVE;
+pub use forecast::{ActualValue, Direction};
 pub use scheme::{CriterionUnit, Mark, Marks, Scheme};
 pub(crate) use scheme::{ERROR, NAIVE_ERROR, passages};
-pub use verdict::{Case, Judgement, Protocol, Ruling, Tally, judge};
+pub use verdict::{Protocol, Ruling, judge};
 
 /// The prompts of the judge, shipped next to those of the strategies.
 pub const JUDGE_PROMPTS: PromptSet = PromptSet::Below(&crate::PROMPT_FILES, "judge/");

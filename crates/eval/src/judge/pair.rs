@@ -22,43 +22,32 @@ enum Better {
     Tie,
 }
 
-/// What the judge prefers in the two orders: 1 for the answer, 0 for its rival, 0.5 for neither.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Preference {
-    first: f64,
-    swapped: f64,
-}
-
-impl Preference {
-    /// 1 where the answer is preferred in both orders, 0 where its rival is, else 0.5: a judge that
-    /// follows the position prefers neither.
-    pub fn share(&self) -> f64 {
-        if self.first.total_cmp(&self.swapped).is_eq() { self.first } else { 0.5 }
-    }
-
-    /// 1 where both orders have one verdict, else 0.
-    pub fn consistency(&self) -> f64 {
-        f64::from(u8::from(self.first.total_cmp(&self.swapped).is_eq()))
-    }
-}
-
-/// Has the judge compare an answer with its rival, in both orders.
+/// Has the judge compare an answer with its rival, in both orders: how far the answer is preferred,
+/// and whether both orders have one verdict.
 ///
 /// # Errors
 ///
 /// A reply without a verdict is asked for again, then [`halma_core::Error::BadReply`].
-pub async fn prefer(cx: &Cx, question: &str, [answer, rival]: [&str; 2]) -> Result<Preference> {
+pub(super) async fn prefer(
+    cx: &Cx,
+    question: &str,
+    [answer, rival]: [&str; 2],
+) -> Result<[f64; 2]> {
     let cx = cx.span("compare");
     let first = cx.ask(&PAIR, context! { question, first => answer, second => rival }).await?;
     let swapped = cx.ask(&PAIR, context! { question, first => rival, second => answer }).await?;
-    let points = |better: Better, own: Better| match better {
+    let points = |better: Better, position: Better| match better {
         Better::Tie => 0.5,
-        better => f64::from(u8::from(better == own)),
+        better => f64::from(u8::from(better == position)),
     };
-    Ok(Preference {
-        first: points(first.better, Better::First),
-        swapped: points(swapped.better, Better::Second),
-    })
+    Ok(preference(points(first.better, Better::First), points(swapped.better, Better::Second)))
+}
+
+/// 1 where the answer is preferred in both orders, 0 where its rival is, else 0.5: a judge that
+/// follows the position prefers neither. Then 1 where both orders have one verdict, else 0.
+fn preference(first: f64, swapped: f64) -> [f64; 2] {
+    let consistent = first.total_cmp(&swapped).is_eq();
+    [if consistent { first } else { 0.5 }, f64::from(u8::from(consistent))]
 }
 
 #[cfg(test)]
@@ -67,9 +56,8 @@ mod tests {
 
     #[test]
     fn only_what_is_preferred_in_both_orders_counts() {
-        let preference = |first, swapped| Preference { first, swapped };
-        assert_eq!((preference(1.0, 1.0).share(), preference(0.0, 0.0).share()), (1.0, 0.0));
-        assert_eq!((preference(1.0, 0.0).share(), preference(1.0, 0.0).consistency()), (0.5, 0.0));
-        assert_eq!((preference(0.5, 0.5).share(), preference(0.5, 0.5).consistency()), (0.5, 1.0));
+        assert_eq!((preference(1.0, 1.0)[0], preference(0.0, 0.0)[0]), (1.0, 0.0));
+        assert_eq!(preference(1.0, 0.0), [0.5, 0.0]);
+        assert_eq!(preference(0.5, 0.5), [0.5, 1.0]);
     }
 }

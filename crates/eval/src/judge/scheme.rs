@@ -1,16 +1,16 @@
-//! The three ways of assessing an answer beyond right and wrong, told as one: a mark for each
-//! criterion, or why there is none.
+//! The four ways of assessing an answer beyond right and wrong, as data over one engine: a mark for
+//! each criterion, or why there is none.
 use std::collections::BTreeMap;
 
 use halma_core::{Answer, Citation, Cx, Embedder, Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::criteria::{Evidence, NO_ANSWER, SourceText, assess};
-use super::forecast::{ActualValue, NO_DIRECTION, NO_VALUE, outlook};
+use super::creative::{CREATIVE, distinct_ideas, rate};
+use super::forecast::{ActualValue, Outlook, outlook};
 use super::pair::prefer;
-use super::{distinct_ideas, rate};
+use super::ragas::{Evidence, SourceText};
 use crate::Item;
-use crate::metrics::{CREATIVE, Criteria};
+use crate::figures::number;
 
 /// By which criteria answers are assessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,14 +53,25 @@ pub enum Mark {
 /// By the criterion's name.
 pub type Marks = BTreeMap<String, Mark>;
 
-const DIRECTION: &str = "direction_accuracy";
-const COVERAGE: &str = "interval_coverage";
+/// A value, or why there is none.
+pub(super) type Finding = std::result::Result<f64, &'static str>;
+
+const RAGAS: [&str; 5] = [
+    "faithfulness",
+    "answer_relevancy",
+    "context_precision",
+    "context_recall",
+    "context_relevancy",
+];
 /// The mean absolute error, and that of the last value known.
 pub(crate) const ERROR: &str = "absolute_error";
 pub(crate) const NAIVE_ERROR: &str = "naive_error";
+const FORECAST: [&str; 4] = ["direction_accuracy", "interval_coverage", ERROR, NAIVE_ERROR];
 const IDEAS: &str = "distinct_ideas";
-const PREFERRED: &str = "preferred";
-const CONSISTENT: &str = "consistent";
+const PAIRWISE: [&str; 2] = ["preferred", "consistent"];
+
+pub(super) const NO_ANSWER: &str = "there is no answer";
+const NO_RIVAL: &str = "there is no other answer to compare it with";
 
 impl Scheme {
     pub fn name(self) -> &'static str {
@@ -75,10 +86,10 @@ impl Scheme {
     /// Its criteria, in the papers' order.
     pub fn criteria(self) -> Vec<&'static str> {
         match self {
-            Self::Ragas => Criteria::default().named().map(|(name, _)| name).to_vec(),
+            Self::Ragas => RAGAS.to_vec(),
             Self::Creative => CREATIVE.into_iter().chain([IDEAS]).collect(),
-            Self::Forecast => vec![DIRECTION, COVERAGE, ERROR, NAIVE_ERROR],
-            Self::Pairwise => vec![PREFERRED, CONSISTENT],
+            Self::Forecast => FORECAST.to_vec(),
+            Self::Pairwise => PAIRWISE.to_vec(),
         }
     }
 
@@ -113,26 +124,85 @@ impl Scheme {
         embedder: Option<&dyn Embedder>,
     ) -> Result<Marks> {
         if answer.text.trim().is_empty() {
-            return Ok(self.all(&Mark::LeftOut(NO_ANSWER.into())));
+            let left_out = |name: &str| (name.to_owned(), Mark::LeftOut(NO_ANSWER.into()));
+            return Ok(self.criteria().into_iter().map(left_out).collect());
         }
-        let marks = match self {
-            Self::Ragas => return ragas(cx, item, answer, embedder).await,
-            Self::Creative => return creative(cx, item, answer).await,
-            Self::Forecast => forecast(cx, item, answer).await,
-            Self::Pairwise => match rival.filter(|rival| !rival.abstained) {
-                Some(rival) => pairwise(cx, item, answer, rival).await,
-                None => return Ok(self.all(&Mark::LeftOut(NO_RIVAL.into()))),
-            },
-        };
-        match marks {
-            Err(Error::BadReply { reason, .. }) => Ok(self.all(&Mark::Unreadable(reason))),
-            other => other,
+        let (question, text) = (item.question.text.as_str(), answer.text.as_str());
+        let mut marks = Marks::new();
+        match self {
+            Self::Ragas => ragas(&mut marks, cx, (item, answer), embedder).await?,
+            // Points and the number of ideas are asked for apart: one that cannot be read leaves
+            // the other.
+            Self::Creative => {
+                let points = rate(cx, question, text).await;
+                enter(&mut marks, CREATIVE, points.map(|points| points.map(Ok)))?;
+                let ideas = distinct_ideas(cx, question, text).await;
+                enter(&mut marks, [IDEAS], ideas.map(|ideas| [Ok(number(ideas.len()))]))?;
+            }
+            // The judge is not asked where there is nothing to compare a forecast with.
+            Self::Forecast => {
+                let actual = ActualValue::read(item);
+                let outlook = match actual.is_known() {
+                    true => outlook(cx, question, text).await,
+                    false => Ok(Outlook::default()),
+                };
+                enter(&mut marks, FORECAST, outlook.map(|outlook| actual.findings(&outlook)))?;
+            }
+            Self::Pairwise => {
+                let findings = match rival.filter(|rival| !rival.abstained) {
+                    Some(rival) => {
+                        prefer(cx, question, [text, &rival.text]).await.map(|shares| shares.map(Ok))
+                    }
+                    None => Ok([Err(NO_RIVAL); 2]),
+                };
+                enter(&mut marks, PAIRWISE, findings)?;
+            }
         }
+        Ok(marks)
     }
+}
 
-    fn all(self, mark: &Mark) -> Marks {
-        self.criteria().into_iter().map(|name| (name.to_owned(), mark.clone())).collect()
-    }
+/// The engine: enters what one step of a scheme comes to. Without a reply that can be read none of
+/// its criteria has a value.
+fn enter<const N: usize>(
+    marks: &mut Marks,
+    criteria: [&str; N],
+    findings: Result<[Finding; N]>,
+) -> Result<()> {
+    let entered = match findings {
+        Ok(findings) => findings.map(|finding| match finding {
+            Ok(value) => Mark::Value(value),
+            Err(reason) => Mark::LeftOut(reason.to_owned()),
+        }),
+        Err(Error::BadReply { reason, .. }) => [(); N].map(|()| Mark::Unreadable(reason.clone())),
+        Err(error) => return Err(error),
+    };
+    marks.extend(criteria.map(str::to_owned).into_iter().zip(entered));
+    Ok(())
+}
+
+/// Each criterion is a step of its own; without an embedder the second is left out.
+async fn ragas(
+    marks: &mut Marks,
+    cx: &Cx,
+    (item, answer): (&Item, &Answer),
+    embedder: Option<&dyn Embedder>,
+) -> Result<()> {
+    let evidence = Evidence {
+        question: &item.question.text,
+        answer: &answer.text,
+        passages: &passages(&answer.citations),
+        reference: item.answers.first().map(String::as_str),
+    };
+    let cx = &cx.span("assess");
+    let [faithfulness, answer_relevancy, precision, recall, context_relevancy] =
+        RAGAS.map(|name| [name]);
+    enter(marks, faithfulness, evidence.faithfulness(cx).await.map(|share| [share]))?;
+    let relevancy = evidence.answer_relevancy(cx, embedder).await;
+    enter(marks, answer_relevancy, relevancy.map(|cosine| [cosine]))?;
+    enter(marks, precision, evidence.context_precision(cx).await.map(|share| [share]))?;
+    enter(marks, recall, evidence.context_recall(cx).await.map(|share| [share]))?;
+    enter(marks, context_relevancy, evidence.context_relevancy(cx).await.map(|share| [share]))
 }
 
 /// What an answer was made from: the quotes of its citations in their order, each once.
@@ -145,80 +215,4 @@ pub(crate) fn passages(citations: &[Citation]) -> Vec<SourceText> {
         }
     }
     passages
-}
-
-async fn ragas(
-    cx: &Cx,
-    item: &Item,
-    answer: &Answer,
-    embedder: Option<&dyn Embedder>,
-) -> Result<Marks> {
-    let passages = passages(&answer.citations);
-    let evidence = Evidence {
-        question: &item.question.text,
-        answer: &answer.text,
-        passages: &passages,
-        reference: item.answers.first().map(String::as_str),
-    };
-    let mut assessed = assess(cx, &evidence, embedder).await?;
-    let mut marks = Marks::new();
-    for (name, value) in assessed.criteria.named() {
-        let unreadable = assessed.unreadable.remove(name).map(Mark::Unreadable);
-        let left_out = assessed.left_out.remove(name).map(Mark::LeftOut);
-        if let Some(mark) = value.map(Mark::Value).or(unreadable).or(left_out) {
-            marks.insert(name.to_owned(), mark);
-        }
-    }
-    Ok(marks)
-}
-
-const NO_RIVAL: &str = "there is no other answer to compare it with";
-
-/// Points and the number of ideas are asked for apart: one that cannot be read leaves the other.
-async fn creative(cx: &Cx, item: &Item, answer: &Answer) -> Result<Marks> {
-    let unreadable = |error: Error| match error {
-        Error::BadReply { reason, .. } => Ok(Mark::Unreadable(reason)),
-        error => Err(error),
-    };
-    let mut marks: Marks = match rate(cx, &item.question.text, &answer.text).await {
-        Ok(rubric) => {
-            let mark = |(name, points): (String, u8)| (name, Mark::Value(points.into()));
-            rubric.0.into_iter().map(mark).collect()
-        }
-        Err(error) => {
-            let mark = unreadable(error)?;
-            CREATIVE.iter().map(|name| ((*name).to_owned(), mark.clone())).collect()
-        }
-    };
-    #[expect(clippy::cast_precision_loss, reason = "a handful of ideas")]
-    let ideas = match distinct_ideas(cx, &item.question.text, &answer.text).await {
-        Ok(ideas) => Mark::Value(ideas.len() as f64),
-        Err(error) => unreadable(error)?,
-    };
-    marks.insert(IDEAS.to_owned(), ideas);
-    Ok(marks)
-}
-
-async fn pairwise(cx: &Cx, item: &Item, answer: &Answer, rival: &Answer) -> Result<Marks> {
-    let preference = prefer(cx, &item.question.text, [&answer.text, &rival.text]).await?;
-    let marks = [(PREFERRED, preference.share()), (CONSISTENT, preference.consistency())];
-    Ok(marks.map(|(name, value)| (name.to_owned(), Mark::Value(value))).into())
-}
-
-/// The judge is not asked where there is nothing to compare a forecast with.
-async fn forecast(cx: &Cx, item: &Item, answer: &Answer) -> Result<Marks> {
-    let came = ActualValue::read(item);
-    let marks = if (came.direction, came.value) == (None, None) {
-        [Err(NO_DIRECTION), Err(NO_VALUE), Err(NO_VALUE), Err(NO_VALUE)]
-    } else {
-        let said = outlook(cx, &item.question.text, &answer.text).await?;
-        let (error, naive) = (came.error(&said), came.naive_error(&said));
-        [came.heads_right(&said), came.is_covered(&said), error, naive]
-    };
-    let mark = |found: std::result::Result<f64, &str>| match found {
-        Ok(value) => Mark::Value(value),
-        Err(reason) => Mark::LeftOut(reason.to_owned()),
-    };
-    let names = [DIRECTION, COVERAGE, ERROR, NAIVE_ERROR];
-    Ok(names.into_iter().map(str::to_owned).zip(marks.map(mark)).collect())
 }

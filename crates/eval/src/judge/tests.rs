@@ -2,14 +2,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Answer, Citation, Cx, EmbedRole, Embedder, Llm, LlmError, Meter, Models, NodeId, Prompts,
-    Setup, Vector,
+    Answer, Citation, Cx, EmbedRole, Embedder, Error, Llm, LlmError, Meter, Models, NodeId,
+    Prompts, Setup, Vector,
 };
 use halma_testkit::{Script, Toy};
 
 use super::*;
 use crate::Item;
-use crate::metrics::Direction;
 
 fn cx(script: &Arc<Script>) -> Cx {
     let model = Arc::clone(script) as Arc<dyn Llm>;
@@ -22,37 +21,38 @@ fn golds(golds: &[&str]) -> Vec<String> {
     golds.iter().map(|gold| (*gold).to_owned()).collect()
 }
 
-async fn judged<const N: usize>(protocol: Protocol, steps: [(&str, &str); N]) -> Judgement {
+async fn judged<const N: usize>(
+    protocol: Protocol,
+    steps: [(&str, &str); N],
+) -> halma_core::Result<Ruling> {
     let script = Script::new(steps);
-    let golds = golds(&["Tarr river", "the Tarr"]);
-    let case = Case { question: "Which river?", golds: &golds, answer: "the river Tarr" };
-    let judgement = judge(&cx(&script), protocol, &case).await.unwrap();
+    let item = Item::new("q", "Which river?", golds(&["Tarr river", "the Tarr"]));
+    let ruling = judge(&cx(&script), protocol, &item, "the river Tarr").await;
     assert_eq!(script.left(), 0);
-    judgement
+    ruling
 }
 
 #[tokio::test]
 async fn both_protocols_give_a_verdict() {
-    assert_eq!(judged(Protocol::Pike, [("judge/pike", "yes")]).await, Judgement::Right);
-    let said = judged(Protocol::Dec, [("judge/dec", "Correctness: no")]).await;
-    assert_eq!(said, Judgement::Wrong);
+    assert_eq!(judged(Protocol::Pike, [("judge/pike", "yes")]).await.unwrap(), Ruling::Right);
+    let ruling = judged(Protocol::Dec, [("judge/dec", "Correctness: no")]).await;
+    assert_eq!(ruling.unwrap(), Ruling::Wrong);
 }
 
 #[tokio::test]
-async fn prose_is_asked_for_again_and_then_counted_apart() {
+async fn prose_is_asked_for_again_and_then_an_error_of_its_own() {
     let steps = [("judge/pike", "It seems right to me."), ("judge/pike", "Yes.")];
-    assert_eq!(judged(Protocol::Pike, steps).await, Judgement::Right);
+    assert_eq!(judged(Protocol::Pike, steps).await.unwrap(), Ruling::Right);
     let prose = [("judge/pike", "Well."), ("judge/pike", "Hm."), ("judge/pike", "Perhaps")];
-    let said = judged(Protocol::Pike, prose).await;
-    assert!(matches!(said, Judgement::Unreadable { .. }), "{said:?}");
+    let ruling = judged(Protocol::Pike, prose).await;
+    assert!(matches!(ruling, Err(Error::BadReply { .. })), "{ruling:?}");
 }
 
 #[tokio::test]
 async fn an_empty_answer_is_wrong_without_asking() {
     let script = Script::new([]);
-    let golds = golds(&["Tarr"]);
-    let case = Case { question: "Which river?", golds: &golds, answer: " " };
-    assert_eq!(judge(&cx(&script), Protocol::Pike, &case).await.unwrap(), Judgement::Wrong);
+    let item = Item::new("q", "Which river?", golds(&["Tarr"]));
+    assert_eq!(judge(&cx(&script), Protocol::Pike, &item, " ").await.unwrap(), Ruling::Wrong);
 }
 
 /// The question and the first guess are the same, the others lie across.
@@ -71,12 +71,25 @@ impl Embedder for Guesses {
     }
 }
 
-fn sources() -> Vec<SourceText> {
-    let source = |title: &str, text: &str| SourceText { title: title.into(), text: text.into() };
-    vec![
-        source("Lenn", "The Lenn is a river. It is short."),
-        source("Tarr", "The Tarr is a river of the north. It is long."),
-    ]
+fn cited(title: &str, quote: &str) -> Citation {
+    Citation {
+        node: NodeId::from(title),
+        document: "d".into(),
+        title: title.into(),
+        section: None,
+        page: None,
+        start: 0,
+        end: 1,
+        quote: quote.into(),
+    }
+}
+
+fn answer(text: &str) -> Answer {
+    let citations = vec![
+        cited("Lenn", "The Lenn is a river. It is short."),
+        cited("Tarr", "The Tarr is a river of the north. It is long."),
+    ];
+    Answer { text: text.into(), citations, ..Answer::default() }
 }
 
 #[tokio::test]
@@ -92,24 +105,21 @@ async fn all_five_criteria_are_computed() {
         ("judge/support", r#"{"thinking": "", "supported": [1]}"#),
         ("judge/needed", r#"{"needed": [3]}"#),
     ]);
-    let passages = sources();
-    let evidence = Evidence {
-        question: "Which river?",
-        answer: "The Tarr, a blue river.",
-        passages: &passages,
-        reference: Some("the Tarr"),
-    };
+    let item = Item::new("q", "Which river?", golds(&["the Tarr"]));
+    let answer = answer("The Tarr, a blue river.");
     let cx = cx(&script);
-    let assessed = assess(&cx, &evidence, Some(&Guesses)).await.unwrap();
+    let marks = Scheme::Ragas.marks(&cx, (&item, &answer, None), Some(&Guesses)).await.unwrap();
     assert_eq!(script.left(), 0);
-    let criteria = assessed.criteria;
-    assert_eq!(criteria.faithfulness, Some(0.5));
-    assert_eq!(criteria.answer_relevancy, Some(0.5));
-    assert_eq!(criteria.context_precision, Some(0.5));
-    assert_eq!(criteria.context_recall, Some(1.0));
-    assert_eq!(criteria.context_relevancy, Some(0.25));
-    assert_eq!(criteria.mean(), Some(2.75 / 5.0));
-    assert!(assessed.left_out.is_empty());
+    for (criterion, share) in [
+        ("faithfulness", 0.5),
+        ("answer_relevancy", 0.5),
+        ("context_precision", 0.5),
+        ("context_recall", 1.0),
+        ("context_relevancy", 0.25),
+    ] {
+        assert_eq!(marks[criterion], Mark::Value(share), "{criterion}");
+    }
+    assert_eq!(marks.len(), 5);
     assert_eq!(cx.trace().usage().llm_calls, 8, "every step is recorded");
 }
 
@@ -122,18 +132,18 @@ async fn what_cannot_be_computed_is_left_out_and_named() {
         ("judge/useful", r#"{"thinking": "", "useful": []}"#),
         ("judge/needed", r#"{"needed": []}"#),
     ]);
-    let passages = sources();
-    let evidence =
-        Evidence { question: "Which?", answer: "It.", passages: &passages, reference: None };
-    let assessed = assess(&cx(&script), &evidence, None).await.unwrap();
+    let item = Item::new("q", "Which?", golds(&[]));
+    let marks =
+        Scheme::Ragas.marks(&cx(&script), (&item, &answer("It."), None), None).await.unwrap();
     assert_eq!(script.left(), 0);
-    let left_out: Vec<&str> = assessed.left_out.keys().map(String::as_str).collect();
-    assert_eq!(left_out, ["answer_relevancy", "context_recall"]);
-    assert!(assessed.unreadable["faithfulness"].contains("statements"), "{assessed:?}");
-    assert_eq!(assessed.criteria.mean(), Some(0.0));
-    let nothing = Evidence { passages: &[], answer: "", ..evidence };
-    let assessed = assess(&cx(&Script::new([])), &nothing, Some(&Guesses)).await.unwrap();
-    assert_eq!((assessed.left_out.len(), assessed.criteria.mean()), (5, None));
+    for criterion in ["answer_relevancy", "context_recall"] {
+        assert!(matches!(marks[criterion], Mark::LeftOut(_)), "{criterion}: {marks:?}");
+    }
+    for criterion in ["context_precision", "context_relevancy"] {
+        assert_eq!(marks[criterion], Mark::Value(0.0), "{criterion}");
+    }
+    let unreadable = &marks["faithfulness"];
+    assert!(matches!(unreadable, Mark::Unreadable(why) if why.contains("statements")), "{marks:?}");
 }
 
 #[tokio::test]
@@ -144,13 +154,12 @@ async fn an_evasive_answer_is_relevant_to_nothing() {
         ("judge/useful", r#"{"thinking": "", "useful": [1, 2]}"#),
         ("judge/needed", r#"{"needed": [1, 2, 3, 4]}"#),
     ]);
-    let passages = sources();
-    let evidence =
-        Evidence { question: "Which?", answer: "Who knows", passages: &passages, reference: None };
-    let assessed = assess(&cx(&script), &evidence, Some(&Guesses)).await.unwrap();
-    assert_eq!(assessed.criteria.answer_relevancy, Some(0.0));
-    assert_eq!(assessed.left_out["faithfulness"], "the answer states nothing");
-    assert_eq!(assessed.criteria.context_precision, Some(1.0));
+    let (item, answer) = (Item::new("q", "Which?", golds(&[])), answer("Who knows"));
+    let case = (&item, &answer, None);
+    let marks = Scheme::Ragas.marks(&cx(&script), case, Some(&Guesses)).await.unwrap();
+    assert_eq!(marks["answer_relevancy"], Mark::Value(0.0));
+    assert_eq!(marks["faithfulness"], Mark::LeftOut("the answer states nothing".into()));
+    assert_eq!(marks["context_precision"], Mark::Value(1.0));
 }
 
 #[tokio::test]
@@ -167,9 +176,9 @@ async fn creative_answers_are_rated_from_1_to_5() {
             "comprehensiveness": 4, "uniqueness": 1, "inspiration": 2}"#,
         ),
     ]);
-    let rubric = rate(&cx(&script), "How?", "So.").await.unwrap();
-    assert_eq!(rubric.mean(), Some(0.5));
-    assert_eq!(rubric.0["relevance"], 5);
+    let points = creative::rate(&cx(&script), "How?", "So.").await.unwrap();
+    let whole = points.map(|points| format!("{points}"));
+    assert_eq!(whole, ["5", "3", "4", "1", "2"]);
 }
 
 #[tokio::test]
@@ -178,9 +187,10 @@ async fn a_forecast_is_read_from_words() {
         ("judge/forecast", r#"{"direction": "up", "value": 12, "low": 15, "high": 10}"#),
         ("judge/forecast", r#"{"direction": "up", "value": 12, "low": 10, "high": null}"#),
     ]);
-    let read = outlook(&cx(&script), "How many?", "About 12, more than 10.").await.unwrap();
+    let answer = "About 12, more than 10.";
+    let read = forecast::outlook(&cx(&script), "How many?", answer).await.unwrap();
     assert_eq!((read.direction, read.low, read.high), (Some(Direction::Up), Some(10.0), None));
-    assert!(read.forecast().is_some());
+    assert_eq!(read.value, Some(12.0));
 }
 
 #[tokio::test]
@@ -238,16 +248,6 @@ async fn a_scheme_has_a_mark_for_each_of_its_criteria() {
 
 #[test]
 fn passages_are_quoted_once_and_in_the_order_of_the_citations() {
-    let cited = |title: &str, quote: &str| Citation {
-        node: NodeId::from(title),
-        document: "d".into(),
-        title: title.into(),
-        section: None,
-        page: None,
-        start: 0,
-        end: 1,
-        quote: quote.into(),
-    };
     let citations = [cited("b", "two"), cited("a", " "), cited("a", "one"), cited("b", "two")];
     let found: Vec<String> = passages(&citations).into_iter().map(|source| source.text).collect();
     assert_eq!(found, ["two", "one"]);

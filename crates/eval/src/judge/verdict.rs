@@ -1,7 +1,9 @@
 //! Whether an answer is right, in a model's eyes: yes or no, and never half.
-use halma_core::{Cx, Error, Prompt, Result};
+use halma_core::{Cx, Prompt, Result};
 use minijinja::context;
 use serde::{Deserialize, Serialize};
+
+use crate::Item;
 
 const PIKE: Prompt<bool> = Prompt { name: "judge/pike", parse: yes_or_no };
 const DEC: Prompt<bool> = Prompt { name: "judge/dec", parse: yes_or_no };
@@ -16,28 +18,6 @@ pub enum Protocol {
     /// The main gold answer alone, after two worked examples (DEC, Table 11; the paper's judge is
     /// Llama-3.1-8B-Instruct).
     Dec,
-}
-
-/// One answer to be judged.
-#[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
-    pub question: &'a str,
-    /// The main answer first; never empty.
-    pub golds: &'a [String],
-    pub answer: &'a str,
-}
-
-/// What the judge said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Judgement {
-    Right,
-    Wrong,
-    /// It was asked three times and gave no verdict that can be read. Counted apart: neither right
-    /// nor wrong, nor half of each.
-    Unreadable {
-        reason: String,
-    },
 }
 
 /// What a judge ruled on an answer.
@@ -55,53 +35,19 @@ pub enum Ruling {
 ///
 /// # Errors
 ///
-/// What ends any run: a spent budget, a model that does not reply.
-pub async fn judge(cx: &Cx, protocol: Protocol, case: &Case<'_>) -> Result<Judgement> {
-    let Case { question, golds, answer } = *case;
+/// A verdict that cannot be read is [`halma_core::Error::BadReply`]; the others are what ends any
+/// run: a spent budget, a model that does not reply.
+pub async fn judge(cx: &Cx, protocol: Protocol, item: &Item, answer: &str) -> Result<Ruling> {
+    let (question, golds) = (&item.question.text, &item.answers);
     let Some(gold) = golds.first().filter(|_| !answer.trim().is_empty()) else {
-        return Ok(Judgement::Wrong);
+        return Ok(Ruling::Wrong);
     };
     let cx = cx.span("judge");
-    let verdict = match protocol {
-        Protocol::Pike => {
-            cx.ask(&PIKE, context! { question, golds => golds.to_vec(), answer }).await
-        }
-        Protocol::Dec => cx.ask(&DEC, context! { question, gold, answer }).await,
+    let right = match protocol {
+        Protocol::Pike => cx.ask(&PIKE, context! { question, golds, answer }).await?,
+        Protocol::Dec => cx.ask(&DEC, context! { question, gold, answer }).await?,
     };
-    match verdict {
-        Ok(true) => Ok(Judgement::Right),
-        Ok(false) => Ok(Judgement::Wrong),
-        Err(Error::BadReply { reason, .. }) => Ok(Judgement::Unreadable { reason }),
-        Err(error) => Err(error),
-    }
-}
-
-/// Judgements of a run, counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
-    pub right: usize,
-    pub wrong: usize,
-    pub unreadable: usize,
-}
-
-impl Tally {
-    pub fn count<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
-        let mut tally = Self::default();
-        for judgement in judgements {
-            *match judgement {
-                Judgement::Right => &mut tally.right,
-                Judgement::Wrong => &mut tally.wrong,
-                Judgement::Unreadable { .. } => &mut tally.unreadable,
-            } += 1;
-        }
-        tally
-    }
-
-    /// Acc: the share of right answers among those with a verdict; `None` without any.
-    pub fn accuracy(&self) -> Option<f64> {
-        let judged = self.right + self.wrong;
-        (judged > 0).then(|| crate::metrics::share(self.right, judged))
-    }
+    Ok(if right { Ruling::Right } else { Ruling::Wrong })
 }
 
 /// `yes`, `No.`, `Correctness: yes`, `{"verdict": "yes"}`, `Yes, because …`; prose that only hints
@@ -160,14 +106,6 @@ mod tests {
         ] {
             assert_eq!(yes_or_no(reply).ok(), wanted, "{reply:?}");
         }
-    }
-
-    #[test]
-    fn unreadable_verdicts_are_in_no_share() {
-        let unreadable = Judgement::Unreadable { reason: "prose".into() };
-        let tally = Tally::count([&Judgement::Right, &Judgement::Wrong, &unreadable]);
-        assert_eq!((tally.accuracy(), tally.unreadable), (Some(0.5), 1));
-        assert_eq!(Tally::count([&unreadable]).accuracy(), None);
     }
 
     proptest! {

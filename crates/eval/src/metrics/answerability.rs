@@ -82,15 +82,15 @@ mod tests {
             several(refused, false, true, None),
         ]
         .concat();
-        let found = Answerability::measure(&tried);
+        let measured = Answerability::measure(&tried);
         let values = [
-            found.accuracy,
-            found.precision,
-            found.recall,
-            found.f1,
-            found.specificity,
-            found.conditional,
-            found.overall,
+            measured.accuracy,
+            measured.precision,
+            measured.recall,
+            measured.f1,
+            measured.specificity,
+            measured.conditional,
+            measured.overall,
         ];
         values.map(|value| format!("{:.2}", value.unwrap() * 100.0)).join(" ")
     }
@@ -107,9 +107,12 @@ mod tests {
     fn what_no_judge_could_tell_is_counted_apart() {
         let mut tried = several(1, true, false, Some(true));
         tried.extend(several(3, true, false, None));
-        let found = Answerability::measure(&tried);
-        assert_eq!((found.conditional, found.overall, found.unjudged), (Some(1.0), Some(1.0), 3));
-        assert_eq!(found.specificity, None);
+        let measured = Answerability::measure(&tried);
+        assert_eq!(
+            (measured.conditional, measured.overall, measured.unjudged),
+            (Some(1.0), Some(1.0), 3)
+        );
+        assert_eq!(measured.specificity, None);
         assert_eq!(Answerability::measure(&[]), Answerability::default());
     }
 }

@@ -18,10 +18,10 @@ pub fn keyword_match(trace: &Trace) -> Option<f64> {
         keywords: Vec<String>,
     }
     let (mut all, mut matched) = (0, 0);
-    for (asked, Keywords { keywords }) in replies::<Keywords>(trace, "dec/keywords") {
+    for (message, Keywords { keywords }) in replies::<Keywords>(trace, "dec/keywords") {
         all += keywords.len();
-        let asked = asked.to_lowercase();
-        let stands = |keyword: &&String| asked.contains(&keyword.trim().to_lowercase());
+        let message = message.to_lowercase();
+        let stands = |keyword: &&String| message.contains(&keyword.trim().to_lowercase());
         matched += keywords.iter().filter(stands).count();
     }
     (all > 0).then(|| share(matched, all))
@@ -52,8 +52,8 @@ fn replies<'a, R: serde::de::DeserializeOwned>(
             if **prompt == *name =>
         {
             let user = messages.iter().filter(|message| message.role == "user");
-            let asked = user.map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
-            Some((asked, parse_json(reply).ok()?))
+            let message = user.map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
+            Some((message, parse_json(reply).ok()?))
         }
         _ => None,
     })
@@ -76,8 +76,8 @@ mod tests {
 
     use super::*;
 
-    fn replied(prompt: &str, asked: &str, reply: &str) -> Event {
-        let mut event = crate::components::tests::asked(prompt, "proposer", asked, false);
+    fn replied(prompt: &str, message: &str, reply: &str) -> Event {
+        let mut event = crate::components::tests::model_called(prompt, "proposer", message, false);
         if let Event::ModelCalled { reply: text, messages, .. } = &mut event {
             reply.clone_into(text);
             let system = Message { role: "system".into(), text: "Copy: zither".into() };

@@ -3,32 +3,26 @@
 mod answer;
 mod answerability;
 mod cost;
-mod creative;
 mod dec;
-mod forecast;
 mod law;
 mod metric;
 mod normalise;
 mod number;
 mod option;
 mod passage;
-mod ragas;
 mod rouge;
 
 pub use answer::{Cover, Score, cover_em, score};
 pub use answerability::{Answerability, Attempt};
 pub use cost::{sub_questions, tokens_per_correct};
-pub use creative::{CREATIVE, Rubric};
 pub use dec::{keyword_match, plan_fidelity};
-pub use forecast::{Direction, Forecast, direction_accuracy, interval_coverage};
 pub use law::{article_f1, articles, law_option};
 pub use metric::{Gold, Metric};
 pub use normalise::{Profile, normalise};
 pub use number::{number_in, same_number};
 pub use option::{chosen, option_accuracy, yes_no};
-pub use passage::{GoldPassage, recall_at_k, support_recall};
+pub use passage::{GoldPassage, support_recall};
 pub(crate) use passage::{ranks, recall_of_ranks, without_space};
-pub use ragas::{Criteria, mean_precision};
 pub use rouge::rouge_l;
 
 #[expect(clippy::cast_precision_loss, reason = "counts of words, passages and questions")]

@@ -40,12 +40,6 @@ pub fn support_recall(gold: &[GoldPassage], citations: &[Citation]) -> Option<f6
     (!gold.is_empty()).then(|| share(gold.iter().filter(cited).count(), gold.len()))
 }
 
-/// Recall@k of passages (Karpukhin et al., 2020, for several passages as in `HippoRAG`): the share
-/// of the gold passages among the first `k` hits; `None` where none are known.
-pub fn recall_at_k(gold: &[GoldPassage], hits: &[Hit], k: usize) -> Option<f64> {
-    recall_of_ranks(&ranks(gold, hits), k)
-}
-
 /// For each gold passage the place (from 1) of the first hit in it.
 pub(crate) fn ranks(gold: &[GoldPassage], hits: &[Hit]) -> Vec<Option<usize>> {
     let place = |passage: &GoldPassage| {
@@ -55,9 +49,11 @@ pub(crate) fn ranks(gold: &[GoldPassage], hits: &[Hit]) -> Vec<Option<usize>> {
     gold.iter().map(place).collect()
 }
 
+/// Recall@k of passages (Karpukhin et al., 2020, for several passages as in `HippoRAG`): the share
+/// of the gold passages among the first `k` hits; `None` where there are none.
 pub(crate) fn recall_of_ranks(ranks: &[Option<usize>], k: usize) -> Option<f64> {
-    let found = ranks.iter().filter(|rank| rank.is_some_and(|rank| rank <= k)).count();
-    (!ranks.is_empty()).then(|| share(found, ranks.len()))
+    let within = ranks.iter().filter(|rank| rank.is_some_and(|rank| rank <= k)).count();
+    (!ranks.is_empty()).then(|| share(within, ranks.len()))
 }
 
 #[cfg(test)]

@@ -105,13 +105,14 @@ impl Figure {
 
 /// The tokens of one prompt's calls, a question (KAR³, Table 11).
 fn component(run: &Run, key: &str, prompt: &str) -> Measured {
-    let tokens =
-        run.components.iter().find(|component| component.prompt == prompt).map(|found| match key {
-            "prompt_tokens" => found.prompt_tokens,
-            "completion_tokens" => found.completion_tokens,
-            _ => found.prompt_tokens + found.completion_tokens,
-        });
-    let value = tokens.map(|tokens| ratio(tokens, run.asked().max(1)));
+    let tokens = run.components.iter().find(|component| component.prompt == prompt).map(
+        |component| match key {
+            "prompt_tokens" => component.prompt_tokens,
+            "completion_tokens" => component.completion_tokens,
+            _ => component.prompt_tokens + component.completion_tokens,
+        },
+    );
+    let value = tokens.map(|tokens| ratio(tokens, run.completed().max(1)));
     Measured { value, n: run.questions_with("right") }
 }
 

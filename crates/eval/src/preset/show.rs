@@ -7,7 +7,7 @@ use super::{
     SideBySide, SideBySideRow, presets,
 };
 use crate::error::EvalError;
-use crate::files::write;
+use crate::journal::write;
 use crate::judge::Protocol;
 use crate::report::{ReportTable, escaped};
 
@@ -108,11 +108,11 @@ impl Preset {
     pub(super) fn requirements(&self) -> Vec<(&'static str, String)> {
         let mut parts = vec![];
         let PresetQuestions { first, random, pool } = &self.questions;
-        let asked = first.iter().map(|first| format!("--limit {first}"));
-        let asked: Vec<String> = asked.chain(random.map(|n| format!("--sample {n}"))).collect();
-        if !asked.is_empty() {
+        let flags = first.iter().map(|first| format!("--limit {first}"));
+        let flags: Vec<String> = flags.chain(random.map(|n| format!("--sample {n}"))).collect();
+        if !flags.is_empty() {
             let pool = if *pool { ", over a base of their own passages" } else { "" };
-            parts.push(("asked", format!("{}{pool}", asked.join(" "))));
+            parts.push(("asked", format!("{}{pool}", flags.join(" "))));
         }
         if let Some(profile) = self.profile {
             parts.push(("answers compared", format!("--profile {}", profile.name())));

@@ -141,9 +141,9 @@ impl Preset {
 
     /// The figure of a row for the data set and the model of a block.
     fn value(&self, row: &PresetRow, figure: &Figure, block: &Block) -> Option<f64> {
-        let same = |own: &Block| own.data_set == block.data_set && own.model == block.model;
+        let same = |other: &Block| other.data_set == block.data_set && other.model == block.model;
         let place = self.columns.iter().position(same)?;
-        let column = self.columns[place].figures.iter().position(|own| own == figure)?;
+        let column = self.columns[place].figures.iter().position(|other| other == figure)?;
         row.figures.get(place)?.get(column).copied().filter(|value| value.is_finite())
     }
 }

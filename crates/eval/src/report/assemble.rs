@@ -18,7 +18,7 @@ use crate::figures::{mean, number};
 use crate::judge::Ruling;
 use crate::metrics::{Answerability, Attempt, recall_of_ranks};
 use crate::retrieval::Retrieved;
-use crate::system::SystemUnderTest;
+use crate::runner::SystemUnderTest;
 
 /// What the questions of one system came to.
 pub(crate) struct SystemResults {

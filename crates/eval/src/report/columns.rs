@@ -8,8 +8,8 @@ use super::model::Run;
 use super::outcome::AnswerOutcome;
 use super::values::{Better, ValueFormat};
 use crate::figures::{mean, nearest_rank, number, ratio};
-use crate::judge::{ERROR, NAIVE_ERROR, Ruling, Scheme};
-use crate::metrics::{CREATIVE, support_recall, tokens_per_correct};
+use crate::judge::{CREATIVE, ERROR, NAIVE_ERROR, Ruling, Scheme};
+use crate::metrics::{support_recall, tokens_per_correct};
 
 /// All columns, in the order in which they are shown.
 pub static COLUMNS: &[Column] = &[
@@ -198,35 +198,35 @@ pub static COLUMNS: &[Column] = &[
         question: Some(|case| Some(tokens_of_question(case))),
         ..cost(
             by_run("tokens", "tokens/q", "tokens a question, cached replies included", |run| {
-                (run.asked() > 0).then(|| ratio(run.tokens.all(), run.asked()))
+                per_question(run, run.tokens.all())
             }),
             ValueFormat::Count,
         )
     },
     each("prompt_tokens", "prompt/q", "tokens of prompts a question", |run| {
-        (run.asked() > 0).then(|| ratio(run.tokens.prompt, run.asked()))
+        per_question(run, run.tokens.prompt)
     }),
     each("completion_tokens", "completion/q", "tokens of replies a question", |run| {
-        (run.asked() > 0).then(|| ratio(run.tokens.completion, run.asked()))
+        per_question(run, run.tokens.completion)
     }),
     Column {
         in_terminal: false,
         ..cost(
             by_run("tokens_in_all", "tokens", "tokens of all questions", |run| {
-                (run.asked() > 0).then(|| ratio(run.tokens.all(), 1))
+                (run.completed() > 0).then(|| ratio(run.tokens.all(), 1))
             }),
             ValueFormat::Count,
         )
     },
     each("searches", "searches/q", "searches of the base a question", |run| {
         let searches: usize = run.searches.iter().map(|layer| layer.searches).sum();
-        (run.asked() > 0).then(|| ratio(searches as u64, run.asked()))
+        per_question(run, searches as u64)
     }),
     Column {
         needs: "a source named `web`",
         ..each("web_searches", "web/q", "steps a question that asked the source `web`", |run| {
             let web = run.sources.iter().find(|source| source.source == "web")?;
-            Some(ratio(web.times as u64, run.asked()))
+            Some(ratio(web.times as u64, run.completed()))
         })
     },
     Column {
@@ -298,9 +298,13 @@ fn tokens_of_question(case: &Case<'_>) -> f64 {
     (prompt + completion) as f64
 }
 
+fn per_question(run: &Run, sum: u64) -> Option<f64> {
+    (run.completed() > 0).then(|| ratio(sum, run.completed()))
+}
+
 fn calls(run: &Run) -> f64 {
     let calls = run.usage.llm_calls + run.usage.cached_calls;
-    ratio(calls, run.asked().max(1))
+    ratio(calls, run.completed().max(1))
 }
 
 fn latency(run: &Run, percent: usize) -> Option<f64> {

@@ -129,9 +129,9 @@ impl Report {
     fn costs(&self) -> String {
         let mut rows = vec![];
         for run in &self.runs {
-            let asked = (self.n - run.unasked.min(self.n)).max(1) as u64;
+            let completed = (self.n - run.unasked.min(self.n)).max(1) as u64;
             for part in &run.components {
-                let each = |count: u64| format!("{:.1}", ratio(count, asked));
+                let each = |count: u64| format!("{:.1}", ratio(count, completed));
                 rows.push(vec![
                     run.label.clone(),
                     part.prompt.clone(),

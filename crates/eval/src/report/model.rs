@@ -234,7 +234,7 @@ impl Run {
     }
 
     /// Questions that were asked to their end.
-    pub(crate) fn asked(&self) -> u64 {
+    pub(crate) fn completed(&self) -> u64 {
         (self.results.len() - self.count(AnswerOutcome::Unasked)) as u64
     }
 

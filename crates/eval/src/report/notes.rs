@@ -24,18 +24,18 @@ impl Run {
         self.missing(&mut notes);
         self.doubtful(&mut notes);
         self.assessing(&mut notes);
-        if let Some(found) = self.answerability {
+        if let Some(answerability) = self.answerability {
             let percent = |value| ValueFormat::Percent.render(value);
             notes.push(format!(
                 "distinguishing what can be answered from what cannot: accuracy {}, precision {}, recall {}, \
                  F1 {}, specificity {}; right of the answered {}, right of all {}",
-                percent(found.accuracy),
-                percent(found.precision),
-                percent(found.recall),
-                percent(found.f1),
-                percent(found.specificity),
-                percent(found.conditional),
-                percent(found.overall)
+                percent(answerability.accuracy),
+                percent(answerability.precision),
+                percent(answerability.recall),
+                percent(answerability.f1),
+                percent(answerability.specificity),
+                percent(answerability.conditional),
+                percent(answerability.overall)
             ));
         }
         let queries: usize = self.sources.iter().map(|source| source.times).sum();

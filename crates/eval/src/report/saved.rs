@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::model::{REPORT_VERSION, Report};
 use crate::error::EvalError;
-use crate::files::write;
+use crate::journal::write_json;
 
 /// The file of a report in its folder.
 const REPORT: &str = "report.json";
@@ -54,11 +54,6 @@ impl Report {
 
     pub(crate) fn save_json(&self, out: &Path) -> Result<(), EvalError> {
         let file = out.join(REPORT);
-        let bytes = serde_json::to_vec_pretty(self).map_err(|error| EvalError::File {
-            file: file.clone(),
-            doing: "the report cannot be written",
-            source: error.into(),
-        })?;
-        write(&file, "the report cannot be written", &bytes)
+        write_json(&file, "the report cannot be written", serde_json::to_vec_pretty(self))
     }
 }

@@ -12,12 +12,11 @@ use super::run_files::RunFiles;
 use super::{Bench, Runner};
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
-use crate::jobs::{caught, each};
+use crate::jobs::{Progress, Tick, caught, each};
 use crate::lost_calls::{LostCall, lost_calls};
-use crate::progress::{Progress, Tick};
 use crate::record::{Record, RecordOutcome};
 use crate::report::SystemResults;
-use crate::system::SystemUnderTest;
+use crate::runner::SystemUnderTest;
 
 /// What all systems of one evaluation share.
 pub(super) struct Round<'a> {

@@ -13,13 +13,12 @@ use super::run_files::RunFiles;
 use crate::data::Item;
 use crate::error::EvalError;
 use crate::fingerprint::fingerprint;
-use crate::jobs::{caught, each};
+use crate::jobs::{Tick, caught, each};
 use crate::journal::{Journal, LINE_VERSION};
 use crate::judge::{Marks, Scheme, passages};
-use crate::progress::Tick;
 use crate::record::file_name;
 use crate::report::{Assessment, AssessmentBuilder};
-use crate::system::SystemUnderTest;
+use crate::runner::SystemUnderTest;
 
 /// Has a model assess an answer, through a context of its own. Any error is a failure, and the
 /// next run asks again.
@@ -159,10 +158,10 @@ impl Round<'_> {
             assessors.iter().map(|by| AssessmentBuilder::new(by.scheme)).collect();
         let mut due = vec![];
         let mut taken_over = 0;
-        let mut own = Rivals::new();
+        let mut firsts = Rivals::new();
         for (item, answer) in answers {
             let answer = Arc::new(answer);
-            own.insert(item, Arc::clone(&answer));
+            firsts.insert(item, Arc::clone(&answer));
             let rival = rivals.as_ref().and_then(|rivals| rivals.get(&item)).cloned();
             let case = AssessmentCase { item: self.data.items[item].clone(), answer, rival };
             for (by, assessor) in assessors.iter().enumerate() {
@@ -176,7 +175,7 @@ impl Round<'_> {
                 }
             }
         }
-        rivals.get_or_insert(own);
+        rivals.get_or_insert(firsts);
         let label = format!("{}, assessing", system.label);
         let mut tick = Tick::new(&label, taken_over + due.len(), taken_over);
         (self.progress)(&tick);

@@ -12,7 +12,7 @@ use crate::error::EvalError;
 use crate::fingerprint::fingerprint;
 use crate::jobs::caught;
 use crate::journal::{Journal, LINE_VERSION};
-use crate::judge::{Case, Judgement, Protocol, Ruling, judge};
+use crate::judge::{Protocol, Ruling, judge};
 use crate::record::file_name;
 
 /// Asks a model, through a context of its own, whether the answer is right. An
@@ -50,15 +50,7 @@ impl Judge {
     /// model.
     pub fn by_model(protocol: Protocol, fingerprint: &str) -> Self {
         let ask: AskJudge = Arc::new(move |item, answer, cx| {
-            Box::pin(async move {
-                let (question, golds) = (item.question.text.as_str(), item.answers.as_slice());
-                let case = Case { question, golds, answer: &answer.text };
-                Ok(match judge(&cx, protocol, &case).await? {
-                    Judgement::Right => Ruling::Right,
-                    Judgement::Wrong => Ruling::Wrong,
-                    Judgement::Unreadable { .. } => Ruling::Unreadable,
-                })
-            })
+            Box::pin(async move { judge(&cx, protocol, &item, &answer.text).await })
         });
         let protocol = serde_json::json!(protocol).to_string();
         Self { ask, fingerprint: crate::fingerprint::fingerprint([protocol.as_str(), fingerprint]) }
@@ -106,9 +98,9 @@ impl RulingStore {
         let mut rulings = Self { judge: judge.cloned(), ..Self::default() };
         if let (Some(out), Some(_)) = (out, &rulings.judge) {
             let file = out.join(format!("{}.judged.jsonl", file_name(label)));
-            let known = &mut rulings.rulings;
+            let stored = &mut rulings.rulings;
             rulings.journal = Some(Journal::<RulingLine>::open_each(&file, |line| {
-                known.insert((line.question, line.fingerprint), (line.ruling, line.usage));
+                stored.insert((line.question, line.fingerprint), (line.ruling, line.usage));
             })?);
         }
         Ok(rulings)

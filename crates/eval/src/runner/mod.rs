@@ -6,23 +6,46 @@ mod collector;
 mod judging;
 mod run_files;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use halma_core::Meter;
+use futures::future::BoxFuture;
+use halma_core::{BoxError, Cx, Hit, Meter, Strategy};
 
 use crate::base_source::Source;
 use crate::components::Atomizing;
-use crate::data::{DataSet, Sample};
+use crate::data::{DataSet, Item, Sample};
 use crate::error::EvalError;
-use crate::progress::Progress;
+use crate::jobs::Progress;
 use crate::report::{Report, Run};
 use crate::retrieval::retrieve_all;
-use crate::system::{OpenCx, Retrieve, SystemUnderTest};
 
 pub use assessing::{AskAssessor, AssessmentCase, Assessor};
 pub use judging::{AskJudge, Judge};
 pub(crate) use run_files::{journal, make_folder, traces};
+
+/// A strategy in the evaluation, with its settings.
+#[derive(Clone)]
+pub struct SystemUnderTest {
+    pub strategy: Arc<dyn Strategy>,
+    /// Its name in the report and in file names; no two share one.
+    pub label: String,
+    /// Of everything its answers depend on ([`crate::fingerprint`]): answers given under another
+    /// fingerprint are not reused.
+    pub fingerprint: String,
+    /// Where it stands in a grid ([`crate::Point::settings`]); empty without one.
+    pub point: BTreeMap<String, String>,
+}
+
+/// Opens a fresh run for one question, with a trace and a budget of its own inside the budget of
+/// the whole evaluation ([`Meter::within`]). It is given the question's item, for sets whose
+/// questions see only the passages that they bring themselves.
+pub type OpenCx = Arc<dyn Fn(&Item, &Arc<Meter>) -> Cx + Send + Sync>;
+
+/// The ten best chunks for a text, by the base's hybrid search.
+pub type Retrieve =
+    Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<Hit>, BoxError>> + Send + Sync>;
 
 /// What the systems are run against.
 #[derive(Clone)]

@@ -5,8 +5,7 @@ use halma_core::{TRACE_VERSION, Trace};
 
 use crate::data::Item;
 use crate::error::EvalError;
-use crate::files::write;
-use crate::journal::Journal;
+use crate::journal::{Journal, write_json};
 use crate::record::{Record, file_name};
 
 /// The question of a trace.
@@ -85,12 +84,7 @@ impl RunFiles {
             "fingerprint": question.fingerprint,
             "trace": trace,
         });
-        let bytes = serde_json::to_vec(&content).map_err(|error| EvalError::File {
-            file: file.clone(),
-            doing: "the trace cannot be written",
-            source: error.into(),
-        })?;
-        write(&file, "the trace cannot be written", &bytes)
+        write_json(&file, "the trace cannot be written", serde_json::to_vec(&content))
     }
 }
 
@@ -103,9 +97,5 @@ pub(crate) fn traces(out: &Path, label: &str) -> PathBuf {
 }
 
 pub(crate) fn make_folder(folder: &Path) -> Result<(), EvalError> {
-    std::fs::create_dir_all(folder).map_err(|source| EvalError::File {
-        file: folder.into(),
-        doing: "the folder cannot be made",
-        source,
-    })
+    std::fs::create_dir_all(folder).map_err(EvalError::file(folder, "the folder cannot be made"))
 }

@@ -5,29 +5,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use halma_core::{Answer, Cx, Meter, Outcome, Question, TRACE_VERSION, Trace, UsageTotal};
+use halma_core::{Answer, Cx, Meter, Question, TRACE_VERSION, Trace};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::costs::forecast;
 use super::error::TrainError;
-use super::health::{Health, failed_call};
-use super::round::{COMMAND, Header, Line, Round, check_own, not_a_collection, without_outdated};
-use super::split::worded;
-use super::summary::{CollectionSummary, Stopped};
+use super::leaks::worded;
+use super::recording::{Header, Recording, Usable, attempt, work};
+use super::round::{Line, Round, without_outdated};
+use super::summary::CollectionSummary;
 use crate::components::Evidence;
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
-use crate::files::write;
 use crate::forecast::Forecast;
-use crate::jobs::{caught, each};
-use crate::journal::{Journal, LINE_VERSION};
+use crate::jobs::Progress;
+use crate::journal::{LINE_VERSION, write_json};
 use crate::judge::Ruling;
 use crate::metrics::Metric;
-use crate::progress::{Progress, Tick};
 use crate::record::file_name;
-use crate::runner::{Bench, make_folder};
-use crate::system::SystemUnderTest;
+use crate::runner::{Bench, SystemUnderTest, make_folder};
 
 /// Collects trajectories into a file.
 #[derive(Clone)]
@@ -45,9 +42,6 @@ pub struct Collector {
     pub settings: BTreeMap<String, Value>,
 }
 
-/// A round that came to nothing: it is not kept, and tried again by the next run.
-struct Failure(String);
-
 /// What the questions of one run share.
 struct Shared {
     collector: Collector,
@@ -57,12 +51,8 @@ struct Shared {
 }
 
 struct Output {
-    journal: Journal<Line>,
-    rounds: Vec<Round>,
+    recording: Recording<Line>,
     progress: HashMap<String, Made>,
-    health: Health,
-    /// What rounds of this run took that are not kept.
-    discarded: UsageTotal,
     /// Questions of which some gold passage was found, and those that have any.
     gold: (HashSet<String>, HashSet<String>),
 }
@@ -77,12 +67,6 @@ struct Made {
     settled: bool,
 }
 
-/// The questions that can be trained on, and why others cannot.
-struct Usable {
-    items: Vec<Item>,
-    left_out: BTreeMap<&'static str, usize>,
-}
-
 impl Collector {
     /// Collects what is missing of the questions. A round that fails is counted and tried again by
     /// the next run.
@@ -92,9 +76,9 @@ impl Collector {
         out: &Path,
         progress: &Progress,
     ) -> Result<CollectionSummary, TrainError> {
-        let usable = usable(data)?;
+        let usable = Usable::new(data, unfit, "")?;
         let shared = Arc::new(self.open(data, out)?);
-        self.work(&shared, usable.items.clone(), progress).await?;
+        self.work(&shared, &usable.items, progress).await?;
         Ok(self.summary(&shared, &usable))
     }
 
@@ -106,36 +90,26 @@ impl Collector {
         out: &Path,
         (probe, progress): (usize, &Progress),
     ) -> Result<Forecast, TrainError> {
-        let usable = usable(data)?;
+        let usable = Usable::new(data, unfit, "")?;
         let shared = Arc::new(self.open(data, out)?);
         let begun: HashSet<String> =
-            shared.output.lock().rounds.iter().map(|round| worded(&round.question.text)).collect();
+            shared.output.lock().recording.runs.iter().map(|r| worded(&r.question.text)).collect();
         let all = usable.items.len();
         let missing = probe.min(all).saturating_sub(begun.len());
         let spread = (0..missing).filter_map(|i| usable.items.get(i * all / missing.max(1)));
-        self.work(&shared, spread.cloned().collect(), progress).await?;
+        let spread: Vec<Item> = spread.cloned().collect();
+        self.work(&shared, &spread, progress).await?;
         let output = shared.output.lock();
         let done = usable.items.iter().filter(|item| self.is_done(item, &output)).count();
-        Ok(forecast("kar3", &output.rounds, (all - done, self.concurrency)))
+        Ok(forecast("kar3", &output.recording.runs, (all - done, self.concurrency)))
     }
 
     fn open(&self, data: &DataSet, out: &Path) -> Result<Shared, TrainError> {
-        check_own(out, ("collection", COMMAND))?;
-        let header = self.header(data);
-        let (mut earlier, mut rounds) = (None, vec![]);
-        let mut journal = Journal::<Line>::open_each(out, |line| match line {
-            Line::Collection(line) => earlier = earlier.take().or(Some(*line)),
-            Line::Round(round) => rounds.push(*round),
-        })
-        .map_err(|error| not_a_collection(out, error))?;
-        match earlier {
-            Some(earlier) => header.check(&earlier, out)?,
-            None => journal.append(&Line::Collection(Box::new(header)))?,
-        }
+        let mut recording = Recording::<Line>::open(out, self.header(data))?;
         // A question whose answers were corrected is collected again: what was right is not known.
         let answers: HashMap<String, &[String]> =
             data.items.iter().map(|item| (key(&item.question), &item.answers[..])).collect();
-        let mut rounds = without_outdated(rounds);
+        let mut rounds = without_outdated(std::mem::take(&mut recording.runs));
         rounds.retain(|round| {
             answers.get(&key(&round.question)).is_none_or(|answers| *answers == round.answers)
         });
@@ -143,14 +117,8 @@ impl Collector {
         for round in &rounds {
             count(&mut progress, round);
         }
-        let output = Output {
-            journal,
-            rounds,
-            progress,
-            health: Health::default(),
-            discarded: UsageTotal::default(),
-            gold: (HashSet::new(), HashSet::new()),
-        };
+        recording.runs = rounds;
+        let output = Output { recording, progress, gold: (HashSet::new(), HashSet::new()) };
         let mut traces = out.as_os_str().to_owned();
         traces.push(".traces");
         let traces = PathBuf::from(traces);
@@ -167,9 +135,9 @@ impl Collector {
         settings.insert("judge".into(), json!(self.bench.judge.as_ref().map(|j| &j.fingerprint)));
         for system in self.rounds.iter().take(2) {
             let name = |key: &str| format!("{}.{key}", system.label);
-            let own = system.strategy.settings();
-            let own = own.as_object().into_iter().flatten();
-            settings.extend(own.map(|(key, value)| (name(key), value.clone())));
+            let strategy_settings = system.strategy.settings();
+            let strategy_settings = strategy_settings.as_object().into_iter().flatten();
+            settings.extend(strategy_settings.map(|(key, value)| (name(key), value.clone())));
         }
         let systems = self.rounds.iter().map(|system| &system.fingerprint);
         Header {
@@ -183,30 +151,15 @@ impl Collector {
     async fn work(
         &self,
         shared: &Arc<Shared>,
-        items: Vec<Item>,
+        items: &[Item],
         progress: &Progress,
-    ) -> Result<(), TrainError> {
-        let done = {
-            let output = shared.output.lock();
-            items.iter().filter(|item| self.is_done(item, &output)).count()
-        };
-        let mut tick = Tick::new("collecting", items.len(), done);
-        progress(&tick);
-        let open: Vec<Item> = {
-            let output = shared.output.lock();
-            items.into_iter().filter(|item| !self.is_done(item, &output)).collect()
-        };
-        let jobs = open.into_iter().map(|item| {
+    ) -> Result<(), EvalError> {
+        let done = |item: &Item| self.is_done(item, &shared.output.lock());
+        let job = |item: Item| {
             let shared = Arc::clone(shared);
             async move { shared.question(&item).await }
-        });
-        each(self.concurrency, jobs, |failed| {
-            tick.count(failed?);
-            progress(&tick);
-            Ok(())
-        })
-        .await?;
-        Ok(())
+        };
+        work(items, done, (self.concurrency, progress), job).await
     }
 
     /// Whether no further round is to be made: one was right, another seed changes nothing, or all were
@@ -219,50 +172,27 @@ impl Collector {
     fn summary(&self, shared: &Shared, usable: &Usable) -> CollectionSummary {
         let output = shared.output.lock();
         let open = usable.items.iter().any(|item| !self.is_done(item, &output));
-        let stopped = match self.budget.spent() {
-            Some(limit) if open => Some(Stopped::Spent { limit }),
-            None if output.health.has_failed() => Some(output.health.stopped()),
-            _ => None,
-        };
-        let asked = usable.items.iter().map(|item| &item.question);
-        let asked = asked.map(|one| (one.id.clone(), one.text.clone())).collect();
+        let questions = usable.items.iter().map(|item| &item.question);
+        let questions = questions.map(|one| (one.id.clone(), one.text.clone())).collect();
+        let Recording { runs, health, discarded, .. } = &output.recording;
         CollectionSummary {
             left_out: usable.left_out.clone(),
-            failed: output.health.failed,
-            failure: output.health.failure.clone(),
+            failed: health.failed,
+            failure: health.failure.clone(),
             gold_missing: output.gold.1.difference(&output.gold.0).count(),
-            stopped,
-            ..CollectionSummary::new(&output.rounds, &asked).with_discarded(output.discarded)
+            stopped: output.recording.stopped(&self.budget, open),
+            ..CollectionSummary::new(runs, &questions).with_discarded(*discarded)
         }
     }
 }
 
-/// Every question once, answerable, and with an answer to compare with.
-fn usable(data: &DataSet) -> Result<Usable, TrainError> {
-    let (mut items, mut left_out) = (vec![], BTreeMap::new());
-    let mut seen = HashSet::new();
-    for item in &data.items {
-        let blank = item.answers.iter().all(|answer| answer.trim().is_empty());
-        let why = if !item.answerable {
-            "questions that cannot be answered"
-        } else if blank {
-            "questions without an answer to compare with"
-        } else if !seen.insert(worded(&item.question.text)) {
-            "questions that come twice"
-        } else {
-            items.push(item.clone());
-            continue;
-        };
-        *left_out.entry(why).or_default() += 1;
+/// A question must be answerable, and have an answer to compare with.
+fn unfit(item: &Item) -> Option<&'static str> {
+    if !item.answerable {
+        return Some("questions that cannot be answered");
     }
-    if items.is_empty() {
-        let reasons: Vec<String> =
-            left_out.iter().map(|(why, count): (&&str, &usize)| format!("{count} {why}")).collect();
-        let reasons =
-            if reasons.is_empty() { "there are none".to_owned() } else { reasons.join(", ") };
-        return Err(TrainError::NoQuestions { reasons, extra: "" });
-    }
-    Ok(Usable { items, left_out })
+    let blank = item.answers.iter().all(|answer| answer.trim().is_empty());
+    blank.then_some("questions without an answer to compare with")
 }
 
 /// What distinguishes a question from the others of its file.
@@ -288,7 +218,7 @@ impl Shared {
                 if self.collector.is_done(item, &output) {
                     return Ok(false);
                 }
-                if self.collector.budget.spent().is_some() || output.health.is_failing() {
+                if self.collector.budget.spent().is_some() || output.recording.health.is_failing() {
                     return Ok(true);
                 }
                 output.progress.get(&key(&item.question)).map_or(0, |made| made.count)
@@ -296,10 +226,11 @@ impl Shared {
             let cx = self.cx(item);
             let (round, trace) = match self.round(item, made, &cx).await {
                 Ok(finished) => finished,
-                Err(Failure(reason)) => {
-                    self.output.lock().discarded.add(cx.trace().usage());
+                Err(reason) => {
+                    let recording = &mut self.output.lock().recording;
+                    recording.discarded.add(cx.trace().usage());
                     if self.collector.budget.spent().is_none() {
-                        self.output.lock().health.count_failure(reason);
+                        recording.health.count_failure(reason);
                     }
                     return Ok(true);
                 }
@@ -308,20 +239,12 @@ impl Shared {
         }
     }
 
-    async fn round(&self, item: &Item, made: usize, cx: &Cx) -> Result<(Round, Trace), Failure> {
-        let system = &self.collector.rounds[made];
+    /// A round that comes to nothing is not kept, and tried again by the next run.
+    async fn round(&self, item: &Item, made: usize, cx: &Cx) -> Result<(Round, Trace), String> {
+        let Collector { rounds, budget, .. } = &self.collector;
         let began = Instant::now();
-        let outcome = caught(Outcome::run(system.strategy.as_ref(), &item.question, cx)).await;
+        let (answer, trace) = attempt(&rounds[made], item, cx, budget).await?;
         let latency_ms = began.elapsed().as_secs_f64() * 1e3;
-        let Outcome { answer, trace } = outcome.map_err(Failure)?;
-        let answer = answer.map_err(|error| Failure(error.to_string()))?;
-        // Strategies do without a reply that failed: what then came of the round is no one's choice.
-        if let Some(reason) = failed_call(&trace) {
-            return Err(Failure(reason));
-        }
-        if self.collector.budget.spent().is_some() && trace.spent() {
-            return Err(Failure("the budget is spent".into()));
-        }
         let value = self.metric.value(&answer, &item.gold_answer());
         let right = self.is_right(item, &answer, value).await? && !answer.partial;
         let usage = trace.usage();
@@ -344,12 +267,12 @@ impl Shared {
         Ok((round, trace))
     }
 
-    async fn is_right(&self, item: &Item, answer: &Answer, value: f64) -> Result<bool, Failure> {
+    async fn is_right(&self, item: &Item, answer: &Answer, value: f64) -> Result<bool, String> {
         let Some(judge) = self.collector.bench.judge.as_ref().filter(|_| !answer.abstained) else {
             return Ok(value >= self.collector.least);
         };
         let reply = judge.rule(item, answer, self.cx(item)).await;
-        let ruling = reply.judged.ok_or_else(|| Failure("the judge gave no ruling".into()))?;
+        let ruling = reply.judged.ok_or_else(|| "the judge gave no ruling".to_owned())?;
         Ok(ruling.ruling == Ruling::Right)
     }
 
@@ -360,21 +283,13 @@ impl Shared {
     /// The trace, then the line: what has a line has its trace too.
     fn store(&self, item: &Item, round: Round, trace: &Trace) -> Result<(), EvalError> {
         let file = self.traces.join(&round.trace);
-        let doing = "the trace cannot be written";
         let content = json!({
             "version": TRACE_VERSION,
             "question": round.question.text,
             "trace": trace,
         });
-        let bytes = serde_json::to_vec(&content).map_err(|error| EvalError::File {
-            file: file.clone(),
-            doing,
-            source: error.into(),
-        })?;
-        write(&file, doing, &bytes)?;
+        write_json(&file, "the trace cannot be written", serde_json::to_vec(&content))?;
         let mut output = self.output.lock();
-        output.journal.append(&Line::Round(Box::new(round.clone())))?;
-        output.health.count_success();
         if !item.gold.is_empty() {
             output.gold.1.insert(item.question.text.clone());
             if Evidence::trace(item, &[], trace).found > 0 {
@@ -382,7 +297,6 @@ impl Shared {
             }
         }
         count(&mut output.progress, &round);
-        output.rounds.push(round);
-        Ok(())
+        output.recording.store(round)
     }
 }

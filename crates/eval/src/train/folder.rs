@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::chat::pretty;
 use super::error::TrainError;
-use crate::error::EvalError;
-use crate::files::write;
+use crate::journal::write;
+use crate::runner::make_folder;
 
 /// A file by its name in the folder.
 pub(super) struct OutputFile {
@@ -29,11 +29,7 @@ pub(super) fn write_all(
             return Err(TrainError::Exists { file });
         }
     }
-    std::fs::create_dir_all(folder).map_err(|source| EvalError::File {
-        file: folder.into(),
-        doing: "the folder cannot be made",
-        source,
-    })?;
+    make_folder(folder)?;
     for OutputFile { name, bytes } in files {
         write(&folder.join(name), "the training data cannot be written", bytes)?;
     }

@@ -24,15 +24,14 @@ use super::chat::{ChatFormat, Example, Recipe, files};
 use super::error::TrainError;
 use super::folder::write_again;
 use super::keyword_runs::{Run, SearchedFor, read};
-use super::leaks::{HeldOut, Leak};
-use super::split::{Share, worded};
+use super::leaks::{HeldOut, Leak, Share, worded};
 use crate::data::Passage;
 use crate::metrics::GoldPassage;
 
 const PROMPT: &str = "dec/keywords";
 
 /// Keywords of one reply whose parts are tried: 63 sets.
-const MOST_KEYWORDS: usize = 6;
+const MAX_KEYWORDS: usize = 6;
 
 /// How labels are made.
 pub struct LabelRules<'a> {
@@ -42,7 +41,7 @@ pub struct LabelRules<'a> {
     /// All chunks of the base.
     pub passages: &'a [Passage],
     /// Labels that bring more passages than this are dropped.
-    pub most_passages: usize,
+    pub max_passages: usize,
     pub held_out: Option<&'a HeldOut>,
     pub share: Share,
     pub force: bool,
@@ -97,20 +96,21 @@ pub fn label_keywords(
         } else if leaks(run, &searched.query, rules.held_out) {
             Err("sub-questions of held-out questions")
         } else {
-            label(searched, &run.gold, &base, rules.most_passages)
+            label(searched, &run.gold, &base, rules.max_passages)
         };
         match label {
             Ok(label) => {
                 *statistics.keywords.entry(label.keywords.len()).or_default() += 1;
                 statistics.whole_replies += usize::from(label.whole);
                 sum += label.precision;
-                let held = rules.share.holds_out(&run.question);
-                labels.insert(key, (held, example(rules.prompts, &searched.query, &label)?));
+                let is_held_out = rules.share.holds_out(&run.question);
+                labels.insert(key, (is_held_out, example(rules.prompts, &searched.query, &label)?));
             }
             Err(why) => *statistics.left_out.entry(why).or_default() += 1,
         }
     }
-    let (held_out, train): (Vec<_>, Vec<_>) = labels.into_values().partition(|(held, _)| *held);
+    let (held_out, train): (Vec<_>, Vec<_>) =
+        labels.into_values().partition(|(is_held_out, _)| *is_held_out);
     let plain = |labels: Vec<(bool, Example)>| -> Vec<Example> {
         labels.into_iter().map(|(_, example)| example).collect()
     };
@@ -158,7 +158,7 @@ fn label(
     searched: &SearchedFor,
     gold: &[GoldPassage],
     base: &Terms,
-    most: usize,
+    max_passages: usize,
 ) -> Result<Label, &'static str> {
     let keywords = in_question(searched);
     if keywords.is_empty() {
@@ -180,14 +180,15 @@ fn label(
             continue;
         }
         meets = true;
-        let found = members.iter().map(|&i| holding[i].clone());
-        let found = found.reduce(|a, b| a.intersection(&b).copied().collect()).unwrap_or_default();
-        if found.is_empty() || found.len() > most {
+        let passages = members.iter().map(|&i| holding[i].clone());
+        let passages =
+            passages.reduce(|a, b| a.intersection(&b).copied().collect()).unwrap_or_default();
+        if passages.is_empty() || passages.len() > max_passages {
             continue;
         }
         fits = true;
-        let right = found.intersection(&gold_in_base).count();
-        let precision = crate::figures::ratio(right as u64, found.len() as u64);
+        let right = passages.intersection(&gold_in_base).count();
+        let precision = crate::figures::ratio(right as u64, passages.len() as u64);
         let length: usize = members.iter().map(|&i| keywords[i].1.len()).sum();
         // The most precise, then the fewest words, then those that come first.
         let better = best.is_none_or(|(p, l, _)| precision > p || (precision >= p && length < l));
@@ -210,17 +211,19 @@ fn label(
 /// The keywords that stand in the sub-question, in the order in which they do, each once.
 fn in_question(searched: &SearchedFor) -> Vec<(String, Vec<String>)> {
     let question = terms(&searched.query);
-    let mut found: Vec<(usize, String, Vec<String>)> = vec![];
+    let mut keywords: Vec<(usize, String, Vec<String>)> = vec![];
     for keyword in &searched.keywords {
         let worded = terms(keyword);
         let place = question.windows(worded.len().max(1)).position(|window| window == worded);
-        if let Some(place) = place.filter(|_| !found.iter().any(|(.., known)| *known == worded)) {
-            found.push((place, keyword.trim().to_owned(), worded));
+        if let Some(place) =
+            place.filter(|_| !keywords.iter().any(|(.., earlier)| *earlier == worded))
+        {
+            keywords.push((place, keyword.trim().to_owned(), worded));
         }
     }
-    found.sort_by_key(|(place, ..)| *place);
-    found.truncate(MOST_KEYWORDS);
-    found.into_iter().map(|(_, text, worded)| (text, worded)).collect()
+    keywords.sort_by_key(|(place, ..)| *place);
+    keywords.truncate(MAX_KEYWORDS);
+    keywords.into_iter().map(|(_, text, worded)| (text, worded)).collect()
 }
 
 impl Terms {
@@ -244,9 +247,9 @@ impl Terms {
         if title.is_empty() && text.is_empty() {
             return vec![];
         }
-        let inside = |(own_title, own): &(Vec<String>, Vec<String>)| {
-            (title.is_empty() || *own_title == title)
-                && (text.is_empty() || occurs(own, &text) || occurs(&text, own))
+        let inside = |(passage_title, passage_text): &(Vec<String>, Vec<String>)| {
+            (title.is_empty() || *passage_title == title)
+                && (text.is_empty() || occurs(passage_text, &text) || occurs(&text, passage_text))
         };
         let all = self.passages.iter().enumerate();
         all.filter(|(_, passage)| inside(passage)).map(|(at, _)| at).collect()
@@ -285,7 +288,7 @@ mod tests {
     fn labelled(
         query: &str,
         keywords: &[&str],
-        most: usize,
+        max_passages: usize,
     ) -> Result<(String, f64), &'static str> {
         let keywords = keywords.iter().map(|k| (*k).to_owned()).collect();
         let searched = SearchedFor { query: query.into(), keywords };
@@ -294,7 +297,7 @@ mod tests {
             text: "Low Tide is a film of 1974 by Mara Quill.".into(),
         };
         let base = Terms::new(&passages());
-        label(&searched, &[gold], &base, most).map(|l| (l.keywords.join("|"), l.precision))
+        label(&searched, &[gold], &base, max_passages).map(|l| (l.keywords.join("|"), l.precision))
     }
 
     #[test]
@@ -320,7 +323,9 @@ mod tests {
 
     #[test]
     fn what_brings_nothing_or_too_much_has_no_label() {
-        let reason = |query, keywords: &[&str], most| labelled(query, keywords, most).unwrap_err();
+        let reason = |query, keywords: &[&str], max_passages| {
+            labelled(query, keywords, max_passages).unwrap_err()
+        };
         let query = "Which film of 1974 is it?";
         assert_eq!(
             reason(query, &["film"], 2),

@@ -1,29 +1,24 @@
 //! Collecting keywords (DEC, Section 3.2): questions of a training set are answered with recall by
 //! keywords alone, and every sub-question that was searched for is kept with its keywords.
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use halma_core::{Event, Meter, Outcome, ReplyStatus, Trace, UsageTotal, parse_json};
+use halma_core::{Event, Meter, ReplyStatus, Trace, UsageTotal, parse_json};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::TrainError;
-use super::health::{Health, failed_call};
-use super::round::{Header, check_own};
-use super::split::worded;
+use super::recording::{Header, RecordLine, Recording, Usable, attempt, read_lines, work};
 use super::summary::Stopped;
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
-use crate::jobs::{caught, each};
-use crate::journal::{Journal, LINE_VERSION};
+use crate::jobs::Progress;
+use crate::journal::LINE_VERSION;
 use crate::metrics::GoldPassage;
-use crate::progress::{Progress, Tick};
-use crate::runner::{Bench, make_folder};
-use crate::system::SystemUnderTest;
+use crate::runner::{Bench, SystemUnderTest, make_folder};
 
-const COMMAND: &str = "halma train keywords";
 /// What is kept of the runs, in the folder of the training set.
 const FILE: &str = "collected.jsonl";
 const KEYWORDS: &str = "dec/keywords";
@@ -81,15 +76,28 @@ pub(super) struct SearchedFor {
 
 struct Shared {
     collector: KeywordCollector,
-    output: Mutex<Output>,
+    recording: Mutex<Recording<Line>>,
 }
 
-struct Output {
-    journal: Journal<Line>,
-    runs: Vec<Run>,
-    health: Health,
-    /// What was used for questions of this run that are not kept.
-    discarded: UsageTotal,
+impl RecordLine for Line {
+    type Run = Run;
+    const KIND: &'static str = "keywords";
+    const COMMAND: &'static str = "halma train keywords";
+
+    fn header(header: Header) -> Self {
+        Self::Keywords(Box::new(header))
+    }
+
+    fn run(run: Run) -> Self {
+        Self::Run(Box::new(run))
+    }
+
+    fn into_run(self) -> Result<Run, Header> {
+        match self {
+            Self::Run(run) => Ok(*run),
+            Self::Keywords(header) => Err(*header),
+        }
+    }
 }
 
 impl KeywordCollector {
@@ -100,68 +108,33 @@ impl KeywordCollector {
         folder: &Path,
         progress: &Progress,
     ) -> Result<KeywordSummary, TrainError> {
-        let (items, left_out) = usable(data)?;
-        let shared = Arc::new(self.open(folder)?);
-        let open: Vec<Item> = {
-            let output = shared.output.lock();
-            items.iter().filter(|item| !is_done(item, &output.runs)).cloned().collect()
-        };
-        let mut tick = Tick::new("collecting", items.len(), items.len() - open.len());
-        progress(&tick);
-        let jobs = open.into_iter().map(|item| {
+        let extra = " and the passages that they rest on (`evidence`)";
+        let Usable { items, left_out } = Usable::new(data, unfit, extra)?;
+        make_folder(folder)?;
+        let recording = Recording::open(&folder.join(FILE), self.header())?;
+        let shared = Arc::new(Shared { collector: self.clone(), recording: Mutex::new(recording) });
+        let done = |item: &Item| is_done(item, &shared.recording.lock().runs);
+        let job = |item: Item| {
             let shared = Arc::clone(&shared);
             async move { shared.question(&item).await }
-        });
-        each(self.concurrency, jobs, |failed| {
-            tick.count(failed?);
-            progress(&tick);
-            Ok(())
-        })
-        .await?;
-        let output = shared.output.lock();
-        let open = items.iter().any(|item| !is_done(item, &output.runs));
-        let stopped = match self.budget.spent() {
-            Some(limit) if open => Some(Stopped::Spent { limit }),
-            None if output.health.has_failed() => Some(output.health.stopped()),
-            _ => None,
         };
+        work(&items, done, (self.concurrency, progress), job).await?;
+        let recording = shared.recording.lock();
+        let Recording { runs, health, discarded, .. } = &*recording;
+        let done = items.iter().filter(|item| is_done(item, runs)).count();
         let mut usage = UsageTotal::default();
-        output.runs.iter().for_each(|run| usage.add(run.usage));
-        usage.add(output.discarded);
+        runs.iter().for_each(|run| usage.add(run.usage));
+        usage.add(*discarded);
         Ok(KeywordSummary {
             questions: items.len(),
             left_out,
-            done: items.iter().filter(|item| is_done(item, &output.runs)).count(),
-            searched: output.runs.iter().map(|run| run.searched.len()).sum(),
-            failed: output.health.failed,
-            failure: output.health.failure.clone(),
+            done,
+            searched: runs.iter().map(|run| run.searched.len()).sum(),
+            failed: health.failed,
+            failure: health.failure.clone(),
             usage,
-            stopped,
+            stopped: recording.stopped(&self.budget, done < items.len()),
         })
-    }
-
-    fn open(&self, folder: &Path) -> Result<Shared, TrainError> {
-        make_folder(folder)?;
-        let file = folder.join(FILE);
-        check_own(&file, ("keywords", COMMAND))?;
-        let (mut earlier, mut runs) = (None, vec![]);
-        let mut journal = Journal::<Line>::open_each(&file, |line| match line {
-            Line::Keywords(line) => earlier = earlier.take().or(Some(*line)),
-            Line::Run(run) => runs.push(*run),
-        })
-        .map_err(|error| foreign(&file, error))?;
-        let header = self.header();
-        match earlier {
-            Some(earlier) => header.check(&earlier, &file)?,
-            None => journal.append(&Line::Keywords(Box::new(header)))?,
-        }
-        let output = Mutex::new(Output {
-            journal,
-            runs,
-            health: Health::default(),
-            discarded: UsageTotal::default(),
-        });
-        Ok(Shared { collector: self.clone(), output })
     }
 
     fn header(&self) -> Header {
@@ -179,46 +152,11 @@ impl KeywordCollector {
 
 /// The runs that a folder holds.
 pub(super) fn read(folder: &Path) -> Result<Vec<Run>, TrainError> {
-    let (file, mut runs) = (folder.join(FILE), vec![]);
-    Journal::<Line>::read(&file, |line| {
-        if let Line::Run(run) = line {
-            runs.push(*run);
-        }
-    })
-    .map_err(|error| foreign(&file, error))?;
-    Ok(runs)
+    Ok(read_lines::<Line>(&folder.join(FILE))?.1)
 }
 
-fn foreign(file: &Path, error: EvalError) -> TrainError {
-    match error {
-        EvalError::BadLine { line, reason, .. } => TrainError::NotACollection {
-            file: file.into(),
-            command: COMMAND,
-            reason: format!("line {line}: {reason}"),
-        },
-        other => other.into(),
-    }
-}
-
-/// Every question once, of which a gold passage is known.
-fn usable(data: &DataSet) -> Result<(Vec<Item>, BTreeMap<&'static str, usize>), TrainError> {
-    let (mut items, mut left_out, mut seen) = (vec![], BTreeMap::new(), HashSet::new());
-    for item in &data.items {
-        if item.gold.is_empty() {
-            *left_out.entry("questions without gold passages").or_default() += 1;
-        } else if !seen.insert(worded(&item.question.text)) {
-            *left_out.entry("questions that come twice").or_default() += 1;
-        } else {
-            items.push(item.clone());
-        }
-    }
-    if items.is_empty() {
-        let reasons: Vec<String> =
-            left_out.iter().map(|(why, count): (&&str, &usize)| format!("{count} {why}")).collect();
-        let extra = " and the passages that they rest on (`evidence`)";
-        return Err(TrainError::NoQuestions { reasons: reasons.join(", "), extra });
-    }
-    Ok((items, left_out))
+fn unfit(item: &Item) -> Option<&'static str> {
+    item.gold.is_empty().then_some("questions without gold passages")
 }
 
 fn is_done(item: &Item, runs: &[Run]) -> bool {
@@ -228,28 +166,22 @@ fn is_done(item: &Item, runs: &[Run]) -> bool {
 impl Shared {
     /// Returns whether it failed.
     async fn question(&self, item: &Item) -> Result<bool, EvalError> {
-        let budget = &self.collector.budget;
-        if budget.spent().is_some() || self.output.lock().health.is_failing() {
+        let KeywordCollector { system, bench, budget, .. } = &self.collector;
+        if budget.spent().is_some() || self.recording.lock().health.is_failing() {
             return Ok(true);
         }
-        let cx = (self.collector.bench.open)(item, budget);
-        let strategy = self.collector.system.strategy.as_ref();
-        let outcome = caught(Outcome::run(strategy, &item.question, &cx)).await;
-        let trace = cx.trace();
-        let failure = match outcome {
-            Err(panic) => Some(panic),
-            Ok(Outcome { answer: Err(error), .. }) => Some(error.to_string()),
-            Ok(_) => failed_call(&trace),
-        };
-        let is_cut_off = budget.spent().is_some() && trace.spent();
-        if is_cut_off || failure.is_some() {
-            let mut output = self.output.lock();
-            output.discarded.add(trace.usage());
-            if let Some(reason) = failure.filter(|_| !is_cut_off) {
-                output.health.count_failure(reason);
+        let cx = (bench.open)(item, budget);
+        let trace = match attempt(system, item, &cx, budget).await {
+            Ok((_, trace)) => trace,
+            Err(reason) => {
+                let (trace, mut recording) = (cx.trace(), self.recording.lock());
+                recording.discarded.add(trace.usage());
+                if budget.spent().is_none() || !trace.spent() {
+                    recording.health.count_failure(reason);
+                }
+                return Ok(true);
             }
-            return Ok(true);
-        }
+        };
         let run = Run {
             version: LINE_VERSION,
             question: item.question.id.clone(),
@@ -258,10 +190,7 @@ impl Shared {
             searched: searched(&trace),
             usage: trace.usage(),
         };
-        let mut output = self.output.lock();
-        output.journal.append(&Line::Run(Box::new(run.clone())))?;
-        output.health.count_success();
-        output.runs.push(run);
+        self.recording.lock().store(run)?;
         Ok(false)
     }
 }

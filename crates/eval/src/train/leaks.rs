@@ -1,16 +1,35 @@
-//! Whether a training question gives away one that is held out: by its words, or by what it is
-//! about.
+//! What is held out of the training data: by a hash of the question, so that it never depends on the
+//! order of the file or on what else is in it; and whether a training question gives a held-out one
+//! away, by its words or by what it is about.
 use std::collections::{HashMap, HashSet};
 
-use halma_core::text::{NameKind, names, normalise_name};
+use halma_core::text::{NameKind, names, normalise_name, words};
 
-use super::split::worded;
 use crate::data::DataSet;
 
 /// A name in more than this share of the held-out questions is common knowledge: a country, say.
 const COMMON_SHARE: usize = 100;
 /// A name in fewer questions than this is never common.
 const COMMON_LEAST: usize = 5;
+
+/// A share in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share(pub u8);
+
+impl Share {
+    /// Whether a question is held out. Its words count, not its id: a question that comes twice is
+    /// on one side.
+    pub fn holds_out(self, question: &str) -> bool {
+        let hash = blake3::hash(worded(question).as_bytes());
+        let number = u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]]);
+        number % 100 < u16::from(self.0)
+    }
+}
+
+/// A question in the form by which questions are compared: its words, without case and accents.
+pub(super) fn worded(question: &str) -> String {
+    words(&normalise_name(question)).join(" ")
+}
 
 /// What is done with a training question that shares a name with a held-out one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -98,11 +117,11 @@ mod tests {
 
     #[test]
     fn questions_leak_by_their_words_and_by_their_names() {
-        let held = held_out(&[
+        let held_out = held_out(&[
             ("Who built the Varn Lighthouse?", "Ilse Thorn"),
             ("Was the ferry late?", "yes"),
         ]);
-        let leak = |question: &str, answer: &str| held.leak(question, &[answer.to_owned()]);
+        let leak = |question: &str, answer: &str| held_out.leak(question, &[answer.to_owned()]);
         assert_eq!(leak("who built the varn lighthouse", "x"), Some(Leak::Question));
         let shared = Some(Leak::Entity("varn lighthouse".into()));
         assert_eq!(leak("When did the Varn Lighthouse open?", "1911"), shared);
@@ -116,7 +135,18 @@ mod tests {
             .map(|n| (format!("Which river of Norway is number {n}?"), format!("River {n}")))
             .collect();
         let many: Vec<(&str, &str)> = many.iter().map(|(q, a)| (q.as_str(), a.as_str())).collect();
-        let held = held_out(&many);
-        assert_eq!(held.leak("What is the capital of Norway?", &["Oslo".into()]), None);
+        let held_out = held_out(&many);
+        assert_eq!(held_out.leak("What is the capital of Norway?", &["Oslo".into()]), None);
+    }
+
+    #[test]
+    fn about_the_share_is_held_out_whatever_the_order() {
+        let count = |share: u8| {
+            (0..1_000).filter(|n| Share(share).holds_out(&format!("Who is number {n}?"))).count()
+        };
+        assert_eq!((count(0), count(100)), (0, 1_000));
+        assert!((150..250).contains(&count(20)), "{}", count(20));
+        let same = Share(50);
+        assert_eq!(same.holds_out("Who is  André?"), same.holds_out("who is andre"));
     }
 }

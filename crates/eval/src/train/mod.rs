@@ -15,8 +15,8 @@ mod keyword_runs;
 mod leaks;
 mod pairs;
 mod preferences;
+mod recording;
 mod round;
-mod split;
 mod summary;
 
 pub use chat::{ChatFormat, Recipe};
@@ -24,9 +24,8 @@ pub use collect::Collector;
 pub use error::TrainError;
 pub use keyword_labels::{KeywordStatistics, LabelRules, label_keywords};
 pub use keyword_runs::{KeywordCollector, KeywordSummary};
-pub use leaks::{HeldOut, OnEntities};
+pub use leaks::{HeldOut, OnEntities, Share};
 pub use pairs::{PairKind, PairOptions, PairStatistics, make_pairs};
-pub use split::Share;
 pub use summary::{CollectionSummary, Stopped};
 
 #[cfg(test)]

@@ -20,10 +20,9 @@ use serde_json::json;
 use super::chat::{ChatFormat, Example, Recipe, files, pretty};
 use super::error::TrainError;
 use super::folder::{OutputFile, write_all};
-use super::leaks::{HeldOut, Leak, OnEntities};
+use super::leaks::{HeldOut, Leak, OnEntities, Share, worded};
 use super::preferences::preferences;
 use super::round::{Round, read, without_outdated};
-use super::split::{Share, worded};
 
 /// The prompt that a trained proposer is asked with, and so is trained on.
 const PROMPT: &str = "kar3/decompose";
@@ -153,7 +152,7 @@ pub fn make_pairs(
     out: &Path,
     options: &PairOptions<'_>,
 ) -> Result<PairStatistics, TrainError> {
-    let (_, rounds) = read(file)?;
+    let rounds = read(file)?;
     let mut statistics = PairStatistics {
         rounds: rounds.len(),
         prompt_hash: hash_of(options.prompts),
@@ -168,8 +167,9 @@ pub fn make_pairs(
     let mut seen: HashSet<(Vec<String>, String, Option<String>)> = HashSet::new();
     let grouped = by_question(&rounds);
     let holds_out = |round: &Round| options.share.holds_out(&round.question.text);
-    let own = grouped.iter().map(|rounds| rounds[0]).filter(|round| holds_out(round));
-    let own = HeldOut::of(own.map(|round| (round.question.text.as_str(), &round.answers[..])));
+    let held_out_part = grouped.iter().map(|rounds| rounds[0]).filter(|round| holds_out(round));
+    let held_out_part =
+        HeldOut::of(held_out_part.map(|round| (round.question.text.as_str(), &round.answers[..])));
     for rounds in grouped {
         statistics.questions += 1;
         let first = rounds[0];
@@ -179,7 +179,7 @@ pub fn make_pairs(
         let to = if holds_out(first) {
             &mut held_out
         } else {
-            let shares = own.leak(&first.question.text, &first.answers).is_some();
+            let shares = held_out_part.leak(&first.question.text, &first.answers).is_some();
             statistics.shared_between_parts += usize::from(shares);
             &mut train
         };

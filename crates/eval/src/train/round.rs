@@ -1,17 +1,15 @@
 //! What is kept of a collection, one JSON line each: how it was made, then every round of every
 //! question.
-use std::collections::{BTreeMap, HashMap};
-use std::io::Read as _;
+use std::collections::HashMap;
 use std::path::Path;
 
 use halma_core::{DecompositionHop, Question, UsageTotal};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::error::TrainError;
-use crate::journal::Journal;
+use super::recording::{Header, RecordLine, read_lines};
 
-pub(super) const COMMAND: &str = "halma train collect";
+const COMMAND: &str = "halma train collect";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
@@ -20,44 +18,24 @@ pub(super) enum Line {
     Round(Box<Round>),
 }
 
-/// How a collection is made. Rounds of two different headers are never mixed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Header {
-    pub(super) version: u32,
-    /// Flags and settings by name, for the message when they differ.
-    pub(super) settings: BTreeMap<String, Value>,
-    /// Of the base.
-    pub(super) base: String,
-    /// Of everything else that an answer depends on: prompts, models, search.
-    pub(super) system: String,
-}
+impl RecordLine for Line {
+    type Run = Round;
+    const KIND: &'static str = "collection";
+    const COMMAND: &'static str = COMMAND;
 
-impl Header {
-    /// Refuses to continue a file of another header, and says in what it differs.
-    pub(super) fn check(&self, earlier: &Self, file: &Path) -> Result<(), TrainError> {
-        let file = file.to_path_buf();
-        let keys = self.settings.keys().chain(earlier.settings.keys());
-        let mut differs: Vec<String> = keys
-            .filter(|key| self.settings.get(*key) != earlier.settings.get(*key))
-            .map(|key| {
-                let show = |value: Option<&Value>| value.map_or("none".into(), Value::to_string);
-                let (was, is) = (earlier.settings.get(key), self.settings.get(key));
-                format!("{key} was {} and is {}", show(was), show(is))
-            })
-            .collect();
-        differs.sort();
-        differs.dedup();
-        if !differs.is_empty() {
-            return Err(TrainError::OtherSettings { file, differs: differs.join(", ") });
+    fn header(header: Header) -> Self {
+        Self::Collection(Box::new(header))
+    }
+
+    fn run(round: Round) -> Self {
+        Self::Round(Box::new(round))
+    }
+
+    fn into_run(self) -> Result<Round, Header> {
+        match self {
+            Self::Round(round) => Ok(*round),
+            Self::Collection(header) => Err(*header),
         }
-        if self.base != earlier.base {
-            return Err(TrainError::OtherBase { file });
-        }
-        if self.system != earlier.system {
-            let differs = "the prompts, the models or the settings of searching".to_owned();
-            return Err(TrainError::OtherSettings { file, differs });
-        }
-        Ok(())
     }
 }
 
@@ -110,55 +88,14 @@ pub(super) fn without_outdated(rounds: Vec<Round>) -> Vec<Round> {
     current
 }
 
-/// The header and the rounds of a finished file, or of one that is being written.
-pub(super) fn read(file: &Path) -> Result<(Header, Vec<Round>), TrainError> {
-    let (mut header, mut rounds) = (None, vec![]);
-    Journal::<Line>::read(file, |line| match line {
-        Line::Collection(line) => header = Some(*line),
-        Line::Round(round) => rounds.push(*round),
-    })
-    .map_err(|error| not_a_collection(file, error))?;
-    let header = header.ok_or_else(|| TrainError::NotACollection {
-        file: file.into(),
-        command: COMMAND,
-        reason: "its first line does not say how it was collected".into(),
-    })?;
-    Ok((header, rounds))
-}
-
-/// Refuses a file of another kind before it is opened for writing: of one that is a single line
-/// without an end, all would be taken for half a line and be dropped.
-pub(super) fn check_own(
-    file: &Path,
-    (kind, command): (&str, &'static str),
-) -> Result<(), TrainError> {
-    let own = format!("{{\"line\":\"{kind}\"");
-    let mut head = vec![];
-    let Ok(open) = std::fs::File::open(file) else { return Ok(()) };
-    let read = open.take(own.len() as u64).read_to_end(&mut head);
-    let reason = match read {
-        Ok(_) if own.as_bytes().starts_with(&head) => return Ok(()),
-        Ok(_) => "it begins otherwise, and is left as it is".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(TrainError::NotACollection { file: file.into(), command, reason })
-}
-
-/// A line that cannot be read is most often that of another kind of file.
-pub(super) fn not_a_collection(file: &Path, error: crate::error::EvalError) -> TrainError {
-    match error {
-        crate::error::EvalError::BadLine { line, reason, .. } => TrainError::NotACollection {
-            file: file.into(),
-            command: COMMAND,
-            reason: format!("line {line}: {reason}"),
-        },
-        crate::error::EvalError::File { file, source, .. } => TrainError::NotACollection {
-            file,
-            command: COMMAND,
-            reason: format!("{source}; check the path"),
-        },
-        other => other.into(),
+/// The rounds of a finished file, or of one that is being written.
+pub(super) fn read(file: &Path) -> Result<Vec<Round>, TrainError> {
+    let (header, rounds) = read_lines::<Line>(file)?;
+    if header.is_none() {
+        let reason = "its first line does not say how it was collected".into();
+        return Err(TrainError::NotACollection { file: file.into(), command: COMMAND, reason });
     }
+    Ok(rounds)
 }
 
 #[cfg(test)]
@@ -179,7 +116,7 @@ mod tests {
         // Corrected back: the rounds of the other answers are the latest, and do not count.
         let summary = collect(&out, &[VARN, HOLM], [RIGHT]).await;
         assert_eq!((summary.rounds, summary.solved), (2, 2));
-        let (_, rounds) = read(&out).unwrap();
+        let rounds = read(&out).unwrap();
         let current = without_outdated(rounds);
         assert_eq!(current.iter().map(|round| round.right).collect::<Vec<_>>(), [true, true]);
         assert_eq!(current[1].answers, ["Norway"]);

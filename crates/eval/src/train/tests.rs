@@ -12,10 +12,9 @@ use halma_testkit::Script;
 
 use super::*;
 use crate::data::{DataSet, Format, Item};
+use crate::jobs::Progress;
 use crate::metrics::{Metric, Profile};
-use crate::progress::Progress;
-use crate::runner::tests::bench;
-use crate::system::SystemUnderTest;
+use crate::runner::{SystemUnderTest, tests::bench};
 
 const ASK: Prompt<String> = Prompt::text("test/ask");
 const DECOMPOSE: PromptSet = PromptSet::Files(&[PromptFile {

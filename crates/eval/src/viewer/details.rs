@@ -13,7 +13,7 @@ use crate::report::{AnswerOutcome, Failure, Report, Run};
 use crate::runner::{journal, traces};
 
 /// A page shows no more questions than this; those that are not right in every run come first.
-const MOST_QUESTIONS: usize = 2_000;
+const MAX_QUESTIONS: usize = 2_000;
 
 /// One question with what each run made of it.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -42,7 +42,7 @@ pub struct RunDetail {
 #[derive(Clone, Copy)]
 pub(super) enum Selection<'a> {
     /// As many as a page shows.
-    Most,
+    First,
     One(&'a str),
 }
 
@@ -130,7 +130,7 @@ fn selected(report: &Report, selection: Selection<'_>) -> Vec<usize> {
     }
     let (right, rest): (Vec<usize>, Vec<usize>) =
         all.partition(|&place| is_right_in_all(report, place));
-    let mut chosen: Vec<usize> = rest.into_iter().chain(right).take(MOST_QUESTIONS).collect();
+    let mut chosen: Vec<usize> = rest.into_iter().chain(right).take(MAX_QUESTIONS).collect();
     chosen.sort_unstable();
     chosen
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::compare::{Comparison, Resampling, Side, compare};
 use crate::error::EvalError;
-use crate::files::write;
+use crate::journal::write;
 use crate::report::{ErrorCause, Report};
 
 pub use details::{QuestionDetail, question_detail};
@@ -26,10 +26,10 @@ const PAGE: &str = include_str!("../../viewer/evaluate.html");
 const DATA: &str = "\"the evaluation\"";
 
 /// Beyond these many runs a comparison of each with the first says little.
-const MOST_COMPARED: usize = 40;
+const MAX_COMPARED: usize = 40;
 
 /// Traces beyond these many bytes of JSON are left in the folder, those of right answers first.
-const MOST_TRACE_BYTES: usize = 24 << 20;
+const MAX_TRACE_BYTES: usize = 24 << 20;
 
 /// A report with what a viewer shows and does not compute itself.
 #[derive(Debug, Serialize)]
@@ -68,7 +68,7 @@ impl Report {
             let sides = (Side { report: self, run: first }, Side { report: self, run });
             compare(sides.0, sides.1, Resampling::default()).ok()
         };
-        others.iter().take(MOST_COMPARED).filter_map(with_first).collect()
+        others.iter().take(MAX_COMPARED).filter_map(with_first).collect()
     }
 
     /// Writes `report.json`, `report.md` and, with the answers and traces that lie in the folder,
@@ -78,7 +78,7 @@ impl Report {
         self.save_json(out)?;
         write(&out.join("report.md"), DOING, self.markdown().as_bytes())?;
         let page = out.join("report.html");
-        let details = read_details(out, self, Selection::Most)?;
+        let details = read_details(out, self, Selection::First)?;
         write(&page, DOING, self.page(&details).as_bytes())?;
         Ok(page)
     }
@@ -104,7 +104,7 @@ fn questions(report: &Report, details: &[QuestionDetail], interner: &mut Interne
     let mut taken = 0;
     for detail in order {
         let mut value = json!(detail);
-        if taken >= MOST_TRACE_BYTES {
+        if taken >= MAX_TRACE_BYTES {
             for run in value["runs"].as_array_mut().into_iter().flatten() {
                 run["trace"] = Value::Null;
             }

@@ -7,8 +7,8 @@ use halma_store::Replies;
 use serde::Serialize;
 
 use super::Base;
+use super::lock::WriterLock;
 use crate::KbError;
-use crate::lock::WriterLock;
 use crate::store::{Extent, ReplicaState, Urgency};
 
 /// What a copy took over.

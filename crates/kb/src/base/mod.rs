@@ -1,12 +1,27 @@
 //! A base that is open: the primary store, its indexes, and the vectors held in memory.
 mod closing;
 mod copy;
-mod lexical;
+pub(crate) mod lock;
+mod metadata;
+
+/// Where the former base is while the restored one takes its name.
+pub(crate) fn former_of(dir: &Path) -> PathBuf {
+    dir.with_added_extension("replaced")
+}
+
+/// Whether a restore to `dir` was killed after the former base had lost its name: making a
+/// new base there would hide it.
+fn is_half_restored(dir: &Path) -> bool {
+    let Ok(dir) = std::path::absolute(dir) else { return false };
+    dir.file_name().is_some() && !dir.join("store").exists() && former_of(&dir).exists()
+}
+
 #[cfg(test)]
 mod restricted_tests;
 #[cfg(test)]
 pub(crate) mod sample_base;
 mod shared;
+mod sql;
 #[cfg(test)]
 mod tests;
 
@@ -20,20 +35,16 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 pub use self::copy::Copied;
-use self::lexical::caught_up;
+pub(crate) use self::lock::WriterLock;
+use self::lock::is_held_here;
 pub use self::shared::SharedBase;
-use crate::base_part::KeptPart;
 use crate::error::run_blocking;
-use crate::feedback::FeedbackIndex;
-use crate::held::Held;
-use crate::lexical::LexicalIndex;
-use crate::lock::{WriterLock, is_held_here};
-use crate::maintain::is_half_restored;
-use crate::parallel::cores;
-use crate::search::query_vectors::QueryVectorCache;
+use crate::lexical::{LexicalIndex, caught_up};
+use crate::memory::{FeedbackIndex, QueryVectorCache, SearchCache};
 use crate::store::Store;
 use crate::{
-    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, SearchSettings, ThresholdSources,
+    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, KeptPart, SearchSettings,
+    ThresholdSources, cores,
 };
 
 /// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
@@ -49,7 +60,7 @@ pub struct Base {
     pub(crate) graph: GraphSettings,
     pub(crate) feedback_settings: FeedbackSettings,
     /// What searches hold in memory.
-    pub(crate) caches: Arc<Held>,
+    pub(crate) caches: Arc<SearchCache>,
     /// A place for each search that may run at the same time, as many as there are processors; the
     /// others wait: they would only wait for each other, and hold memory meanwhile.
     pub(crate) searching: Arc<Semaphore>,
@@ -151,7 +162,7 @@ impl Base {
             search: options.search,
             graph: options.graph,
             feedback_settings: options.feedback,
-            caches: Arc::new(Held::new(chunks, atoms, generation)),
+            caches: Arc::new(SearchCache::new(chunks, atoms, generation)),
             searching: Arc::new(Semaphore::new(cores())),
             query_vectors: Arc::default(),
             whole: None,
@@ -170,7 +181,7 @@ impl Base {
     pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
         let mut feedback = self.feedback_settings;
         feedback.search &= filters.iter().all(|filter| filter.feedback != Some(false));
-        let caches = Arc::new(Held::restricted(&self.caches, &self.store));
+        let caches = Arc::new(SearchCache::restricted(&self.caches, &self.store));
         self.view(self.store.restricted(filters), caches, feedback)
     }
 
@@ -183,7 +194,7 @@ impl Base {
     fn view(
         self: &Arc<Self>,
         store: Store,
-        caches: Arc<Held>,
+        caches: Arc<SearchCache>,
         feedback_settings: FeedbackSettings,
     ) -> Arc<Self> {
         Arc::new(Self {

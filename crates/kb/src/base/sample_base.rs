@@ -5,12 +5,10 @@ use std::sync::Arc;
 use halma_core::{ColumnKind, Edge, Layer};
 use halma_parse::Parsed;
 
-use crate::atom::AtomDraft;
-use crate::cut::{ChunkDraft, Outline, SectionDraft};
 use crate::store::{
-    At, Column, CommunityRecord, DocumentDraft, DocumentRecord, EntityRecord, FactRecord,
-    FigureRecord, Link, Row, RowRecord, Store, StoreWriter, SummaryRecord, TableRecord, TagRecord,
-    TextPlace, atoms_input, hash,
+    At, AtomDraft, ChunkDraft, Column, CommunityRecord, DocumentDraft, DocumentRecord,
+    EntityRecord, FactRecord, FigureRecord, Link, Outline, Row, RowRecord, SectionDraft, Store,
+    StoreWriter, SummaryRecord, TableRecord, TagRecord, TextPlace, atoms_input, hash,
 };
 use crate::{Atoms, Base, BaseOptions};
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use halma_core::Layer;
 
+use super::lock::WriterLock;
 use super::{Base, store_dir};
 use crate::lexical::LexicalIndex;
-use crate::lock::WriterLock;
 use crate::store::{FORMAT, IndexAccess, RemovalListener, Replication, Store, Urgency};
 use crate::{BaseOptions, KbError, Upstream};
 

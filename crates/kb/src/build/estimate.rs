@@ -9,12 +9,11 @@ use serde::Serialize;
 use super::preview::{Preview, Previewer};
 use super::profile::RunPlan;
 use super::rebuild::{RebuildCost, rebuild_cost};
-use crate::base_part::KeptPart;
-use crate::embedding::BATCH;
 use crate::error::run_blocking;
 use crate::stages::{BuildContext, StageForecast};
 use crate::store::{History, Past};
-use crate::{IndexOptions, KbError, Refused};
+use crate::vectors::BATCH;
+use crate::{IndexOptions, KbError, KeptPart, Refused};
 
 /// Without a history: time until a model begins to reply, and for each token of the reply.
 const SECONDS_A_CALL: f64 = 0.5;

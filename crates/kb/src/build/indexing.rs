@@ -5,11 +5,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use halma_core::Layer;
 use tokio::task::JoinHandle;
 
-use crate::KbError;
+use crate::base::WriterLock;
 use crate::error::run_blocking;
 use crate::lexical::Adding;
-use crate::lock::WriterLock;
-use crate::stages::BuildContext;
+use crate::{BuildContext, KbError};
 
 /// A thread that enters chunks into their lexical index.
 pub(super) struct ChunkIndexing {

@@ -7,12 +7,13 @@ use halma_core::{Layer, Metadata};
 
 use super::fields::{Fields, Stated};
 use super::reader::UnchangedFile;
+use super::report::IndexReport;
 use super::resolver::{DocumentResolver, Incoming, IngestAction};
 use crate::cut::{Cut, CutSettings, cut_now};
 use crate::read::{InputFile, ParsedDocument};
 use crate::stages::{BuildContext, Uncut};
 use crate::store::{DocumentDraft, DocumentRecord, FileKey, FileRecord, Id, Row, StoreWriter};
-use crate::{Base, IndexReport, KbError};
+use crate::{Base, KbError};
 
 /// New documents can be searched after this many of them, before the build ends. Changed ones are
 /// waited for: until the new text can be searched, the document cannot be found at all.

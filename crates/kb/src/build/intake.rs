@@ -11,14 +11,14 @@ use tokio::task::JoinHandle;
 use super::indexing::IndexingRequests;
 use super::ingest::{Cuts, Ingest, IngestItem, ReadyDocument};
 use super::reader::{Input, InputDocument, InputReader, UnchangedFile};
+use super::report::IndexReport;
 use super::resolver::document_id;
-use super::turn::Turn;
+use super::write_lease::WriteLease;
 use super::{link, prune};
 use crate::error::run_blocking;
-use crate::read::InputFile;
-use crate::report::ReadWarning;
+use crate::read::{InputFile, ReadWarning, Refused};
 use crate::stages::{BuildContext, Chunk, Describe, Driver, FigureRequest, insert_description};
-use crate::{IndexOptions, IndexReport, KbError, Phase, PhaseProgress, Progress, Refused};
+use crate::{IndexOptions, KbError, Phase, PhaseProgress, Progress};
 
 /// Documents are written this many at a time, or this many bytes of them. Ids are hashes, so every
 /// transaction touches pages all over a large base: few large ones write far less than many small.
@@ -40,7 +40,7 @@ enum Waiting {
 
 pub(super) struct Intake {
     context: Arc<BuildContext>,
-    attempt: Turn,
+    attempt: WriteLease,
     options: IndexOptions,
     reader: Arc<InputReader>,
     ingest: Arc<Mutex<Ingest>>,
@@ -63,7 +63,7 @@ pub(super) struct Intake {
 impl Intake {
     pub(super) fn new(
         context: &Arc<BuildContext>,
-        attempt: Turn,
+        attempt: WriteLease,
         options: &IndexOptions,
         indexing: IndexingRequests,
     ) -> Result<Self, KbError> {

@@ -8,18 +8,18 @@ mod ingest;
 mod intake;
 mod link;
 mod migrate;
-mod options;
 mod preview;
 mod profile;
 mod prune;
 mod reader;
 mod rebuild;
-mod refer;
+mod references;
+mod report;
 mod resolver;
 #[cfg(test)]
 mod tests;
-mod turn;
 mod watch;
+mod write_lease;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,27 +28,25 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use halma_core::Layer;
 
-pub use calibrate::{Calibration, DenseTrust};
 pub(crate) use estimate::price_forecasts;
 pub use estimate::{Estimate, StageEstimate, estimate};
 use indexing::ChunkIndexing;
 pub use migrate::{EmbeddedBy, Migration};
-pub use options::IndexOptions;
-pub(crate) use options::Selection;
 pub(crate) use profile::RunPlan;
 pub use rebuild::RebuildCost;
-use turn::Turn;
-pub(crate) use turn::wait as lock;
+pub use report::IndexReport;
 pub use watch::{Changed, Watch};
+use write_lease::WriteLease;
+pub(crate) use write_lease::wait as lock;
 
+use crate::base::WriterLock;
 use crate::error::run_blocking;
 use crate::extract::extract_knowledge;
-use crate::lock::WriterLock;
 use crate::stages::{
     Atomize, BuildContext, Driver, Embed, Embedded, Searched, atomized_with, embed_queue,
 };
 use crate::store::{Precision, Task, searched};
-use crate::{Base, BasePart, IndexReport, KbError, Phase, PhaseProgress, Progress};
+use crate::{Base, BasePart, IndexOptions, KbError, Phase, PhaseProgress, Progress};
 
 /// Brings the base up to what the inputs hold. Documents it has already are left alone, changed
 /// ones are replaced, unfinished work is resumed. A deletion meanwhile interrupts it for as long as
@@ -60,14 +58,14 @@ pub fn index<'a>(
     inputs: &'a [PathBuf],
     options: &'a IndexOptions,
 ) -> BoxFuture<'a, Result<IndexReport, KbError>> {
-    Box::pin(turn::run(context, inputs, options))
+    Box::pin(write_lease::run(context, inputs, options))
 }
 
 async fn build(
     mut context: BuildContext,
     inputs: &[PathBuf],
     options: &IndexOptions,
-    attempt: Turn,
+    attempt: WriteLease,
 ) -> Result<IndexReport, KbError> {
     let began = Instant::now();
     let lock = Arc::clone(&attempt.lock);
@@ -88,7 +86,7 @@ async fn build(
     let mut report = intake.run(inputs).await?;
     let link = async {
         link::run(&context).await?;
-        refer::run(base).await
+        references::run(base).await
     };
     let (atoms, indexed, linked) = tokio::join!(
         atomize_and_embed(&context, &mut report),
@@ -223,7 +221,7 @@ async fn prepare_walk(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Re
     let (context, lock) = (Arc::clone(context), Arc::clone(lock));
     run_blocking("storing", move || {
         let _lock = lock;
-        crate::walk::fill(context.store(), &context.progress)
+        crate::mentions::fill(context.store(), &context.progress)
     })
     .await
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use halma_core::{Embedder, Layer};
 use serde::{Deserialize, Serialize};
 
-use crate::base_part::{BasePart, KeptPart, MAX_CHUNKS_UNASKED};
+use crate::settings::{BasePart, KeptPart, MAX_CHUNKS_UNASKED, TableTarget, VectorLayers};
 use crate::stages::{BuildContext, prompt_hash};
 use crate::store::{Id, StoreReader, StoreWriter, Task, hash};
-use crate::{Atoms, Chunks, Entities, KbError, KbSettings, TableTarget, VectorLayers};
+use crate::{Atoms, Chunks, Entities, KbError, KbSettings};
 
 /// Where the profile is stored.
 const KEY: &str = "profile";

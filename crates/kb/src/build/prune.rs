@@ -2,11 +2,9 @@
 use std::collections::HashSet;
 
 use super::ingest::Ingest;
-use super::options::Selection;
-use crate::read::{Root, Walked, refusal};
-use crate::stages::BuildContext;
+use crate::read::{Refused, Root, Selection, Walked, refusal};
 use crate::store::{DocumentRecord, FileKey, Row, Store};
-use crate::{KbError, Phase, PhaseProgress, Refused};
+use crate::{BuildContext, KbError, Phase, PhaseProgress};
 
 /// Names removed in one transaction.
 const BATCH: usize = 2000;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use halma_core::{Layer, Metadata};
 use halma_parse::ParseOptions;
 
-use super::options::Selection;
 use crate::cut::CutSettings;
-use crate::metadata::read_metadata_file;
-use crate::read::{FileReader, InputFile, Naming, ParsedDocument, Walked, walk};
+use crate::read::{
+    FileReader, InputFile, Naming, ParsedDocument, Refused, Selection, Walked, read_metadata_file,
+    walk,
+};
 use crate::store::{DocumentRecord, FileKey, FileRecord, FileStamp, Id, Row, hash};
-use crate::{Base, IndexOptions, KbError, KbSettings, ReadingSettings, Refused};
+use crate::{Base, IndexOptions, KbError, KbSettings, ReadingSettings};
 
 /// Something that was read.
 pub(super) enum Input {

@@ -6,12 +6,10 @@ use halma_core::{Layer, Usage};
 use serde::Serialize;
 
 use super::profile::RunPlan;
-use crate::KbError;
-use crate::base_part::{BasePart, KeptPart};
-use crate::cost::Cost;
 use crate::extract::forecasters;
 use crate::stages::{Atomize, BuildContext, Forecaster, SourceDocument, Tally};
-use crate::store::{DocumentRecord, Row, StoreReader};
+use crate::store::{Cost, DocumentRecord, Row, StoreReader};
+use crate::{BasePart, KbError, KeptPart};
 
 /// Documents whose chunks are looked at; the others are taken to be like them.
 const SAMPLE: usize = 200;

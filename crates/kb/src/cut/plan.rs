@@ -6,10 +6,9 @@ use halma_parse::{BlockKind, Parsed, Table, TableRow};
 
 use super::parts::{SectionRange, pack_small, parts};
 use super::pieces::{Grain, Piece, blocks_in, is_longer, units};
-use super::places::Places;
-use super::{ChunkDraft, CutSettings, Outline, SectionDraft, model, rows, tables};
+use super::{CutSettings, model, rows, tables};
 use crate::Chunks;
-use crate::store::TextPlace;
+use crate::store::{ChunkDraft, Outline, Places, SectionDraft, TextPlace};
 
 /// A stretch of the text.
 pub(super) enum Segment<'a> {

@@ -7,8 +7,7 @@ use halma_core::{EmbedRole, Embedder};
 
 use super::pieces::is_longer;
 use crate::KbError;
-use crate::embedding::embed_texts;
-use crate::search::matrix::cosine;
+use crate::vectors::{cosine, embed_texts};
 
 /// Units on either side of a place that are compared.
 const SIDE: usize = 3;

@@ -2,10 +2,8 @@
 //! which chunk holds them.
 use halma_parse::{Parsed, Table};
 
-use super::places::Places;
-use super::{FigureDraft, Outline, RowDraft, TableDraft};
-use crate::store::Column;
-use crate::tables::kind_of;
+use crate::store::{Column, FigureDraft, Outline, Places, RowDraft, TableDraft};
+use crate::values::kind_of;
 
 /// Adds tables and figures to sections and chunks; `owns` is where each chunk's own part begins.
 pub(super) fn add(parsed: &Parsed, places: &Places<'_>, owns: &[usize], outline: &mut Outline) {

@@ -1,7 +1,8 @@
 //! What the tests of cutting share.
 use halma_parse::Parsed;
 
-use super::{CutSettings, Outline, cut_now};
+use super::{CutSettings, cut_now};
+use crate::store::Outline;
 use crate::{Chunks, KbSettings};
 
 pub(crate) fn plain(text: &str) -> Parsed {

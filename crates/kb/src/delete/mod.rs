@@ -7,12 +7,12 @@ use std::time::Instant;
 use halma_core::{Layer, NodeId};
 use serde::Serialize;
 
-use crate::lock::WriterLock;
 use crate::names::{fits, near};
 use crate::store::{DocumentRecord, Gone, Row, StoreReader, parse_id, searched};
 use crate::{Base, KbError, UnknownNames};
 
 pub use self::records::FileRecord;
+use crate::base::WriterLock;
 
 /// What a deletion did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

@@ -1,9 +1,8 @@
 //! Documents that are records of a file which holds several: they are there as long as their file is.
 use std::path::Path;
 
-use crate::read::may_hold_records;
 use crate::store::DocumentRecord;
-use crate::{Base, KbError};
+use crate::{Base, KbError, may_hold_records};
 
 /// A document that is a record of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

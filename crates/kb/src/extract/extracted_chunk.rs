@@ -3,8 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use halma_core::Layer;
 
-use super::extraction::Extraction;
-use crate::store::{ChunkRecord, DocumentRecord, Id, Row, StoreReader, Task, UnitKey};
+use crate::store::{ChunkRecord, DocumentRecord, Extraction, Id, Row, StoreReader, Task, UnitKey};
 
 /// A chunk with its facts.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use halma_core::Layer;
 
-use super::names::form;
-use super::table_target::TableTarget;
+use crate::settings::TableTarget;
 use crate::stages::StatedRow;
 use crate::store::{ChunkRecord, EntityRecord, Id, Row, StoreReader, Task, TextPlace, hash};
+use crate::terms::form;
 
 /// A row that is made of what one or several passages state.
 pub(super) struct JoinedRow {

@@ -3,20 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use halma_core::{Edge, Layer};
-use serde::{Deserialize, Serialize};
 
 use super::tag_joins::{tag_id, tag_key};
-use crate::store::{Id, Link, Row, StoreWriter, TagRecord, Task};
-
-/// The class of what questions say.
-pub(crate) const QUESTION_CLASS: &str = "question";
-
-/// What is taken from a sample: the words of the question, each with the ids of its tags. Of the
-/// corpus it holds no words.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LearnedTerms {
-    pub(crate) terms: Vec<(String, Vec<Id>)>,
-}
+use crate::store::{Id, LearnedTerms, Link, QUESTION_CLASS, Row, StoreWriter, TagRecord, Task};
 
 /// Samples that have not been seen count for this much: one sample proves less than five.
 const SMOOTHING: f32 = 0.5;

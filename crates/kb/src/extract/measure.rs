@@ -6,10 +6,10 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::extracted_chunk::ExtractedChunk;
-use super::extraction::FactsReply;
-use super::names::form;
 use super::resolve::{ResolutionEvidence, Resolved, resolve};
+use crate::stages::FactsReply;
 use crate::store::hash;
+use crate::terms::form;
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -92,7 +92,7 @@ fn measure_recorded_facts() {
     println!("{} passages in {:?}, {again} asked again", reads.len(), began.elapsed());
     let facts: usize = reads.iter().map(|read| read.extract.facts.len()).sum();
     let mentions: usize = reads.iter().map(|read| read.extract.mentions.len()).sum();
-    let mut left_out = super::LeftOut::default();
+    let mut left_out = crate::LeftOut::default();
     for read in &reads {
         left_out.add(read.extract.left_out);
     }

@@ -2,12 +2,13 @@
 use halma_core::{Layer, NodeId};
 use serde::Serialize;
 
-use super::graph::StoredMerge;
 use super::resolution;
-use super::resolve::{ClusterSnapshot, MergeRule, Undone};
-use crate::lock::WriterLock;
-use crate::store::Urgency;
-use crate::store::{DocumentRecord, EntityRecord, StoreReader, node_id};
+use super::resolve::Undone;
+use crate::base::WriterLock;
+use crate::store::{
+    ClusterSnapshot, DocumentRecord, EntityRecord, MergeRule, StoreReader, StoredMerge, Urgency,
+    node_id,
+};
 use crate::{Base, KbError};
 
 /// Two entries that are one entity now, and why.

@@ -4,23 +4,20 @@
 //! replies is here.
 mod communities;
 mod extracted_chunk;
-mod extraction;
-mod forget;
 #[cfg(test)]
 mod forget_tests;
-mod forms;
 mod graph;
 mod joined_rows;
 mod learned_tags;
 #[cfg(test)]
 mod measure;
 mod merges;
+mod name_index;
 mod resolution;
 #[cfg(test)]
 mod resolution_tests;
 mod resolve;
 mod rounds;
-mod table_target;
 mod tag_collection;
 mod tag_joins;
 mod targeted_tables;
@@ -31,24 +28,15 @@ use std::sync::Arc;
 use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
-pub use extraction::LeftOut;
-pub(crate) use extraction::{Extraction, FactsReply, MAX_ENTITIES, MAX_FACTS, occurs_somehow};
-pub(crate) use forget::{ExtractedFrom, forget_quotes};
-pub(crate) use forms::{Names, check as check_names, mark_damaged as mark_names_damaged};
-pub(crate) use learned_tags::{LearnedTerms, QUESTION_CLASS};
 pub use merges::{Merge, MergeSide};
-pub use resolve::MergeRule;
-pub(crate) use resolve::{PairVerdict, names};
-pub(crate) use table_target::iso;
-pub use table_target::{TableTarget, TargetColumn};
-pub(crate) use tag_collection::{CLASSES_KEY, TagClass, TagVocabulary, Tags, collect_and_embed};
-pub(crate) use tag_joins::ChunkTag;
+pub(crate) use name_index::{Names, check as check_names, doubt as doubt_names};
+pub(crate) use tag_collection::collect_and_embed;
 
 use crate::stages::{
-    BuildContext, Communities, Driver, Facts, Forecaster, Rows, SameEntity, StageReport, Summarize,
-    TagClasses, TagForecast, Tally, summarize,
+    BuildContext, Communities, Driver, Facts, Forecaster, MOST_ENTITIES, MOST_FACTS, Rows,
+    SameEntity, StageReport, Summarize, TagClasses, TagForecast, Tally, summarize,
 };
-use crate::{Entities, KbError};
+use crate::{Entities, KbError, LeftOut};
 
 /// What one run extracted. Counts of things are those of the whole base.
 #[derive(Debug, Clone, Default, Serialize)]

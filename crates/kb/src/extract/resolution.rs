@@ -5,13 +5,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::extracted_chunk::{ExtractedChunk, extracted_chunks};
-use super::extraction::LeftOut;
-use super::forms::{KnownPairs, Reach, catch_up, crowded_blocks, put_forms_of_prints, reach};
 use super::graph::{self, Written};
-use super::resolve::{
-    PairVerdict, ResolutionEvidence, Resolved, Undone, form_id, locals, resolve_locals,
-};
-use crate::store::{FormKey, Id, StoreReader, StoreWriter, Task, UNDONE};
+use super::name_index::{KnownPairs, Reach, catch_up, crowded_blocks, put_forms_of_prints, reach};
+use super::resolve::{ResolutionEvidence, Resolved, Undone, form_id, locals, resolve_locals};
+use crate::store::{FormKey, Id, LeftOut, PairVerdict, StoreReader, StoreWriter, Task, UNDONE};
 use crate::{Base, KbError};
 
 /// What the chunks say, and what comes of it with what is known besides.

@@ -7,14 +7,13 @@ use halma_core::{EmbedRole, Layer};
 use super::graph::Written;
 use super::resolution::{Resolution, Unanswered, totals};
 use super::resolve::{Local, Question, Resolved};
-use crate::embedding::embed_texts;
 use crate::error::run_blocking;
-use crate::search::matrix::cosine;
 use crate::stages::{
     BuildContext, Comparison, ComparisonSide, Corpus, Driver, SameEntity, StageReport,
     remember_units,
 };
 use crate::store::{DocumentRecord, Id, Task, UnitKey, hash};
+use crate::vectors::{cosine, embed_texts};
 use crate::{Base, KbError};
 
 /// A verdict may show that another pair is in question; the model is asked in this many rounds.

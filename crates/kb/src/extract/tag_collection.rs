@@ -4,39 +4,17 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use halma_core::{Edge, EmbedRole, Layer};
-use serde::{Deserialize, Serialize};
 
-use super::learned_tags::{QUESTION_CLASS, put_learned};
-use super::tag_joins::{ChunkTag, TagJoiner, tag_id, tag_key};
-use crate::embedding::{embed_texts, other_dimensions};
+use super::learned_tags::put_learned;
+use super::tag_joins::{TagJoiner, tag_id, tag_key};
 use crate::error::run_blocking;
 use crate::stages::{BuildContext, Driver, StageReport, Tag, TagClasses};
-use crate::store::{ChunkRecord, Id, Link, Row, StoreWriter, TagRecord, Task, UnitKey};
+use crate::store::{
+    ChunkRecord, ChunkTag, Id, Link, QUESTION_CLASS, Row, StoreWriter, TagRecord, TagVocabulary,
+    Tags, Task,
+};
+use crate::vectors::{embed_texts, other_dimensions};
 use crate::{Base, KbError};
-
-/// A class of tags.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TagClass {
-    pub(crate) name: String,
-    #[serde(default)]
-    pub(crate) description: String,
-}
-
-/// The classes of the corpus as they are kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TagVocabulary {
-    /// Chunks are tagged again when this changes.
-    pub(crate) version: Id,
-    pub(crate) classes: Vec<TagClass>,
-    /// How many chunks there were.
-    pub(crate) chunks: u64,
-}
-
-/// Tags of one text.
-pub(crate) type Tags = Vec<ChunkTag>;
-
-pub(crate) const CLASSES_KEY: UnitKey =
-    UnitKey { task: Task::TagClasses, layer: Layer::Tag, at: 0 };
 
 /// Tags every chunk that is not tagged yet. Returns how many tags the base has.
 pub(super) async fn tag_all(context: &Arc<BuildContext>) -> Result<(StageReport, usize), KbError> {

@@ -4,18 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use halma_core::text::cjk_runs;
 
-use super::names::form;
-use crate::lexical::query_terms;
-use crate::store::{Id, hash};
-
-/// A tag of one text, as the model wrote it.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct ChunkTag {
-    pub(crate) class: String,
-    pub(crate) name: String,
-    /// Other names of the same thing.
-    pub(crate) also: Vec<String>,
-}
+use crate::store::{ChunkTag, Id, hash};
+use crate::terms::{form, query_terms};
 
 /// A class, and what the spellings of a tag have in common.
 type TagKey = (String, String);

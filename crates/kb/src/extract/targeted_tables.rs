@@ -6,14 +6,12 @@ use std::sync::Arc;
 use halma_core::{ColumnKind, Edge, Layer};
 
 use super::joined_rows::{JoinedRow, entity_names, joined_rows};
-use super::table_target::TableTarget;
-use crate::KbError;
 use crate::error::run_blocking;
-use crate::stages::BuildContext;
 use crate::store::{
     Column, Id, Link, Row, RowRecord, Rows, StoreReader, StoreWriter, TableRecord, TextPlace, hash,
 };
-use crate::tables::ColumnReading;
+use crate::values::ColumnReading;
+use crate::{BuildContext, KbError, TableTarget};
 
 /// The name under which the relations that have a table are kept.
 const RELATIONS: &str = "relations";

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use halma_core::{Edge, Layer};
 
-use super::learned_tags::QUESTION_CLASS;
 use super::tag_collection::collect;
 use crate::error::run_blocking;
-use crate::stages::BuildContext;
-use crate::store::{CommunityRecord, Row, StoreWriter, SummaryRecord, TagRecord, Task, UnitKey};
-use crate::{Base, BasePart, KbError};
+use crate::store::{
+    CommunityRecord, QUESTION_CLASS, Row, StoreWriter, SummaryRecord, TagRecord, Task, UnitKey,
+};
+use crate::{Base, BasePart, BuildContext, KbError};
 
 /// Takes out the parts that a run is asked to rebuild and that its settings turn off.
 pub(super) async fn remove(context: &Arc<BuildContext>) -> Result<(), KbError> {

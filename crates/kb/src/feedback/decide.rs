@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use halma_core::{EmbedRole, Layer};
 
 use super::list::contradicting;
-use super::types::parse_feedback_id;
-use super::{CandidateState, Check, Decision, Feedback, feedback_id};
-use crate::embedding::embed_once;
-use crate::lock::WriterLock;
-use crate::store::Urgency;
+use super::{Decision, Feedback};
+use crate::base::WriterLock;
 use crate::store::{
-    AcceptedAtom, At, AtomRecord, CandidateRecord, ChunkRecord, FeedbackRecord, Id, StoreReader,
-    StoreWriter, accepted_id,
+    AcceptedAtom, At, AtomRecord, CandidateRecord, CandidateState, Check, ChunkRecord,
+    FeedbackRecord, Id, StoreReader, StoreWriter, Urgency, accepted_id, feedback_id,
+    parse_feedback_id,
 };
+use crate::vectors::embed_once;
 use crate::{Base, KbError};
 
 impl Base {

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use halma_core::text::normalise_name;
 use halma_core::{Layer, NodeId};
 
-use super::types::{feedback_id, parse_feedback_id};
-use super::{CandidateKind, CandidateState, Feedback, FeedbackCandidate, Verdict};
-use crate::store::{DocumentRecord, FeedbackRecord, Id, Row, StoreReader, node_id};
+use super::{Feedback, FeedbackCandidate};
+use crate::store::{
+    CandidateKind, CandidateState, DocumentRecord, FeedbackRecord, Id, Row, StoreReader, Verdict,
+    feedback_id, node_id, parse_feedback_id,
+};
 use crate::{Base, KbError};
 
 /// Which feedback to list, newest first.

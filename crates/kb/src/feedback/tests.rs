@@ -1,13 +1,16 @@
 //! Giving, accepting, finding and taking back, on a base with something in every layer.
 use std::sync::Arc;
 
-use halma_core::{Edge, Filter, Hit, Knowledge as _, Layer, Mode, NodeId, Query};
-use halma_core::{FieldValue, Metadata, MetadataFilter};
+use halma_core::{
+    Edge, FieldValue, Filter, Hit, Knowledge as _, Layer, Metadata, MetadataFilter, Mode, NodeId,
+    Query,
+};
 
 use super::*;
 use crate::base::sample_base;
-use crate::store::{Row, StoreReader};
-use crate::{Base, BaseOptions, KbError};
+use crate::memory::FeedbackIndex;
+use crate::store::{CandidateKind, CandidateState, Row, StoreReader, Verdict};
+use crate::{Base, BaseOptions, FeedbackSettings, KbError};
 
 const QUESTION: &str = "Where was the architect of the Varn lighthouse born?";
 
@@ -194,7 +197,7 @@ fn what_is_said_while_its_document_is_deleted_is_refused_and_leaves_nothing() {
     let base = base(&dir);
     let given = draft("run1", Verdict::Right, &chunks(&base)[..1]);
     // The deletion comes between the reading of the run and the turn to write.
-    let names_before = base.store.read(|reader| give::names_there(reader, &given)).unwrap();
+    let names_before = base.store.read(|reader| submit::names_there(reader, &given)).unwrap();
     base.delete(&["one".into(), "one again".into()]).unwrap();
     let uncited = FeedbackDraft { cited: vec![], candidates: vec![], ..given.clone() };
     for refused in [

@@ -2,103 +2,9 @@
 use std::collections::BTreeMap;
 
 use halma_core::NodeId;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::store::Id;
-
-/// What a person says of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    Right,
-    Wrong,
-    Incomplete,
-}
-
-impl Verdict {
-    pub const ALL: [Self; 3] = [Self::Right, Self::Wrong, Self::Incomplete];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Right => "right",
-            Self::Wrong => "wrong",
-            Self::Incomplete => "incomplete",
-        }
-    }
-
-    /// `None` for any other word.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
-    }
-}
-
-/// What a candidate for knowledge is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum CandidateKind {
-    /// The question with its answer, or with the correction.
-    Answer,
-    /// A question on the way, with what was found for it.
-    SubAnswer,
-    /// A question that was answered by computing over rows of tables.
-    Rows,
-    /// A series that was made of dated rows.
-    Series,
-    /// Ideas and what speaks for and against them.
-    Synthesis,
-}
-
-impl CandidateKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Answer => "answer",
-            Self::SubAnswer => "sub_answer",
-            Self::Rows => "rows",
-            Self::Series => "series",
-            Self::Synthesis => "synthesis",
-        }
-    }
-
-    /// Whether it answers its question when that is asked again. A series grows, and ideas are to
-    /// be had again.
-    pub(crate) fn is_recalled(self) -> bool {
-        matches!(self, Self::Answer | Self::SubAnswer | Self::Rows)
-    }
-}
-
-/// What became of a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum CandidateState {
-    Pending,
-    Accepted,
-    Rejected,
-    /// It was accepted and is taken back.
-    Undone,
-}
-
-impl CandidateState {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Accepted => "accepted",
-            Self::Rejected => "rejected",
-            Self::Undone => "undone",
-        }
-    }
-}
-
-/// What a verifier found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Check {
-    /// How certain the passages make it, from 0 to 1.
-    pub score: f32,
-    pub reason: String,
-}
+use crate::store::{CandidateKind, CandidateState, Check, Verdict};
 
 /// Feedback that is about to be stored.
 #[derive(Debug, Clone)]
@@ -201,14 +107,4 @@ pub struct Decision {
     pub despite: bool,
     /// What a verifier found, by number of the candidate.
     pub checks: BTreeMap<usize, Check>,
-}
-
-/// The id of feedback as it is shown.
-pub(crate) fn feedback_id(id: Id) -> String {
-    format!("{id:016x}")
-}
-
-/// What [`feedback_id`] made.
-pub(crate) fn parse_feedback_id(id: &str) -> Option<Id> {
-    (id.len() == 16).then(|| Id::from_str_radix(id, 16).ok())?
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use halma_core::ColumnKind;
 use halma_core::text::dates::{DateOrder, Period, local_period, marked_dates, parse_day};
 
-use crate::extract::iso;
 use crate::store::Column;
-use crate::tables::{ColumnReading, Value};
+use crate::values::{ColumnReading, Value, iso};
 
 /// Words in the names of columns whose numbers are years.
 const YEAR_WORDS: &[&str] = &[

@@ -1,10 +1,10 @@
 //! What records say of each other and of their documents' texts.
 use halma_core::Layer;
 
-use crate::cut::Places;
 use crate::store::{
-    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, Id, LayerRecord, Row,
-    RowRecord, Rows, SectionRecord, StoreReader, SummaryRecord, TableRecord, TextPlace, atoms_key,
+    At, AtomRecord, ChunkRecord, DocumentRecord, FactRecord, FigureRecord, Id, LayerRecord, Places,
+    Row, RowRecord, Rows, SectionRecord, StoreReader, SummaryRecord, TableRecord, TextPlace,
+    atoms_key,
 };
 
 /// A document with its text.

@@ -9,8 +9,7 @@ use serde::Serialize;
 use super::Inspector;
 use super::dates::{ColumnDates, dates};
 use crate::KbError;
-use crate::graph::entities_named;
-use crate::search::filter::allowed;
+use crate::memory::{allowed, entities_named};
 use crate::store::{
     ChunkRecord, DocumentRecord, EntityRecord, FactRecord, Row, RowRecord, RowSet, StoreReader,
     TableRecord, node_id,

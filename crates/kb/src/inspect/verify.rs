@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::Inspector;
 use super::records::Records;
 use crate::KbError;
+use crate::base::WriterLock;
 use crate::extract::{Names, check_names, mark_names_damaged};
-use crate::lock::WriterLock;
 use crate::store::{At, CheckedCounts, LOST_VECTOR, Row, StoreReader, node_id, searched};
 
 /// At most this many problems are listed; the rest is counted.

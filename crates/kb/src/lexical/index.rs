@@ -19,10 +19,10 @@ use tantivy::{
 
 use super::near::terms_of;
 use super::top::{Documents, Word};
-use super::{Adding, Languages, analyzer, merging, read_only};
-use crate::KbError;
-use crate::parallel::cores;
+use super::{Adding, merging, read_only};
 use crate::store::{Row, RowSet, Store};
+use crate::terms::{Languages, analyzer};
+use crate::{KbError, cores};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
 const LEXICAL_VERSION: u32 = 3;

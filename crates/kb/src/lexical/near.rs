@@ -1,10 +1,9 @@
 //! Terms in the place of a word that no document has: of the English word for an everyday word of
 //! another language, or of the spelling that is nearest.
+use crate::terms::{query_analyzer, query_terms};
 use tantivy::query::FuzzyTermQuery;
 use tantivy::schema::Field;
 use tantivy::{Searcher, Term};
-
-use super::{query_analyzer, query_terms};
 
 /// `English word: words of other languages`.
 const TRANSLATIONS: &str = include_str!("translations.txt");

@@ -9,5 +9,4 @@ mod tree;
 
 pub use backup::{BackupReport, backup};
 pub use error::BackupError;
-pub(crate) use place::is_half_restored;
 pub use restore::{RestoreOptions, RestoreReport, restore};

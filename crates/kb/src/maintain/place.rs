@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::BackupError;
 use super::tree;
+use crate::base::former_of;
 use crate::lock_file::{self, BUILD_LOCK, FileLock, SERVER_LOCK};
 
 const LOCKS: [&str; 2] = [SERVER_LOCK, BUILD_LOCK];
@@ -90,11 +91,6 @@ pub(super) fn is_filled(dir: &Path) -> Result<bool, BackupError> {
     Ok(false)
 }
 
-/// Where the former base is while the restored one takes its name.
-fn former_of(dir: &Path) -> PathBuf {
-    dir.with_added_extension("replaced")
-}
-
 /// Gives the former base its name again after a restore that was killed in that moment.
 pub(super) fn take_back_former(dir: &Path) -> Result<(), BackupError> {
     let former = former_of(dir);
@@ -102,11 +98,4 @@ pub(super) fn take_back_former(dir: &Path) -> Result<(), BackupError> {
         fs::rename(&former, dir).map_err(BackupError::io(&former, "rename"))?;
     }
     Ok(())
-}
-
-/// Whether a restore to `dir` was killed after the former base had lost its name: making a
-/// new base there would hide it.
-pub(crate) fn is_half_restored(dir: &Path) -> bool {
-    let Ok(dir) = std::path::absolute(dir) else { return false };
-    dir.file_name().is_some() && !dir.join("store").exists() && former_of(&dir).exists()
 }

@@ -3,8 +3,7 @@ use tempfile::{TempDir, tempdir};
 
 use super::super::backup;
 use super::*;
-use crate::base::sample_base;
-use crate::lock::WriterLock;
+use crate::base::{WriterLock, sample_base};
 use crate::lock_file;
 use crate::store::{FORMAT, Store};
 

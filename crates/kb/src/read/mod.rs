@@ -1,19 +1,55 @@
 //! From files to documents. What cannot be read is refused by name, with a reason and a hint, and
 //! the rest is read.
 mod contexts;
+mod fields;
 mod records;
+mod selection;
 mod walk;
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use halma_core::Metadata;
 pub(crate) use halma_parse::Refusal;
 use halma_parse::{ParseOptions, Parsed, Parser};
+use serde::Serialize;
 pub(crate) use walk::{InputFile, Root, Walked, origin_of, walk};
 
-use crate::report::Refused;
+pub use self::fields::{is_metadata_file, metadata_file, read_metadata_file};
+pub(crate) use self::selection::Selection;
 use crate::{Base, InputFormat, KbError};
+
+/// Something of an indexed file that was not read, or may have been read wrongly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReadWarning {
+    pub file: PathBuf,
+    /// What is lost, and what to do about it.
+    pub warning: String,
+}
+
+impl ReadWarning {
+    pub(crate) fn new(file: &Path, warning: &str) -> Self {
+        Self { file: file.to_owned(), warning: warning.to_owned() }
+    }
+}
+
+/// Something in the input that was not indexed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    pub file: PathBuf,
+    /// Counted from 1, for files of records.
+    pub line: Option<usize>,
+    pub reason: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl Refused {
+    pub(crate) fn new(file: &Path, line: Option<usize>, refusal: Refusal) -> Self {
+        let Refusal { reason, hint } = refusal;
+        Self { file: file.to_owned(), line, reason, hint }
+    }
+}
 
 /// A document as read, not yet cut.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,15 +1,11 @@
 //! Searching: what a query needs is loaded, a [`ranker`] orders the rows, the best become hits.
-pub(crate) mod filter;
-pub(crate) mod filter_cache;
+mod feedback;
+pub(crate) mod graph;
 mod hybrid;
 mod job;
-mod lone_chunks;
-pub(crate) mod matrix;
 mod no_vectors;
-pub(crate) mod query_vectors;
 mod ranker;
-pub(crate) mod row_map;
-mod settings;
+mod single_chunk;
 mod summaries;
 mod tags;
 
@@ -22,23 +18,19 @@ use halma_core::{
     SqlResult, TagMatch,
 };
 
+use self::graph::GraphRanker;
 use self::hybrid::Hybrid;
 use self::job::{CancelGuard, SearchJob};
-use self::lone_chunks::may_be_chunks;
-use self::ranker::Bm25;
-use self::ranker::Dense;
-use self::summaries::looks_at_summaries;
+use self::ranker::{Bm25, Dense};
+use self::single_chunk::may_be_chunks;
+use self::summaries::{MOST_INDEXED_SUMMARIES, looks_at_summaries};
 use crate::error::run_blocking;
-use crate::graph::GraphRanker;
 use crate::store::{StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
 
 pub(crate) use hybrid::depth;
 pub use no_vectors::NoVectors;
 pub(crate) use ranker::{Ranked, Ranker, Search, VectorUse};
-pub(crate) use settings::least_cosine;
-pub use settings::{GraphSettings, SearchSettings};
-use summaries::MAX_INDEXED_SUMMARIES;
 pub(crate) use summaries::{SUMMARIES, SummaryEvidence};
 
 #[async_trait]

@@ -5,15 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use halma_core::{Layer, Query, ScorePart};
 
-use super::filter::Admitted;
-use super::lone_chunks::may_be_chunks;
-use super::matrix::{Matrix, Near, NearRequest, QueryVector};
-use super::settings::{GraphSettings, SearchSettings};
-use crate::KbError;
-use crate::graph::GraphCache;
+use super::single_chunk::may_be_chunks;
 use crate::lexical::{LexicalIndex, LexicalQuery};
-use crate::store::{Row, Store};
-use crate::tags::Expansion;
+use crate::memory::{Expansion, GraphCache};
+use crate::store::{Admitted, Row, Store};
+use crate::vectors::{Matrix, Near, NearRequest, QueryVector};
+use crate::{GraphSettings, KbError, SearchSettings};
 
 /// A way of ordering the nodes of a layer.
 pub(crate) trait Ranker {

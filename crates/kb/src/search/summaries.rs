@@ -6,10 +6,8 @@ use halma_core::{Edge, Layer, Mode, Query};
 
 use super::Search;
 use super::ranker::Ranked;
-use super::settings::{GraphSettings, SearchSettings};
-use crate::KbError;
-use crate::search::row_map::RowMap;
-use crate::store::{Row, RowRecord, StoreReader, SummaryRecord, TableRecord};
+use crate::store::{Row, RowMap, RowRecord, StoreReader, SummaryRecord, TableRecord};
+use crate::{GraphSettings, KbError, SearchSettings};
 
 /// The lexical index of summaries is made in memory by the first search after every build: of more
 /// of them than these only the vectors are compared when chunks are searched.

@@ -3,13 +3,12 @@ use std::sync::Arc;
 
 use halma_core::{Filter, Layer, TagMatch};
 
-use super::filter::Admitted;
-use super::matrix::{NearRequest, QueryVector};
-use super::{Search, SearchSettings, Space, least_cosine};
+use super::{Search, Space};
 use crate::error::run_blocking;
-use crate::held::Snapshot;
-use crate::store::{TagRecord, node_id};
-use crate::tags::{Expansion, NamedTag, expansion, moved};
+use crate::memory::{Expansion, NamedTag, Snapshot, expansion, moved};
+use crate::settings::{SearchSettings, least_cosine};
+use crate::store::{Admitted, TagRecord, node_id};
+use crate::vectors::{NearRequest, QueryVector};
 use crate::{Base, KbError};
 
 /// Tags that a question is near to, at most.

@@ -7,10 +7,10 @@ use halma_core::{Cx, Prompt};
 use minijinja::Value;
 use serde::Serialize;
 
+use super::forecast::Texts;
 use super::{BuildContext, Corpus, SourceDocument, Stage, StageError};
 use crate::Phase;
-use crate::cost::{Cost, Texts};
-use crate::store::{Id, StoreReader, StoreWriter, Task, UnitKey};
+use crate::store::{Cost, Id, StoreReader, StoreWriter, Task, UnitKey};
 
 /// A unit whose result is kept in the ledger as it is.
 pub(crate) struct LedgerUnit<T> {

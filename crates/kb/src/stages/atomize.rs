@@ -7,12 +7,13 @@ use halma_core::{Cx, Layer, Prompt};
 use minijinja::{Value, context};
 use parking_lot::Mutex;
 
-use super::refusal::is_refusal;
+use super::reply_check::is_refusal;
 use super::surroundings::{Surroundings, table_summaries};
 use super::{Backlog, BuildContext, EmbedQueue, Pace, SourceDocument, Stage, StageError};
-use crate::atom::{AtomDraft, AtomSource};
-use crate::cost::Cost;
-use crate::store::{ChunkRecord, Id, Row, StoreReader, StoreWriter, atoms_input, atoms_key, hash};
+use crate::cut::AtomSource;
+use crate::store::{
+    AtomDraft, ChunkRecord, Cost, Id, Row, StoreReader, StoreWriter, atoms_input, atoms_key, hash,
+};
 use crate::{Atoms, Phase};
 
 /// The prompt that makes atoms.

@@ -7,11 +7,10 @@ use halma_core::{Cx, Error};
 use parking_lot::Mutex;
 
 use super::{BuildContext, Pace, Stage, StageError};
-use crate::cost::Cost;
 use crate::cut::{CUT, Cut, CutModels, CutSettings, cut, expected_cut};
-use crate::embedding::BATCH;
 use crate::read::ParsedDocument;
-use crate::store::{Id, StoreWriter};
+use crate::store::{Cost, Id, StoreWriter};
+use crate::vectors::BATCH;
 use crate::{Chunks, KbError, Phase};
 
 /// Tokens of a reply: where the passage ends, its summary and what is known so far.
@@ -119,7 +118,9 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::{Atoms, Base, BaseOptions, IndexOptions, IndexReport, KbSettings, PROMPTS};
+    use crate::build::IndexReport;
+    use crate::settings::IndexOptions;
+    use crate::{Atoms, Base, BaseOptions, KbSettings, PROMPTS};
 
     /// Ends every passage at its first piece; fails for texts that hold the word.
     #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Figures in words: a vision model's description is put below each figure before the document is
 //! chunked, so that it is searched, chunked and cited like any other text.
-use crate::store::StoreWriter;
+use crate::store::{Cost, StoreWriter};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -12,7 +12,6 @@ use parking_lot::Mutex;
 
 use super::{BuildContext, Pace, Stage, StageError};
 use crate::Phase;
-use crate::cost::Cost;
 use crate::read::ParsedDocument;
 
 const DESCRIBE: Prompt<String> = Prompt::text("kb/describe");

@@ -8,10 +8,9 @@ use parking_lot::Mutex;
 
 use super::embed_queue::Queued;
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
-use crate::cost::Cost;
-use crate::embedding::{embed_once_about, other_dimensions};
 use crate::error::run_blocking;
-use crate::store::{History, Row, StoreWriter, Task};
+use crate::store::{Cost, History, Row, StoreWriter, Task};
+use crate::vectors::{embed_once_about, other_dimensions};
 use crate::{BasePart, KbError, Phase};
 
 /// Calls in flight.

@@ -6,7 +6,7 @@ use futures::{Stream, StreamExt as _};
 use tokio::sync::mpsc;
 
 use super::Searched;
-use crate::embedding::BATCH;
+use crate::vectors::BATCH;
 
 /// Takes texts; when it is dropped there are no more.
 pub(crate) struct EmbedQueue {

@@ -1,8 +1,10 @@
 //! What the stages of a build are expected to cost: the sum of their forecasts over the units that
 //! a build would do. The estimate corrects it by what the base has seen of the model.
 use super::{SourceDocument, Stage};
-use crate::cost::Cost;
-use crate::store::{Row, StoreReader};
+use halma_core::{Setup, estimate_tokens};
+use minijinja::Value;
+
+use crate::store::{Cost, Row, StoreReader};
 
 /// What a build is about, for stages whose units are made by earlier stages.
 #[derive(Debug, Clone, Copy, Default)]
@@ -107,5 +109,34 @@ impl<S: Stage> Forecaster for Tally<S> {
     fn forecast(&self) -> StageForecast {
         let (stage, prompt) = (self.stage.name(), self.stage.prompt());
         StageForecast { stage, prompt, units: self.units, cost: self.cost }
+    }
+}
+
+/// Texts that are embedded, and their characters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Texts {
+    pub(crate) texts: u64,
+    pub(crate) characters: u64,
+}
+
+impl Texts {
+    /// Adds a text of so many characters.
+    pub(crate) fn add(&mut self, characters: usize) {
+        self.texts += 1;
+        self.characters += characters as u64;
+    }
+}
+
+impl Cost {
+    /// One call of a prompt with these variables, whose reply has about this many tokens. A prompt
+    /// that cannot be rendered costs nothing: the stage itself says what is wrong with it.
+    pub(crate) fn of_call(setup: &Setup, prompt: &str, variables: &Value, reply: u64) -> Self {
+        let Ok(rendered) = setup.prompts.render(prompt, variables) else { return Self::default() };
+        Self {
+            calls: 1,
+            prompt_tokens: estimate_tokens(&rendered.messages),
+            completion_tokens: reply.min(rendered.max_tokens.into()),
+            ..Self::default()
+        }
     }
 }

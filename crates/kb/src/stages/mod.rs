@@ -11,11 +11,10 @@ mod embed;
 mod embed_queue;
 mod forecast;
 mod knowledge;
-mod refusal;
+mod reply_check;
 mod scan;
 mod source;
 mod summaries;
-mod summary_check;
 mod surroundings;
 mod windows;
 
@@ -25,26 +24,27 @@ use std::sync::Arc;
 use halma_core::{BoxError, Cx, Embedder, Error, Limit, Llm, Meter, Setup};
 
 pub(crate) use ask::{AskStage, LedgerUnit};
-pub(crate) use atomize::{ATOMIZE, Atomize, atomized_with};
+pub(crate) use atomize::{Atomize, atomized_with};
 pub(crate) use chunk::{Chunk, Uncut};
 pub(crate) use describe::{Describe, FigureRequest, insert_description};
 pub(crate) use driver::{Driver, StageReport};
 pub(crate) use embed::{Embed, Embedded, Searched};
 pub(crate) use embed_queue::{EmbedQueue, embed_queue};
-pub(crate) use forecast::{Corpus, Forecaster, StageForecast, Tally};
+pub(crate) use forecast::{Corpus, Forecaster, StageForecast, Tally, Texts};
+#[cfg(test)]
+pub(crate) use knowledge::FactsReply;
 pub(crate) use knowledge::{
-    Communities, CommunityRequest, CommunityText, Comparison, ComparisonSide, Facts, MapTags, Rows,
-    SameEntity, SampleRequest, ShownTag, StatedRow, Tag, TagClasses, TagForecast,
+    Communities, CommunityRequest, CommunityText, Comparison, ComparisonSide, Facts, MOST_ENTITIES,
+    MOST_FACTS, MapTags, Rows, SameEntity, SampleRequest, ShownTag, StatedRow, Tag, TagClasses,
+    TagForecast,
 };
 pub(crate) use source::{
     Passage, SourceChunk, SourceDocument, SourceSection, SourceTable, prompt_hash,
 };
 pub(crate) use summaries::{Summarize, summarize};
 
-use crate::base_part::BasePart;
-use crate::cost::Cost;
-use crate::store::{History, Id, Row, Store, StoreReader, StoreWriter, Task};
-use crate::{Base, KbError, KbSettings, Phase, Progress};
+use crate::store::{Cost, History, Id, Row, Store, StoreReader, StoreWriter, Task};
+use crate::{Base, BasePart, KbError, KbSettings, Phase, Progress};
 
 /// Deletes what quotes documents and is outside the base.
 pub type Forget = Arc<dyn Fn(&[String]) -> Result<(), BoxError> + Send + Sync>;

@@ -2,11 +2,10 @@
 //! read and not stored.
 use halma_core::{Layer, Setup};
 
-use crate::atom::AtomSource;
-use crate::cut::TableDraft;
+use crate::cut::AtomSource;
 use crate::store::{
-    At, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, TableRecord, TextPlace,
-    hash,
+    At, ChunkRecord, DocumentRecord, Id, Row, SectionRecord, StoreReader, TableDraft, TableRecord,
+    TextPlace, hash,
 };
 
 /// A document with its sections and chunks, in order.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use halma_core::{Edge, Layer, Prompt};
 use minijinja::{Value, context};
 
-use super::summary_check::{complaint, length};
+use super::forecast::Texts;
+use super::reply_check::{complaint, length};
 use super::windows::pack;
 use super::{
     AskStage, BuildContext, Driver, LedgerUnit, SourceChunk, SourceDocument, SourceTable,
     StageError, StageReport,
 };
-use crate::cost::Texts;
 use crate::error::run_blocking;
 use crate::store::{
     At, Id, Link, Row, Store, StoreReader, StoreWriter, SummaryRecord, Task, UnitKey, hash,

@@ -7,8 +7,10 @@ use halma_core::Layer;
 use minijinja::{Value, context};
 
 use super::{SourceChunk, SourceDocument, SourceSection};
-use crate::atom::{AtomDraft, AtomSource};
-use crate::store::{ChunkRecord, DocumentRecord, Row, RowRecord, StoreReader, TableRecord};
+use crate::cut::AtomSource;
+use crate::store::{
+    AtomDraft, ChunkRecord, DocumentRecord, Row, RowRecord, StoreReader, TableRecord,
+};
 
 /// Summaries of tables that one chunk is shown with; a page of small tables has many.
 const MAX_TABLES: usize = 4;

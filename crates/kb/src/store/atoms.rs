@@ -8,7 +8,6 @@ use super::ledger::{Task, UnitKey};
 use super::schema::hash;
 use super::{AtomRecord, ChunkRecord, Id, Row, Rows, StoreReader, StoreWriter};
 use crate::Atoms;
-use crate::atom::AtomDraft;
 
 /// The unit that a chunk's atoms are the result of.
 pub(crate) fn atoms_key(chunk: Row) -> UnitKey {
@@ -84,4 +83,11 @@ impl StoreWriter<'_> {
     pub(crate) fn remove_atoms(&mut self, chunk: Row) -> heed::Result<()> {
         self.atoms_of(chunk)?.try_for_each(|atom| self.remove_node::<AtomRecord>(atom))
     }
+}
+
+/// An atom to store: its text and the characters of the document it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AtomDraft {
+    pub(crate) text: String,
+    pub(crate) span: (usize, usize),
 }

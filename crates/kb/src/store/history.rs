@@ -1,11 +1,11 @@
 //! What building this base has cost so far, in sums: what an estimate of the next run rests on.
 use std::collections::BTreeMap;
+use std::ops::{AddAssign, Mul};
 
 use halma_core::{Event, Trace};
 use serde::{Deserialize, Serialize};
 
 use super::{StoreReader, StoreWriter};
-use crate::cost::Cost;
 
 /// A sum as it was expected, and as it turned out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,5 +157,40 @@ impl StoreWriter<'_> {
         let mut history = self.history()?;
         history.add(seen);
         self.set_meta("costs", &history)
+    }
+}
+
+/// What units are expected to cost. Tokens are counted as the core does before a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    pub(crate) calls: u64,
+    pub(crate) prompt_tokens: u64,
+    pub(crate) completion_tokens: u64,
+    /// Texts that are made and then embedded, and their characters.
+    pub(crate) texts: u64,
+    pub(crate) characters: u64,
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.texts += other.texts;
+        self.characters += other.characters;
+    }
+}
+
+impl Mul<u64> for Cost {
+    type Output = Self;
+
+    fn mul(self, times: u64) -> Self {
+        Self {
+            calls: self.calls * times,
+            prompt_tokens: self.prompt_tokens * times,
+            completion_tokens: self.completion_tokens * times,
+            texts: self.texts * times,
+            characters: self.characters * times,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The languages of a base's documents.
 use super::{At, DocumentRecord, Row, StoreReader, StoreWriter};
-use crate::lexical::{Languages, has_stemmer};
+use crate::terms::{Languages, has_stemmer};
 
 /// The codes of languages that documents have had, of those whose words have stems of their own.
 const KEY: &str = "languages";

@@ -1,27 +1,27 @@
 //! The primary store: everything a base holds, in one LMDB environment. Indexes are made from it.
 mod atoms;
-#[cfg(test)]
-mod broken;
 mod changes;
 mod check;
-mod communities;
+#[cfg(test)]
+mod damage;
 mod databases;
 mod documents;
 mod edges;
 mod env;
+mod extracted;
 mod feedback;
-mod forms;
 mod growth;
 mod history;
 mod languages;
 mod ledger;
-mod merges;
+mod name_index;
 mod names;
 mod nodes;
 mod readers;
 mod records;
 pub(crate) mod replica;
 mod restriction;
+mod rows;
 mod schema;
 mod sealed;
 mod vectors;
@@ -37,25 +37,26 @@ use halma_core::Filter;
 use halma_seal::{Keys, SealError};
 use heed::{Env, WithoutTls};
 
-pub(crate) use atoms::{atoms_input, atoms_key};
-#[cfg(test)]
-pub(crate) use broken::Damage;
+pub(crate) use atoms::{AtomDraft, atoms_input, atoms_key};
 pub(crate) use changes::{Changed, Changes};
 pub(crate) use check::{CheckedCounts, LOST_VECTOR};
+#[cfg(test)]
+pub(crate) use damage::Damage;
 use databases::Databases;
 pub(crate) use documents::{
-    DocumentDraft, FieldsKey, FileKey, FileRecord, FileStamp, Gone, sameness, section_sameness,
-    table_summary,
+    ChunkDraft, DocumentDraft, FieldsKey, FigureDraft, FileKey, FileRecord, FileStamp, Gone,
+    Outline, Places, RowDraft, SectionDraft, TableDraft, sameness, section_sameness, table_summary,
 };
 pub(crate) use edges::Link;
 pub(crate) use env::Access;
-pub(crate) use feedback::{CandidateRecord, FeedbackRecord, accepted_id};
-pub(crate) use forms::{ChunkForms, DocumentNames, FormKey, FormsState, NameKey, NameRecord};
+pub(crate) use feedback::{
+    CandidateRecord, FeedbackRecord, accepted_id, feedback_id, parse_feedback_id,
+};
 use growth::Growth;
-pub(crate) use history::{History, Past};
+pub(crate) use history::{Cost, History, Past};
 pub(crate) use languages::DocumentLanguages;
 pub(crate) use ledger::{Entry, LinkTarget, Task, UnitCounts, UnitKey, UnitState};
-pub(crate) use merges::UNDONE;
+pub(crate) use name_index::{ChunkForms, DocumentNames, FormKey, FormsState, NameKey, NameRecord};
 pub(crate) use nodes::searched;
 pub(crate) use records::{
     AcceptedAtom, AtomRecord, ChunkRecord, Column, CommunityRecord, DocumentRecord, EntityRecord,
@@ -66,9 +67,9 @@ pub use records::{AcceptedDetails, ColumnDetails, Details};
 pub(crate) use replica::{
     Extent, IndexAccess, Leading, PendingPush, RemovalListener, ReplicaState, Replication, Urgency,
 };
-pub use replica::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
+pub use replica::{Head, IsUrgent, Lease, NextSegment, Push, Upstream};
 use restriction::Scope;
-pub(crate) use restriction::{RowSet, admits_document, admits_name};
+pub(crate) use restriction::{admits_document, admits_name};
 pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
@@ -77,7 +78,16 @@ pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile, rounded};
 pub(crate) use view::{StoreReader, StoreWriter};
 
 use self::databases::table::Table;
+pub(crate) use self::extracted::{
+    CLASSES_KEY, ChunkGraph, ChunkTag, ClusterSnapshot, EntityMention, Extraction, LearnedTerms,
+    MergeRecord, PairVerdict, Profile, QUESTION_CLASS, StatedFact, Statements, StoredMerge,
+    TagClass, TagVocabulary, Tags, UNDONE,
+};
+pub use self::extracted::{LeftOut, MergeRule};
+pub use self::feedback::{CandidateKind, CandidateState, Check, Verdict};
+pub(crate) use self::names::{ChunkNames, Unit, UnitNode};
 use self::readers::StaleReaders;
+pub(crate) use self::rows::{Admitted, RowMap, RowSet, SparseRows};
 use self::vectors::VectorFiles;
 use crate::KbError;
 use crate::error::no_space;

@@ -1,12 +1,49 @@
-//! What graph search needs of chunks (`walk/record.rs`), sealed with their documents.
+//! What graph search needs of chunks, sealed with their documents: the names in each and above it,
+//! and its sentences with the names in them. It is made by `mentions/record.rs`.
 use std::collections::HashSet;
 
 use halma_core::{Edge, Layer};
+use serde::{Deserialize, Serialize};
 
 use super::changes::{Changed, Changes};
 use super::schema::{encode, row_of};
-use super::{ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader, StoreWriter};
-use crate::walk::ChunkNames;
+use super::{At, ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader, StoreWriter};
+
+/// A chunk as graph search follows it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ChunkNames {
+    /// The entities that it names, with how often.
+    pub(crate) names: Vec<(Row, f32)>,
+    /// The entities that are its title or heading.
+    pub(crate) titles: Vec<Row>,
+    pub(crate) units: Vec<Unit>,
+}
+
+/// A sentence with the entities in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Unit {
+    /// The nodes by which it is compared with a question, of which the nearest counts: itself
+    /// where sentences are atoms, else the questions that are asked about it, else its chunk.
+    pub(crate) nodes: Vec<UnitNode>,
+    pub(crate) entities: Vec<Row>,
+}
+
+/// A chunk or an atom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct UnitNode {
+    pub(crate) is_chunk: bool,
+    pub(crate) row: Row,
+}
+
+impl UnitNode {
+    pub(crate) fn at(self) -> At {
+        (if self.is_chunk { Layer::Chunk } else { Layer::Atom }, self.row)
+    }
+
+    pub(crate) fn new((layer, row): At) -> Self {
+        Self { is_chunk: layer == Layer::Chunk, row }
+    }
+}
 
 /// The last rows whose changes count.
 #[derive(Clone, Copy)]

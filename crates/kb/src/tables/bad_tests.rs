@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use super::tests::{Library, drugs};
 use crate::cut::cut_now;
 use crate::cut::testing::{delimited, plain, settings};
-use crate::tables::SqlLimits;
-use crate::{Chunks, KbError, SqlError};
+use crate::{Chunks, KbError, SqlError, SqlLimits};
 
 #[test]
 fn wrong_names_are_told_with_near_ones() {

@@ -5,11 +5,11 @@ use halma_core::{ColumnKind, Layer, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::names::{self, Called, common};
-use super::values::unit_of;
 use crate::KbError;
 use crate::store::{
     DocumentRecord, Row, RowRecord, Rows, Store, StoreReader, TableRecord, node_id,
 };
+use crate::values::unit_of;
 
 /// SQLite takes no table of more columns.
 const MAX_COLUMNS: usize = 2000;

@@ -16,11 +16,11 @@ use serde_json::Value;
 
 use super::SqlLimits;
 use super::catalog::{LIST, TableCatalog};
-use super::error::SqlError;
 use super::hints::explained;
 use super::load::{self, Fetch, Origins};
 use super::query::Query;
 use super::sources::traced;
+use crate::error::SqlError;
 use crate::store::Row;
 
 /// Bytes that SQLite may use in this process, the tables included.

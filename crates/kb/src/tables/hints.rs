@@ -4,8 +4,8 @@ use rusqlite::{Error, ErrorCode};
 
 use super::SqlLimits;
 use super::catalog::{LIST, LIST_COLUMNS, TableCatalog};
-use super::error::{NearNames, SqlError};
 use super::query::Query;
+use crate::error::{NearNames, SqlError};
 
 pub(super) fn explained(
     source: &Error,

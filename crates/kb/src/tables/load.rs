@@ -9,11 +9,10 @@ use rusqlite::{Connection, params_from_iter};
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{Field, LIST, TableCatalog, TableEntry};
-use super::error::SqlError;
 use super::query::quoted;
-use super::values::{ColumnReading, Value};
-use crate::KbError;
 use crate::store::{ChunkRecord, DocumentRecord, Id, Row, RowRecord, Store, node_id, parse_id};
+use crate::values::{ColumnReading, Value};
+use crate::{KbError, SqlError};
 
 /// Where the rows that were loaded come from.
 #[derive(Debug, Default)]

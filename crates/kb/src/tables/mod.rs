@@ -2,14 +2,12 @@
 //! much are computed over all rows instead of read off the best few.
 mod catalog;
 mod engine;
-mod error;
 mod hints;
 mod load;
 mod names;
 mod query;
 mod sources;
 mod tokens;
-mod values;
 mod worker;
 
 #[cfg(test)]
@@ -17,28 +15,23 @@ mod bad_tests;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_core::{Catalog, ColumnKind, ColumnSchema, Layer, NodeId, SqlResult, TableSchema};
+use halma_core::{ColumnKind, ColumnSchema, Layer, NodeId, SqlResult};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use self::catalog::{Field, TableCatalog};
+use self::catalog::{Field, TableCatalog, TableEntry};
 use self::engine::Engine;
-pub use self::error::{NearNames, SqlError};
 use self::load::TableRows;
-pub(crate) use self::values::{ColumnReading, Value, kind_of};
 use self::worker::SqlWorkers;
-pub(crate) use self::worker::serve_sql;
-use crate::error::run_blocking;
+pub use self::worker::serve_worker;
 use crate::store::{Changed, DocumentRecord, Store};
-use crate::workers::Workers;
-use crate::{Base, KbError};
+use crate::{KbError, SqlError, Workers};
 
 /// How much a query may use.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -99,7 +92,7 @@ pub(crate) struct SqlTables {
     /// Distinguishes these tables from those of every other view of the base in this program: a
     /// worker that was sent rows of one view never serves another.
     view: u64,
-    catalog: Arc<Mutex<Option<HeldCatalog>>>,
+    catalog: Arc<Mutex<Option<CachedCatalog>>>,
     /// For queries in this process, which run one after the other.
     engine: Arc<Mutex<Option<Engine>>>,
     workers: Option<Arc<Workers>>,
@@ -107,7 +100,7 @@ pub(crate) struct SqlTables {
 
 /// The tables, and to where in the log of changes they are up to date.
 #[derive(Clone)]
-struct HeldCatalog {
+struct CachedCatalog {
     catalog: Arc<TableCatalog>,
     position: u64,
 }
@@ -140,7 +133,12 @@ impl SqlTables {
         Self { view, catalog: Arc::default(), engine: Arc::default(), workers }
     }
 
-    fn run(&self, store: &Store, sql: &str, limits: SqlLimits) -> Result<SqlResult, KbError> {
+    pub(crate) fn run(
+        &self,
+        store: &Store,
+        sql: &str,
+        limits: SqlLimits,
+    ) -> Result<SqlResult, KbError> {
         loop {
             let catalog = self.catalog(store)?;
             let done = match &self.workers {
@@ -156,6 +154,24 @@ impl SqlTables {
             // A table was replaced after its name was read.
             self.forget();
         }
+    }
+
+    /// The tables under the names that they have in SQL.
+    pub(crate) fn lines(&self, store: &Store) -> Result<Vec<TableLine>, KbError> {
+        let catalog = self.catalog(store)?;
+        let all = &catalog.tables;
+        let line = |table: &TableEntry| TableLine {
+            name: table.name.clone(),
+            id: table.id.clone(),
+            caption: table.caption.clone(),
+            document: table.document.clone(),
+            page: table.page,
+            rows: table.count(),
+            columns: table.fields.iter().map(ColumnLine::of).collect(),
+            unites: table.united.iter().map(|at| all[*at].name.clone()).collect(),
+            refused: table.refused.clone(),
+        };
+        Ok(all.iter().map(line).collect())
     }
 
     /// What the base holds now.
@@ -175,7 +191,7 @@ impl SqlTables {
             None => Arc::new(TableCatalog::load(store)?),
         };
         let mut cache = self.catalog.lock();
-        *cache = Some(HeldCatalog { catalog: Arc::clone(&catalog), position });
+        *cache = Some(CachedCatalog { catalog: Arc::clone(&catalog), position });
         Ok(catalog)
     }
 
@@ -215,66 +231,8 @@ impl SqlTables {
     }
 }
 
-impl Base {
-    /// Runs one `SELECT` over the base's tables. Every row of the result names the rows of the base
-    /// that it comes from or, where that is not known, the tables that were read.
-    ///
-    /// # Errors
-    /// When the query is wrong (with near names), would change something, or takes more time or
-    /// memory than it may.
-    pub fn sql(&self, sql: &str, limits: SqlLimits) -> Result<SqlResult, KbError> {
-        self.tables.run(&self.store, sql, limits)
-    }
-
-    /// [`Base::sql`] on a thread of its own.
-    pub(crate) async fn run_sql_blocking(
-        &self,
-        sql: &str,
-        limits: SqlLimits,
-    ) -> Result<SqlResult, KbError> {
-        let (tables, store, sql) = (self.tables.clone(), self.store.clone(), sql.to_owned());
-        run_blocking("computing", move || tables.run(&store, &sql, limits)).await
-    }
-
-    /// The tables of the base under the names that they have in SQL.
-    pub fn tables(&self) -> Result<Vec<TableLine>, KbError> {
-        let catalog = self.tables.catalog(&self.store)?;
-        let all = &catalog.tables;
-        let line = |table: &catalog::TableEntry| TableLine {
-            name: table.name.clone(),
-            id: table.id.clone(),
-            caption: table.caption.clone(),
-            document: table.document.clone(),
-            page: table.page,
-            rows: table.count(),
-            columns: table.fields.iter().map(ColumnLine::of).collect(),
-            unites: table.united.iter().map(|at| all[*at].name.clone()).collect(),
-            refused: table.refused.clone(),
-        };
-        Ok(all.iter().map(line).collect())
-    }
-
-    /// How much of each layer there is, and the tables that can be read in SQL.
-    pub(crate) fn table_catalog(&self) -> Result<Catalog, KbError> {
-        let mut counts = self.store.read(|reader| {
-            let count = |layer: Layer| Ok((layer, reader.count(layer)?));
-            Layer::ALL.into_iter().map(count).collect::<Result<BTreeMap<_, _>, heed::Error>>()
-        })?;
-        counts.retain(|_, count| *count > 0);
-        let readable = self.tables()?.into_iter().filter(|table| table.refused.is_none());
-        let tables = readable.map(|table| TableSchema {
-            name: table.name,
-            caption: table.caption.unwrap_or_default(),
-            document: table.document.unwrap_or_default(),
-            rows: table.rows,
-            columns: table.columns.into_iter().map(ColumnLine::schema).collect(),
-        });
-        Ok(Catalog { counts, tables: tables.collect() })
-    }
-}
-
 impl ColumnLine {
-    fn schema(self) -> ColumnSchema {
+    pub(crate) fn schema(self) -> ColumnSchema {
         let Self { name, kind, unit, .. } = self;
         ColumnSchema { name, kind, unit: unit.unwrap_or_default() }
     }

@@ -1,7 +1,7 @@
 //! A query as written, and with the names that SQLite knows.
 use super::catalog::{LIST, TableCatalog};
-use super::error::SqlError;
 use super::tokens::{Token, TokenKind, tokens};
+use crate::error::SqlError;
 
 /// Longer queries are not read.
 const LONGEST: usize = 20_000;

@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::SqlLimits;
 use super::catalog::TableCatalog;
 use super::engine::Engine;
-use super::error::SqlError;
 use super::load::TableRows;
-use crate::KbError;
 use crate::store::Store;
+use crate::workers::{WorkerKind, sql_limits};
+use crate::{KbError, SqlError};
 
 /// For starting, and for filling one table.
 const FILLING: Duration = Duration::from_mins(1);
@@ -243,6 +243,15 @@ impl Cell {
             Self::Text(text) => text.into(),
         }
     }
+}
+
+/// What a worker process does until no one asks it any more.
+pub fn serve_worker(kind: WorkerKind) -> std::io::Result<()> {
+    match kind {
+        WorkerKind::Parse => halma_parse::serve()?,
+        WorkerKind::Sql => serve_sql(&Requests::open(&sql_limits())?),
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use halma_core::{Edge, Filter, Layer, Mode, Query};
 use serde::{Deserialize, Serialize};
 
-use crate::extract::QUESTION_CLASS;
-use crate::lexical::query_terms;
 use crate::stages::{BuildContext, LedgerUnit, MapTags, SampleRequest, ShownTag, Stage};
 use crate::store::{
-    ChunkRecord, DocumentRecord, Row, StoreReader, TagRecord, Task, UnitKey, hash, parse_id,
+    ChunkRecord, DocumentRecord, QUESTION_CLASS, Row, StoreReader, TagRecord, Task, UnitKey, hash,
+    parse_id,
 };
+use crate::terms::query_terms;
 use crate::{Base, KbError};
 
 /// Passages whose tags one sample is about, and those among which they are looked for.

@@ -8,6 +8,7 @@ use halma_net::address::{show, wrong};
 use halma_net::daily::DailyCache;
 use halma_net::failure::{clip, throttled};
 use halma_net::guarded::{Bounds, Follow, GuardedClient, Reply, Request, user_agent};
+use halma_net::http::bearer;
 use halma_net::{CallPolicy, Limits};
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT,
@@ -184,12 +185,7 @@ fn headers(access: &KgAccess) -> Result<HeaderMap, ConfigError> {
     headers.insert(CONTENT_TYPE, form);
     headers.insert(USER_AGENT, user_agent(&access.contact)?);
     if let Some(key) = access.key.as_deref().map(str::trim).filter(|key| !key.is_empty()) {
-        let mut value = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| {
-            let hint = "look for line breaks or letters outside ASCII in the variable";
-            wrong("key_env", "the key holds characters that no HTTP header may hold", hint)
-        })?;
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
+        headers.insert(AUTHORIZATION, bearer(key)?);
     }
     Ok(headers)
 }

@@ -45,59 +45,29 @@ pub(crate) struct Reading {
 }
 
 /// Comparisons in words, the longer before what they begin with. `true`: of times only.
-const COMPARISONS: &[(&str, Compare, bool)] = &[
-    ("greater than or equal to", Compare::AtLeast, false),
-    ("less than or equal to", Compare::AtMost, false),
-    ("no less than", Compare::AtLeast, false),
-    ("not less than", Compare::AtLeast, false),
-    ("no more than", Compare::AtMost, false),
-    ("not more than", Compare::AtMost, false),
-    ("more than", Compare::Above, false),
-    ("greater than", Compare::Above, false),
-    ("larger than", Compare::Above, false),
-    ("bigger than", Compare::Above, false),
-    ("higher than", Compare::Above, false),
-    ("longer than", Compare::Above, false),
-    ("taller than", Compare::Above, false),
-    ("wider than", Compare::Above, false),
-    ("deeper than", Compare::Above, false),
-    ("heavier than", Compare::Above, false),
-    ("later than", Compare::Above, true),
-    ("less than", Compare::Below, false),
-    ("fewer than", Compare::Below, false),
-    ("smaller than", Compare::Below, false),
-    ("lower than", Compare::Below, false),
-    ("shorter than", Compare::Below, false),
-    ("lighter than", Compare::Below, false),
-    ("earlier than", Compare::Below, true),
-    ("prior to", Compare::Below, true),
-    ("at least", Compare::AtLeast, false),
-    ("at most", Compare::AtMost, false),
-    ("up to", Compare::AtMost, false),
-    ("equal to", Compare::Same, false),
-    ("above", Compare::Above, false),
-    ("over", Compare::Above, false),
-    ("exceeding", Compare::Above, false),
-    ("exceeds", Compare::Above, false),
-    ("below", Compare::Below, false),
-    ("under", Compare::Below, false),
-    ("before", Compare::Below, true),
-    ("after", Compare::Above, true),
-    ("since", Compare::AtLeast, true),
-    ("until", Compare::AtMost, true),
-    (">=", Compare::AtLeast, false),
-    ("<=", Compare::AtMost, false),
-    (">", Compare::Above, false),
-    ("<", Compare::Below, false),
-    ("exactly", Compare::Same, false),
-    ("equals", Compare::Same, false),
-    ("during", Compare::Same, true),
-    ("=", Compare::Same, false),
-    ("is", Compare::Same, false),
-    ("was", Compare::Same, false),
-    ("in", Compare::Same, true),
-    ("on", Compare::Same, true),
-    ("of", Compare::Same, false),
+const COMPARISONS: &[(Compare, bool, &[&str])] = &[
+    (
+        Compare::AtLeast,
+        false,
+        &["greater than or equal to", "no less than", "not less than", "at least", ">="],
+    ),
+    (
+        Compare::AtMost,
+        false,
+        &["less than or equal to", "no more than", "not more than", "at most", "up to", "<="],
+    ),
+    (Compare::Above, false, &["more than", "greater than", "larger than", "bigger than"]),
+    (Compare::Above, false, &["higher than", "longer than", "taller than", "wider than"]),
+    (Compare::Above, false, &["deeper than", "heavier than", "above", "over", "exceeding"]),
+    (Compare::Above, false, &["exceeds", ">"]),
+    (Compare::Above, true, &["later than", "after"]),
+    (Compare::Below, false, &["less than", "fewer than", "smaller than", "lower than"]),
+    (Compare::Below, false, &["shorter than", "lighter than", "below", "under", "<"]),
+    (Compare::Below, true, &["earlier than", "prior to", "before"]),
+    (Compare::AtLeast, true, &["since"]),
+    (Compare::AtMost, true, &["until"]),
+    (Compare::Same, false, &["equal to", "exactly", "equals", "=", "is", "was", "of"]),
+    (Compare::Same, true, &["during", "in", "on"]),
 ];
 
 /// What adjectives say of a property that is not named.
@@ -246,7 +216,10 @@ fn compared(words: &[&str]) -> Option<Reading> {
         phrase.split(' ').all(|word| said.next() == Some(&word))
     };
     for at in 0..words.len() {
-        for (phrase, compare, of_time) in COMPARISONS.iter().filter(|(p, ..)| starts(at, p)) {
+        let phrases = COMPARISONS.iter().flat_map(|(compare, of_time, phrases)| {
+            phrases.iter().map(move |phrase| (phrase, compare, of_time))
+        });
+        for (phrase, compare, of_time) in phrases.filter(|(phrase, ..)| starts(at, phrase)) {
             let from = at + phrase.split(' ').count();
             let Some((amount, used)) = amount(&words[from..]) else { continue };
             if *of_time && amount.period.is_none() {

@@ -8,12 +8,14 @@ mod condition;
 mod tests;
 mod units;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use halma_core::text::normalise_name;
 use halma_core::{BoxError, EntityId, Fact};
 
 use self::condition::{Reading, Test, readings};
+use super::combined::in_order;
 use super::graph::{Class, Near, Node, Profile, Property, Statement};
 use super::matching::{Expected, PropertyMatch};
 use super::operators::{Operators, reversed};
@@ -46,25 +48,10 @@ impl Operators {
                 Test::Amount(..) | Test::Between(..) => self.measured(entities, &reading).await?,
             };
             if let Some(kept) = kept {
-                return self.in_order(entities, kept).await.map(Some);
+                return Ok(Some(in_order(entities, self.describe(kept).await?)));
             }
         }
         Ok(None)
-    }
-
-    /// One fact for each entity, in the entities' order. An entity that occurs twice gets its
-    /// fact twice.
-    async fn in_order(
-        &self,
-        entities: &[EntityId],
-        kept: Vec<(Statement, f32)>,
-    ) -> Result<Vec<Fact>, BoxError> {
-        let facts = self.describe(kept);
-        let mut shown: HashMap<EntityId, Fact> = HashMap::new();
-        for fact in facts.await? {
-            shown.entry(fact.head.id.clone()).or_insert(fact);
-        }
-        Ok(entities.iter().filter_map(|id| shown.get(id).cloned()).collect())
     }
 
     async fn of_class(
@@ -78,15 +65,13 @@ impl Operators {
         let wanted = stems(name);
         let is = |class: &&Class| class.names.iter().any(|own| stems(own) == wanted);
         let labels = rdf::TYPE_NAMES.iter().map(|&name| name.to_owned()).collect();
-        let property = std::sync::Arc::new(Property::new(rdf::TYPE.into(), labels, String::new()));
+        let property = Arc::new(Property::new(rdf::TYPE.into(), labels, String::new()));
         let classes = self.graph.classes(entities).await?;
         let kept = entities.iter().zip(&classes).filter_map(|(id, classes)| {
             let class = classes.iter().find(is)?;
-            let (head, property) = (id.clone(), std::sync::Arc::clone(&property));
             let tail = Node::Entity(EntityId(class.id.clone()));
             let source = self.graph.name().to_owned();
-            let (qualifiers, former) = (vec![], false);
-            Some((Statement { head, property, tail, source, qualifiers, former }, 1.0))
+            Some((Statement::plain(id.clone(), &property, tail, source), 1.0))
         });
         Ok(Some(kept.collect()))
     }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::files::Files;
 pub use self::files::{KgError, KgFormat, KgLoad, KgLoaded};
+use crate::combined::Combined;
 use crate::endpoint::{Endpoint, InProcess};
 use crate::rdf;
 use crate::reloading::{Reloading, Versioned};
@@ -177,7 +178,7 @@ impl KgGraphs {
             Ok(Some(Versioned { version, graph: read(&files, &language)? }))
         };
         let now = Box::new(move || Some(version(&listed)));
-        Arc::new(Reloading::new(about, now, Arc::new(read)))
+        Arc::new(Combined::reloading(Reloading::new(now, Arc::new(read)), about))
     }
 
     fn figures_file(&self) -> PathBuf {

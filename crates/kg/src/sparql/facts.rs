@@ -67,13 +67,8 @@ impl SparqlGraph {
             tails.extend(
                 held.iter().map(|one| (Node::Value(one.value.clone()), one.graph.as_deref())),
             );
-            facts.extend(tails.into_iter().map(|(tail, graph)| Statement {
-                head: head.clone(),
-                property: Arc::clone(property),
-                tail,
-                source: self.stated_by(graph),
-                qualifiers: vec![],
-                former: false,
+            facts.extend(tails.into_iter().map(|(tail, graph)| {
+                Statement::plain(head.clone(), property, tail, self.stated_by(graph))
             }));
         }
         self.without_nameless(facts).await
@@ -161,8 +156,8 @@ impl SparqlGraph {
         limit: usize,
     ) -> Result<Vec<Statement>, BoxError> {
         let sources = self.sources(self.leading_to(tail, &property.id, limit).await?);
-        let fact =
-            |(head, source)| plain(EntityId(head), Arc::clone(property), tail.clone(), source);
+        let end = || Node::Entity(tail.clone());
+        let fact = |(head, source)| Statement::plain(EntityId(head), property, end(), source);
         let mut facts: Vec<Statement> = sources.into_iter().map(fact).collect();
         facts.sort_by(|a, b| order(&a.head).cmp(&order(&b.head)));
         Ok(facts)
@@ -187,7 +182,7 @@ impl SparqlGraph {
         let properties = self.described_among(&found).await?.into_iter();
         let fact = |property: Arc<Property>| {
             let source = sources[&property.id].clone();
-            plain(head.clone(), property, tail.clone(), source)
+            Statement::plain(head.clone(), &property, Node::Entity(tail.clone()), source)
         };
         Ok(properties.map(fact).collect())
     }
@@ -263,10 +258,4 @@ impl SparqlGraph {
         };
         Ok(facts.into_iter().filter(named).collect())
     }
-}
-
-/// A fact between entities without more to it.
-fn plain(head: EntityId, property: Arc<Property>, tail: EntityId, source: String) -> Statement {
-    let (qualifiers, former) = (vec![], false);
-    Statement { head, property, tail: Node::Entity(tail), source, qualifiers, former }
 }

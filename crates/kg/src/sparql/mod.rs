@@ -54,35 +54,24 @@ pub(crate) struct SparqlGraph {
 impl SparqlGraph {
     /// `language`: of the labels that are shown, `en` say.
     pub(crate) fn new(endpoint: Endpoint, language: &str, source: CitedSource) -> Self {
-        let vocabulary = Vocabulary::generic(&endpoint);
-        Self::with_vocabulary(endpoint, language, source, vocabulary)
-    }
-
-    pub(crate) fn over_http(endpoint: HttpEndpoint, settings: &KgSettings) -> Self {
-        let source = CitedSource { name: format!("kg:{}", endpoint.host()), knowledge: None };
-        let endpoint = Endpoint::Http(endpoint);
-        let vocabulary = match settings.profile {
-            KgProfile::Wikidata => Vocabulary::wikidata(),
-            KgProfile::Generic => Vocabulary::generic(&endpoint),
-        };
-        Self::with_vocabulary(endpoint, &settings.language, source, vocabulary)
-    }
-
-    fn with_vocabulary(
-        endpoint: Endpoint,
-        language: &str,
-        source: CitedSource,
-        vocabulary: Vocabulary,
-    ) -> Self {
         Self {
+            vocabulary: Vocabulary::generic(&endpoint),
             endpoint,
-            vocabulary,
             language: language.to_owned(),
             source,
             all_properties: OnceCell::new(),
             properties: Mutex::default(),
             classes: Mutex::default(),
             ends: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn over_http(endpoint: HttpEndpoint, settings: &KgSettings) -> Self {
+        let source = CitedSource { name: format!("kg:{}", endpoint.host()), knowledge: None };
+        let graph = Self::new(Endpoint::Http(endpoint), &settings.language, source);
+        match settings.profile {
+            KgProfile::Wikidata => Self { vocabulary: Vocabulary::wikidata(), ..graph },
+            KgProfile::Generic => graph,
         }
     }
 

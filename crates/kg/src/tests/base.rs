@@ -6,8 +6,8 @@ use halma_testkit::Toy;
 use parking_lot::Mutex;
 
 use super::samples::reef;
-use crate::base::{GraphLoader, kb_facts};
 use crate::combined::Combined;
+use crate::sources::{GraphLoader, kb_facts};
 
 fn node(id: &str) -> NodeId {
     NodeId(id.to_owned())

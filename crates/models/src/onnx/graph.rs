@@ -2,7 +2,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
+use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
 use rten_tensor::prelude::*;
 use rten_tensor::{NdTensor, TensorView};
 
@@ -66,11 +66,21 @@ impl Graph {
         let mut inputs = vec![(self.ids, ids.into())];
         inputs.extend(self.mask.map(|input| (input, mask.into())));
         inputs.extend(self.types.map(|input| (input, types.into())));
-        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(pool)));
-        let outputs = self.model.run(inputs, &[self.output], Some(options));
-        let output = outputs.map_err(|e| e.to_string())?.into_iter().next();
-        logits(&output.ok_or("the graph gave no output")?, rows.len())
+        logits(&run(&self.model, inputs, self.output, pool)?, rows.len())
     }
+}
+
+/// One value of a graph.
+pub(crate) fn run(
+    model: &Model,
+    inputs: Vec<(NodeId, ValueOrView<'_>)>,
+    output: NodeId,
+    pool: &Arc<ThreadPool>,
+) -> Result<Value, String> {
+    let options = RunOptions::default().with_thread_pool(Some(Arc::clone(pool)));
+    let outputs = model.run(inputs, &[output], Some(options));
+    let output = outputs.map_err(|e| e.to_string())?.into_iter().next();
+    output.ok_or_else(|| "the graph gave no output".to_owned())
 }
 
 fn logits(output: &Value, rows: usize) -> Result<Logits, String> {

@@ -9,7 +9,7 @@ mod tokens;
 use std::path::{Path, PathBuf};
 
 pub(crate) use files::Files;
-pub(crate) use graph::{Graph, Logits};
+pub(crate) use graph::{Graph, Logits, run};
 pub(crate) use mapped::load as load_mapped;
 pub(crate) use pool::InferencePool;
 pub(crate) use tokens::{Row, Tokens, Window};

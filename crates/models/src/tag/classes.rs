@@ -11,7 +11,7 @@ pub(super) struct Class {
 /// Where in an entity a word of this class stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WordPlace {
-    GuardedClient,
+    Outside,
     Begins,
     /// Continues the entity before it, if that is of its kind; begins one otherwise.
     GoesOn,
@@ -28,7 +28,7 @@ impl Class {
             Some("I" | "M") => WordPlace::GoesOn,
             Some("L" | "E") => WordPlace::Ends,
             Some("U" | "S") => WordPlace::Alone,
-            _ if matches!(name, "O" | "o" | "") => WordPlace::GuardedClient,
+            _ if matches!(name, "O" | "o" | "") => WordPlace::Outside,
             _ => WordPlace::GoesOn,
         };
         let kind = match split {
@@ -39,7 +39,7 @@ impl Class {
     }
 
     pub(super) fn is_outside(&self) -> bool {
-        self.place == WordPlace::GuardedClient
+        self.place == WordPlace::Outside
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn runs<'c>(words: &[TokenWord], classes: &'c [Class]) -> Vec<TokenRu
     let mut open = false;
     for word in words {
         let Class { place, kind } = &classes[word.class];
-        if *place == WordPlace::GuardedClient {
+        if *place == WordPlace::Outside {
             open = false;
             continue;
         }

@@ -1,7 +1,6 @@
 //! Taggers of named entities: rules, and a token classifier from a file. A chat model in their
 //! place is asked by core.
 mod classes;
-mod cues;
 mod onnx;
 mod rules;
 mod settings;
@@ -19,7 +18,7 @@ pub use settings::{TaggerKind, TaggerSettings};
 /// read the configuration.
 pub fn tagger(settings: &TaggerSettings) -> Result<Tagging, ConfigError> {
     match settings.kind {
-        TaggerKind::Rules => Ok(Tagging::Tagger(Arc::new(Rules))),
+        TaggerKind::Rules => Ok(Tagging::Tagger(Arc::new(Rules::default()))),
         TaggerKind::Model => Ok(Tagging::Model),
         TaggerKind::Onnx => {
             let hint = "point it at a folder with model.onnx, tokenizer.json and config.json";

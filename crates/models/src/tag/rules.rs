@@ -6,8 +6,7 @@ use std::ops::Range;
 use async_trait::async_trait;
 use halma_core::text::{Name, NameKind, Value, names, sentences, split_words};
 use halma_core::{LlmError, Marked, Mention, Tagger, mentions};
-
-use super::cues;
+use serde::Deserialize;
 
 /// Scores: a title or a date is hardly anything else, a word within a name tells more than one
 /// next to it, and a capital alone tells the least.
@@ -16,8 +15,35 @@ const LIKELY: f32 = 0.8;
 const BY_CONTEXT: f32 = 0.6;
 const CAPITAL: f32 = 0.5;
 
+/// Before a number.
+const CURRENCIES: &[char] = &['$', '€', '£', '¥'];
+
 /// The built-in tagger.
-pub struct Rules;
+pub struct Rules(Cues);
+
+/// The words of `cues.toml`, which says what each list is for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cues {
+    titles: Vec<String>,
+    callings: Vec<String>,
+    deeds: Vec<String>,
+    born: Vec<String>,
+    place_ends: Vec<String>,
+    place_starts: Vec<String>,
+    place_before: Vec<String>,
+    organisations: Vec<String>,
+    events: Vec<String>,
+    works: Vec<String>,
+    units: Vec<String>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        let cues = toml::from_str(include_str!("cues.toml"));
+        Self(cues.expect("the lists are a part of the program"))
+    }
+}
 
 #[async_trait]
 impl Tagger for Rules {
@@ -27,66 +53,105 @@ impl Tagger for Rules {
 
     async fn entities(&self, text: &str) -> Result<Vec<Mention>, LlmError> {
         let starts: Vec<usize> = sentences(text).into_iter().map(|range| range.start).collect();
-        let found = names(text).into_iter().filter_map(|name| found(text, &starts, name));
-        Ok(mentions(text, found.collect()))
+        let marked = names(text).into_iter().filter_map(|name| self.0.mark(text, &starts, name));
+        Ok(mentions(text, marked.collect()))
     }
 }
 
-fn found(text: &str, starts: &[usize], Name { range, kind }: Name) -> Option<Marked> {
-    let (range, kind, score) = match kind {
-        // What is quoted in lower case is a phrase and no title.
-        NameKind::Quoted if !text[range.clone()].contains(char::is_uppercase) => return None,
-        NameKind::Quoted => (range, "work", LIKELY),
-        NameKind::Name if is_quoted(text, &range) => (range, "work", LIKELY),
-        NameKind::Value(Value::Date(_) | Value::Year(_)) => (range, "date", SURE),
-        NameKind::Value(Value::Number(_)) => {
-            let range = with_unit(text, range)?;
-            (range, "number", SURE)
+impl Cues {
+    fn mark(&self, text: &str, starts: &[usize], Name { range, kind }: Name) -> Option<Marked> {
+        let (range, kind, score) = match kind {
+            // What is quoted in lower case is a phrase and no title.
+            NameKind::Quoted if !text[range.clone()].contains(char::is_uppercase) => return None,
+            NameKind::Quoted => (range, "work", LIKELY),
+            NameKind::Name if is_quoted(text, &range) => (range, "work", LIKELY),
+            NameKind::Value(Value::Date(_) | Value::Year(_)) => (range, "date", SURE),
+            NameKind::Value(Value::Number(_)) => {
+                let range = self.with_unit(text, range)?;
+                (range, "number", SURE)
+            }
+            NameKind::Name => {
+                let range = self.with_title(text, starts, range);
+                let (kind, score) = self.kind(&Around::read(text, starts, &range));
+                (range, kind, score)
+            }
+        };
+        Some(Marked { range, kind: kind.to_owned(), score })
+    }
+
+    /// A number with its currency or unit; none for a word that only stands for a number, such as the
+    /// `Two` of `Two men`.
+    fn with_unit(&self, text: &str, range: Range<usize>) -> Option<Range<usize>> {
+        let start = match text[..range.start].chars().next_back() {
+            Some(sign) if CURRENCIES.contains(&sign) => range.start - sign.len_utf8(),
+            _ => range.start,
+        };
+        let rest = &text[range.end..];
+        let following = rest.strip_prefix([' ', '-', '\u{a0}']).unwrap_or(rest);
+        let fits = |unit: &&String| {
+            let head = following.get(..unit.len());
+            let ends = |at: usize| !following[at..].starts_with(char::is_alphanumeric);
+            head.is_some_and(|head| head.eq_ignore_ascii_case(unit) && ends(unit.len()))
+        };
+        let unit = self.units.iter().filter(fits).max_by_key(|unit| unit.len());
+        let end = unit.map_or(range.end, |unit| text.len() - following.len() + unit.len());
+        let counted = end > range.end || start < range.start;
+        let digits = text[range].starts_with(|c: char| c.is_ascii_digit());
+        (digits || counted).then_some(start..end)
+    }
+
+    /// A name with the title before it, which at the head of a sentence may have been taken for an
+    /// ordinary word.
+    fn with_title(&self, text: &str, starts: &[usize], range: Range<usize>) -> Range<usize> {
+        let around = Around::read(text, starts, &range);
+        let title = around.before.as_ref().filter(|(word, _)| {
+            holds(&self.titles, &word.to_lowercase()) && word.starts_with(char::is_uppercase)
+        });
+        title.map_or(range.clone(), |(_, start)| *start..range.end)
+    }
+
+    fn kind(&self, around: &Around<'_>) -> (&'static str, f32) {
+        let (first, last) = (around.words.first(), around.words.last());
+        let is =
+            |word: Option<&String>, cues: &[String]| word.is_some_and(|word| holds(cues, word));
+        let any = |cues: &[String]| around.words.iter().any(|word| holds(cues, word));
+        let several = around.words.len() > 1;
+        // What it is called tells first, and of that the kinds that other kinds' words occur in.
+        if several && any(&self.events) {
+            return ("event", LIKELY);
         }
-        NameKind::Name => {
-            let range = with_title(text, starts, range);
-            let around = Around::read(text, starts, &range);
-            let (kind, score) = around.kind();
-            (range, kind, score)
+        if several && is(first, &self.titles) {
+            return ("person", SURE);
         }
-    };
-    Some(Marked { range, kind: kind.to_owned(), score })
-}
+        if several && any(&self.organisations) {
+            return ("organisation", LIKELY);
+        }
+        if several && (is(last, &self.place_ends) || is(first, &self.place_starts)) {
+            return ("place", LIKELY);
+        }
+        self.kind_by_context(around)
+    }
 
-/// Whether a name is all that stands between two quotation marks.
-fn is_quoted(text: &str, range: &Range<usize>) -> bool {
-    text[..range.start].ends_with(['"', '“']) && text[range.end..].starts_with(['"', '”'])
-}
-
-/// A number with its currency or unit; none for a word that only stands for a number, such as the
-/// `Two` of `Two men`.
-fn with_unit(text: &str, range: Range<usize>) -> Option<Range<usize>> {
-    let start = match text[..range.start].chars().next_back() {
-        Some(sign) if cues::CURRENCIES.contains(&sign) => range.start - sign.len_utf8(),
-        _ => range.start,
-    };
-    let rest = &text[range.end..];
-    let following = rest.strip_prefix([' ', '-', '\u{a0}']).unwrap_or(rest);
-    let fits = |unit: &&&str| {
-        let head = following.get(..unit.len());
-        let ends = |at: usize| !following[at..].starts_with(char::is_alphanumeric);
-        head.is_some_and(|head| head.eq_ignore_ascii_case(unit) && ends(unit.len()))
-    };
-    let unit = cues::UNITS.iter().filter(fits).max_by_key(|unit| unit.len());
-    let end = unit.map_or(range.end, |unit| text.len() - following.len() + unit.len());
-    let counted = end > range.end || start < range.start;
-    let digits = text[range].starts_with(|c: char| c.is_ascii_digit());
-    (digits || counted).then_some(start..end)
-}
-
-/// A name with the title before it, which at the head of a sentence may have been taken for an
-/// ordinary word.
-fn with_title(text: &str, starts: &[usize], range: Range<usize>) -> Range<usize> {
-    let around = Around::read(text, starts, &range);
-    let title = around.before.as_ref().filter(|(word, _)| {
-        cues::TITLES.contains(&word.to_lowercase().as_str()) && word.starts_with(char::is_uppercase)
-    });
-    title.map_or(range.clone(), |(_, start)| *start..range.end)
+    /// The kind that the words around a name suggest.
+    fn kind_by_context(&self, around: &Around<'_>) -> (&'static str, f32) {
+        let before = around.before.map(|(word, _)| word.to_lowercase()).unwrap_or_default();
+        let [following, second] = &around.following;
+        let being = ["was", "is", "were", "had", "has"].contains(&following.as_str());
+        let person = holds(&self.callings, &before)
+            || holds(&self.deeds, following)
+            || following == "born"
+            || (being && holds(&self.born, second));
+        if person {
+            return ("person", BY_CONTEXT);
+        }
+        if holds(&self.works, &before) {
+            return ("work", BY_CONTEXT);
+        }
+        if holds(&self.place_before, &before) {
+            return ("place", BY_CONTEXT);
+        }
+        ("name", CAPITAL)
+    }
 }
 
 /// A name with the words around it.
@@ -119,51 +184,15 @@ impl<'t> Around<'t> {
             [following.next().unwrap_or_default(), following.next().unwrap_or_default()];
         Self { words, before, following }
     }
+}
 
-    fn kind(&self) -> (&'static str, f32) {
-        let (first, last) = (self.words.first(), self.words.last());
-        let is = |word: Option<&String>, cues: &[&str]| {
-            word.is_some_and(|word| cues.contains(&word.as_str()))
-        };
-        let any = |cues: &[&str]| self.words.iter().any(|word| cues.contains(&word.as_str()));
-        let several = self.words.len() > 1;
-        // What it is called tells first, and of that the kinds that other kinds' words occur in.
-        if several && any(cues::EVENTS) {
-            return ("event", LIKELY);
-        }
-        if several && is(first, cues::TITLES) {
-            return ("person", SURE);
-        }
-        if several && any(cues::ORGANISATIONS) {
-            return ("organisation", LIKELY);
-        }
-        if several && (is(last, cues::PLACE_ENDS) || is(first, cues::PLACE_STARTS)) {
-            return ("place", LIKELY);
-        }
-        self.kind_by_context()
-    }
+/// Whether a name is all that stands between two quotation marks.
+fn is_quoted(text: &str, range: &Range<usize>) -> bool {
+    text[..range.start].ends_with(['"', '“']) && text[range.end..].starts_with(['"', '”'])
+}
 
-    /// The kind that the words around it suggest.
-    fn kind_by_context(&self) -> (&'static str, f32) {
-        let before = self.before.map(|(word, _)| word.to_lowercase()).unwrap_or_default();
-        let before = before.as_str();
-        let [following, second] = [self.following[0].as_str(), self.following[1].as_str()];
-        let being = ["was", "is", "were", "had", "has"].contains(&following);
-        let person = cues::CALLINGS.contains(&before)
-            || cues::DEEDS.contains(&following)
-            || following == "born"
-            || (being && cues::BORN.contains(&second));
-        if person {
-            return ("person", BY_CONTEXT);
-        }
-        if cues::WORKS.contains(&before) {
-            return ("work", BY_CONTEXT);
-        }
-        if cues::PLACE_BEFORE.contains(&before) {
-            return ("place", BY_CONTEXT);
-        }
-        ("name", CAPITAL)
-    }
+fn holds(cues: &[String], word: &str) -> bool {
+    cues.iter().any(|cue| cue == word)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn tagged(text: &str) -> Vec<Mention> {
-    futures::executor::block_on(Rules.entities(text)).unwrap()
+    futures::executor::block_on(Rules::default().entities(text)).unwrap()
 }
 
 fn mentions(text: &str) -> Vec<(String, String)> {

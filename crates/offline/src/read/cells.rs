@@ -118,8 +118,7 @@ pub(crate) fn look_up(
     passages: &[Passage],
     lexicon: &Lexicon,
 ) -> Option<Answer> {
-    let words: Vec<String> =
-        (0..question.words.len()).map(|at| question.word(at).to_lowercase()).collect();
+    let words = question.lower_words();
     let asks_more = |word: &String| is_listed("denial", word) || is_listed("beyond a cell", word);
     if target.sort == Sort::YesNo || words.iter().any(asks_more) {
         return None;

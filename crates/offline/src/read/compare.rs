@@ -38,8 +38,7 @@ pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Optio
 
 /// What is compared, and whether the lesser wins.
 pub(super) fn measure(query: &Query<'_>) -> Option<(By, bool)> {
-    let words: Vec<String> =
-        (0..query.sentence.words.len()).map(|i| query.sentence.word(i).to_lowercase()).collect();
+    let words = query.sentence.lower_words();
     let any = |name: &str| words.iter().any(|word| is_listed(name, word));
     let stem = |stem: &str| query.sentence.words.iter().any(|word| word.stem == stem);
     let event = if stem(DEATH) {

@@ -40,8 +40,7 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) fn new(question: &Sentence, kind: AnswerKind, lexicon: &Lexicon) -> Self {
-        let words: Vec<String> =
-            (0..question.words.len()).map(|i| question.word(i).to_lowercase()).collect();
+        let words = question.lower_words();
         let mut target = by_cue(question, &words, lexicon);
         match kind {
             AnswerKind::YesNo => target.sort = Sort::YesNo,

@@ -2,15 +2,13 @@
 use std::ops::Range;
 
 use super::{eml, warn_of, write};
-use crate::container::refusal;
-use crate::detect::Format;
-use crate::mailbox_lines::{SEPARATOR, is_header, is_separator};
-use crate::parsed::{Parsed, Refusal};
+use crate::detect::{Format, SEPARATOR, is_header, is_separator};
+use crate::parsed::Parsed;
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
 
 /// Every message is a section under its subject.
-pub(super) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
+pub(super) fn read(bytes: &[u8]) -> Parsed {
     let mut writer = Writer::new(Format::Mbox.name());
     let mut attachments = vec![];
     let mut broken = 0;
@@ -28,10 +26,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
     if broken > 0 {
         writer.warn(format!("{broken} of its messages cannot be read; export the mailbox again"));
     }
-    if writer.is_empty() {
-        return Err(refusal("it has no text", "remove it or fill it"));
-    }
-    Ok(writer.finish())
+    writer.finish()
 }
 
 /// The messages, without the lines above them.
@@ -80,7 +75,7 @@ mod tests {
     #[test]
     fn a_mailbox_has_a_section_for_each_message() {
         assert_eq!(detect("all.txt", BOX.as_bytes()).unwrap(), Format::Mbox);
-        let parsed = read(BOX.as_bytes()).unwrap();
+        let parsed = read(BOX.as_bytes());
         check(&parsed);
         assert_eq!(
             outline(&parsed),

@@ -3,7 +3,6 @@ mod eml;
 mod mbox;
 mod msg;
 
-use crate::container::refusal;
 use crate::detect::Format;
 use crate::html;
 use halma_text::dates::normalise_stamp;
@@ -55,16 +54,13 @@ const NAMED: usize = 10;
 /// Reads mail of one of the formats of this folder.
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     let message = match format {
-        Format::Mbox => return mbox::read(bytes),
+        Format::Mbox => return Ok(mbox::read(bytes)),
         Format::Msg => msg::read(bytes)?,
         _ => eml::read(bytes)?,
     };
     let mut writer = Writer::new(format.name());
     write(&message, &mut writer);
     warn_of(&message.attachments, &mut writer);
-    if writer.is_empty() {
-        return Err(refusal("it has no text", "remove it or fill it"));
-    }
     let mut parsed = writer.finish();
     parsed.title = message.subject.as_deref().and_then(line);
     let Person { name, address } = message.sender;

@@ -44,7 +44,7 @@ fn element(node: Node<'_>, out: &mut String) {
         "nary" => n_ary(&character("chr", "∫"), &part("sub"), &part("sup"), &part("e")),
         "d" => {
             let separator = character("sepChr", "|");
-            let parts = node.children().filter(|child| xml::name(*child) == "e").map(latex);
+            let parts = xml::children(node, "e").map(latex);
             let parts = parts.collect::<Vec<_>>().join(&separator);
             let (begin, end) = (character("begChr", "("), character("endChr", ")"));
             format!("\\left{}{parts}\\right{}", delimiter(&begin), delimiter(&end))
@@ -62,7 +62,7 @@ fn element(node: Node<'_>, out: &mut String) {
         "eqArr" => format!("\\begin{{aligned}}{}\\end{{aligned}}", rows(node, "e")),
         "m" => format!("\\begin{{matrix}}{}\\end{{matrix}}", rows(node, "mr")),
         "mr" => {
-            let cells = node.children().filter(|child| xml::name(*child) == "e").map(latex);
+            let cells = xml::children(node, "e").map(latex);
             cells.collect::<Vec<_>>().join(" & ")
         }
         name if name.ends_with("Pr") => return,
@@ -102,7 +102,7 @@ fn n_ary(operator: &str, below: &str, above: &str, body: &str) -> String {
 }
 
 fn rows(node: Node<'_>, row: &str) -> String {
-    let rows = node.children().filter(|child| xml::name(*child) == row);
+    let rows = xml::children(node, row);
     let written = rows.map(|row| {
         let mut out = String::new();
         element(row, &mut out);

@@ -8,22 +8,18 @@ mod rtf;
 mod table;
 mod xml;
 
-use crate::container::{open, refusal};
+use crate::container::open;
 use crate::detect::Format;
 use crate::parsed::{Parsed, Refusal};
 
 /// Reads a document of one of the formats of this folder.
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
-    let parsed = match format {
-        Format::Rtf => rtf::read(bytes),
-        Format::Docx => docx::read(&mut open(bytes)?)?,
-        Format::Pptx => pptx::read(&mut open(bytes)?)?,
-        _ => odf::read(format.name(), &mut open(bytes)?)?,
-    };
-    if parsed.blocks.is_empty() {
-        return Err(refusal("it has no text", "remove it or fill it"));
+    match format {
+        Format::Rtf => Ok(rtf::read(bytes)),
+        Format::Docx => docx::read(&mut open(bytes)?),
+        Format::Pptx => pptx::read(&mut open(bytes)?),
+        _ => odf::read(format.name(), &mut open(bytes)?),
     }
-    Ok(parsed)
 }
 
 /// Sets title and author as the file states them, unless they say nothing.

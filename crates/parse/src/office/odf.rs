@@ -2,20 +2,24 @@
 //! comments of reviewers are left out.
 use std::collections::HashMap;
 
-use super::describe;
-use super::package::{Pictures, resolve};
+use super::package::{Pictures, Properties};
 use super::table::{CellKind, TableBuilder, TableCell};
 use super::xml::{self, Node};
-use crate::container::{Archive, member_text};
+use crate::container::{Archive, joined, member_text};
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
-use halma_text::dates::normalise_stamp;
 
 /// Cells and rows may be repeated; more empty ones than this say nothing.
 const MAX_REPEATED: usize = 1_000;
 /// Spaces that `text:s` stands for are run together anyway.
 const DEEPEST_LIST: usize = 20;
+
+const META: Properties = Properties {
+    path: "meta.xml",
+    author: ["initial-creator", "creator"],
+    date: ["date", "creation-date"],
+};
 
 pub(super) fn read(format: &'static str, archive: &mut Archive<'_>) -> Result<Parsed, Refusal> {
     let text = xml::required(archive, "content.xml")?;
@@ -41,7 +45,7 @@ pub(super) fn read(format: &'static str, archive: &mut Archive<'_>) -> Result<Pa
         reader.blocks(note);
     }
     let mut parsed = reader.writer.finish();
-    properties(reader.archive, &mut parsed);
+    META.read(reader.archive, &mut parsed);
     Ok(parsed)
 }
 
@@ -213,7 +217,7 @@ impl<'b> OdfReader<'_, 'b> {
                 // The same picture in a second form.
                 "image" if xml::child(frame, "table").is_none() => {
                     if let Some(path) = xml::attribute(node, "href") {
-                        let path = resolve("", path.trim_start_matches("./"));
+                        let path = joined("", path.trim_start_matches("./"));
                         self.pictures.write(self.archive, &path, caption.trim(), &mut self.writer);
                         break;
                     }
@@ -274,11 +278,7 @@ impl<'b> OdfReader<'_, 'b> {
                     inner.push(table);
                 }
                 "annotation" => {}
-                _ => {
-                    let at = next.len();
-                    next.extend(node.children());
-                    next[at..].reverse();
-                }
+                _ => next.extend(node.children().rev()),
             }
         }
         (words.trimmed(), inner)
@@ -310,17 +310,4 @@ fn gather<'a>(parent: Node<'a>, words: &mut OdfWords<'a>) {
             _ => gather(node, words),
         }
     }
-}
-
-fn properties(archive: &mut Archive<'_>, parsed: &mut Parsed) {
-    let Some(text) = member_text(archive, "meta.xml") else { return };
-    let Ok(document) = xml::parse("meta.xml", &text) else { return };
-    let of = |name: &str| {
-        let node = xml::descendant(document.root_element(), name)?;
-        Some(xml::text(node)).filter(|text| !text.trim().is_empty())
-    };
-    describe(parsed, of("title"), of("initial-creator").or_else(|| of("creator")));
-    let date = of("date").and_then(|date| normalise_stamp(&date));
-    parsed.date = date.or_else(|| of("creation-date").and_then(|date| normalise_stamp(&date)));
-    parsed.language = of("language");
 }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::xml::{self, Node};
-use crate::container::{Archive, member, member_text};
+use crate::container::{Archive, joined, member, member_text};
 use crate::parsed::Parsed;
+use crate::room::MAX_PICTURE_BYTES;
 use crate::writer::Writer;
 use halma_text::dates::normalise_stamp;
 
@@ -12,8 +13,6 @@ use halma_text::dates::normalise_stamp;
 const ORNAMENT: usize = 40;
 /// English Metric Units in a pixel.
 const EMU: usize = 9_525;
-/// Bytes of pictures that are kept of one document.
-const MAX_PICTURE_BYTES: usize = 50_000_000;
 
 /// The relations of one part: by id, the path of a part inside or an address outside.
 #[derive(Default)]
@@ -38,7 +37,7 @@ impl Relations {
                 continue;
             };
             let outside = xml::attribute(node, "TargetMode") == Some("External");
-            let target = if outside { target.to_owned() } else { resolve(folder, target) };
+            let target = if outside { target.to_owned() } else { joined(folder, target) };
             relations.targets.insert(id.to_owned(), target);
         }
         relations
@@ -47,23 +46,6 @@ impl Relations {
     pub(super) fn target(&self, id: &str) -> Option<&str> {
         self.targets.get(id).map(String::as_str)
     }
-}
-
-/// A path that may be relative to the folder of the part that names it.
-pub(super) fn resolve(folder: &str, target: &str) -> String {
-    let joined = match target.strip_prefix('/') {
-        Some(absolute) => absolute.to_owned(),
-        None => format!("{folder}/{target}"),
-    };
-    let mut parts: Vec<&str> = vec![];
-    for part in joined.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 /// Writes the pictures of a document as figures, up to a number of bytes in total.
@@ -133,17 +115,31 @@ fn is_generic(caption: &str) -> bool {
     )
 }
 
-/// Title, author, date and language from `docProps/core.xml`.
-pub(super) fn properties(archive: &mut Archive<'_>, parsed: &mut Parsed) {
-    let path = "docProps/core.xml";
-    let Some(text) = member_text(archive, path) else { return };
-    let Ok(document) = xml::parse(path, &text) else { return };
-    let of = |name: &str| {
-        xml::child(document.root_element(), name).map(xml::text).filter(|t| !t.trim().is_empty())
-    };
-    super::describe(parsed, of("title"), of("creator").or_else(|| of("lastModifiedBy")));
-    // Documents are made from templates, whose date of creation they keep.
-    let date = of("modified").and_then(|date| normalise_stamp(&date));
-    parsed.date = date.or_else(|| of("created").and_then(|date| normalise_stamp(&date)));
-    parsed.language = of("language").map(|language| language.trim().to_owned());
+/// The part in which a format states title, author, date and language, and their elements there:
+/// the author and the date each by the better one first.
+pub(super) struct Properties {
+    pub(super) path: &'static str,
+    pub(super) author: [&'static str; 2],
+    pub(super) date: [&'static str; 2],
+}
+
+/// Documents are made from templates, whose date of creation they keep.
+pub(super) const CORE: Properties = Properties {
+    path: "docProps/core.xml",
+    author: ["creator", "lastModifiedBy"],
+    date: ["modified", "created"],
+};
+
+impl Properties {
+    pub(super) fn read(&self, archive: &mut Archive<'_>, parsed: &mut Parsed) {
+        let Some(text) = member_text(archive, self.path) else { return };
+        let Ok(document) = xml::parse(self.path, &text) else { return };
+        let of = |name: &str| {
+            let node = xml::descendant(document.root_element(), name)?;
+            Some(xml::text(node)).filter(|text| !text.trim().is_empty())
+        };
+        super::describe(parsed, of("title"), self.author.into_iter().find_map(of));
+        parsed.date = self.date.into_iter().find_map(|name| normalise_stamp(&of(name)?));
+        parsed.language = of("language");
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::math;
-use super::package::{Pictures, Relations, is_ornament, properties};
+use super::package::{CORE, Pictures, Relations, is_ornament};
 use super::table::{CellKind, TableBuilder, TableCell};
 use super::xml::{self, Node};
 use crate::container::{Archive, member_text};
@@ -47,7 +47,7 @@ pub(super) fn read(archive: &mut Archive<'_>) -> Result<Parsed, Refusal> {
         }
     }
     let mut parsed = writer.finish();
-    properties(archive, &mut parsed);
+    CORE.read(archive, &mut parsed);
     Ok(parsed)
 }
 
@@ -86,7 +86,7 @@ impl Slide<'_, '_> {
             return self.writer.heading(2, &self.lines(body));
         }
         let mut number = 0;
-        for paragraph in body.children().filter(|child| xml::name(*child) == "p") {
+        for paragraph in xml::children(body, "p") {
             let words = self.words(paragraph);
             let about = xml::child(paragraph, "pPr");
             let has = |name| about.is_some_and(|about| xml::child(about, name).is_some());
@@ -106,7 +106,7 @@ impl Slide<'_, '_> {
     /// All paragraphs of a text, each on a line.
     fn lines(&self, body: Node<'_>) -> Inline {
         let mut lines = Inline::default();
-        for paragraph in body.children().filter(|child| xml::name(*child) == "p") {
+        for paragraph in xml::children(body, "p") {
             lines.append(&self.words(paragraph));
         }
         lines.trimmed()
@@ -172,10 +172,10 @@ impl Slide<'_, '_> {
 
     fn table(&self, node: Node<'_>) -> TableBuilder {
         let mut table = TableBuilder::default();
-        for row in node.children().filter(|child| xml::name(*child) == "tr") {
+        for row in xml::children(node, "tr") {
             // `firstRow` only says how the first row looks.
             table.row(false);
-            for cell in row.children().filter(|child| xml::name(*child) == "tc") {
+            for cell in xml::children(row, "tc") {
                 let is = |name| matches!(xml::attribute(cell, name), Some("1" | "true"));
                 let covered = is("hMerge") || is("vMerge");
                 table.cell(TableCell {
@@ -212,11 +212,7 @@ impl Slide<'_, '_> {
         let names = points(xml::child(*first, "cat").or_else(|| xml::child(*first, "xVal")));
         let mut table = TableBuilder::default();
         let mut row = |cells: Vec<String>, header| {
-            table.row(header);
-            for cell in cells {
-                let content = Inline::words(&cell);
-                table.cell(TableCell { kind: CellKind::Own, rows: 1, columns: 1, content });
-            }
+            table.plain_row(header, cells.iter().map(|cell| Inline::words(cell)));
         };
         let titles = series.iter().map(|ser| points(xml::child(*ser, "tx")).join(" "));
         row(std::iter::once(String::new()).chain(titles).collect(), true);

@@ -3,15 +3,14 @@
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::describe;
-use super::table::{CellKind, TableBuilder, TableCell};
+use super::table::TableBuilder;
 use crate::parsed::Parsed;
+use crate::room::MAX_PICTURE_BYTES;
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
 
 /// Groups inside groups; deeper ones share the state of the last.
 const DEEPEST: usize = 1_000;
-/// Bytes of pictures that are kept of one document.
-const MAX_PICTURE_BYTES: usize = 50_000_000;
 
 pub(super) fn read(bytes: &[u8]) -> Parsed {
     let mut reader = RtfReader::new();
@@ -347,10 +346,7 @@ impl RtfReader {
     }
 
     fn end_row(&mut self) {
-        self.table.row(false);
-        for content in std::mem::take(&mut self.cells) {
-            self.table.cell(TableCell { kind: CellKind::Own, rows: 1, columns: 1, content });
-        }
+        self.table.plain_row(false, std::mem::take(&mut self.cells));
         self.paragraph.in_table = false;
     }
 

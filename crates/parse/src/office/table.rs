@@ -47,6 +47,14 @@ impl TableBuilder {
         self.column = 0;
     }
 
+    /// A row of cells that cover one place each.
+    pub(super) fn plain_row(&mut self, header: bool, cells: impl IntoIterator<Item = Inline>) {
+        self.row(header);
+        for content in cells {
+            self.cell(TableCell { kind: CellKind::Own, rows: 1, columns: 1, content });
+        }
+    }
+
     pub(super) fn cell(&mut self, cell: TableCell) {
         let (Some(row), Some(columns)) = (self.grid.rows.last_mut(), self.columns.last_mut())
         else {

@@ -31,9 +31,14 @@ pub(super) fn name(node: Node<'_>) -> &str {
     if node.is_element() { node.tag_name().name() } else { "" }
 }
 
+/// The child elements of this local name.
+pub(super) fn children<'a>(node: Node<'a>, wanted: &str) -> impl Iterator<Item = Node<'a>> {
+    node.children().filter(move |child| name(*child) == wanted)
+}
+
 /// The first child element of this local name.
 pub(super) fn child<'a>(node: Node<'a>, wanted: &str) -> Option<Node<'a>> {
-    node.children().find(|child| name(*child) == wanted)
+    children(node, wanted).next()
 }
 
 /// The first descendant of this local name.

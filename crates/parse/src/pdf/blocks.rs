@@ -177,25 +177,10 @@ fn kind(line: &Line, sizes: &Sizes) -> BlockKind {
 
 /// Whether a word marks an item of a list, as in `•`, `3.` or `(a)`.
 pub(super) fn is_marker(word: &str) -> bool {
-    if matches!(
-        word,
-        "•" | "‣"
-            | "▪"
-            | "◦"
-            | "●"
-            | "○"
-            | "■"
-            | "□"
-            | "➢"
-            | "✓"
-            | "–"
-            | "-"
-            | "*"
-            | "·"
-            | "☐"
-            | "☑"
-            | "☒"
-    ) {
+    let mut chars = word.chars();
+    if let (Some(c), None) = (chars.next(), chars.next())
+        && "•‣▪◦●○■□➢✓–-*·☐☑☒".contains(c)
+    {
         return true;
     }
     let inner = word.trim_start_matches('(');

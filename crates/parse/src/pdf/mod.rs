@@ -26,6 +26,7 @@ use crate::container::{locked, refusal};
 use crate::inflate;
 use crate::ocr::Ocr;
 use crate::parsed::{Parsed, Refusal};
+use crate::room::MAX_PICTURE_BYTES;
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
 use blocks::Sizes;
@@ -37,8 +38,6 @@ use unread::UnreadScans;
 
 /// A page with fewer letters is a scan, if there is anything on it.
 const MIN_LETTERS: usize = 10;
-/// Bytes of pictures that are kept of one document.
-const MAX_PICTURE_BYTES: usize = 50_000_000;
 const MAX_LINKS: usize = 5_000;
 
 pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, Refusal> {

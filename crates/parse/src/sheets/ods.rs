@@ -2,7 +2,7 @@
 use quick_xml::events::{BytesStart, Event};
 
 use super::{MAX_CELLS, Sheet, unreadable};
-use crate::container::{member_text, open, refusal};
+use crate::container::{attribute, entity, member_text, open, refusal};
 use crate::parsed::Refusal;
 use crate::room::Room;
 
@@ -24,9 +24,7 @@ pub(super) fn sheets(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
             }
             Event::End(tag) => state.close(tag.local_name().as_ref()),
             Event::Text(text) => state.words(&text),
-            Event::GeneralRef(name) => {
-                state.words(&crate::xml_events::entity(&name));
-            }
+            Event::GeneralRef(name) => state.words(&entity(&name)),
             Event::CData(text) => state.words(&text),
             Event::Eof => return Ok(state.sheets),
             _ => {}
@@ -148,8 +146,4 @@ impl State {
         }
         self.row = self.row.saturating_add(self.row_repeats);
     }
-}
-
-fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
-    crate::xml_events::attribute(tag, name)
 }

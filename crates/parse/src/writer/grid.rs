@@ -222,31 +222,9 @@ fn cover(rows: &mut [Vec<Option<CellPlace>>], column: usize, columns: usize, cel
 
 /// Whether it is a quantity, a year or a date, as values are and names of columns rarely.
 pub(crate) fn is_number(text: &str) -> bool {
-    let mut digits = 0;
-    for c in text.chars() {
-        if c.is_ascii_digit() {
-            digits += 1;
-        } else if !matches!(
-            c,
-            '.' | ','
-                | '-'
-                | '+'
-                | '/'
-                | ':'
-                | '%'
-                | ' '
-                | '('
-                | ')'
-                | '€'
-                | '$'
-                | '£'
-                | '–'
-                | '\u{a0}'
-        ) {
-            return false;
-        }
-    }
-    digits > 0
+    let is_sign = |c: char| ".,-+/:% ()€$£–\u{a0}".contains(c);
+    text.contains(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_digit() || is_sign(c))
 }
 
 #[cfg(test)]

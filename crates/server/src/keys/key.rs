@@ -52,14 +52,11 @@ pub struct Key {
     pub(crate) workspace_id: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     pub created: DateTime<Utc>,
-    #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires: Option<DateTime<Utc>>,
     /// US dollars that its questions and builds may cost per day (UTC).
-    #[serde(default)]
     pub budget_per_day_usd: Option<f64>,
     /// Model calls that its questions and builds may make per day (UTC).
-    #[serde(default)]
     pub calls_per_day: Option<u64>,
     /// The documents that it sees and may change: those whose fields meet these conditions. Without
     /// it all of the workspace.
@@ -74,14 +71,10 @@ pub struct NewKey {
     pub name: String,
     pub scopes: Vec<Scope>,
     /// `default` by default.
-    #[serde(default)]
     pub workspace: Option<String>,
-    #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires: Option<DateTime<Utc>>,
-    #[serde(default)]
     pub budget_per_day_usd: Option<f64>,
-    #[serde(default)]
     pub calls_per_day: Option<u64>,
     /// The documents that it may see and change: those whose fields meet these conditions.
     #[serde(default, rename = "where")]

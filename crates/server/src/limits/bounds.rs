@@ -2,10 +2,9 @@
 //! computed from them.
 use halma_core::Filter;
 use halma_core::text::thousands;
-use halma_engine::{LONGEST_CORRECTION, LONGEST_NOTE};
+use halma_engine::{AskRequest, LONGEST_CORRECTION, LONGEST_NOTE, Turn};
 
 use super::settings::check_settings;
-use crate::asking::{AskRequest, Turn};
 use crate::problem::Problem;
 
 /// Names, patterns and cursors, in characters.

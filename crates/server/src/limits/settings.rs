@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 
 use halma_core::text::similarity::edit_distance;
-use halma_engine::flag_value;
+use halma_engine::{flag_text, flag_value};
 use serde_json::Value as Json;
 use toml::Value;
 
@@ -186,14 +186,6 @@ fn unknown_setting(key: &str) -> Problem {
         "the settings with the most similar names are `{near}`; docs/strategies lists all, some of \
          which only the configuration of the server can set"
     ))
-}
-
-/// A setting in the form of `--set`.
-pub(crate) fn flag_text(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

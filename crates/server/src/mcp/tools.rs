@@ -2,8 +2,8 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use halma_core::{Event, Layer, Mode, Watcher};
-use halma_engine::{SearchQuery, StoredTrace, TimelineQuery};
+use halma_core::{Event, Mode, Watcher};
+use halma_engine::{SearchRequest, StoredTrace, TimelineQuery};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::arguments::{
-    AskArguments, ExplainArguments, FeedbackArguments, ListArguments, ReadArguments,
-    SearchArguments, TimelineArguments,
+    ExplainArguments, FeedbackArguments, ListArguments, ReadArguments, SearchArguments,
+    TimelineArguments,
 };
 use crate::access::Caller;
 use crate::app::Shared;
-use crate::asking::{AskRequest, Asking};
+use crate::asking::Asking;
 use crate::documents::{self, document_id};
 use crate::limits::bounds;
 use crate::openai::with_sources;
@@ -99,12 +99,9 @@ impl Tools {
         arguments: Value,
         context: &Context,
     ) -> Result<ToolOutput, Problem> {
-        let AskArguments { question, strategy, history, answer_style, filter } = read(arguments)?;
-        let given = AskRequest { question, strategy, history, ..AskRequest::default() };
-        let request = AskRequest { filter, answer_style, ..given };
         let progress = Progress::start(context);
         let watcher = progress.as_ref().map(|progress| Arc::clone(&progress.watcher));
-        let asking = Asking::begin(&self.app, caller, request, watcher).await?;
+        let asking = Asking::begin(&self.app, caller, read(arguments)?, watcher).await?;
         let response = tokio::select! {
             response = asking.run() => response,
             // Dropping the run ends its model calls.
@@ -175,22 +172,15 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
 }
 
 async fn search(caller: &Caller, arguments: Value) -> Result<ToolOutput, Problem> {
-    let arguments: SearchArguments = read(arguments)?;
+    let SearchArguments { query: text, layer, mode, filter, limit } = read(arguments)?;
     let engine = caller.workspace.engine();
-    engine.check_text("query", &arguments.query)?;
-    let mode = arguments.mode.unwrap_or_default();
-    let limit = limit_of(arguments.limit, (DEFAULT_HITS, MAX_HITS))?;
-    if let Some(filter) = &arguments.filter {
+    engine.check_text("query", &text)?;
+    let limit = Some(limit_of(limit, (DEFAULT_HITS, MAX_HITS))?);
+    if let Some(filter) = &filter {
         bounds::check_filter(filter)?;
     }
-    let query = SearchQuery {
-        text: arguments.query,
-        layer: arguments.layer.unwrap_or(Layer::Chunk),
-        mode,
-        limit,
-        filter: arguments.filter.unwrap_or_default(),
-    };
-    let hits = caller.workspace.searches.pass(engine.search(query)).await??;
+    let request = SearchRequest { text, layer, mode, limit, filter };
+    let hits = caller.workspace.searches.pass(engine.search(request)).await??;
     let lines: Vec<String> = hits
         .iter()
         .map(|hit| {

@@ -3,12 +3,11 @@
 mod labels;
 mod process;
 mod snapshot;
-mod work;
 
 use std::sync::Arc;
 
 use axum::http::Method;
-use halma_core::{Event, ReplyStatus, Watcher};
+use halma_core::{Event, ReplyStatus, UsageTotal, Watcher};
 use halma_engine::TraceHead;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
@@ -21,7 +20,6 @@ use self::labels::{
     StrategyLabel, TokenLabels,
 };
 pub(crate) use self::snapshot::Snapshot;
-pub(crate) use self::work::WorkUsage;
 
 /// Seconds: of requests, calls and searches from a millisecond on, of questions up to ten minutes.
 const SECONDS: [f64; 14] =
@@ -40,6 +38,35 @@ impl MetricConstructor<Histogram> for Buckets {
 
 type Histograms<L> = Family<L, Histogram, Buckets>;
 type Dollars = Counter<f64, std::sync::atomic::AtomicU64>;
+
+/// Usage counters of one kind of work other than questions (builds, evaluations, the verification of
+/// feedback); copies count together.
+#[derive(Clone, Default)]
+pub(crate) struct WorkUsage {
+    calls: Counter,
+    tokens: Counter,
+    usd: Dollars,
+}
+
+impl WorkUsage {
+    /// Registers the counters under names that begin with `name`; `plural` is what it is called in
+    /// their help texts.
+    fn register(&self, registry: &mut Registry, name: &str, plural: &str) {
+        let calls = format!("Model calls of {plural}");
+        registry.register(format!("{name}_model_calls"), calls, self.calls.clone());
+        let tokens = format!("Tokens of {plural}");
+        registry.register(format!("{name}_tokens"), tokens, self.tokens.clone());
+        let (cost, dollars) = (format!("Cost of {plural}"), Unit::Other("usd".to_owned()));
+        registry.register_with_unit(format!("{name}_cost"), cost, dollars, self.usd.clone());
+    }
+
+    /// Counts what was used, or a part of it.
+    pub(crate) fn add(&self, usage: UsageTotal) {
+        self.calls.inc_by(usage.llm_calls);
+        self.tokens.inc_by(usage.prompt_tokens + usage.completion_tokens);
+        self.usd.inc_by(usage.usd.max(0.0));
+    }
+}
 
 /// What has happened since the server started.
 pub(crate) struct Metrics {

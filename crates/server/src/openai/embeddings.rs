@@ -21,10 +21,8 @@ pub(crate) struct EmbeddingRequest {
     #[schema(value_type = Option<String>)]
     model: Value,
     /// `float` (default) or `base64`.
-    #[serde(default)]
     encoding_format: Option<String>,
     /// The length of the embedder's vectors, if it is given: they are not shortened.
-    #[serde(default)]
     dimensions: Option<usize>,
 }
 

@@ -2,13 +2,13 @@
 //! of a strategy's prompts.
 use axum::http::StatusCode;
 use halma_core::text::marks::split_mark;
-use halma_core::{AnswerStyle, Budget, Filter};
+use halma_core::{AnswerStyle, Filter};
+use halma_engine::{AskRequest, Turn};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::PREFIX;
-use crate::asking::{AskRequest, Turn};
 use crate::limits::bounds;
 use crate::problem::Problem;
 
@@ -19,16 +19,12 @@ pub(crate) struct ChatRequest {
     messages: Vec<ChatMessage>,
     #[serde(default)]
     pub(super) stream: bool,
-    #[serde(default)]
     stream_options: Option<StreamOptions>,
     /// Not a field of OpenAI's: `full` (sentences with numbered sources) or `short`.
-    #[serde(default)]
     answer_style: Option<AnswerStyle>,
     /// Not a field of OpenAI's: the documents that the answer may come from.
-    #[serde(default)]
     filter: Option<Filter>,
     /// Must be 1.
-    #[serde(default)]
     n: Option<u32>,
 }
 
@@ -87,7 +83,6 @@ impl ChatRequest {
             history,
             answer_style: self.answer_style,
             filter: self.filter.clone(),
-            budget: Some(Budget::default()),
             ..AskRequest::default()
         })
     }

@@ -7,11 +7,12 @@ use axum::http::header::ACCEPT;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use halma_core::{Event, Watcher};
+use halma_engine::AskRequest;
 use tracing::Instrument as _;
 
 use crate::access::{Caller, MayAskDocuments};
 use crate::app::Shared;
-use crate::asking::{AskRequest, AskResponse, Asking};
+use crate::asking::{AskResponse, Asking};
 use crate::json::JsonBody;
 use crate::problem::Problem;
 use crate::security::RequestId;

@@ -28,7 +28,6 @@ const MOST_UPLOADS: usize = 10_000;
 pub(crate) struct BuildRequest {
     /// `upload` of accepted files; everything that was uploaded by default. An empty list is refused:
     /// a client that had no file accepted does not mean everything.
-    #[serde(default)]
     uploads: Option<Vec<String>>,
     /// Parts of the base that are made again as the configuration says: `chunks` of the uploads of
     /// this build, any other part of the whole base. Without them a base stays as it was made.

@@ -1,16 +1,15 @@
 //! Questions that the documents answer, for people who do not know yet what to ask.
 use axum::Json;
 use axum::extract::State;
-use halma_core::{Filter, Layer, Mode};
-use halma_engine::{Engine, ListQuery, SearchQuery};
+use halma_core::Layer;
+use halma_engine::{Engine, ListQuery, SearchRequest};
 
 use crate::access::MayAskDocuments;
-use crate::app::Shared;
+use crate::app::{Shared, Suggestion};
 use crate::documents::{self, DocumentQuery};
 use crate::limits::blocking::run_blocking;
 use crate::pagination::Items;
 use crate::problem::Problem;
-use crate::suggestion::Suggestion;
 use crate::workspace::DEFAULT;
 
 /// How many questions are offered.
@@ -82,13 +81,7 @@ fn question_of(engine: &Engine, document: &str) -> Result<Option<String>, Proble
 /// Whether a search for the question finds the document that it was taken from. A search costs no
 /// call of a model, so that offering questions is free.
 async fn finds(engine: &Engine, question: &str, document: &str) -> Result<bool, Problem> {
-    let query = SearchQuery {
-        text: question.to_owned(),
-        layer: Layer::Chunk,
-        mode: Mode::default(),
-        limit: PASSAGES,
-        filter: Filter::default(),
-    };
-    let hits = engine.search(query).await?;
+    let (text, limit) = (question.to_owned(), Some(PASSAGES));
+    let hits = engine.search(SearchRequest { text, limit, ..SearchRequest::default() }).await?;
     Ok(hits.iter().any(|hit| hit.document == document))
 }

@@ -89,7 +89,7 @@ impl AnswerReply {
         let mut list: Vec<String> = vec![];
         for AnswerText(one) in &self.answers {
             let one = one.trim();
-            if !one.is_empty() && !list.iter().any(|held| held == one) {
+            if !one.is_empty() && !list.iter().any(|earlier| earlier == one) {
                 list.push(one.to_owned());
             }
         }
@@ -108,8 +108,8 @@ impl<'a> KnownAnswers<'a> {
         let places =
             Plan::references(text).into_iter().filter_map(|number| self.plan.place(number));
         places.into_iter().all(|place| {
-            let known = self.at(place).is_some_and(Solved::is_known);
-            known || self.searched(place).is_some_and(|name| self.settles(name))
+            let is_known = self.at(place).is_some_and(Solved::is_known);
+            is_known || self.searched(place).is_some_and(|name| self.settles(name))
         })
     }
 
@@ -128,7 +128,7 @@ impl<'a> KnownAnswers<'a> {
 
     /// One text for each choice among the answers that it refers to, at most `most`, and how many
     /// more there would be.
-    pub(super) fn each(&self, text: &str, most: usize) -> (Vec<String>, usize) {
+    pub(super) fn each(&self, text: &str, limit: usize) -> (Vec<String>, usize) {
         let mut places: Vec<usize> = Plan::references(text)
             .into_iter()
             .filter_map(|number| self.plan.place(number))
@@ -142,7 +142,7 @@ impl<'a> KnownAnswers<'a> {
             let next = choices.iter().flat_map(|before| {
                 answers.iter().map(|one| [before.as_slice(), &[one.as_str()]].concat())
             });
-            choices = next.take(most.max(1)).collect();
+            choices = next.take(limit.max(1)).collect();
         }
         let text = |chosen: &Vec<&str>| {
             self.replaced(text, |place| match places.iter().position(|at| *at == place) {
@@ -156,14 +156,14 @@ impl<'a> KnownAnswers<'a> {
     }
 
     /// The things that an argument names: a reference alone stands for all answers of its node.
-    pub(super) fn things(&self, argument: &str, most: usize) -> (Vec<Thing>, usize) {
+    pub(super) fn things(&self, argument: &str, limit: usize) -> (Vec<Thing>, usize) {
         let alone = references(argument.trim())
             .first()
             .filter(|one| one.range == (0..argument.trim().len()))
             .and_then(|one| self.plan.place(one.number()?))
             .and_then(|place| self.at(place));
         let Some(solved) = alone.filter(|solved| solved.is_known()) else {
-            let (names, left_out) = self.each(argument, most);
+            let (names, left_out) = self.each(argument, limit);
             let thing = |name| Thing { name, entities: vec![] };
             return (names.into_iter().map(thing).collect(), left_out);
         };
@@ -175,7 +175,7 @@ impl<'a> KnownAnswers<'a> {
             name: name.clone(),
             entities: by_name.get(&words(name)).cloned().unwrap_or_default(),
         };
-        let things: Vec<Thing> = solved.answers.iter().take(most).map(thing).collect();
+        let things: Vec<Thing> = solved.answers.iter().take(limit).map(thing).collect();
         let left_out = solved.answers.len() - things.len();
         (things, left_out)
     }
@@ -184,15 +184,16 @@ impl<'a> KnownAnswers<'a> {
     /// of its own parts that have one.
     pub(super) fn below(&self, place: usize) -> Vec<&'a Solved> {
         let Step::Inner(parts) = &self.plan.nodes[place].step else { return vec![] };
-        let mut found = vec![];
+        let mut answers_below = vec![];
         for part in parts {
             let solved = self.at(*part);
             if !solved.is_some_and(Solved::is_known) {
-                found.extend(self.below(*part).into_iter().filter(|solved| solved.is_known()));
+                answers_below
+                    .extend(self.below(*part).into_iter().filter(|solved| solved.is_known()));
             }
-            found.extend(solved);
+            answers_below.extend(solved);
         }
-        found
+        answers_below
     }
 
     fn listed(&self, place: usize) -> String {

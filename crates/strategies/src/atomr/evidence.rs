@@ -55,11 +55,11 @@ impl Evidence {
     /// Everything that was found for the queries of a Search or a Relate. The scores of two
     /// sources say nothing about each other, so each source keeps its own order.
     pub(super) fn collect(lists: Vec<Lists>, graph: GraphResult) -> Self {
-        let mut found = Self::default().with(graph);
+        let mut evidence = Self::default().with(graph);
         for Lists { source, lists } in lists {
-            found.add(lists, &source);
+            evidence.add(lists, &source);
         }
-        found
+        evidence
     }
 
     fn add(&mut self, lists: Vec<Vec<Hit>>, source: &str) {
@@ -96,16 +96,16 @@ impl Evidence {
         limits: &Atomr,
     ) -> (Self, usize) {
         let facts = graph.facts.clone();
-        let mut found = Self::default().with(graph);
+        let mut evidence = Self::default().with(graph);
         let scored: Vec<f32> = (names.iter().zip(queries).enumerate())
             .map(|(at, (name, query))| {
                 let passages = lists.iter().filter_map(|one| one.lists.get(at)).flatten();
-                let mut held: HashSet<String> = passages
+                let mut evidence_words: HashSet<String> = passages
                     .flat_map(|hit| words(&hit.title).into_iter().chain(words(&hit.text)))
                     .collect();
                 let of_graph = facts.iter().filter(|fact| words(&fact.head.label) == words(name));
-                held.extend(of_graph.flat_map(|fact| words(&fact.line())));
-                overlap(&words(query).into_iter().collect(), &held)
+                evidence_words.extend(of_graph.flat_map(|fact| words(&fact.line())));
+                overlap(&words(query).into_iter().collect(), &evidence_words)
             })
             .collect();
         let best = scored.iter().copied().fold(0.0, f32::max);
@@ -113,12 +113,12 @@ impl Evidence {
         let keeps = |at: usize| scored.get(at).is_some_and(|score| *score >= least);
         for Lists { source, lists } in lists {
             let kept = lists.into_iter().enumerate().filter(|(at, _)| keeps(*at));
-            found.add(kept.map(|(_, list)| list).collect(), &source);
+            evidence.add(kept.map(|(_, list)| list).collect(), &source);
         }
         let kept = names.iter().enumerate().filter(|(at, _)| keeps(*at));
-        found.retained = kept.map(|(_, name)| name.clone()).collect();
-        let dropped = names.len() - found.retained.len();
-        (found, dropped)
+        evidence.retained = kept.map(|(_, name)| name.clone()).collect();
+        let dropped = names.len() - evidence.retained.len();
+        (evidence, dropped)
     }
 
     fn with(mut self, graph: GraphResult) -> Self {
@@ -147,7 +147,7 @@ impl Evidence {
     pub(super) fn entities(&self, answers: &[String]) -> Vec<Entity> {
         let mut named: Vec<Entity> = vec![];
         for entity in answers.iter().flat_map(|answer| labelled(&self.entities, answer)) {
-            if !named.iter().any(|held| held.id == entity.id) {
+            if !named.iter().any(|other| other.id == entity.id) {
                 named.push(entity.clone());
             }
         }

@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
             });
             open = later;
             for place in ready {
-                let cx = spans.at(place, &self.known(&solved));
+                let cx = spans.at(place, &self.answers(&solved));
                 running.push(self.node(place, solved.clone(), cx));
             }
             let Some(done) = running.next().await else { return Ok(solved) };
@@ -76,7 +76,7 @@ impl<'a> Run<'a> {
 
     /// The root, from what its parts have come to.
     pub(super) async fn root(&self, solved: &Answers, cx: &Cx) -> Result<Solved> {
-        let root = self.solve(0, self.question, &self.known(solved), cx).await?;
+        let root = self.solve(0, self.question, &self.answers(solved), cx).await?;
         let Question { options, answer_kind, .. } = self.question;
         let shaped = !options.is_empty() || *answer_kind != AnswerKind::Short;
         let called = matches!(self.plan.nodes[0].step, Step::Call(_));
@@ -87,16 +87,16 @@ impl<'a> Run<'a> {
         Ok(root)
     }
 
-    pub(super) fn known<'k>(&'k self, solved: &'k Answers) -> KnownAnswers<'k> {
+    pub(super) fn answers<'k>(&'k self, solved: &'k Answers) -> KnownAnswers<'k> {
         KnownAnswers { plan: self.plan, solved, shown: self.settings.entities }
     }
 
     /// A node with its answers; `None` when the budget was spent on the way.
     async fn node(&self, place: usize, solved: Answers, cx: Cx) -> Result<(usize, Option<Solved>)> {
-        let known = self.known(&solved);
-        let text = known.together(&self.plan.nodes[place].question);
+        let answers = self.answers(&solved);
+        let text = answers.together(&self.plan.nodes[place].question);
         let question = self.question.sub_question(text);
-        let solved = self.solve(place, &question, &known, &cx).await;
+        let solved = self.solve(place, &question, &answers, &cx).await;
         let answered = match solved.unless_failed(&cx, "the question stays open") {
             Ok(None) => Ok(Some(Solved::unknown(&question.text))),
             solved => solved,
@@ -108,19 +108,19 @@ impl<'a> Run<'a> {
         &self,
         place: usize,
         question: &Question,
-        known: &KnownAnswers<'_>,
+        answers: &KnownAnswers<'_>,
         cx: &Cx,
     ) -> Result<Solved> {
         match &self.plan.nodes[place].step {
-            Step::Call(call) => self.leaf((place, call), question, known, cx).await,
+            Step::Call(call) => self.leaf((place, call), question, answers, cx).await,
             Step::Inner(_) => {
-                let below = known.below(place);
+                let below = answers.below(place);
                 self.concluded(&CHILDREN, (place, question), &below, cx).await
             }
             Step::Reason(_) => {
                 let named = self.plan.waits_for(place);
                 let named: Vec<&Solved> =
-                    named.into_iter().filter_map(|place| known.at(place)).collect();
+                    named.into_iter().filter_map(|place| answers.at(place)).collect();
                 self.concluded(&SIBLINGS, (place, question), &named, cx).await
             }
         }
@@ -174,15 +174,15 @@ impl<'a> Run<'a> {
     }
 
     /// What was found, or nothing where the source failed, which is reported in the answer.
-    pub(super) fn or_missing<T: Default>(&self, sought: &str, found: Result<T>) -> Result<T> {
-        match found {
+    pub(super) fn or_missing<T: Default>(&self, sought: &str, looked_up: Result<T>) -> Result<T> {
+        match looked_up {
             Err(Error::Source { name, source }) => {
                 let (sought, reason) = (sought.to_owned(), source.to_string());
                 let mut missing = self.missing.lock();
                 missing.push(Missing { source: name, sought, reason });
                 Ok(T::default())
             }
-            found => found,
+            looked_up => looked_up,
         }
     }
 
@@ -218,14 +218,14 @@ impl<'a> Spans<'a> {
         Self { plan, begun }
     }
 
-    fn at(&mut self, place: usize, known: &KnownAnswers<'_>) -> Cx {
+    fn at(&mut self, place: usize, answers: &KnownAnswers<'_>) -> Cx {
         if let Some(cx) = &self.begun[place] {
             return cx.clone();
         }
-        let above = self.at(self.plan.parent(place), known);
+        let above = self.at(self.plan.parent(place), answers);
         let node = &self.plan.nodes[place];
-        let text = if known.settles(&node.question) {
-            known.together(&node.question)
+        let text = if answers.settles(&node.question) {
+            answers.together(&node.question)
         } else {
             node.question.clone()
         };

@@ -32,8 +32,8 @@ pub(super) async fn ask(
 ) -> Result<GraphResult> {
     match operation {
         Operation::Search { names, descriptor } => {
-            let found = names.iter().map(|name| search(name, descriptor.as_deref(), graph));
-            Ok(searched(&try_join_all(found).await?.concat(), graph.name()))
+            let searches = names.iter().map(|name| search(name, descriptor.as_deref(), graph));
+            Ok(searched(&try_join_all(searches).await?.concat(), graph.name()))
         }
         Operation::Relate { heads, relation, tails } => relate(heads, relation, tails, graph).await,
         Operation::Filter { entities, condition } => {
@@ -44,19 +44,19 @@ pub(super) async fn ask(
 
 /// The entities of a name that fit equally well, and better than all others.
 async fn search(name: &str, descriptor: Option<&str>, graph: &FactsCx<'_>) -> Result<Vec<Entity>> {
-    let mut found = graph.find(name, descriptor, NAMESAKES).await?;
-    let best = found.iter().map(|entity| entity.score).fold(0.0, f32::max);
-    found.retain(|entity| entity.score >= best);
-    Ok(found)
+    let mut entities = graph.find(name, descriptor, NAMESAKES).await?;
+    let best = entities.iter().map(|entity| entity.score).fold(0.0, f32::max);
+    entities.retain(|entity| entity.score >= best);
+    Ok(entities)
 }
 
-fn searched(found: &[Entity], graph: &str) -> GraphResult {
-    let answers = distinct(found.iter().map(|entity| entity.label.clone()));
+fn searched(entities: &[Entity], graph: &str) -> GraphResult {
+    let answers = distinct(entities.iter().map(|entity| entity.label.clone()));
     GraphResult {
         facts: vec![],
-        lines: found.iter().map(described).collect(),
-        evidence: found.iter().map(|entity| evidence(entity, graph)).collect(),
-        entities: found.to_vec(),
+        lines: entities.iter().map(described).collect(),
+        evidence: entities.iter().map(|entity| evidence(entity, graph)).collect(),
+        entities: entities.to_vec(),
         answers: Some(answers).filter(|answers| !answers.is_empty()),
     }
 }
@@ -69,27 +69,27 @@ async fn relate(
     tails: &[Thing],
     graph: &FactsCx<'_>,
 ) -> Result<GraphResult> {
-    let known = try_join_all(heads.iter().map(|head| entities(head, graph))).await?;
+    let of_heads = try_join_all(heads.iter().map(|head| entities(head, graph))).await?;
     if relation.is_empty() {
         let tails = try_join_all(tails.iter().map(|tail| entities(tail, graph))).await?.concat();
-        return between(&known.concat(), &tails, graph).await;
+        return between(&of_heads.concat(), &tails, graph).await;
     }
-    let facts = try_join_all(known.iter().map(|one| related(one, relation, graph))).await?;
+    let facts = try_join_all(of_heads.iter().map(|one| related(one, relation, graph))).await?;
     if facts.iter().all(Vec::is_empty) && tails.is_empty() {
         // What is written as a relation may be the other entity.
         let named = search(relation, None, graph).await?;
         let named: Vec<Entity> =
             named.into_iter().filter(|entity| words(&entity.label) == words(relation)).collect();
-        return between(&known.concat(), &named, graph).await;
+        return between(&of_heads.concat(), &named, graph).await;
     }
     let ends: Vec<(Fact, Tail)> = facts.concat();
     let answers = distinct(ends.iter().map(|(_, end)| end.shown()));
-    let mut found = entities_of(ends.iter().map(|(_, end)| end));
-    found.extend(known.concat());
+    let mut of_answers = entities_of(ends.iter().map(|(_, end)| end));
+    of_answers.extend(of_heads.concat());
     // Whether a third thing is what was found is for the reader to say.
     let decided = tails.is_empty() && !answers.is_empty();
     let facts = ends.into_iter().map(|(fact, _)| fact).collect();
-    Ok(GraphResult { answers: decided.then_some(answers), ..from_facts(facts, found) })
+    Ok(GraphResult { answers: decided.then_some(answers), ..from_facts(facts, of_answers) })
 }
 
 /// The facts of a relation, best first with what they lead to, for the entities of one name. Of
@@ -121,8 +121,8 @@ async fn between(heads: &[Entity], tails: &[Entity], graph: &FactsCx<'_>) -> Res
     let facts = try_join_all(facts).await?.concat();
     let answers = distinct(facts.iter().map(|fact| fact.relation.clone()));
     let answers = Some(answers).filter(|answers| !answers.is_empty());
-    let known = [heads, tails].concat();
-    Ok(GraphResult { answers, ..from_facts(facts, known) })
+    let entities = [heads, tails].concat();
+    Ok(GraphResult { answers, ..from_facts(facts, entities) })
 }
 
 /// A comparison is decided for all entities at once; for another condition the reader is given
@@ -136,23 +136,23 @@ async fn filter(
     // Names are looked up one by one, entities of earlier answers are known.
     let open = things.iter().filter(|thing| thing.entities.is_empty()).take(limits.entities);
     let mut looked = try_join_all(open.map(|thing| entities(thing, graph))).await?.into_iter();
-    let known = things.iter().map(|thing| match thing.entities.as_slice() {
+    let entities = things.iter().map(|thing| match thing.entities.as_slice() {
         [] => looked.next().unwrap_or_default(),
-        known => known.to_vec(),
+        entities => entities.to_vec(),
     });
-    let known: Vec<Entity> = known.flatten().collect();
-    if known.is_empty() {
+    let entities: Vec<Entity> = entities.flatten().collect();
+    if entities.is_empty() {
         return Ok(GraphResult::default());
     }
-    if let Some(facts) = graph.filter(&known, condition).await? {
+    if let Some(facts) = graph.filter(&entities, condition).await? {
         let answers = distinct(facts.iter().map(|fact| fact.head.label.clone()));
         let kept = facts.iter().map(|fact| fact.head.clone()).collect();
         let answers = Some(answers).filter(|answers| !answers.is_empty());
         return Ok(GraphResult { answers, ..from_facts(facts, kept) });
     }
-    let asked = known.iter().take(limits.entities);
-    let facts = try_join_all(asked.map(|entity| graph.relate(entity, condition))).await?;
-    Ok(from_facts(facts.concat(), known))
+    let first = entities.iter().take(limits.entities);
+    let facts = try_join_all(first.map(|entity| graph.relate(entity, condition))).await?;
+    Ok(from_facts(facts.concat(), entities))
 }
 
 /// The entities that a thing is.

@@ -28,10 +28,10 @@ impl Run<'_> {
         &self,
         (place, call): (usize, &Call),
         question: &Question,
-        known: &KnownAnswers<'_>,
+        answers: &KnownAnswers<'_>,
         cx: &Cx,
     ) -> Result<Solved> {
-        let Some(operation) = Operation::resolve(call, known, self.settings, cx) else {
+        let Some(operation) = Operation::resolve(call, answers, self.settings, cx) else {
             cx.note(format!("{call} needs an answer that is unknown"));
             return self.direct(question, Evidence::default(), &self.sources.texts(), cx).await;
         };
@@ -49,27 +49,27 @@ impl Run<'_> {
         if self.sources.all.len() > 1 {
             cx.note(format!("sources: {}", names.join(", ")));
         }
-        let found = match self.look(&operation, question, &names, of_graph, cx).await? {
+        let evidence = match self.look(&operation, question, &names, of_graph, cx).await? {
             LookupResult::Decided(solved) => return Ok(solved),
-            LookupResult::Evidence(found) => found,
+            LookupResult::Evidence(evidence) => evidence,
         };
-        let nothing = matches!(operation, Operation::Filter { .. }) && found.retained.is_empty();
-        if nothing || found.is_empty() {
+        let nothing = matches!(operation, Operation::Filter { .. }) && evidence.retained.is_empty();
+        if nothing || evidence.is_empty() {
             cx.note("no result for the operator");
-        } else if let Some(reply) = self.operate(&operation, question, &found, cx).await? {
+        } else if let Some(reply) = self.operate(&operation, question, &evidence, cx).await? {
             let answers = reply.list();
             if !answers.is_empty() {
                 return Ok(Solved {
                     question: question.text.clone(),
-                    citations: found.cited(&answers, &reply.answer),
-                    entities: found.entities(&answers),
+                    citations: evidence.cited(&answers, &reply.answer),
+                    entities: evidence.entities(&answers),
                     answer: reply.sentence(),
                     answers,
                 });
             }
             cx.note("the operator has no answer");
         }
-        self.direct(question, found, &self.only_texts(names), cx).await
+        self.direct(question, evidence, &self.only_texts(names), cx).await
     }
 
     /// The operator's reply; `None` where it cannot be read, so that the question is looked up as it
@@ -78,11 +78,11 @@ impl Run<'_> {
         &self,
         operation: &Operation,
         question: &Question,
-        found: &Evidence,
+        evidence: &Evidence,
         cx: &Cx,
     ) -> Result<Option<AnswerReply>> {
         let own_knowledge = self.settings.own_knowledge;
-        let reply = operation.read(question, found, own_knowledge, cx).await;
+        let reply = operation.read(question, evidence, own_knowledge, cx).await;
         reply.unless_failed(cx, "the operator failed: looking up the question")
     }
 
@@ -97,8 +97,9 @@ impl Run<'_> {
     ) -> Result<LookupResult> {
         let queries = operation.queries(self.settings);
         let is_graph = |name: &&String| self.sources.graph.as_ref() == Some(*name);
-        let asked = names.iter().find(is_graph).filter(|_| of_graph.is_none());
-        let graph: OptionFuture<_> = asked.map(|_| self.ask_graph(operation, question, cx)).into();
+        let names_graph = names.iter().find(is_graph).filter(|_| of_graph.is_none());
+        let graph: OptionFuture<_> =
+            names_graph.map(|_| self.ask_graph(operation, question, cx)).into();
         let texts: Vec<&String> = names.iter().filter(|name| !is_graph(name)).collect();
         let enough = operation.enough(self.settings);
         let lists = texts.iter().map(|name| self.texts(name, &queries, (question, enough), cx));
@@ -120,11 +121,11 @@ impl Run<'_> {
             cx.note(format!("of {all} entities, the first {first} are looked up"));
         }
         let of_entities = (entity_names.as_slice(), queries.as_slice());
-        let (found, dropped) = Evidence::filtered(of_entities, lists, answered, self.settings);
+        let (evidence, dropped) = Evidence::filtered(of_entities, lists, answered, self.settings);
         if dropped > 0 {
             cx.note(format!("{dropped} entities have too little in common with what was found"));
         }
-        Ok(LookupResult::Evidence(found))
+        Ok(LookupResult::Evidence(evidence))
     }
 
     async fn ask_graph(
@@ -180,24 +181,28 @@ impl Run<'_> {
     ) -> Result<Solved> {
         let queries = [question.text.clone()];
         let lists = names.iter().map(|name| self.texts(name, &queries, (question, None), cx));
-        let found = Evidence::collect(try_join_all(lists).await?, GraphResult::default());
-        let (found, own_knowledge) = (found.after(before), self.settings.own_knowledge);
-        if found.is_empty() && !own_knowledge {
+        let evidence = Evidence::collect(try_join_all(lists).await?, GraphResult::default());
+        let (evidence, own_knowledge) = (evidence.after(before), self.settings.own_knowledge);
+        if evidence.is_empty() && !own_knowledge {
             cx.note("no result for the question");
             return Ok(Solved::unknown(&question.text));
         }
         let variables = context! {
             question => Serde(question),
-            context => Serde(&found.passages()),
-            facts => Serde(&found.lines),
+            context => Serde(&evidence.passages()),
+            facts => Serde(&evidence.lines),
             own_knowledge,
         };
         let Reading { answer, rationale } = cx.ask(&DIRECT, variables).await?;
         let answers: Vec<String> = several(&answer);
         Ok(Solved {
             question: question.text.clone(),
-            citations: if answers.is_empty() { vec![] } else { found.cited(&answers, &rationale) },
-            entities: found.entities(&answers),
+            citations: if answers.is_empty() {
+                vec![]
+            } else {
+                evidence.cited(&answers, &rationale)
+            },
+            entities: evidence.entities(&answers),
             answer: if answers.is_empty() { String::new() } else { rationale },
             answers,
         })

@@ -39,37 +39,37 @@ impl Operation {
     /// `None` where an answer that the call needs is unknown. What exceeds a limit is noted.
     pub(super) fn resolve(
         call: &Call,
-        known: &KnownAnswers<'_>,
+        answers: &KnownAnswers<'_>,
         limits: &Atomr,
         cx: &Cx,
     ) -> Option<Self> {
-        if !call.arguments().iter().all(|argument| known.settles(argument)) {
+        if !call.arguments().iter().all(|argument| answers.settles(argument)) {
             return None;
         }
-        let cut = |asked: usize, left_out: usize| {
+        let cut = |count: usize, left_out: usize| {
             if left_out > 0 {
-                cx.note(format!("{call} becomes {asked} lookups, {left_out} omitted"));
+                cx.note(format!("{call} becomes {count} lookups, {left_out} omitted"));
             }
         };
-        let most = limits.fan_out;
+        let fan_out = limits.fan_out;
         Some(match call {
             Call::Search { name, descriptor } => {
-                let (names, left_out) = known.each(name, most);
+                let (names, left_out) = answers.each(name, fan_out);
                 cut(names.len(), left_out);
-                let descriptor = descriptor.as_ref().map(|descriptor| known.together(descriptor));
+                let descriptor = descriptor.as_ref().map(|descriptor| answers.together(descriptor));
                 Self::Search { names, descriptor }
             }
             Call::Relate { head, relation, tail } => {
-                let (heads, left_out) = known.things(head, most);
+                let (heads, left_out) = answers.things(head, fan_out);
                 cut(heads.len(), left_out);
                 let (tails, left_out) =
-                    tail.as_ref().map_or((vec![], 0), |tail| known.things(tail, most));
+                    tail.as_ref().map_or((vec![], 0), |tail| answers.things(tail, fan_out));
                 cut(tails.len(), left_out);
-                Self::Relate { heads, relation: known.together(relation), tails }
+                Self::Relate { heads, relation: answers.together(relation), tails }
             }
             Call::Filter { entities, condition } => {
-                let all = entities.iter().flat_map(|one| known.things(one, usize::MAX).0);
-                Self::Filter { entities: all.collect(), condition: known.together(condition) }
+                let all = entities.iter().flat_map(|one| answers.things(one, usize::MAX).0);
+                Self::Filter { entities: all.collect(), condition: answers.together(condition) }
             }
         })
     }
@@ -118,14 +118,14 @@ impl Operation {
     pub(super) async fn read(
         &self,
         question: &Question,
-        found: &Evidence,
+        evidence: &Evidence,
         own_knowledge: bool,
         cx: &Cx,
     ) -> Result<AnswerReply> {
         let (prompt, entities) = match self {
             Self::Search { names, .. } => (&SEARCH, names.clone()),
             Self::Relate { heads, .. } => (&RELATE, named(heads)),
-            Self::Filter { .. } => (&FILTER, found.retained.clone()),
+            Self::Filter { .. } => (&FILTER, evidence.retained.clone()),
         };
         let operator = context! { name => self.name(), arguments => self.arguments(&entities) };
         let variables = context! {
@@ -133,8 +133,8 @@ impl Operation {
             asked_at => &question.asked_at,
             operator,
             entities,
-            context => Serde(&found.passages()),
-            facts => Serde(&found.lines),
+            context => Serde(&evidence.passages()),
+            facts => Serde(&evidence.lines),
             own_knowledge,
         };
         cx.ask(prompt, variables).await

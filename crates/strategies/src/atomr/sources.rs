@@ -69,7 +69,7 @@ impl Sources {
     pub(super) async fn for_leaf(
         &self,
         (question, plan, place): (&Question, &Plan, usize),
-        asked: &str,
+        text: &str,
         settings: &Atomr,
         cx: &Cx,
     ) -> Result<Vec<String>> {
@@ -77,16 +77,16 @@ impl Sources {
         if open.len() <= 2 || settings.select == Select::All {
             return Ok(names(&open));
         }
-        let leaf = |place: usize, asked: &str| Leaf {
+        let leaf = |place: usize, text: &str| Leaf {
             number: place,
-            asked: asked.to_owned(),
+            asked: text.to_owned(),
             operator: match &plan.nodes[place].step {
                 Step::Call(call) => call.to_string(),
                 _ => String::new(),
             },
         };
         if settings.select == Select::Leaf {
-            let chosen = choose(question, &[leaf(place, asked)], &open, cx).await?;
+            let chosen = choose(question, &[leaf(place, text)], &open, cx).await?;
             return Ok(usable(&chosen, place, &open, cx));
         }
         let mut chosen = self.chosen.lock().await;

@@ -101,9 +101,9 @@ impl BlendFilter {
         let texts: Vec<String> = [recalled?, drafted?].into_iter().flatten().map(blended).collect();
         let mut sets = vec![first];
         if !texts.is_empty() {
-            for found in self.near(texts, &cx).await? {
-                let held: Vec<Hit> = sets.iter().flatten().cloned().collect();
-                sets.push(unseen(vec![found], &held));
+            for hits in self.near(texts, &cx).await? {
+                let earlier: Vec<Hit> = sets.iter().flatten().cloned().collect();
+                sets.push(unseen(vec![hits], &earlier));
             }
         }
         Ok(sets)

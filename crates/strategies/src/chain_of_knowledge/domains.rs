@@ -42,7 +42,7 @@ impl ChainOfKnowledge {
         let chosen = chosen.unless_failed(cx, "no domain is chosen").unless_spent()?;
         let chosen = chosen.map(|chosen| chosen.sources).unwrap_or_default();
         let is_chosen =
-            |name: &&String| chosen.iter().any(|own| own.trim().eq_ignore_ascii_case(name));
+            |name: &&String| chosen.iter().any(|choice| choice.trim().eq_ignore_ascii_case(name));
         let names: Vec<String> = self.sources.iter().filter(is_chosen).cloned().collect();
         if names.is_empty() {
             cx.note("no domain is chosen: every source is asked");
@@ -69,12 +69,12 @@ impl ChainOfKnowledge {
             .filter(|name| graph.as_ref().is_none_or(|graph| graph.name() != name.as_str()))
             .cloned()
             .collect();
-        let mut found = match &graph {
+        let mut hits = match &graph {
             Some(graph) => self.stated((question, step), graph, cx).await?,
             None => vec![],
         };
-        found.extend(passages(&texts, &near, step, cx).await?);
-        Ok(found)
+        hits.extend(passages(&texts, &near, step, cx).await?);
+        Ok(hits)
     }
 
     /// The facts of the graph that a step can be compared with. A graph that fails is in the trace

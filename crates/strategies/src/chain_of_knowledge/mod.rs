@@ -116,10 +116,10 @@ impl Strategy for ChainOfKnowledge {
         while let Some(step) = steps.pop_front() {
             let cx = cx.span(format!("step {}", thoughts.len() + 1));
             let pair = [step.as_str(), steps.front().map_or("", String::as_str)];
-            let found = self.near(question, &step, &domains, &cx).await.map(Some).unless_spent()?;
-            let Some(found) = found else { break };
-            chunks.extend(unseen(vec![found.clone()], &chunks));
-            let corrected = self.correct(question, &thoughts, pair, &found, &cx).await.map(Some);
+            let hits = self.near(question, &step, &domains, &cx).await.map(Some).unless_spent()?;
+            let Some(hits) = hits else { break };
+            chunks.extend(unseen(vec![hits.clone()], &chunks));
+            let corrected = self.correct(question, &thoughts, pair, &hits, &cx).await.map(Some);
             let Some(Corrected { step, next }) = corrected.unless_spent()? else { break };
             thoughts.push(step.trim().to_owned());
             if let Some(front) = steps.front_mut().filter(|_| !next.0.trim().is_empty()) {
@@ -142,11 +142,11 @@ impl ChainOfKnowledge {
         question: &Question,
         thoughts: &[String],
         [step, next]: [&str; 2],
-        found: &[Hit],
+        hits: &[Hit],
         cx: &Cx,
     ) -> Result<Corrected> {
         let unchanged = Corrected { step: step.to_owned(), next: AnswerText(next.to_owned()) };
-        if found.is_empty() {
+        if hits.is_empty() {
             cx.note("no result is near: the step stays unchanged");
             return Ok(unchanged);
         }
@@ -154,7 +154,7 @@ impl ChainOfKnowledge {
             "" => Err("`step` is empty".to_owned()),
             _ => Ok(()),
         };
-        let (question, thoughts, context) = (Serde(question), Serde(thoughts), Serde(found));
+        let (question, thoughts, context) = (Serde(question), Serde(thoughts), Serde(hits));
         let variables = context! { question, thoughts, thought => step, next, context };
         let corrected = cx.ask_checked(&CORRECT, variables, worded).await;
         let corrected = corrected.unless_failed(cx, "the step stays unchanged")?;

@@ -79,17 +79,23 @@ impl Dec {
     }
 
     /// The sub-question's answer, read from D*.
-    pub(super) async fn solve(&self, asked: Question, cx: &Cx) -> Result<Solved> {
-        let passages = self.recall(&asked.text, cx).await?;
+    pub(super) async fn solve(&self, question: Question, cx: &Cx) -> Result<Solved> {
+        let passages = self.recall(&question.text, cx).await?;
         if passages.is_empty() {
             cx.note("nothing in the knowledge base is near it");
-            return Ok(Solved { question: asked.text, answer: String::new(), citations: vec![] });
+            return Ok(Solved {
+                question: question.text,
+                answer: String::new(),
+                citations: vec![],
+            });
         }
-        let variables = context! { question => Serde(&asked), context => Serde(&passages) };
+        let variables = context! { question => Serde(&question), context => Serde(&passages) };
         let reading = cx.ask(&ANSWER_ONE, variables).await;
         match reading.unless_failed(cx, "the sub-question stays without an answer")? {
-            Some(reading) => Ok(Solved::read(asked.text, reading, &passages)),
-            None => Ok(Solved { question: asked.text, answer: String::new(), citations: vec![] }),
+            Some(reading) => Ok(Solved::read(question.text, reading, &passages)),
+            None => {
+                Ok(Solved { question: question.text, answer: String::new(), citations: vec![] })
+            }
         }
     }
 
@@ -113,10 +119,10 @@ impl Dec {
         let chunks = if off { without_keywords } else { self.chunks };
         let near = Near { chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
         if off {
-            let found = near.to(text, &[], cx).await?;
-            let ids = found.iter().map(|hit| hit.id.clone()).collect();
-            record(text, (ids, vec![]), &found, cx);
-            return Ok(found);
+            let hits = near.to(text, &[], cx).await?;
+            let ids = hits.iter().map(|hit| hit.id.clone()).collect();
+            record(text, (ids, vec![]), &hits, cx);
+            return Ok(hits);
         }
         let backup = if self.keywords == Keywords::Only { 0 } else { self.backup };
         Recall { near, backup, without_keywords }.to(text, cx).await

@@ -97,8 +97,11 @@ impl Strategy for GenGround {
             cx.note("nothing in the knowledge base is near what was asked");
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
-        let (asked, read) = (Serde(&history), Serde(&context));
-        let variables = context! { question => Serde(question), history => asked, context => read };
+        let variables = context! {
+            question => Serde(question),
+            history => Serde(&history),
+            context => Serde(&context),
+        };
         let reading = close(&ANSWER, variables, cx).await?;
         if history.is_empty() {
             return Ok(answer_from(reading, &context));
@@ -128,10 +131,9 @@ impl GenGround {
             return Ok(None);
         }
         let passages = self.near(&next, cx).await?;
-        let asked = question.sub_question(&next);
+        let sub_question = question.sub_question(&next);
         for batch in passages.chunks(self.batch) {
-            let variables =
-                context! { question => Serde(&asked), context => Serde(batch), answer => &answer };
+            let variables = context! { question => Serde(&sub_question), context => Serde(batch), answer => &answer };
             let reading = cx.ask(&GROUND, variables).await;
             let reading = match reading.unless_failed(cx, "these passages are skipped") {
                 Err(Error::Spent(_)) => break,

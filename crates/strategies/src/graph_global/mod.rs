@@ -131,17 +131,17 @@ impl Strategy for GraphGlobal {
 impl GraphGlobal {
     /// The communities nearest to the question.
     async fn communities(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
-        let held = cx.catalog().await?.count(Layer::Community);
-        if held == 0 {
+        let count = cx.catalog().await?.count(Layer::Community);
+        if count == 0 {
             cx.note("the knowledge base has no communities");
             return Ok(vec![]);
         }
         let query =
             Query::new(vec![question.text.clone()], Layer::Community, self.mode, self.communities);
-        let found: Vec<Hit> = cx.search(&query).await?.into_iter().flatten().collect();
-        let held = thousands(held as u64);
-        cx.note(format!("{} of {held} communities are read", found.len()));
-        Ok(found)
+        let reports: Vec<Hit> = cx.search(&query).await?.into_iter().flatten().collect();
+        let count = thousands(count as u64);
+        cx.note(format!("{} of {count} communities are read", reports.len()));
+        Ok(reports)
     }
 
     /// The points of all groups, most helpful first, equals in the order of the reports.
@@ -153,12 +153,12 @@ impl GraphGlobal {
         let groups = try_join_all(groups).await?;
         if groups.iter().all(Option::is_none) {
             cx.note("using the nearest reports instead of notes on them");
-            let own = |report: &Hit| Rated {
+            let unrated = |report: &Hit| Rated {
                 point: report.text.clone(),
                 helpfulness: 1.0,
                 from: vec![report.clone()],
             };
-            return Ok(reports.iter().take(self.group).map(own).collect());
+            return Ok(reports.iter().take(self.group).map(unrated).collect());
         }
         let unread = groups.iter().filter(|group| group.is_none()).count();
         if unread > 0 {

@@ -38,11 +38,12 @@ impl GraphGlobal {
         for members in try_join_all(members).await? {
             let members = query_words.sorted(members).into_iter().take(MEMBERS);
             let members: Vec<Hit> = members.collect();
-            let found =
+            let neighbours =
                 members.iter().map(|entity| cx.neighbours(&entity.id, Some(Edge::Mentions)));
-            let found = try_join_all(found).await?.into_iter().flatten().map(|(_, hit)| hit);
+            let neighbours =
+                try_join_all(neighbours).await?.into_iter().flatten().map(|(_, hit)| hit);
             let mut seen: HashSet<NodeId> = HashSet::new();
-            let chunks = found.filter(|hit| hit.layer == Layer::Chunk);
+            let chunks = neighbours.filter(|hit| hit.layer == Layer::Chunk);
             let chunks: Vec<Hit> = chunks.filter(|hit| seen.insert(hit.id.clone())).collect();
             passages.extend(query_words.sorted(chunks).into_iter().take(self.cited));
         }
@@ -59,8 +60,8 @@ async fn members(community: &NodeId, cx: &Cx) -> Result<Vec<Hit>> {
         return Ok(entities);
     }
     let parts = parts.iter().map(|part| cx.neighbours(&part.id, Some(Edge::MemberOf)));
-    let found = try_join_all(parts).await?.into_iter().flatten().map(|(_, hit)| hit);
+    let neighbours = try_join_all(parts).await?.into_iter().flatten().map(|(_, hit)| hit);
     let mut seen: HashSet<NodeId> = HashSet::new();
-    let entities = found.filter(|hit| hit.layer == Layer::Entity);
+    let entities = neighbours.filter(|hit| hit.layer == Layer::Entity);
     Ok(entities.filter(|hit| seen.insert(hit.id.clone())).collect())
 }

@@ -46,15 +46,15 @@ impl GraphLocal {
         let lists = cx.search(&query).await?;
         // Scores of different texts cannot be compared; being called what the question says can.
         let is_named = |hit: &Hit| seen.contains(&normalise_name(&hit.title));
-        let mut found: Vec<Hit> = vec![];
+        let mut entities: Vec<Hit> = vec![];
         let (exact, near): (Vec<Hit>, Vec<Hit>) = lists.into_iter().flatten().partition(is_named);
         for hit in exact.into_iter().chain(near) {
-            if found.iter().all(|held| held.id != hit.id) {
-                found.push(hit);
+            if entities.iter().all(|other| other.id != hit.id) {
+                entities.push(hit);
             }
         }
-        found.truncate(self.entities);
-        Ok(found)
+        entities.truncate(self.entities);
+        Ok(entities)
     }
 
     /// The chunks, the facts and the reports around the entities, best first.
@@ -82,8 +82,8 @@ impl GraphLocal {
         let of_chunks = try_join_all(of_chunks).await?.into_iter().flatten().map(|(_, hit)| hit);
         let of_chunks = of_chunks.filter(|hit| hit.layer == Layer::Fact);
         // What is read is what can be cited: a fact whose chunk was cut is left out with it.
-        let held: HashSet<&NodeId> = chunks.iter().map(|chunk| &chunk.id).collect();
-        let citable = |fact: &Hit| fact.parent.as_ref().is_some_and(|chunk| held.contains(chunk));
+        let ids: HashSet<&NodeId> = chunks.iter().map(|chunk| &chunk.id).collect();
+        let citable = |fact: &Hit| fact.parent.as_ref().is_some_and(|chunk| ids.contains(chunk));
         let facts = rank.sorted(facts.into_iter().chain(of_chunks).filter(citable).collect());
         let mut lines: Vec<String> = vec![];
         for fact in facts {
@@ -109,16 +109,18 @@ impl GraphLocal {
         let mut communities: Vec<(usize, Hit)> = vec![];
         for (edge, hit) in around {
             if hit.layer == Layer::Community {
-                match communities.iter_mut().find(|(_, held)| held.id == hit.id) {
+                match communities.iter_mut().find(|(_, other)| other.id == hit.id) {
                     Some((members, _)) => *members += 1,
                     None => communities.push((1, hit)),
                 }
                 continue;
             }
-            match related.iter_mut().find(|(_, held)| held.id == hit.id) {
+            match related.iter_mut().find(|(_, other)| other.id == hit.id) {
                 Some((times, _)) => *times += 1,
                 None if hit.layer == Layer::Chunk => chunks.push(hit),
-                None if edge == Edge::Relates && entities.iter().all(|held| held.id != hit.id) => {
+                None if edge == Edge::Relates
+                    && entities.iter().all(|other| other.id != hit.id) =>
+                {
                     related.push((1, hit));
                 }
                 None => {}
@@ -161,17 +163,17 @@ const RELATED: usize = 1;
 
 impl Rank {
     fn new(question: &Question, entities: &[Hit], related: &[Hit]) -> Self {
-        let asked = entities.iter().map(|entity| (normalise_name(&entity.title), NAMED));
+        let named = entities.iter().map(|entity| (normalise_name(&entity.title), NAMED));
         let related = related.iter().map(|entity| (normalise_name(&entity.title), RELATED));
-        let mut names: HashMap<String, usize> = related.chain(asked).collect();
+        let mut names: HashMap<String, usize> = related.chain(named).collect();
         names.remove("");
         Self { query_words: QueryWords::new(&question.text), names }
     }
 
     fn of(&self, hit: &Hit) -> usize {
         let text = format!("{} {}", normalise_name(&hit.title), normalise_name(&hit.text));
-        let held = self.names.iter().filter(|(name, _)| count_name(name, &text) > 0);
-        self.query_words.in_hit(hit) + held.map(|(_, counts)| counts).sum::<usize>()
+        let names = self.names.iter().filter(|(name, _)| count_name(name, &text) > 0);
+        self.query_words.in_hit(hit) + names.map(|(_, counts)| counts).sum::<usize>()
     }
 
     /// Best first, equals in their order.

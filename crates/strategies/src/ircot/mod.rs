@@ -130,15 +130,15 @@ impl Ircot {
         .await
     }
 
-    async fn near(&self, text: &str, held: &[Hit], cx: &Cx) -> Result<Vec<Hit>> {
-        let room = self.max_chunks.saturating_sub(held.len());
+    async fn near(&self, text: &str, context: &[Hit], cx: &Cx) -> Result<Vec<Hit>> {
+        let room = self.max_chunks.saturating_sub(context.len());
         let near = Near {
             chunks: self.chunks.min(room),
             atoms: 0,
             min_score: self.min_score,
             mode: self.mode,
         };
-        near.to(text, held, cx).await
+        near.to(text, context, cx).await
     }
 
     fn checked(self) -> std::result::Result<Self, String> {

@@ -1,20 +1,23 @@
 //! The middle of a hop: what is near the proposals, and which of it is chosen.
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use halma_core::{Cx, Hit, Layer, MinScore, Prompt, Query, Question, Result, UnlessFailed as _};
+use halma_core::{
+    Cx, Hit, Layer, MinScore, NodeId, Prompt, Query, Question, Result, UnlessFailed as _,
+};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use super::{Kar3, Proposal, Retrieve, SelectBy};
-use crate::shared::steps::{chunk_id, chunk_of, unseen};
+use super::propose::Proposal;
+use super::{Kar3, Retrieve, SelectBy};
+use crate::shared::steps::{chunk_id, chunk_of};
 
 const SELECT: Prompt<Choice> = Prompt::json("kar3/select");
 const SELECT_CHUNK: Prompt<Choice> = Prompt::json("kar3/select_chunk");
 
-/// The most atoms of one chunk that the selector sees. Of 12 recorded choices 10 name the chunk's
+/// The maximum of atoms of one chunk that the selector sees. Of 12 recorded choices 10 name the chunk's
 /// best atom and 11 one of its best three.
-const ATOMS: usize = 3;
+const MAX_ATOMS: usize = 3;
 
 /// Candidates count from 1; 0 chooses none.
 #[derive(Deserialize)]
@@ -47,6 +50,12 @@ pub(super) struct Selected {
 }
 
 impl Candidate {
+    fn add_atom(&mut self, text: String) {
+        if self.also.len() + 1 < MAX_ATOMS && self.hit.text != text && !self.also.contains(&text) {
+            self.also.push(text);
+        }
+    }
+
     async fn into_chunk(self, cx: &Cx) -> Result<Self> {
         Ok(Self { hit: chunk_of(&self.hit, cx).await?, also: vec![], query: self.query })
     }
@@ -60,7 +69,7 @@ impl Candidate {
 }
 
 impl Kar3 {
-    /// What is near the proposals; failing that, near the question; failing that, chunks near it.
+    /// P: what is near the proposals; failing that, near the question; failing that, chunks near it.
     /// A proposal that nothing new is near was made in vain.
     pub(super) async fn retrieve(
         &self,
@@ -69,37 +78,39 @@ impl Kar3 {
         context: &[Hit],
         cx: &Cx,
     ) -> Result<Vec<Candidate>> {
-        let layer = if self.retrieve == Retrieve::Atoms { Layer::Atom } else { Layer::Chunk };
-        let with_question = || vec![question.text.clone()];
+        let layer = self.layer();
         let texts: Vec<String> = proposals.iter().map(|proposal| proposal.text.clone()).collect();
-        let asked = texts.contains(&question.text);
-        let mut lists = self.near(texts.clone(), layer, context, cx).await?;
-        for (proposal, list) in proposals.iter_mut().zip(&lists) {
-            proposal.in_vain = list.is_empty();
+        let lists = cx.search(&self.query(texts.clone(), layer, context)).await?;
+        for (proposal, hits) in proposals.iter_mut().zip(&lists) {
+            proposal.in_vain = hits.is_empty();
         }
-        let mut found = candidates(&texts, &lists, context);
-        if found.is_empty() && self.fall_back_question && !asked {
+        let mut candidates = candidates(&texts, lists);
+        if candidates.is_empty() && self.fall_back_question && !texts.contains(&question.text) {
             cx.note("no result is near the proposals: searching with the question");
-            lists = self.near(with_question(), layer, context, cx).await?;
-            found = candidates(&with_question(), &lists, context);
+            candidates = self.near(question, layer, context, cx).await?;
         }
-        if found.is_empty() && self.fall_back_chunks && layer == Layer::Atom {
+        if candidates.is_empty() && self.fall_back_chunks && layer == Layer::Atom {
             cx.note("no atom is near: searching chunks with the question");
-            lists = self.near(with_question(), Layer::Chunk, context, cx).await?;
-            found = candidates(&with_question(), &lists, context);
+            candidates = self.near(question, Layer::Chunk, context, cx).await?;
         }
-        Ok(found)
+        Ok(candidates)
     }
 
-    /// One search for all texts, a list for each.
     async fn near(
         &self,
-        texts: Vec<String>,
+        question: &Question,
         layer: Layer,
         context: &[Hit],
         cx: &Cx,
-    ) -> Result<Vec<Vec<Hit>>> {
-        cx.search(&self.query(texts, layer, context)).await
+    ) -> Result<Vec<Candidate>> {
+        let texts = [question.text.clone()];
+        let lists = cx.search(&self.query(texts.to_vec(), layer, context)).await?;
+        Ok(candidates(&texts, lists))
+    }
+
+    /// The layer that is searched first.
+    pub(super) fn layer(&self) -> Layer {
+        if self.retrieve == Retrieve::Atoms { Layer::Atom } else { Layer::Chunk }
     }
 
     /// A search for what the context does not hold.
@@ -112,7 +123,7 @@ impl Kar3 {
         }
     }
 
-    /// The chunk that the selector chooses.
+    /// s: the chunk that the selector chooses.
     pub(super) async fn select(
         &self,
         question: &Question,
@@ -120,6 +131,10 @@ impl Kar3 {
         mut candidates: Vec<Candidate>,
         cx: &Cx,
     ) -> Result<Option<Selected>> {
+        if candidates.is_empty() {
+            cx.note("nothing new is near");
+            return Ok(None);
+        }
         if self.select_by == SelectBy::Chunk {
             candidates = chunks_of(candidates, cx).await?;
         }
@@ -148,30 +163,25 @@ impl Kar3 {
 }
 
 /// The chunks that the lists lead to, best first, each once, with its best atom of each list.
-fn candidates(texts: &[String], lists: &[Vec<Hit>], context: &[Hit]) -> Vec<Candidate> {
-    let best_of = |list: &Vec<Hit>| {
-        let mut seen = HashSet::new();
-        let best = list.iter().filter(|hit| seen.insert(chunk_id(hit).clone()));
-        best.cloned().collect::<Vec<Hit>>()
-    };
-    let lists: Vec<Vec<Hit>> = lists.iter().map(best_of).collect();
-    let mut others: Vec<Hit> = lists.iter().flatten().cloned().collect();
-    others.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let candidate = |hit: Hit| {
-        let mut also: Vec<String> = vec![];
-        for other in others.iter().filter(|other| chunk_id(other) == chunk_id(&hit)) {
-            if also.len() + 1 < ATOMS && other.text != hit.text && !also.contains(&other.text) {
-                also.push(other.text.clone());
-            }
+fn candidates(texts: &[String], lists: Vec<Vec<Hit>>) -> Vec<Candidate> {
+    let mut hits: Vec<(Hit, &String)> = vec![];
+    for (text, list) in texts.iter().zip(lists) {
+        let mut chunks = HashSet::new();
+        let best = list.into_iter().filter(|hit| chunks.insert(chunk_id(hit).clone()));
+        hits.extend(best.map(|hit| (hit, text)));
+    }
+    // Stable, so that of equal scores the first text's hit leads.
+    hits.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score));
+    let mut candidates: Vec<Candidate> = vec![];
+    let mut positions: HashMap<NodeId, usize> = HashMap::new();
+    for (hit, query) in hits {
+        let position = *positions.entry(chunk_id(&hit).clone()).or_insert(candidates.len());
+        match candidates.get_mut(position) {
+            Some(candidate) => candidate.add_atom(hit.text),
+            None => candidates.push(Candidate { hit, also: vec![], query: query.clone() }),
         }
-        // The text that found the hit itself; two of one score were found by the first.
-        let found_by = lists.iter().position(|list| {
-            list.iter().any(|other| other.id == hit.id && other.score >= hit.score)
-        });
-        let query = found_by.and_then(|at| texts.get(at)).cloned().unwrap_or_default();
-        Candidate { hit, also, query }
-    };
-    unseen(lists.clone(), context).into_iter().map(candidate).collect()
+    }
+    candidates
 }
 
 async fn chunks_of(candidates: Vec<Candidate>, cx: &Cx) -> Result<Vec<Candidate>> {
@@ -182,7 +192,7 @@ async fn chunks_of(candidates: Vec<Candidate>, cx: &Cx) -> Result<Vec<Candidate>
     Ok(chunks)
 }
 
-/// What the selector replies.
+/// The selector's choice.
 enum Chosen {
     /// The index of a candidate.
     Candidate(usize),

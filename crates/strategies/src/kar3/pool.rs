@@ -54,13 +54,13 @@ impl Pool {
 
     /// Line 5: the chunk with the greatest S(c) + α·√(ln t / V(c)), of those with a score that
     /// are not in the context. `turn` is t, from 1.
-    pub(super) fn sample(&self, turn: usize, context: &[&NodeId], draw: Draw) -> Option<NodeId> {
+    pub(super) fn sample(&self, t: usize, context: &[&NodeId], draw: Draw) -> Option<NodeId> {
         #[expect(clippy::cast_precision_loss, reason = "a handful of turns")]
-        let log = (turn.max(1) as f32).ln();
+        let log = (t.max(1) as f32).ln();
         let open = self.chunks.iter().filter(|(id, s)| s.score > 0.0 && !context.contains(id));
         let bounds = open.map(|(id, standing)| {
             let explore = draw.alpha * (log / f32::from(standing.visits)).sqrt();
-            let uniform = uniform(draw.seed, turn, id);
+            let uniform = uniform(draw.seed, t, id);
             // Gumbel's noise: the maximum is a draw by the softmax of the bounds.
             let bound = standing.score + explore - draw.noise * (-uniform.ln()).ln();
             (id, bound, uniform)
@@ -71,9 +71,9 @@ impl Pool {
 }
 
 /// A number in (0, 1) that depends on nothing but its arguments: FNV-1a, mixed as in `SplitMix64`.
-fn uniform(seed: u64, turn: usize, id: &NodeId) -> f32 {
+fn uniform(seed: u64, t: usize, id: &NodeId) -> f32 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    for byte in (turn as u64).to_le_bytes().iter().chain(id.0.as_bytes()) {
+    for byte in (t as u64).to_le_bytes().iter().chain(id.0.as_bytes()) {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

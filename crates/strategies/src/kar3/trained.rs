@@ -17,19 +17,25 @@ use halma_core::{
 use minijinja::context;
 use minijinja::value::Serde;
 
-use super::record::answer_one;
-use super::{Kar3, Retrieve};
+use super::Kar3;
+use super::recording::answer_one;
 use crate::shared::citing::Solved;
 use crate::shared::steps::chunk_of;
 
 const DECOMPOSE: Prompt<NextQuestion> =
     Prompt { name: "kar3/decompose", parse: NextQuestion::parse };
 
-/// What the hops have come to.
+/// The state of a run: C and H.
 #[derive(Default)]
 struct Chain {
     context: Vec<Hit>,
     history: Vec<Solved>,
+}
+
+impl Chain {
+    fn push(&mut self, question: String, answer: String) {
+        self.history.push(Solved { question, answer, citations: vec![] });
+    }
 }
 
 impl Kar3 {
@@ -48,34 +54,26 @@ impl Kar3 {
 
     /// One sub-question with its answer; `false` after the last.
     async fn step(&self, question: &Question, chain: &mut Chain, cx: &Cx) -> Result<bool> {
-        let Some(asked) = next(question, &chain.history, cx).await? else { return Ok(false) };
-        let same = |earlier: &Solved| words(&earlier.question) == words(&asked);
+        let Some(sub_question) = next(question, &chain.history, cx).await? else {
+            return Ok(false);
+        };
+        let same = |earlier: &Solved| words(&earlier.question) == words(&sub_question);
         if chain.history.iter().any(same) {
             // The model would ask it again and again: it sees the same history.
             cx.note("this was asked before: no more is asked");
             return Ok(false);
         }
-        let Some(chunk) = self.nearest(&asked, cx).await? else {
+        let Some(chunk) = self.nearest(&sub_question, cx).await? else {
             cx.note("nothing is near the sub-question");
-            chain.history.push(Solved {
-                question: asked,
-                answer: String::new(),
-                citations: vec![],
-            });
+            chain.push(sub_question, String::new());
             return Ok(true);
         };
         cx.note(format!("reads “{}”", chunk.title));
-        let answer = answer_one(question, &asked, &chunk, cx).await?;
-        let chosen = ChosenHop {
-            candidate: 0,
-            sub_question: asked.clone(),
-            answer: answer.clone(),
-            chunk: chunk.id.clone(),
-        };
-        let proposals = vec![asked.clone()];
-        let chosen = Some(chosen);
-        self.record(&DecompositionHop { proposals, chosen, ..DecompositionHop::default() }, cx);
-        chain.history.push(Solved { question: asked, answer, citations: vec![] });
+        let answer = answer_one(question, &sub_question, &chunk, cx).await?;
+        if self.sub_answers {
+            cx.note(recorded_hop(&sub_question, &answer, &chunk).note());
+        }
+        chain.push(sub_question, answer);
         if !chain.context.iter().any(|earlier| earlier.id == chunk.id) {
             chain.context.push(chunk);
         }
@@ -84,14 +82,13 @@ impl Kar3 {
 
     /// The chunk of the nearest atom; failing that, the nearest chunk. One that the context holds
     /// already may answer another sub-question.
-    async fn nearest(&self, asked: &str, cx: &Cx) -> Result<Option<Hit>> {
-        let layer = if self.retrieve == Retrieve::Atoms { Layer::Atom } else { Layer::Chunk };
-        let mut layers = vec![layer];
-        if self.fall_back_chunks && layer == Layer::Atom {
+    async fn nearest(&self, sub_question: &str, cx: &Cx) -> Result<Option<Hit>> {
+        let mut layers = vec![self.layer()];
+        if self.fall_back_chunks && self.layer() == Layer::Atom {
             layers.push(Layer::Chunk);
         }
         for layer in layers {
-            let query = self.query(vec![asked.to_owned()], layer, &[]);
+            let query = self.query(vec![sub_question.to_owned()], layer, &[]);
             if let Some(best) = cx.search(&query).await?.into_iter().flatten().next() {
                 return chunk_of(&best, cx).await.map(Some);
             }
@@ -100,13 +97,24 @@ impl Kar3 {
     }
 }
 
+fn recorded_hop(sub_question: &str, answer: &str, chunk: &Hit) -> DecompositionHop {
+    let chosen = ChosenHop {
+        candidate: 0,
+        sub_question: sub_question.to_owned(),
+        answer: answer.to_owned(),
+        chunk: chunk.id.clone(),
+    };
+    let proposals = vec![sub_question.to_owned()];
+    DecompositionHop { proposals, chosen: Some(chosen), ..DecompositionHop::default() }
+}
+
 /// q^t; `None` when no more is needed. Without a readable reply, and without a sub-question, the
 /// first hop asks the question itself.
 async fn next(question: &Question, history: &[Solved], cx: &Cx) -> Result<Option<String>> {
     let variables = context! { question => Serde(question), history => Serde(history) };
     let reply = cx.ask(&DECOMPOSE, variables).await;
     match reply.unless_failed(cx, "no sub-question is proposed")? {
-        Some(NextQuestion::Ask(asked)) => Ok(Some(asked)),
+        Some(NextQuestion::Ask(sub_question)) => Ok(Some(sub_question)),
         Some(NextQuestion::Stop) if history.is_empty() => {
             cx.note("nothing is asked and nothing was read: searches with the question");
             Ok(Some(question.text.clone()))

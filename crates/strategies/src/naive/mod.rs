@@ -80,7 +80,7 @@ impl Strategy for Naive {
         for name in self.sources.iter().filter(|name| *name != TEXT) {
             match cx.source(name, &question.text, self.chunks).await {
                 Err(Error::Source { .. }) => {}
-                found => context.extend(found?),
+                hits => context.extend(hits?),
             }
         }
         if self.hierarchical && base {

@@ -53,11 +53,12 @@ impl PikeL1 {
     /// Chunks that mention the nearest entities, those with most of the question's words first.
     async fn through_entities(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let near = self.near(Layer::Entity, self.leads, Filter::default(), question, cx).await?;
-        let found = near.iter().map(|entity| cx.neighbours(&entity.id, Some(Edge::Mentions)));
-        let found = try_join_all(found).await?.into_iter().flatten().map(|(_, hit)| hit);
+        let neighbours = near.iter().map(|entity| cx.neighbours(&entity.id, Some(Edge::Mentions)));
+        let neighbours = try_join_all(neighbours).await?.into_iter().flatten().map(|(_, hit)| hit);
         let mut seen = HashSet::new();
-        let chunks: Vec<Hit> =
-            found.filter(|hit| hit.layer == Layer::Chunk && seen.insert(hit.id.clone())).collect();
+        let chunks: Vec<Hit> = neighbours
+            .filter(|hit| hit.layer == Layer::Chunk && seen.insert(hit.id.clone()))
+            .collect();
         let mut chunks = QueryWords::new(&question.text).sorted(chunks);
         chunks.truncate(self.chunks);
         Ok(chunks)
@@ -70,8 +71,8 @@ impl PikeL1 {
         let mut chunks: Vec<Hit> = vec![];
         for summary in near {
             for (_, whole) in cx.neighbours(&summary.id, Some(Edge::DerivedFrom)).await? {
-                let found = self.within(whole, question, cx).await?;
-                chunks.extend(unseen(vec![found], &chunks));
+                let hits = self.within(whole, question, cx).await?;
+                chunks.extend(unseen(vec![hits], &chunks));
             }
         }
         Ok(chunks)
@@ -81,8 +82,8 @@ impl PikeL1 {
     async fn through_parts(&self, layer: Layer, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let mut chunks: Vec<Hit> = vec![];
         for part in self.near(layer, self.leads, Filter::default(), question, cx).await? {
-            let found = self.within(part, question, cx).await?;
-            chunks.extend(unseen(vec![found], &chunks));
+            let hits = self.within(part, question, cx).await?;
+            chunks.extend(unseen(vec![hits], &chunks));
         }
         Ok(chunks)
     }
@@ -116,8 +117,8 @@ impl PikeL1 {
         for equal in tags.chunk_by(|a, b| (a.weight - b.weight).abs() < f32::EPSILON) {
             let tags = equal.iter().map(|tag| tag.name.clone()).collect();
             let filter = Filter { tags, ..Filter::default() };
-            let found = self.near(Layer::Chunk, self.chunks, filter, question, cx).await?;
-            chunks.extend(unseen(vec![found], &chunks));
+            let hits = self.near(Layer::Chunk, self.chunks, filter, question, cx).await?;
+            chunks.extend(unseen(vec![hits], &chunks));
         }
         chunks.truncate(self.chunks);
         Ok(chunks)

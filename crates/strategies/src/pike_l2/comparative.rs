@@ -109,17 +109,17 @@ impl Comparative {
         let things = first(things, self.things, "things", cx);
         let attributes = first(attributes, self.attributes, "attributes", cx);
         let mut cells: Vec<Cell> = vec![];
-        for PlannedCell { thing, attribute, question: asked } in &table.cells {
-            let (thing, attribute, asked) = (thing.trim(), attribute.trim(), asked.trim());
+        for PlannedCell { thing, attribute, question: text } in &table.cells {
+            let (thing, attribute, text) = (thing.trim(), attribute.trim(), text.trim());
             let same = |cell: &Cell| cell.thing == thing && cell.attribute == attribute;
             let within = things.contains(&thing) && attributes.contains(&attribute);
             if !within || cells.iter().any(same) {
                 continue;
             }
             // A cell that asks the whole question would compare, not look up.
-            let own = !asked.is_empty() && asked != question.text.trim();
-            let asked = if own { asked.to_owned() } else { format!("{thing}: {attribute}") };
-            cells.push(Cell::new(thing.to_owned(), attribute.to_owned(), asked));
+            let is_worded = !text.is_empty() && text != question.text.trim();
+            let text = if is_worded { text.to_owned() } else { format!("{thing}: {attribute}") };
+            cells.push(Cell::new(thing.to_owned(), attribute.to_owned(), text));
         }
         Ok(cells)
     }
@@ -156,10 +156,10 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     distinct
 }
 
-fn first<'a>(mut names: Vec<&'a str>, most: usize, what: &str, cx: &Cx) -> Vec<&'a str> {
-    if names.len() > most {
-        cx.note(format!("{} {what}: the first {most} are compared", names.len()));
-        names.truncate(most);
+fn first<'a>(mut names: Vec<&'a str>, limit: usize, what: &str, cx: &Cx) -> Vec<&'a str> {
+    if names.len() > limit {
+        cx.note(format!("{} {what}: the first {limit} are compared", names.len()));
+        names.truncate(limit);
     }
     names
 }
@@ -223,8 +223,8 @@ impl Comparative {
     async fn look_up(&self, question: &Question, thing: &str, cx: &Cx) -> Result<Option<Answered>> {
         let Self { chunks, atoms, min_score, mode, .. } = *self;
         let near = Near { chunks, atoms, min_score, mode };
-        let found = near.to(&question.text, &[], cx).await?;
-        let answered = read(question, about(thing, found), cx).await?;
+        let hits = near.to(&question.text, &[], cx).await?;
+        let answered = read(question, about(thing, hits), cx).await?;
         if answered.is_some() || self.hops == 0 {
             return Ok(answered);
         }
@@ -249,14 +249,14 @@ async fn read(question: &Question, passages: Vec<Hit>, cx: &Cx) -> Result<Option
 
 /// The passages that name the thing, and those whose titles these name; all where none does. What
 /// is stated of another thing is not the value of this one.
-fn about(thing: &str, mut found: Vec<Hit>) -> Vec<Hit> {
+fn about(thing: &str, mut hits: Vec<Hit>) -> Vec<Hit> {
     let naming: Vec<Hit> =
-        found.iter().filter(|hit| holds(hit, without_remark(thing))).cloned().collect();
+        hits.iter().filter(|hit| holds(hit, without_remark(thing))).cloned().collect();
     if !naming.is_empty() {
         let linked = |hit: &Hit| naming.iter().any(|by| holds(by, without_remark(&hit.title)));
-        found.retain(|hit| naming.iter().any(|by| by.id == hit.id) || linked(hit));
+        hits.retain(|hit| naming.iter().any(|by| by.id == hit.id) || linked(hit));
     }
-    found
+    hits
 }
 
 /// A name without what stands in parentheses after it: `Solaris (film)`.

@@ -60,16 +60,16 @@ impl PikeL3 {
         let (mut idle, mut unread) = (0, 0);
         for round in 0..self.rounds {
             let cx = cx.span(format!("round {}", round + 1));
-            let found = self.near(question, plan, &gathering.read, &cx).await?;
-            if found.is_empty() {
+            let passages = self.near(question, plan, &gathering.read, &cx).await?;
+            if passages.is_empty() {
                 break;
             }
-            let groups = found.chunks(self.group).map(|group| {
+            let groups = passages.chunks(self.group).map(|group| {
                 let cx = cx.clone();
                 async move { extract(question, plan, group, &cx).await.unless_spent() }
             });
             let before = gathering.rows.len();
-            for (group, rows) in found.chunks(self.group).zip(try_join_all(groups).await?) {
+            for (group, rows) in passages.chunks(self.group).zip(try_join_all(groups).await?) {
                 let Some(rows) = rows else {
                     unread += group.len();
                     continue;
@@ -78,13 +78,13 @@ impl PikeL3 {
                     gathering.add(row, group);
                 }
             }
-            gathering.read.extend(found.into_iter().map(|hit| hit.id));
+            gathering.read.extend(passages.into_iter().map(|hit| hit.id));
             idle = if gathering.rows.len() > before { 0 } else { idle + 1 };
             if idle == IDLE || gathering.rows.len() >= self.max_items || cx.trace().spent() {
                 break;
             }
         }
-        let found = gathering.rows.len();
+        let count = gathering.rows.len();
         gathering.rows.truncate(self.max_items);
         let read = gathering.read.len() - unread;
         let mut collected = Collected {
@@ -92,16 +92,16 @@ impl PikeL3 {
             window: None,
             caveats: vec![format!(
                 "{} rows collected from {} passages",
-                thousands(found as u64),
+                thousands(count as u64),
                 thousands(read as u64)
             )],
         };
         if unread > 0 {
             collected.caveats.push(format!("{unread} passages could not be read"));
         }
-        if found > self.max_items {
-            let (most, found) = (thousands(self.max_items as u64), thousands(found as u64));
-            collected.caveats.push(format!("only the first {most} of {found} rows are used"));
+        if count > self.max_items {
+            let (max_items, count) = (thousands(self.max_items as u64), thousands(count as u64));
+            collected.caveats.push(format!("only the first {max_items} of {count} rows are used"));
         }
         cx.note(collected.caveats.join("; "));
         Ok(collected)
@@ -142,15 +142,15 @@ impl PikeL3 {
         mut rows: Vec<RawRow>,
         cx: &Cx,
     ) -> Result<Vec<RawRow>> {
-        let asked = plan.question.trim();
+        let wording = plan.question.trim();
         let undated: Vec<usize> =
             (0..rows.len()).filter(|at| days(&rows[*at].date).is_none()).collect();
-        if asked.is_empty() || undated.is_empty() {
+        if wording.is_empty() || undated.is_empty() {
             return Ok(rows);
         }
         let cell = |at: &usize| {
             let thing = rows[*at].thing.clone();
-            let question = asked.replace(THING, &thing);
+            let question = wording.replace(THING, &thing);
             Cell::new(thing, "date".into(), question)
         };
         let cells: Vec<Cell> = undated.iter().map(cell).collect();
@@ -194,18 +194,18 @@ impl Gathering {
         let date =
             days(&row.date).map(|(first, last)| format!("{first}/{last}")).unwrap_or_default();
         let (exact, undated) = ((name.clone(), date.clone()), (name.clone(), String::new()));
-        let known = |gathering: &Self| gathering.places.keys().any(|(other, _)| *other == name);
+        let has_name = |gathering: &Self| gathering.places.keys().any(|(other, _)| *other == name);
         if let Some(at) = self.places.get(&exact) {
-            let held = &mut self.rows[*at];
-            if !held.sources.contains(&passage.id) {
-                held.sources.push(passage.id.clone());
+            let row = &mut self.rows[*at];
+            if !row.sources.contains(&passage.id) {
+                row.sources.push(passage.id.clone());
             }
         } else if let Some(at) = self.places.remove(&undated) {
             self.rows[at].date = row.date;
             self.rows[at].value = row.value;
             self.rows[at].sources.push(passage.id.clone());
             self.places.insert(exact, at);
-        } else if !date.is_empty() || !known(self) {
+        } else if !date.is_empty() || !has_name(self) {
             self.places.insert(exact, self.rows.len());
             let sources = vec![passage.id.clone()];
             let (date, value) = (row.date, row.value);

@@ -107,13 +107,13 @@ fn one() -> usize {
 
 impl Plan {
     fn check(&self) -> std::result::Result<(), String> {
-        let (period, asked) = (self.period.trim(), self.question.trim());
+        let (period, question) = (self.period.trim(), self.question.trim());
         if !period.is_empty() && Period::parse(period).is_none() {
             return Err(format!(
                 "`period` is `{period}`, not a period such as 2024, 2024-Q2, 2024-06 or 2024-06-15"
             ));
         }
-        if !asked.is_empty() && !asked.contains(THING) {
+        if !question.is_empty() && !question.contains(THING) {
             return Err(format!("`question` does not contain `{THING}`"));
         }
         if self.horizon > FURTHEST {

@@ -150,8 +150,8 @@ impl Collected {
         for (_, unit) in self.rows.iter().filter_map(|row| amount(&row.value)) {
             *units.entry(unit).or_default() += 1;
         }
-        let most = units.into_iter().rev().max_by_key(|(_, rows)| *rows);
-        most.map(|(unit, _)| unit).unwrap_or_default()
+        let commonest = units.into_iter().rev().max_by_key(|(_, rows)| *rows);
+        commonest.map(|(unit, _)| unit).unwrap_or_default()
     }
 }
 

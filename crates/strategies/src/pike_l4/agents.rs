@@ -39,21 +39,21 @@ impl PikeL4 {
         let working = (1..).zip(perspectives).map(|(agent, perspective)| {
             let cx = cx.span(format!("agent: {}", perspective.name));
             async move {
-                let (found, stated) = self.work(question, board, perspective, &cx).await?;
+                let (hits, stated) = self.work(question, board, perspective, &cx).await?;
                 let ideas = (1..).zip(&stated).map(|(at, idea)| idea.recorded(agent, at));
-                let evidence = found.iter().map(|hit| evidence(hit).recorded()).collect();
+                let evidence = hits.iter().map(|hit| evidence(hit).recorded()).collect();
                 let step = IdeaStep::Proposed { agent, evidence, ideas: ideas.collect() };
                 cx.record_ideas(step);
-                Ok::<_, Error>((found, stated))
+                Ok::<_, Error>((hits, stated))
             }
         });
         let mut proposals = Proposals { evidence: board.evidence.clone(), all: vec![] };
         let worked: Vec<(Vec<Hit>, Vec<Stated>)> = try_join_all(working).await?;
-        for (agent, (found, stated)) in worked.into_iter().enumerate() {
+        for (agent, (hits, stated)) in worked.into_iter().enumerate() {
             // An agent counts its own passages on from the board.
-            let (shared, own) = (board.evidence.len(), proposals.evidence.len());
+            let (shared, of_agents) = (board.evidence.len(), proposals.evidence.len());
             let global =
-                |number: usize| if number <= shared { number } else { number - shared + own };
+                |number: usize| if number <= shared { number } else { number - shared + of_agents };
             for (at, stated) in (1..).zip(stated) {
                 proposals.all.push(Proposal {
                     ids: vec![idea_id(agent + 1, at)],
@@ -69,7 +69,7 @@ impl PikeL4 {
                     score: String::new(),
                 });
             }
-            proposals.evidence.extend(found.iter().map(evidence));
+            proposals.evidence.extend(hits.iter().map(evidence));
         }
         Ok(proposals)
     }
@@ -83,32 +83,32 @@ impl PikeL4 {
         perspective: &Perspective,
         cx: &Cx,
     ) -> Result<(Vec<Hit>, Vec<Stated>)> {
-        let (mut found, mut used): (Vec<Hit>, Vec<String>) = (vec![], vec![]);
+        let (mut hits, mut used): (Vec<Hit>, Vec<String>) = (vec![], vec![]);
         for _ in 0..self.look_ups {
             let variables = context! {
                 question => Serde(question),
                 perspective => Serde(perspective),
                 board => Serde(&board.evidence),
-                context => Serde(&found),
+                context => Serde(&hits),
                 used => Serde(&used),
             };
-            let asked = cx.ask(&LOOK_UP, variables).await;
-            let asked = asked.unless_failed(cx, "the agent looks nothing up").unless_spent()?;
-            let query = asked.map(|LookUp { query }| query.trim().to_owned()).unwrap_or_default();
+            let look_up = cx.ask(&LOOK_UP, variables).await;
+            let look_up = look_up.unless_failed(cx, "the agent looks nothing up").unless_spent()?;
+            let query = look_up.map(|LookUp { query }| query.trim().to_owned()).unwrap_or_default();
             // An agent that repeats itself would never end.
             if query.is_empty() || used.iter().any(|text| text.eq_ignore_ascii_case(&query)) {
                 break;
             }
             let near = Near { chunks: self.chunks, atoms: 0, min_score: None, mode: Mode::Graph };
-            let new = near.to(&query, &found, cx).await?;
-            found.extend(new);
+            let new = near.to(&query, &hits, cx).await?;
+            hits.extend(new);
             used.push(query);
         }
         let variables = context! {
             question => Serde(question),
             perspective => Serde(perspective),
             board => Serde(&board.evidence),
-            context => Serde(&found),
+            context => Serde(&hits),
             number => self.ideas,
         };
         let proposed = cx.ask(&PROPOSE, variables).await;
@@ -116,16 +116,16 @@ impl PikeL4 {
         let mut stated = proposed.map(|Proposed { proposals }| proposals).unwrap_or_default();
         stated.retain(|stated| !stated.idea.trim().is_empty());
         stated.truncate(self.ideas);
-        let most = board.evidence.len() + found.len();
+        let count = board.evidence.len() + hits.len();
         for stated in &mut stated {
             let mut seen = vec![];
             stated.rests_on.retain(|number| {
-                let new = (1..=most).contains(number) && !seen.contains(number);
+                let new = (1..=count).contains(number) && !seen.contains(number);
                 seen.push(*number);
                 new
             });
         }
-        Ok((found, stated))
+        Ok((hits, stated))
     }
 }
 

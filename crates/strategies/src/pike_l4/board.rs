@@ -56,9 +56,9 @@ impl PikeL4 {
             catalog => Serde(&catalog),
             number => self.questions,
         };
-        let asked = cx.ask(&ASK, variables).await;
-        let asked = asked.unless_failed(cx, "no sub-questions are asked").unless_spent()?;
-        let Some(SubQuestions { mut sub_questions }) = asked else { return Ok(None) };
+        let reply = cx.ask(&ASK, variables).await;
+        let reply = reply.unless_failed(cx, "no sub-questions are asked").unless_spent()?;
+        let Some(SubQuestions { mut sub_questions }) = reply else { return Ok(None) };
         sub_questions.retain(|text| !text.trim().is_empty());
         sub_questions.truncate(self.questions);
         let answers = sub_questions.iter().map(|text| {
@@ -76,8 +76,8 @@ impl PikeL4 {
                 None => board.open.push(text),
             }
         }
-        let (known, open) = (board.evidence.len(), board.open.len());
-        cx.note(format!("{known} sub-questions are answered, {open} are open"));
+        let (facts, open) = (board.evidence.len(), board.open.len());
+        cx.note(format!("{facts} sub-questions are answered, {open} are open"));
         let evidence = board.evidence.iter().map(BoardItem::recorded).collect();
         cx.record_ideas(IdeaStep::Board { evidence, open: board.open.clone() });
         Ok(Some(board))

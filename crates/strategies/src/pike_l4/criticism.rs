@@ -39,16 +39,16 @@ impl PikeL4 {
         proposals: &mut Proposals,
         cx: &Cx,
     ) -> Result<()> {
-        let held: &Proposals = proposals;
+        let shared: &Proposals = proposals;
         let reviewing = perspectives.iter().enumerate().map(|(agent, perspective)| {
             let cx = cx.span(format!("agent: {}", perspective.name));
             async move {
-                let placed = review(question, (agent, perspective), held, &cx).await?;
+                let placed = review(question, (agent, perspective), shared, &cx).await?;
                 let reviews = placed
                     .iter()
                     .filter_map(|(at, review)| {
                         // Near-equal proposals are not joined yet: each has one id.
-                        held.all[*at].ids.first().map(|id| review.recorded(id))
+                        shared.all[*at].ids.first().map(|id| review.recorded(id))
                     })
                     .collect();
                 cx.record_ideas(IdeaStep::Reviewed { agent: agent + 1, round, reviews });
@@ -73,19 +73,19 @@ impl PikeL4 {
 async fn review(
     question: &Question,
     (agent, perspective): (usize, &Perspective),
-    held: &Proposals,
+    proposals: &Proposals,
     cx: &Cx,
 ) -> Result<Vec<(usize, Review)>> {
-    let others = |at: &usize| !held.all[*at].agents.contains(&agent);
-    let offered: Vec<usize> = (0..held.all.len()).filter(others).collect();
+    let others = |at: &usize| !proposals.all[*at].agents.contains(&agent);
+    let offered: Vec<usize> = (0..proposals.all.len()).filter(others).collect();
     if offered.is_empty() {
         return Ok(vec![]);
     }
-    let shown: Vec<_> = offered.iter().map(|at| &held.all[*at]).collect();
+    let shown: Vec<_> = offered.iter().map(|at| &proposals.all[*at]).collect();
     let variables = context! {
         question => Serde(question),
         perspective => Serde(perspective),
-        evidence => Serde(&held.evidence),
+        evidence => Serde(&proposals.evidence),
         proposals => Serde(&shown),
     };
     let said = cx.ask(&CRITICISE, variables).await;

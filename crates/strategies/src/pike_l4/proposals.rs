@@ -69,18 +69,18 @@ impl Proposals {
         sorted.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
         let mut joined: Vec<Proposal> = vec![];
         for proposal in sorted {
-            match joined.iter_mut().find(|held| held.is_like(&proposal, alike)) {
-                Some(held) => {
-                    let new = |number: &usize| !held.rests_on.contains(number);
+            match joined.iter_mut().find(|similar| similar.is_like(&proposal, alike)) {
+                Some(similar) => {
+                    let new = |number: &usize| !similar.rests_on.contains(number);
                     let rests_on: Vec<usize> =
                         proposal.rests_on.iter().copied().filter(new).collect();
-                    held.rests_on.extend(rests_on);
-                    held.objections.extend(proposal.objections);
-                    held.ids.extend(proposal.ids);
-                    held.agents.extend(proposal.agents);
+                    similar.rests_on.extend(rests_on);
+                    similar.objections.extend(proposal.objections);
+                    similar.ids.extend(proposal.ids);
+                    similar.agents.extend(proposal.agents);
                     for name in proposal.by {
-                        if !held.by.contains(&name) {
-                            held.by.push(name);
+                        if !similar.by.contains(&name) {
+                            similar.by.push(name);
                         }
                     }
                 }

@@ -114,8 +114,8 @@ impl<'a> Report<'a> {
 
     /// The number of a citation, from 1.
     fn cite(&mut self, citation: Citation) -> usize {
-        let known = self.citations.iter().position(|held| *held == citation);
-        1 + known.unwrap_or_else(|| {
+        let position = self.citations.iter().position(|other| *other == citation);
+        1 + position.unwrap_or_else(|| {
             self.citations.push(citation);
             self.citations.len() - 1
         })

@@ -54,15 +54,15 @@ pub(super) fn of_groups(
 
 /// Where the strings of a list stand, without their quotes.
 fn strings(reply: &str, list: Range<usize>) -> Vec<Range<usize>> {
-    let mut found = vec![];
+    let mut ranges = vec![];
     let mut at = list.start;
     while let Some(next) = reply[at..list.end].find('"') {
         let start = at + next;
         let Some(length) = length(&reply[start..]) else { break };
-        found.push(start + 1..start + length - 1);
+        ranges.push(start + 1..start + length - 1);
         at = start + length;
     }
-    found
+    ranges
 }
 
 fn reply(tokens: &Tokens) -> String {
@@ -90,12 +90,12 @@ fn mean(tokens: &Tokens, ranges: &[Range<usize>]) -> Option<f32> {
 
 /// Strings and lists without an end after which no more are looked for: each was read to the end of
 /// the reply.
-const MOST_UNCLOSED: usize = 4;
+const MAX_UNCLOSED: usize = 4;
 
 /// Where the strings and lists stand that follow `"key":`, delimiters included.
 fn values(reply: &str, key: &str) -> Vec<Range<usize>> {
     let key = format!("\"{key}\"");
-    let (mut found, mut unclosed) = (vec![], 0);
+    let (mut ranges, mut unclosed) = (vec![], 0);
     let mut at = 0;
     while let Some(next) = reply[at..].find(&key) {
         at += next + key.len();
@@ -104,15 +104,15 @@ fn values(reply: &str, key: &str) -> Vec<Range<usize>> {
         let start = reply.len() - rest.len();
         let Some(length) = length(rest) else {
             unclosed += usize::from(rest.starts_with(['"', '[']));
-            if unclosed > MOST_UNCLOSED {
+            if unclosed > MAX_UNCLOSED {
                 break;
             }
             continue;
         };
-        found.push(start..start + length);
+        ranges.push(start..start + length);
         at = start + length;
     }
-    found
+    ranges
 }
 
 /// The length of the string or list that a text begins with; `None` when it is never closed.

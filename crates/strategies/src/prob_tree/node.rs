@@ -88,13 +88,13 @@ impl ProbTree {
 
     /// From the passages near it; where there are none, there is nothing to ask.
     pub(super) async fn open(&self, question: &Question, cx: &Cx) -> Result<Candidate> {
-        let found = passages(&self.sources, &self.near(), &question.text, cx).await?;
-        if found.is_empty() {
+        let hits = passages(&self.sources, &self.near(), &question.text, cx).await?;
+        if hits.is_empty() {
             let reason = "no source has a passage near the question".into();
             return Ok(Candidate { reason, ..Candidate::default() });
         }
-        let variables = context! { question => Serde(question), context => Serde(&found) };
-        read(&OPEN, variables, &found, cx).await
+        let variables = context! { question => Serde(question), context => Serde(&hits) };
+        read(&OPEN, variables, &hits, cx).await
     }
 
     /// The answer of the parts. It is worth the mean of its own reasoning, of the decomposition and
@@ -125,19 +125,19 @@ impl ProbTree {
         let steps: Vec<Step> = node.parts.iter().map(|(step, _)| step.clone()).collect();
         let mut solved: Vec<Option<(Solved, f32)>> = vec![None; steps.len()];
         for wave in waves(&steps) {
-            let known = |place: usize| -> Vec<String> {
+            let answers = |place: usize| -> Vec<String> {
                 solved[place].as_ref().map_or_else(Vec::new, |(part, _)| several(&part.answer))
             };
             // The spans in order, before anything runs concurrently.
-            let asked: Vec<(usize, Vec<String>, Cx)> = wave
+            let questions: Vec<(usize, Vec<String>, Cx)> = wave
                 .into_iter()
                 .map(|place| {
-                    let texts = self.filled(&node.parts[place], known, cx);
+                    let texts = self.filled(&node.parts[place], answers, cx);
                     let cx = cx.span(format!("part {}: {}", place + 1, texts.join(" / ")));
                     (place, texts, cx)
                 })
                 .collect();
-            let running = asked.iter().map(|(place, texts, cx)| async move {
+            let running = questions.iter().map(|(place, texts, cx)| async move {
                 let best = self.fanned(&node.parts[*place].1, texts, cx).await?;
                 let question = texts.join(" / ");
                 let Candidate { text: answer, citations, confidence, .. } = best;
@@ -160,20 +160,20 @@ impl ProbTree {
     fn filled(
         &self,
         (step, node): &(Step, Node),
-        known: impl Fn(usize) -> Vec<String>,
+        answers: impl Fn(usize) -> Vec<String>,
         cx: &Cx,
     ) -> Vec<String> {
         if !node.parts.is_empty() {
-            let together = |place| match known(place).join(", ") {
+            let together = |place| match answers(place).join(", ") {
                 text if text.is_empty() => vec![],
                 text => vec![text],
             };
             return step.fill(together, 1).texts;
         }
-        let filled = step.fill(known, self.fan_out);
+        let filled = step.fill(answers, self.fan_out);
         if filled.left_out > 0 {
-            let (asked, left_out) = (filled.texts.len(), filled.left_out);
-            cx.note(format!("`{}` is asked {asked} times, {left_out} omitted", step.worded));
+            let (count, left_out) = (filled.texts.len(), filled.left_out);
+            cx.note(format!("`{}` is asked {count} times, {left_out} omitted", step.worded));
         }
         filled.texts
     }
@@ -202,11 +202,11 @@ fn together(mut one: Candidate, other: Candidate) -> Candidate {
 pub(super) async fn read(
     prompt: &Prompt<Reading>,
     variables: minijinja::Value,
-    found: &[Hit],
+    passages: &[Hit],
     cx: &Cx,
 ) -> Result<Candidate> {
     let Scored { value, tokens } = cx.ask_scored(prompt, variables).await?;
-    let Answer { text, reason, citations, abstained, .. } = answer_from(value, found);
+    let Answer { text, reason, citations, abstained, .. } = answer_from(value, passages);
     if abstained {
         return Ok(Candidate { reason, ..Candidate::default() });
     }
@@ -233,12 +233,12 @@ pub(super) fn best(candidates: impl IntoIterator<Item = Candidate>) -> Candidate
 /// How sure the model is of each answer, as a probability.
 fn describe(candidates: &[Option<Candidate>; 3]) -> String {
     let named = ["closed book", "open book", "parts"].iter().zip(candidates);
-    let found = named.filter_map(|(name, candidate)| {
+    let certain = named.filter_map(|(name, candidate)| {
         let candidate = candidate.as_ref().filter(|candidate| !candidate.text.is_empty())?;
         Some(format!("{name} {:.2}", candidate.confidence.exp()))
     });
-    let found: Vec<String> = found.collect();
-    if found.is_empty() { "no answer".into() } else { format!("sure of: {}", found.join(", ")) }
+    let certain: Vec<String> = certain.collect();
+    if certain.is_empty() { "no answer".into() } else { format!("sure of: {}", certain.join(", ")) }
 }
 
 /// The answers that one text names.
@@ -265,12 +265,12 @@ struct Lists {
 }
 
 /// Plans the tree of a question, with at most `most` sub-questions in all.
-pub(super) async fn planned(question: &Question, most: usize, cx: &Cx) -> Result<Node> {
+pub(super) async fn planned(question: &Question, max_nodes: usize, cx: &Cx) -> Result<Node> {
     let cx = cx.span("tree");
     let variables = context! { question => Serde(question) };
     let Scored { value: planned, tokens } = cx.ask_scored(&TREE, variables).await?;
     let nodes = planned.lists(&question.text, &tokens);
-    let mut lists = Lists { open: nodes.into_iter().map(Some).collect(), room: most };
+    let mut lists = Lists { open: nodes.into_iter().map(Some).collect(), room: max_nodes };
     // Whatever words it is given, the first node is the question.
     let list = lists.take(&question.text).or_else(|| lists.open.first_mut().and_then(Option::take));
     let root = grown(list, &[&question.text], &mut lists, &cx);

@@ -32,7 +32,7 @@ pub(super) struct Taken {
     seen: String,
     /// What a search found that was not seen before.
     #[serde(skip)]
-    found: Vec<Hit>,
+    hits: Vec<Hit>,
 }
 
 impl Taken {
@@ -56,15 +56,15 @@ impl React {
         if made.action != Action::Search {
             let seen = looked_up(&made, steps);
             cx.note(format!("looks up “{}”: {seen}", made.argument));
-            return Ok(Taken { made, seen, found: vec![] });
+            return Ok(Taken { made, seen, hits: vec![] });
         }
-        let found = self.near().to(&made.argument, chunks, cx).await?;
-        let seen = match found.as_slice() {
+        let hits = self.near().to(&made.argument, chunks, cx).await?;
+        let seen = match hits.as_slice() {
             [] => "nothing new is near".to_owned(),
-            found => found.iter().map(shown).collect::<Vec<_>>().join("\n"),
+            hits => hits.iter().map(shown).collect::<Vec<_>>().join("\n"),
         };
-        chunks.extend(found.iter().cloned());
-        Ok(Taken { made, seen, found })
+        chunks.extend(hits.iter().cloned());
+        Ok(Taken { made, seen, hits })
     }
 }
 
@@ -78,7 +78,7 @@ fn looked_up(made: &Move, steps: &[Taken]) -> String {
     let Some(last) = last else { return "nothing was searched for yet".into() };
     let before = steps[last..].iter().filter(|step| step.is(made)).count();
     let sought = words(&made.argument);
-    let mut holding = steps[last].found.iter().flat_map(|chunk| {
+    let mut holding = steps[last].hits.iter().flat_map(|chunk| {
         let sentence = |range: std::ops::Range<usize>| (&chunk.title, &chunk.text[range]);
         sentences(&chunk.text).into_iter().map(sentence)
     });

@@ -24,7 +24,7 @@ struct Verdict {
 }
 
 /// The answer that holds, and whether the chain continues with the one it gave.
-pub(super) struct Held {
+pub(super) struct NodeCheck {
     pub(super) answer: String,
     pub(super) goes_on: bool,
 }
@@ -33,13 +33,13 @@ impl SearchChain {
     /// Checks one answer and writes down what holds.
     pub(super) async fn check(
         &self,
-        asked: &Question,
+        question: &Question,
         given: &str,
         history: &mut History,
         cx: &Cx,
-    ) -> Result<Held> {
-        let text = asked.text.as_str();
-        let found = self.near().to(text, &[], cx).await?;
+    ) -> Result<NodeCheck> {
+        let text = question.text.as_str();
+        let hits = self.near().to(text, &[], cx).await?;
         let unchecked = |why: &str| {
             cx.note(match given {
                 "" => format!("{why}: unsolved"),
@@ -47,20 +47,20 @@ impl SearchChain {
             });
             Solved { question: text.to_owned(), answer: given.to_owned(), citations: vec![] }
         };
-        if found.is_empty() {
+        if hits.is_empty() {
             history.solved.push(unchecked("nothing is near"));
-            return Ok(Held { answer: given.to_owned(), goes_on: !given.is_empty() });
+            return Ok(NodeCheck { answer: given.to_owned(), goes_on: !given.is_empty() });
         }
         history.found = true;
-        let (question, context) = (Serde(asked), Serde(&found));
+        let (question, context) = (Serde(question), Serde(&hits));
         let variables = context! { question, answer => given, context };
         let verdict = cx.ask(&VERIFY, variables).await.unless_failed(cx, "the check is skipped")?;
         let Some(Verdict { answer, rationale, agrees, sure }) = verdict else {
             history.solved.push(unchecked("the reply cannot be used"));
-            return Ok(Held { answer: given.to_owned(), goes_on: !given.is_empty() });
+            return Ok(NodeCheck { answer: given.to_owned(), goes_on: !given.is_empty() });
         };
         let reading = Reading { answer, rationale };
-        let read = Solved::read(text.to_owned(), reading, &found);
+        let read = Solved::read(text.to_owned(), reading, &hits);
         let (solved, goes_on) = match (given.is_empty(), read.answer.is_empty()) {
             (unsolved, true) => (unchecked("the passages do not say"), !unsolved),
             (true, false) => {
@@ -77,6 +77,6 @@ impl SearchChain {
         };
         let answer = solved.answer.clone();
         history.solved.push(solved);
-        Ok(Held { answer, goes_on })
+        Ok(NodeCheck { answer, goes_on })
     }
 }

@@ -34,7 +34,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use self::check::Held;
+use self::check::NodeCheck;
 use crate::shared::citing::{Solved, closing};
 use crate::shared::closing::close;
 use crate::shared::plan::{Step, plan};
@@ -118,8 +118,8 @@ impl Strategy for SearchChain {
         let mut history = History::default();
         for round in 1..=self.n {
             let cx = cx.span(format!("chain {round}"));
-            let held = self.chain(question, &mut history, &cx).await.map(Some);
-            if held.unless_spent()?.unwrap_or(true) {
+            let ended = self.chain(question, &mut history, &cx).await.map(Some);
+            if ended.unless_spent()?.unwrap_or(true) {
                 break;
             }
         }
@@ -145,7 +145,7 @@ impl SearchChain {
         let steps = plan(&texts, &[], self.max_nodes, cx);
         // What the model says, until it is checked.
         let mut given: Vec<String> = steps.iter().map(|step| claimed(step, &nodes)).collect();
-        let mut asked = 0;
+        let mut count = 0;
         for place in 0..steps.len() {
             let answers = |place: usize| match given[place].as_str() {
                 "" => vec![],
@@ -158,15 +158,16 @@ impl SearchChain {
                 given[place].clone_from(&before.answer);
                 continue;
             }
-            asked += 1;
-            let held = self.check(&question.sub_question(text), &given[place], history, cx).await?;
-            let Held { answer, goes_on } = held;
+            count += 1;
+            let check =
+                self.check(&question.sub_question(text), &given[place], history, cx).await?;
+            let NodeCheck { answer, goes_on } = check;
             given[place] = answer;
             if !goes_on {
                 return Ok(false);
             }
         }
-        if asked == 0 {
+        if count == 0 {
             cx.note("the chain is complete");
         }
         Ok(true)

@@ -76,12 +76,12 @@ impl Strategy for SelfAsk {
         let (mut history, mut chunks): (Vec<AnsweredFollowUp>, Vec<Hit>) = (vec![], vec![]);
         while history.len() < self.n {
             let cx = cx.span(format!("follow-up {}", history.len() + 1));
-            let Some((exchange, found)) =
+            let Some((exchange, hits)) =
                 self.follow_up(question, &history, &cx).await.unless_spent()?
             else {
                 break;
             };
-            chunks.extend(unseen(vec![found], &chunks));
+            chunks.extend(unseen(vec![hits], &chunks));
             history.push(exchange);
         }
         let variables = context! { question => Serde(question), history => Serde(&history) };
@@ -98,31 +98,31 @@ impl SelfAsk {
         cx: &Cx,
     ) -> Result<Option<(AnsweredFollowUp, Vec<Hit>)>> {
         let variables = context! { question => Serde(question), history => Serde(history) };
-        let asked = |next: &FollowUp| {
+        let is_worded = |next: &FollowUp| {
             let text = next.follow_up.0.trim();
             if !text.is_empty() && history.iter().any(|exchange| exchange.question == text) {
                 return Err(format!("`{text}` was asked already"));
             }
             Ok(())
         };
-        let next = cx.ask_checked(&FOLLOW_UP, variables, asked).await;
+        let next = cx.ask_checked(&FOLLOW_UP, variables, is_worded).await;
         let next = next.unless_failed(cx, "no further follow-up")?;
         let next = next.map(|next| next.follow_up.0.trim().to_owned()).unwrap_or_default();
         if next.is_empty() {
             return Ok(None);
         }
-        let found = self.near(&next, cx).await?;
-        if found.is_empty() && self.retrieve != FollowUps::None {
+        let hits = self.near(&next, cx).await?;
+        if hits.is_empty() && self.retrieve != FollowUps::None {
             cx.note("no source has a passage near it");
-            return Ok(Some((AnsweredFollowUp { question: next, answer: String::new() }, found)));
+            return Ok(Some((AnsweredFollowUp { question: next, answer: String::new() }, hits)));
         }
-        let (context, asked) = (Serde(&found), question.sub_question(&next));
-        let variables = context! { question => Serde(&asked), context };
+        let (context, sub_question) = (Serde(&hits), question.sub_question(&next));
+        let variables = context! { question => Serde(&sub_question), context };
         let answer = cx.ask(&ANSWER_ONE, variables).await;
         let answer = answer.unless_failed(cx, "the follow-up stays open")?;
         let answer = answer.map(|reading| reading.answer).unwrap_or_default();
         // Chunks that hold no answer are nothing to cite.
-        let cited = if answer.trim().is_empty() { vec![] } else { found };
+        let cited = if answer.trim().is_empty() { vec![] } else { hits };
         Ok(Some((AnsweredFollowUp { question: next, answer }, cited)))
     }
 
@@ -202,10 +202,10 @@ mod tests {
     #[tokio::test]
     async fn a_model_that_never_stops_asking_is_stopped() {
         let again = |i: usize| format!(r#"{{"follow_up": "Who is Thorn number {i}?"}}"#);
-        let asked: Vec<String> = (1..=2).map(again).collect();
+        let questions: Vec<String> = (1..=2).map(again).collect();
         let nothing = r#"{"rationale": "It is not told.", "answer": ""}"#;
         let mut steps = vec![];
-        for follow_up in &asked {
+        for follow_up in &questions {
             steps.push(("self_ask/follow_up", Ok(follow_up.as_str())));
             steps.push(("self_ask/answer_one", Ok(nothing)));
         }

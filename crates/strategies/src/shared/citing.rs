@@ -12,10 +12,10 @@ use crate::shared::steps::{Reading, answer_from};
 pub(crate) fn joined(citations: impl IntoIterator<Item = Citation>) -> Vec<Citation> {
     let mut kept: Vec<Citation> = vec![];
     for citation in citations {
-        if kept.iter().any(|held| lies_in(held, &citation)) {
+        if kept.iter().any(|other| lies_in(other, &citation)) {
             continue;
         }
-        match kept.iter_mut().find(|held| lies_in(&citation, held)) {
+        match kept.iter_mut().find(|other| lies_in(&citation, other)) {
             Some(wider) => *wider = citation,
             None => kept.push(citation),
         }

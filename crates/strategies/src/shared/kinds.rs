@@ -95,7 +95,7 @@ async fn nearest(question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
 pub(crate) fn with_nearest_tables(
     mut catalog: Catalog,
     question: &Question,
-    most: usize,
+    limit: usize,
 ) -> Catalog {
     let query_words = QueryWords::new(&question.text);
     catalog.tables.sort_by_cached_key(|table| {
@@ -105,6 +105,6 @@ pub(crate) fn with_nearest_tables(
         let described = format!("{} {}", described.replace(['_', '.', '/'], " "), table.caption);
         std::cmp::Reverse(query_words.in_text(&described))
     });
-    catalog.tables.truncate(most);
+    catalog.tables.truncate(limit);
     catalog
 }

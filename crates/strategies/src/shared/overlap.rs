@@ -14,8 +14,8 @@ impl QueryWords {
 
     /// How many of them a text holds.
     pub(crate) fn in_text(&self, text: &str) -> usize {
-        let held: HashSet<String> = content_words(text).into_iter().collect();
-        self.0.intersection(&held).count()
+        let words: HashSet<String> = content_words(text).into_iter().collect();
+        self.0.intersection(&words).count()
     }
 
     /// How many of them a node holds, its title included.

@@ -53,7 +53,7 @@ impl Step {
 
     /// Fans out where a reference has several answers, to at most `most` texts; a reference with
     /// none becomes "it".
-    pub(crate) fn fill(&self, answers: impl Fn(usize) -> Vec<String>, most: usize) -> Filled {
+    pub(crate) fn fill(&self, answers: impl Fn(usize) -> Vec<String>, limit: usize) -> Filled {
         let needs = self.needs();
         let mut choices: Vec<Vec<String>> = vec![vec![]];
         let mut all: usize = 1;
@@ -66,7 +66,7 @@ impl Step {
             let with = |before: &[String], one| [before, std::slice::from_ref(one)].concat();
             let next =
                 choices.iter().flat_map(|before| several.iter().map(|one| with(before, one)));
-            choices = next.take(most.max(1)).collect();
+            choices = next.take(limit.max(1)).collect();
         }
         let word = |piece: &Piece, chosen: &[String]| match piece {
             Piece::Text(text) => text.clone(),
@@ -83,8 +83,8 @@ impl Step {
 }
 
 /// The steps of a plan, repaired. `above` are the questions that it divides, the innermost last.
-pub(crate) fn plan(texts: &[String], above: &[&str], most: usize, cx: &Cx) -> Vec<Step> {
-    let Worthwhile { texts, places } = worthwhile(texts, above, most, cx);
+pub(crate) fn plan(texts: &[String], above: &[&str], limit: usize, cx: &Cx) -> Vec<Step> {
+    let Worthwhile { texts, places } = worthwhile(texts, above, limit, cx);
     let literal = literal_numbers(above);
     let mut steps: Vec<Step> = vec![];
     for (at, text) in texts.into_iter().enumerate() {
@@ -114,8 +114,8 @@ pub(crate) fn plan(texts: &[String], above: &[&str], most: usize, cx: &Cx) -> Ve
 
 /// The sub-questions in an order in which each refers to earlier ones only, with `#k` for the k-th
 /// of that order. Empty where the plan does not divide the question.
-pub(crate) fn chain(texts: &[String], question: &str, most: usize, cx: &Cx) -> Vec<String> {
-    let steps = plan(texts, &[question], most, cx);
+pub(crate) fn chain(texts: &[String], question: &str, limit: usize, cx: &Cx) -> Vec<String> {
+    let steps = plan(texts, &[question], limit, cx);
     if steps.len() < 2 {
         cx.note("the question needs no decomposition");
         return vec![];
@@ -135,7 +135,7 @@ struct Worthwhile {
     places: Vec<Option<usize>>,
 }
 
-fn worthwhile(plan: &[String], above: &[&str], most: usize, cx: &Cx) -> Worthwhile {
+fn worthwhile(plan: &[String], above: &[&str], limit: usize, cx: &Cx) -> Worthwhile {
     let above: Vec<Vec<String>> = above.iter().map(|text| words(text)).collect();
     let (mut texts, mut worded, mut places) = (vec![], vec![], vec![]);
     for text in plan {
@@ -150,7 +150,7 @@ fn worthwhile(plan: &[String], above: &[&str], most: usize, cx: &Cx) -> Worthwhi
         } else if before.is_some() {
             cx.note(format!("`{}` repeats an earlier sub-question and is omitted", text.trim()));
             before
-        } else if texts.len() == most {
+        } else if texts.len() == limit {
             None
         } else {
             texts.push(text.trim().to_owned());
@@ -158,8 +158,8 @@ fn worthwhile(plan: &[String], above: &[&str], most: usize, cx: &Cx) -> Worthwhi
             Some(texts.len() - 1)
         });
     }
-    if texts.len() == most && plan.len() > most {
-        cx.note(format!("of {} sub-questions, at most {most} are asked", plan.len()));
+    if texts.len() == limit && plan.len() > limit {
+        cx.note(format!("of {} sub-questions, at most {limit} are asked", plan.len()));
     }
     Worthwhile { texts, places }
 }
@@ -195,18 +195,18 @@ fn break_circles(steps: &mut [Step], cx: &Cx) {
 /// answered in earlier ones, and can be asked concurrently.
 pub(crate) fn waves(steps: &[Step]) -> Vec<Vec<usize>> {
     let mut waves: Vec<Vec<usize>> = vec![];
-    let mut asked: Vec<usize> = vec![];
-    while asked.len() < steps.len() {
+    let mut placed: Vec<usize> = vec![];
+    while placed.len() < steps.len() {
         let ready = |place: &usize| {
             let needs = steps[*place].needs();
-            !asked.contains(place) && needs.iter().all(|need| asked.contains(need))
+            !placed.contains(place) && needs.iter().all(|need| placed.contains(need))
         };
         let wave: Vec<usize> = (0..steps.len()).filter(ready).collect();
         if wave.is_empty() {
             // Cannot happen, since circles are broken; an endless loop would be worse.
             break;
         }
-        asked.extend(&wave);
+        placed.extend(&wave);
         waves.push(wave);
     }
     waves
@@ -232,10 +232,10 @@ mod tests {
     }
 
     /// The steps, and what was noted.
-    fn planned(texts: &[&str], question: &str, most: usize) -> (Vec<Step>, String) {
+    fn planned(texts: &[&str], question: &str, limit: usize) -> (Vec<Step>, String) {
         let cx = cx();
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        let steps = plan(&texts, &[question], most, &cx);
+        let steps = plan(&texts, &[question], limit, &cx);
         (steps, halma_testkit::outline(&cx.trace()))
     }
 
@@ -245,10 +245,10 @@ mod tests {
         steps.iter().flat_map(filled).collect()
     }
 
-    fn chained(texts: &[&str], most: usize) -> (Vec<String>, String) {
+    fn chained(texts: &[&str], limit: usize) -> (Vec<String>, String) {
         let cx = cx();
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        let chain = chain(&texts, WHOLE, most, &cx);
+        let chain = chain(&texts, WHOLE, limit, &cx);
         (chain, halma_testkit::outline(&cx.trace()))
     }
 

@@ -30,13 +30,13 @@ pub(crate) struct Recall {
 impl Recall {
     /// D*, nearest first.
     pub(crate) async fn to(&self, text: &str, cx: &Cx) -> Result<Vec<Hit>> {
-        let found = self.near.to(text, &[], cx).await?;
-        let ids: Vec<NodeId> = found.iter().map(|hit| hit.id.clone()).collect();
+        let hits = self.near.to(text, &[], cx).await?;
+        let ids: Vec<NodeId> = hits.iter().map(|hit| hit.id.clone()).collect();
         // No keyword could leave one of so few out.
-        let (keywords, kept) = if found.len() <= self.backup {
-            (vec![], found)
+        let (keywords, kept) = if hits.len() <= self.backup {
+            (vec![], hits)
         } else {
-            self.filter(text, found, cx).await?
+            self.filter(text, hits, cx).await?
         };
         let keywords = keywords.iter().map(|keyword| keyword.join(" ")).collect();
         record(text, (ids, keywords), &kept, cx);
@@ -47,24 +47,24 @@ impl Recall {
     async fn filter(
         &self,
         text: &str,
-        mut found: Vec<Hit>,
+        mut hits: Vec<Hit>,
         cx: &Cx,
     ) -> Result<(Vec<Vec<String>>, Vec<Hit>)> {
         let keywords = keywords_of(text, cx).await?;
         if keywords.is_empty() {
             // Every chunk holds all of no keywords, which is not a reason to read every chunk.
             cx.note(format!("no keywords: reading the {} nearest", self.without_keywords));
-            found.truncate(self.without_keywords);
-            return Ok((keywords, found));
+            hits.truncate(self.without_keywords);
+            return Ok((keywords, hits));
         }
         let holds = |hit: &Hit| {
             let (title, text) = (terms(&hit.title), terms(&hit.text));
             keywords.iter().all(|keyword| occurs(keyword, &title) || occurs(keyword, &text))
         };
-        let holding: Vec<bool> = found.iter().map(holds).collect();
+        let holding: Vec<bool> = hits.iter().map(holds).collect();
         let count = holding.iter().filter(|holds| **holds).count();
-        cx.note(format!("{count} of {} chunks hold all keywords", found.len()));
-        let kept = found.into_iter().zip(holding).enumerate();
+        cx.note(format!("{count} of {} chunks hold all keywords", hits.len()));
+        let kept = hits.into_iter().zip(holding).enumerate();
         let kept = kept.filter(|(rank, (_, holds))| *holds || *rank < self.backup);
         let kept = kept.map(|(_, (hit, _))| hit).collect();
         Ok((keywords, kept))
@@ -84,8 +84,8 @@ pub(crate) fn record(
 
 /// K, each as its words. A keyword that is not in the question was made up and is dropped.
 async fn keywords_of(text: &str, cx: &Cx) -> Result<Vec<Vec<String>>> {
-    let asked = Question::new(text);
-    let reply = cx.ask(&KEYWORDS, context! { question => Serde(&asked) }).await;
+    let question = Question::new(text);
+    let reply = cx.ask(&KEYWORDS, context! { question => Serde(&question) }).await;
     let reply = reply.unless_failed(cx, "no keywords are chosen").unless_spent()?;
     let Some(reply) = reply else { return Ok(vec![]) };
     let question = terms(text);

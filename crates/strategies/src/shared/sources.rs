@@ -29,7 +29,7 @@ pub(crate) async fn passages(
             }
             match cx.source(&name, text, near.chunks).await {
                 Err(Error::Source { .. }) => Ok(vec![]),
-                found => found,
+                hits => hits,
             }
         }
     };
@@ -49,13 +49,13 @@ pub(crate) struct Near {
 
 impl Near {
     /// Chunks near a text that are not held already, nearest first; then those of atoms.
-    pub(crate) async fn to(&self, text: &str, held: &[Hit], cx: &Cx) -> Result<Vec<Hit>> {
-        let mut found = self.layer(Layer::Chunk, self.chunks, text, (held, &[]), cx).await?;
+    pub(crate) async fn to(&self, text: &str, context: &[Hit], cx: &Cx) -> Result<Vec<Hit>> {
+        let mut hits = self.layer(Layer::Chunk, self.chunks, text, (context, &[]), cx).await?;
         if self.atoms > 0 {
-            let atoms = self.layer(Layer::Atom, self.atoms, text, (held, &found), cx).await?;
-            found.extend(chunks_of(&atoms, cx).await?);
+            let atoms = self.layer(Layer::Atom, self.atoms, text, (context, &hits), cx).await?;
+            hits.extend(chunks_of(&atoms, cx).await?);
         }
-        Ok(found)
+        Ok(hits)
     }
 
     async fn layer(
@@ -63,14 +63,14 @@ impl Near {
         layer: Layer,
         limit: usize,
         text: &str,
-        (held, found): (&[Hit], &[Hit]),
+        (context, hits): (&[Hit], &[Hit]),
         cx: &Cx,
     ) -> Result<Vec<Hit>> {
         let query = Query {
             min_score: MinScore::from_setting(self.min_score),
-            exclude: held.iter().chain(found).map(|chunk| chunk.id.clone()).collect(),
+            exclude: context.iter().chain(hits).map(|chunk| chunk.id.clone()).collect(),
             ..Query::new(vec![text.to_owned()], layer, self.mode, limit)
         };
-        Ok(unseen(cx.search(&query).await?, held))
+        Ok(unseen(cx.search(&query).await?, context))
     }
 }

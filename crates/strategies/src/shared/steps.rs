@@ -107,8 +107,8 @@ fn holding_sentence(text: &str, answer: &str, rationale: &str) -> Option<std::op
     }
     let rationale_words: HashSet<String> = content_words(rationale).into_iter().collect();
     let shared = |sentence: &str| {
-        let held: HashSet<String> = content_words(sentence).into_iter().collect();
-        held.intersection(&rationale_words).count()
+        let words: HashSet<String> = content_words(sentence).into_iter().collect();
+        words.intersection(&rationale_words).count()
     };
     sentences(text)
         .into_iter()
@@ -183,8 +183,8 @@ mod tests {
             vec![atom("a3", "c1", 0.8), atom("a1", "c1", 0.7), atom("a4", "held", 1.0)],
             vec![chunk("c3", "Text."), chunk("c2", "Text.")],
         ];
-        let found = unseen(lists, &[chunk("held", "Text.")]);
-        let ids: Vec<&str> = found.iter().map(|hit| hit.id.0.as_str()).collect();
+        let hits = unseen(lists, &[chunk("held", "Text.")]);
+        let ids: Vec<&str> = hits.iter().map(|hit| hit.id.0.as_str()).collect();
         // The chunk `c2` itself scores higher than the atom that leads to it.
         assert_eq!(ids, ["c3", "c2", "a3"]);
     }

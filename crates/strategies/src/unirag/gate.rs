@@ -60,9 +60,9 @@ impl Unirag {
 
     /// An answer that is not faithful enough is never accepted, whatever the mean.
     fn verdict(&self, criteria: &Criteria) -> Verdict {
-        let known: Vec<f32> = criteria.iter().filter_map(|(_, value)| *value).collect();
+        let values: Vec<f32> = criteria.iter().filter_map(|(_, value)| *value).collect();
         #[expect(clippy::cast_precision_loss, reason = "at most five")]
-        let score = known.iter().sum::<f32>() / known.len().max(1) as f32;
+        let score = values.iter().sum::<f32>() / values.len().max(1) as f32;
         let faithful = criteria[0].1.is_some_and(|faithfulness| faithfulness >= self.faithful);
         Verdict { score, accepted: faithful && score >= self.accept }
     }
@@ -84,15 +84,15 @@ impl Counts {
     }
 
     fn check(&self, passages: usize) -> std::result::Result<(), String> {
-        let most =
+        let is_part =
             |part: Option<usize>, of: Option<usize>| part.zip(of).is_none_or(|(a, b)| a <= b);
         if self.statements.is_none() || self.supported.is_none() {
             return Err("`statements` or `supported` is missing".into());
         }
-        if !most(self.supported, self.statements) {
+        if !is_part(self.supported, self.statements) {
             return Err("`supported` is more than `statements`".into());
         }
-        if !most(self.given, self.asked) {
+        if !is_part(self.given, self.asked) {
             return Err("`given` is more than `asked`".into());
         }
         let mut useful = self.useful.iter().flatten();

@@ -31,7 +31,7 @@ impl Unirag {
         &self,
         query: &Question,
         used: &mut Vec<String>,
-        held: &[Hit],
+        context: &[Hit],
         cx: &Cx,
     ) -> Result<Vec<Hit>> {
         let mut texts = vec![query.text.clone()];
@@ -42,11 +42,11 @@ impl Unirag {
         }
         let search = Query {
             min_score: MinScore::from_setting(self.min_score),
-            exclude: held.iter().map(|chunk| chunk.id.clone()).collect(),
+            exclude: context.iter().map(|chunk| chunk.id.clone()).collect(),
             ..Query::new(texts, Layer::Chunk, self.mode, self.k)
         };
-        let found = unseen(cx.search(&search).await?, held);
-        if self.rerank { self.relevant(&query.text, found, cx).await } else { Ok(found) }
+        let hits = unseen(cx.search(&search).await?, context);
+        if self.rerank { self.relevant(&query.text, hits, cx).await } else { Ok(hits) }
     }
 
     /// SQ: p sub-queries, each new. A model that writes too few is asked once for the others.
@@ -91,14 +91,14 @@ impl Unirag {
     }
 
     /// The passages with s(d, q) >= θ.
-    async fn relevant(&self, query: &str, found: Vec<Hit>, cx: &Cx) -> Result<Vec<Hit>> {
-        if found.is_empty() {
-            return Ok(found);
+    async fn relevant(&self, query: &str, hits: Vec<Hit>, cx: &Cx) -> Result<Vec<Hit>> {
+        if hits.is_empty() {
+            return Ok(hits);
         }
-        let mut ranked = match cx.rerank(query, found.clone()).await {
+        let mut ranked = match cx.rerank(query, hits.clone()).await {
             Err(Error::MissingRequirement(reason)) => {
                 cx.note(format!("{reason}; the passages stay in the order of the search"));
-                return Ok(found);
+                return Ok(hits);
             }
             ranked => ranked?,
         };
@@ -132,11 +132,11 @@ fn new_queries(offered: Vec<String>, question: &str, used: &[&String], cx: &Cx) 
 
 /// E, by the tagger, or without one by the rules that find names in any text.
 async fn entities(text: &str, cx: &Cx) -> Result<Vec<NamedEntity>> {
-    let mut found: Vec<NamedEntity> = vec![];
+    let mut named: Vec<NamedEntity> = vec![];
     let mut push = |text: &str, kind: &str| {
         let entity = NamedEntity { text: text.to_owned(), kind: kind.to_owned() };
-        if !found.contains(&entity) {
-            found.push(entity);
+        if !named.contains(&entity) {
+            named.push(entity);
         }
     };
     match cx.entities(text).await {
@@ -149,5 +149,5 @@ async fn entities(text: &str, cx: &Cx) -> Result<Vec<NamedEntity>> {
         }
         mentions => mentions?.iter().for_each(|mention| push(&mention.text, &mention.kind)),
     }
-    Ok(found)
+    Ok(named)
 }

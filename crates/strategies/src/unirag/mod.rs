@@ -62,7 +62,7 @@ struct Rounds {
     /// q', with the options and the kind of q.
     query: Question,
     /// Every q' with what was answered to it.
-    asked: Vec<Solved>,
+    history: Vec<Solved>,
     /// Every sub-query so far, and without a search those of this round.
     used: Vec<String>,
     steps: Vec<String>,
@@ -82,16 +82,16 @@ impl Strategy for Unirag {
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let query = question.clone();
-        let (asked, used, steps, passages) = (vec![], vec![], vec![], vec![]);
-        let mut rounds = Rounds { query, asked, used, steps, passages, best: None };
-        let most = if self.rewrite { self.rounds } else { 1 };
-        for round in 1..=most {
+        let (history, used, steps, passages) = (vec![], vec![], vec![], vec![]);
+        let mut rounds = Rounds { query, history, used, steps, passages, best: None };
+        let max_rounds = if self.rewrite { self.rounds } else { 1 };
+        for round in 1..=max_rounds {
             let cx = cx.span(format!("round {round}"));
             if !self.look(&mut rounds, &cx).await? {
                 break;
             }
             let Some(reasoned) = self.round(question, &mut rounds, &cx).await? else { break };
-            if round == most || !self.reworded(question, &reasoned, &mut rounds, &cx).await? {
+            if round == max_rounds || !self.reworded(question, &reasoned, &mut rounds, &cx).await? {
                 break;
             }
         }
@@ -112,17 +112,17 @@ impl Unirag {
         if !self.keep_passages {
             rounds.passages.clear();
         }
-        let found = self.gather(&rounds.query, &mut rounds.used, &rounds.passages, cx).await?;
-        if found.is_empty() {
+        let hits = self.gather(&rounds.query, &mut rounds.used, &rounds.passages, cx).await?;
+        if hits.is_empty() {
             cx.note("nothing new is near");
             if cx.catalog().await?.count(Layer::Chunk) == 0 {
                 cx.note(EMPTY_BASE);
             }
         }
-        let new = !found.is_empty();
+        let new = !hits.is_empty();
         // What is new comes first, so that the limit drops what did not settle the question.
-        let held = std::mem::take(&mut rounds.passages);
-        rounds.passages = found.into_iter().chain(held).take(self.max_chunks).collect();
+        let earlier = std::mem::take(&mut rounds.passages);
+        rounds.passages = hits.into_iter().chain(earlier).take(self.max_chunks).collect();
         Ok(new)
     }
 
@@ -151,9 +151,9 @@ impl Unirag {
         } else {
             None
         };
-        let asked = rounds.query.text.clone();
-        let history = Solved { question: asked, answer: answer.text.clone(), citations: vec![] };
-        rounds.asked.push(history);
+        let text = rounds.query.text.clone();
+        let history = Solved { question: text, answer: answer.text.clone(), citations: vec![] };
+        rounds.history.push(history);
         let accepted = verdict.is_some_and(|verdict| verdict.accepted);
         let rank = |(answer, verdict): &(Answer, Option<Verdict>)| {
             (!answer.abstained, verdict.map_or(-1.0, |verdict| verdict.score))

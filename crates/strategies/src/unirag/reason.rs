@@ -105,7 +105,7 @@ impl Unirag {
         rounds: &mut Rounds,
         cx: &Cx,
     ) -> Result<bool> {
-        let (history, used) = (Serde(&rounds.asked), Serde(&rounds.used));
+        let (history, used) = (Serde(&rounds.history), Serde(&rounds.used));
         let variables = context! {
             question => Serde(question),
             sub_question => &rounds.query.text,
@@ -118,7 +118,7 @@ impl Unirag {
         let reply = reply.unless_failed(cx, "the question is not reworded").unless_spent()?;
         let Some(Rewritten { question: text }) = reply else { return Ok(false) };
         let worded = words(&text);
-        let before = rounds.asked.iter().any(|asked| words(&asked.question) == worded);
+        let before = rounds.history.iter().any(|earlier| words(&earlier.question) == worded);
         if worded.is_empty() || before {
             cx.note("the question is not reworded");
             return Ok(false);

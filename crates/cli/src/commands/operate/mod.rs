@@ -1,7 +1,101 @@
 //! Commands about the program and its server rather than about documents and questions.
 pub(crate) mod backup;
-pub(crate) mod completions;
-pub(crate) mod doctor;
-pub(crate) mod health;
-pub(crate) mod man;
-pub(crate) mod worker;
+
+use anyhow::Context as _;
+use clap::CommandFactory as _;
+use console::style;
+use halma_engine::{
+    CallWorker, Finding, Health, ServerState, WorkerReport, examine, fetch_weights,
+};
+use halma_server::stop_signal;
+
+use crate::args::{Args, Common, Completions, Doctor, HealthArgs, Man, Worker};
+use crate::commands::setup::load_config;
+use crate::view::{self, plural};
+
+/// `halma doctor`: checks configuration, models, embedder and knowledge base.
+pub(crate) async fn doctor(args: &Doctor, common: &Common) -> anyhow::Result<()> {
+    if args.fetch {
+        let dir = tokio::task::spawn_blocking(fetch_weights).await??;
+        view::note(&format!("The weights of the local embedder are in {}.", dir.display()));
+    }
+    let loaded = load_config(common, vec![])?;
+    let config = &loaded.config;
+    let mut findings = Box::pin(examine(config, &args.kb.chosen(config))).await;
+    if let Err(e) = halma_server::check_settings(&loaded) {
+        let message = format!("{e}. {}", e.hint);
+        findings.push(Finding { component: "serve".into(), health: Health::Bad, message });
+    }
+    if args.json {
+        view::print_json(&findings)?;
+    } else {
+        for finding in &findings {
+            let mark = match finding.health {
+                Health::Good => style("ok  ").green(),
+                Health::Warning => style("warn").yellow(),
+                Health::Bad => style("bad ").red(),
+            };
+            view::print(&format!("{mark}  {:<18} {}", finding.component, finding.message))?;
+        }
+    }
+    let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
+    if bad > 0 {
+        anyhow::bail!("{bad} of {} checks failed", findings.len());
+    }
+    Ok(())
+}
+
+/// `halma health`: asks a running server whether it can answer, for the health checks of containers
+/// and load balancers that run a program.
+pub(crate) async fn health(args: &HealthArgs, common: &Common) -> anyhow::Result<()> {
+    let addr = match &args.addr {
+        Some(addr) => addr.clone(),
+        None => load_config(common, vec![])?.config.serve.addr,
+    };
+    match ServerState::of(&addr).await? {
+        ServerState::Ready { version } => view::print(&format!("ready, version {version}"))?,
+        ServerState::NotReady { reason } => anyhow::bail!("{addr}: {reason}"),
+    }
+    Ok(())
+}
+
+/// `halma worker`: does model calls and embeddings for the builds of a shared base.
+pub(crate) async fn worker(args: Worker, common: &Common) -> anyhow::Result<()> {
+    let config = load_config(common, vec![])?.config;
+    let mut worker = CallWorker::start(&config, &args.kb.chosen(&config), args.max_usd)?;
+    view::note(&format!("Doing calls of {}; stop with Ctrl-C.", worker.models().join(", ")));
+    let report = tokio::select! {
+        report = worker.ended() => {
+            view::note("Stopped: the next call could pass the limit of costs (--max-usd).");
+            report
+        }
+        () = stop_signal() => {
+            view::note("Stopping: calls in progress are finished, those that wait are left to other workers.");
+            worker.stop().await
+        }
+    };
+    if args.json {
+        return view::print_json(&report);
+    }
+    let WorkerReport { calls, usd } = report;
+    view::print(&format!("{} done, ${usd:.4}.", plural(calls, "call", "calls")))
+}
+
+/// `halma completions`: prints a completion script for a shell, made of the arguments.
+pub(crate) fn completions(args: &Completions) -> anyhow::Result<()> {
+    let mut script = vec![];
+    clap_complete::generate(args.shell, &mut Args::command(), "halma", &mut script);
+    view::print(String::from_utf8(script)?.trim_end())?;
+    Ok(())
+}
+
+/// `halma man`: writes a manual page for the program and one for each command.
+pub(crate) fn man(args: &Man) -> anyhow::Result<()> {
+    let dir = &args.dir;
+    let failed = || format!("the manual pages cannot be written to {}", dir.display());
+    std::fs::create_dir_all(dir).with_context(failed)?;
+    clap_mangen::generate_to(Args::command(), dir).with_context(failed)?;
+    let pages = std::fs::read_dir(dir).with_context(failed)?.count();
+    view::note(&format!("{pages} pages are in {}.", dir.display()));
+    Ok(())
+}

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use console::style;
 use halma_core::{Filter, Hit, Mode};
-use halma_engine::SearchQuery;
+use halma_engine::SearchRequest;
 use serde_json::json;
 
 use self::explain::Explanation;
@@ -34,14 +34,9 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
         vectors::check(&engine, args.mode, "--mode")?;
     }
     let filter: Filter = args.filter.try_into()?;
-    let query = SearchQuery {
-        text,
-        layer: args.layer,
-        mode: args.mode,
-        limit: args.top as usize,
-        filter: filter.clone(),
-    };
-    let hits = engine.search(query).await?;
+    let (layer, mode, limit) = (Some(args.layer), Some(args.mode), Some(args.top as usize));
+    let request = SearchRequest { text, layer, mode, limit, filter: Some(filter.clone()) };
+    let hits = engine.search(request).await?;
     let explanation = if args.explain {
         let usual = engine.base().usual_cosine(args.layer)?;
         let trust = engine.base().dense_trust()?;

@@ -53,7 +53,7 @@ pub(super) async fn run(args: TrainKeywords, common: &Common) -> anyhow::Result<
         format: files.format,
         prompts: &prompts,
         passages: &passages(engine)?,
-        most_passages: most_passages.into(),
+        max_passages: most_passages.into(),
         held_out: held_out.as_ref(),
         share: files.share,
         force: files.force,

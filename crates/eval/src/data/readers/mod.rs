@@ -2,14 +2,11 @@
 mod blendqa;
 mod contexts;
 mod crag;
+mod cut_answers;
 mod fever;
-mod gsm8k;
-mod lawbench;
-mod logiqa;
 mod mapping;
-mod medmcqa;
-mod medqa;
 mod musique;
+mod options;
 mod own;
 mod scifact;
 mod strategyqa;
@@ -28,14 +25,14 @@ pub(super) const READERS: &[(&str, Reader)] = &[
     ("blendqa", blendqa::item),
     ("crag", crag::item),
     ("fever", fever::item),
-    ("gsm8k", gsm8k::gsm8k),
+    ("gsm8k", cut_answers::gsm8k),
     ("hotpotqa", contexts::item),
-    ("lawbench_articles", lawbench::lawbench_articles),
-    ("logiqa", logiqa::first),
-    ("logiqa2", logiqa::second),
-    ("medmcqa", medmcqa::from_one),
-    ("medmcqa_from_0", medmcqa::from_zero),
-    ("medqa", medqa::item),
+    ("lawbench_articles", cut_answers::lawbench_articles),
+    ("logiqa", options::logiqa),
+    ("logiqa2", options::logiqa2),
+    ("medmcqa", options::medmcqa),
+    ("medmcqa_from_0", options::medmcqa_from_0),
+    ("medqa", options::medqa),
     ("musique", musique::answerable),
     ("musique_full", musique::full),
     ("own", own::item),

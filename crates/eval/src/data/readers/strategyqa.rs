@@ -43,20 +43,20 @@ pub(super) fn item(raw: &RawRecord, companion: &CompanionFiles) -> Result<Item, 
 /// no one has to find all of them.
 fn evidence(annotators: &[Vec<Value>]) -> Vec<&str> {
     let of_one = annotators.iter().map(|steps| {
-        let mut found = vec![];
+        let mut ids = vec![];
         for step in steps {
-            paragraphs(step, &mut found);
+            paragraphs(step, &mut ids);
         }
-        found
+        ids
     });
-    of_one.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+    of_one.into_iter().find(|ids| !ids.is_empty()).unwrap_or_default()
 }
 
 /// Every paragraph id in a step, which nests them in lists companion bare words.
-fn paragraphs<'a>(step: &'a Value, found: &mut Vec<&'a str>) {
+fn paragraphs<'a>(step: &'a Value, ids: &mut Vec<&'a str>) {
     match step {
-        Value::Array(parts) => parts.iter().for_each(|part| paragraphs(part, found)),
-        Value::String(id) if title(id).is_some() && !found.contains(&id.as_str()) => found.push(id),
+        Value::Array(parts) => parts.iter().for_each(|part| paragraphs(part, ids)),
+        Value::String(id) if title(id).is_some() && !ids.contains(&id.as_str()) => ids.push(id),
         _ => {}
     }
 }

@@ -9,7 +9,7 @@ fn quiet() -> Progress {
 }
 
 fn creative(points: u32) -> String {
-    let criteria = crate::metrics::CREATIVE.into_iter().map(|name| (name, points));
+    let criteria = crate::judge::CREATIVE.into_iter().map(|name| (name, points));
     serde_json::json!(criteria.collect::<BTreeMap<_, _>>()).to_string()
 }
 

@@ -16,7 +16,7 @@ use halma_testkit::{Script, Toy};
 use parking_lot::Mutex;
 
 use super::*;
-use crate::progress::Tick;
+use crate::jobs::Tick;
 use crate::{EvalError, Format, OpenCx, Retrieve, fingerprint, load};
 
 const ASK: Prompt<String> = Prompt::text("test/ask");

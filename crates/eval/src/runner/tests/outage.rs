@@ -8,9 +8,9 @@ use halma_testkit::Script;
 
 use super::{ASK, bench, data, runner};
 use crate::fingerprint::fingerprint;
-use crate::progress::Progress;
+use crate::jobs::Progress;
 use crate::report::Report;
-use crate::system::SystemUnderTest;
+use crate::runner::SystemUnderTest;
 
 /// Answers `yes` where the model does not reply.
 struct Lenient;

@@ -1,6 +1,5 @@
 //! The least cosines that count as a match: cosines of different embedders, layers and languages
 //! cannot be compared, but what is chance can be read from the base itself.
-mod measured;
 mod trust;
 
 use std::collections::BTreeMap;
@@ -10,14 +9,11 @@ use halma_core::text::sentences;
 use halma_core::{EmbedRole, Layer, Vector};
 use serde::{Deserialize, Serialize};
 
-pub use self::measured::{Calibration, DenseTrust};
 pub(super) use self::trust::measure_trust;
-use crate::embedding::embed_texts;
 use crate::error::run_blocking;
-use crate::search::matrix::cosine;
-use crate::stages::BuildContext;
 use crate::store::{AtomRecord, ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader};
-use crate::{Atoms, Base, KbError, Thresholds};
+use crate::vectors::{cosine, embed_texts};
+use crate::{Atoms, Base, BuildContext, Calibration, KbError, Thresholds};
 
 /// Questions, and nodes of a layer, that are compared.
 pub(super) const QUESTIONS: usize = 64;

@@ -7,16 +7,13 @@ use std::sync::Arc;
 use halma_core::text::sentences;
 use halma_core::{EmbedRole, Layer, Vector};
 
-use super::DenseTrust;
 use super::{GROWN, LEAST_CHUNKS, PASSAGES, QUESTIONS, spread};
-use crate::embedding::embed_texts;
 use crate::error::run_blocking;
-use crate::held::index_rows;
 use crate::lexical::LexicalQuery;
-use crate::search::matrix::cosine;
-use crate::stages::BuildContext;
+use crate::memory::index_rows;
 use crate::store::{ChunkRecord, Row, StoreReader};
-use crate::{Base, KbError};
+use crate::vectors::{cosine, embed_texts};
+use crate::{Base, BuildContext, DenseTrust, KbError};
 
 /// Fewer queries than these say nothing.
 const LEAST_QUERIES: usize = 16;

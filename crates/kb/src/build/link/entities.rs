@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use halma_core::text::normalise_name;
 use halma_core::{Edge, Layer};
 
-use super::found::{ChunkLinks, Named};
+use super::chunk_names::{ChunkLinks, Named};
 use crate::store::{At, EntityRecord, Id, Link, Row, StoreReader, StoreWriter, hash};
 
 /// An entity that was met before.

@@ -1,21 +1,20 @@
 //! Entities without a model: the names that chunks hold, and the titles and headings they stand
 //! under, found by rule and tied to them by `mentions` edges. Which atoms name an entity, and which
 //! entities stand together, is worked out from these when a search needs it.
+mod chunk_names;
 mod entities;
-mod found;
 
 use std::sync::Arc;
 
 use halma_core::Layer;
 
+use self::chunk_names::ChunkLinks;
 use self::entities::LinkWriter;
-use self::found::ChunkLinks;
 use crate::error::run_blocking;
-use crate::lexical::TermHashes;
 use crate::parallel::in_order;
-use crate::stages::BuildContext;
 use crate::store::{Row, Store, StoreReader};
-use crate::{Atoms, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
+use crate::terms::TermHashes;
+use crate::{Atoms, BuildContext, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
 
 /// Changes whenever names are found otherwise, so that older bases are linked again.
 const VERSION: u32 = 1;

@@ -12,14 +12,16 @@ use self::texts::{embedded_rows, layer_texts, tables};
 use super::estimate::Estimate;
 use super::reader::{Input, InputDocument, InputReader};
 use super::resolver::{DocumentResolver, Incoming, IngestAction, document_id};
-use crate::cut::{CutSettings, Outline, SectionDraft, expected_cut};
+use crate::cut::{CutSettings, expected_cut};
 use crate::extract::forecasters;
 use crate::read::ParsedDocument;
 use crate::stages::{
     Atomize, BuildContext, Chunk, Corpus, Describe, FigureRequest, Forecaster, SourceChunk,
     SourceDocument, SourceSection, StageForecast, Tally, Uncut, insert_description,
 };
-use crate::store::{DocumentRecord, Id, Row, sameness, section_sameness, under_headings};
+use crate::store::{
+    DocumentRecord, Id, Outline, Row, SectionDraft, sameness, section_sameness, under_headings,
+};
 use crate::{Atoms, IndexOptions, KbError};
 
 /// Waiting texts whose lengths are looked at; the others are taken to be like them.

@@ -1,11 +1,9 @@
 //! What an estimate expects to be embedded next to chunks and atoms.
 use halma_core::Layer;
 
-use crate::cost::Texts;
-use crate::cut::Outline;
 use crate::read::ParsedDocument;
-use crate::stages::SourceTable;
-use crate::store::{At, StoreReader, table_summary};
+use crate::stages::{SourceTable, Texts};
+use crate::store::{At, Outline, StoreReader, table_summary};
 use crate::{Chunks, KbSettings};
 
 /// Rows of one table that have vectors, as `store/records/row.rs` has it.
@@ -65,7 +63,7 @@ pub(super) fn layer_texts(
 /// The tables that are summarized by a model.
 pub(super) fn tables(text: &str, outline: &Outline) -> Vec<SourceTable> {
     let table = |table: &_| {
-        let table: &crate::cut::TableDraft = table;
+        let table: &crate::store::TableDraft = table;
         let heading = outline.sections.get(table.section).and_then(|s| s.name.as_deref());
         SourceTable::of_draft(text, heading, table)
     };

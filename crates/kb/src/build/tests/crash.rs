@@ -11,12 +11,10 @@ use halma_core::{ChatReply, ChatRequest, Llm, LlmError, Models, Prompts, Setup};
 use halma_testkit::Toy;
 use parking_lot::Mutex;
 
+use super::super::report::IndexReport;
 use super::common::{Asker, Bench, Words};
 use super::dump;
-use crate::{
-    Base, BaseOptions, BasePart, BuildContext, IndexOptions, IndexReport, KbSettings, PROMPTS,
-    Phase,
-};
+use crate::{Base, BaseOptions, BasePart, BuildContext, IndexOptions, KbSettings, PROMPTS, Phase};
 
 /// The folder that a child builds in; without it the test `child` does nothing.
 const FOLDER: &str = "HALMA_TEST_FOLDER";

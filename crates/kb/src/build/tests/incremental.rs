@@ -191,7 +191,7 @@ async fn what_is_made_with_the_links_is_what_is_made_of_what_is_stored() {
             names.as_ref().is_some_and(|names| names.units.iter().any(|u| u.entities.len() > 2))
         }));
         base.store.write(|writer| writer.drop_all_names()).unwrap();
-        crate::walk::fill(&base.store, &(Arc::new(|_| ()) as crate::Progress)).unwrap();
+        crate::mentions::fill(&base.store, &(Arc::new(|_| ()) as crate::Progress)).unwrap();
         assert_eq!(of_base(), with_links, "round {round}");
         // A document that others name, and one whose text changes.
         bench.write("e.md", page("Luigi Menabrea", &["a.md"]));

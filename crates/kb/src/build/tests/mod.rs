@@ -15,10 +15,10 @@ mod scale;
 #[cfg(test)]
 mod shared;
 #[cfg(test)]
-mod turn;
-#[cfg(test)]
 mod unread;
 #[cfg(test)]
 mod update;
+#[cfg(test)]
+mod write_lease;
 
 use dump::dump;

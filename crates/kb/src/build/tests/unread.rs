@@ -1,9 +1,8 @@
 //! Files of which something is not read: it is reported, and read when it can be.
 use super::common::Bench;
 use crate::build::reader::InputReader;
-use crate::settings::ReadingSettings;
 use crate::store::FileKey;
-use crate::{IndexOptions, KbSettings};
+use crate::{IndexOptions, KbSettings, ReadingSettings};
 
 const PICTURE: &[u8] = include_bytes!("../../../../parse/tests/files/square.png");
 

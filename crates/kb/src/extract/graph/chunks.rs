@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use halma_core::{Edge, Layer};
 
-use super::ChunkGraph;
 use crate::extract::extracted_chunk::ExtractedChunk;
 use crate::extract::resolve::Resolved;
-use crate::store::{EntityRecord, FactRecord, Id, Link, Row, StoreWriter, Task, UnitKey, hash};
+use crate::store::{
+    ChunkGraph, EntityRecord, FactRecord, Id, Link, Row, StoreWriter, Task, UnitKey, hash,
+};
 
 /// What a mention came to.
 struct MentionedEntity<'a> {

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use halma_core::{Edge, Layer};
 
-use super::{StoredMerge, entity_id};
-use crate::extract::forms::put_forms_of_prints;
-use crate::extract::names::form;
+use super::entity_id;
+use crate::extract::name_index::put_forms_of_prints;
 use crate::extract::resolution::{Resolution, Scope};
-use crate::extract::resolve::{MergeRecord, Resolved, form_id};
-use crate::store::{EntityRecord, FormKey, FormsState, Id, Row, StoreWriter};
+use crate::extract::resolve::{Resolved, form_id};
+use crate::store::{
+    EntityRecord, FormKey, FormsState, Id, MergeRecord, Row, StoreWriter, StoredMerge,
+};
+use crate::terms::form;
 
 /// Ends a resolution whose entities and chunks have been written. Returns whether that changed
 /// anything.

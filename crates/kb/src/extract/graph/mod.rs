@@ -10,11 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use self::chunks::{Assigned, put_chunk};
 use super::extracted_chunk::ExtractedChunk;
-use super::extraction::LeftOut;
 use super::resolution::{Resolution, Unanswered, totals};
-use super::resolve::{MergeRecord, Profile, Resolved};
+use super::resolve::Resolved;
 use crate::KbError;
-use crate::store::{EntityRecord, Id, Row, Rows, Store, StoreWriter, hash};
+use crate::store::{EntityRecord, Id, LeftOut, Profile, Row, Store, StoreWriter, hash};
 
 /// Chunks written in one transaction.
 const BATCH: usize = 2000;
@@ -28,14 +27,6 @@ pub(crate) struct Written {
     pub(crate) left_out: LeftOut,
     /// Whether anything is other than it was.
     pub(crate) changed: bool,
-}
-
-/// A merge as it is stored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct StoredMerge {
-    pub(crate) record: MergeRecord,
-    /// The entity that both are now.
-    pub(crate) entity: Id,
 }
 
 pub(crate) fn entity_id(key: &str) -> Id {
@@ -155,12 +146,4 @@ fn remove_unmentioned<'a>(
         }
     }
     Ok(())
-}
-
-/// The part of the graph of one chunk, by which it is compared and removed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ChunkGraph {
-    /// The entity of each mention.
-    pub(crate) entities: Vec<Row>,
-    pub(crate) facts: Rows,
 }

@@ -1,6 +1,6 @@
 //! What is kept of names and is not as it was extracted is found, and the next build makes it again.
 use super::library::{Library, mention};
-use crate::extract::forms::Names;
+use crate::extract::name_index::Names;
 use crate::extract::resolution::{Resolution, Scope};
 use crate::store::{ChunkForms, FormKey, FormsState, NameKey, NameRecord, StoreReader};
 

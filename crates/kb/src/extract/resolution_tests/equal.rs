@@ -2,12 +2,10 @@
 use proptest::prelude::*;
 
 use super::library::{Content, Library, mention, questions};
-use crate::extract::PairVerdict;
-use crate::extract::extraction::EntityMention;
-use crate::extract::forms::{Names, catch_up};
 use crate::extract::graph::{write_chunks, write_entities};
+use crate::extract::name_index::{Names, catch_up};
 use crate::extract::resolution::{Resolution, Scope};
-use crate::store::{Id, Task, UnitKey, hash};
+use crate::store::{EntityMention, Id, PairVerdict, Task, UnitKey, hash};
 use halma_core::Layer;
 
 /// Names that clash, are short for each other, or are alike in one of the ways that are known.

@@ -5,16 +5,14 @@ use std::sync::Arc;
 use halma_core::{Edge, Layer};
 use halma_parse::Parsed;
 
-use crate::cut::{ChunkDraft, Outline, SectionDraft};
-use crate::extract::extraction::{EntityMention, StatedFact};
-use crate::extract::forms::{Names, check};
-use crate::extract::graph::{StoredMerge, Written};
+use crate::extract::graph::Written;
+use crate::extract::name_index::{Names, check};
 use crate::extract::resolution::{Resolution, Unanswered, totals};
 use crate::extract::resolve::Undone;
-use crate::extract::{Extraction, PairVerdict};
 use crate::store::{
-    ChunkRecord, DocumentDraft, DocumentRecord, EntityRecord, FactRecord, FormKey, Id, Row,
-    StoreReader, StoreWriter, Task, TextPlace, UNDONE, UnitKey, hash,
+    ChunkDraft, ChunkRecord, DocumentDraft, DocumentRecord, EntityMention, EntityRecord,
+    Extraction, FactRecord, FormKey, Id, Outline, PairVerdict, Row, SectionDraft, StatedFact,
+    StoreReader, StoreWriter, StoredMerge, Task, TextPlace, UNDONE, UnitKey, hash,
 };
 use crate::{Base, BaseOptions};
 

@@ -9,9 +9,9 @@ use halma_core::text::{NameKind, names, sentences};
 use serde_json::Value;
 
 use super::library::{Content, Library, mention};
-use crate::extract::names::form;
 use crate::extract::resolution::{Resolution, Scope, Unanswered};
 use crate::store::hash;
+use crate::terms::form;
 
 const FILES: [&str; 6] = [
     "hotpotqa_dev.json",

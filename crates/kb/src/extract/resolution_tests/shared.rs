@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::library::{Library, mention};
-use crate::extract::extraction::EntityMention;
+use crate::store::EntityMention;
 use crate::store::replica::testing::MemoryUpstream;
 use crate::{Base, BaseOptions, SharedBase, Upstream};
 

@@ -2,11 +2,12 @@
 //! for the others.
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Local;
 use super::clusters::Clusters;
 use super::description_match::{Agreement, EntityKind};
 use super::name_similarity::{Name, NameSimilarity, declared_block};
-use super::names::abbreviates;
-use super::{Local, MergeRule};
+use crate::store::MergeRule;
+use crate::terms::abbreviates;
 
 /// Blocks with more names say nothing: every `Smith` of a register. It is names that count, wherever
 /// they stand and whatever they came to, so that it is known of a block without resolving them.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::description_match::{Agreement, EntityKind, agreement};
 use super::name_similarity::block_id;
-use super::{ClusterSnapshot, Local, MergeRecord, MergeRule, Question, ResolutionEvidence};
-use crate::store::{Id, hash};
+use super::{Local, Question, ResolutionEvidence};
+use crate::store::{ClusterSnapshot, Id, MergeRecord, MergeRule, hash};
 
 /// How many prints, documents and locals of a cluster are kept as evidence, compared or shown.
 const KEPT: usize = 64;

@@ -1,9 +1,8 @@
 //! Whether two descriptions may be of one thing: what speaks for it, what against.
 use std::collections::BTreeSet;
 
+use crate::terms::query_terms;
 use halma_core::text::words;
-
-use crate::lexical::query_terms;
 
 /// What something is, coarsely; free words of a model are put into these.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,8 +9,17 @@ mod across;
 mod clusters;
 mod description_match;
 mod name_similarity;
-pub(crate) mod names;
 mod senses;
+
+/// Tells one mention from another by what it says, wherever it stands.
+fn print_of(named: &str, kind: u8, descriptions: &BTreeSet<String>) -> Id {
+    let mut parts: Vec<&[u8]> = vec![named.as_bytes()];
+    let kind = [kind];
+    parts.push(&kind);
+    parts.extend(descriptions.iter().map(String::as_bytes));
+    hash(&parts)
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -23,10 +32,9 @@ use self::clusters::Clusters;
 use self::description_match::Described;
 pub(crate) use self::description_match::EntityKind;
 pub(crate) use self::name_similarity::{Name, NameSimilarity, block_id, declared_block, form_id};
-use self::names::{form, is_abbreviation};
 use super::extracted_chunk::ExtractedChunk;
-use super::extraction::{EntityMention, print_of};
-use crate::store::Id;
+use crate::store::{EntityMention, Id, MergeRecord, PairVerdict, Profile, Statements, hash};
+use crate::terms::form;
 
 /// What one document says of one name.
 pub(crate) struct Local {
@@ -55,67 +63,6 @@ impl Local {
     pub(crate) fn kind_word(&self) -> Option<String> {
         self.kinds.keys().next().cloned()
     }
-}
-
-/// Why two clusters of mentions were joined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MergeRule {
-    /// The text gives the short form in brackets.
-    Bracket,
-    /// A last name in a document that has one full name with it.
-    LastName,
-    /// The same name, described alike.
-    LikeDescriptions,
-    /// The same name of things that rarely share one, and nothing speaks against it.
-    SameName,
-    /// The model's verdict.
-    Verdict,
-    Spelling,
-    Company,
-    Honorific,
-    MiddleName,
-    Initials,
-    /// `Jaws (film)` and `Jaws`.
-    Qualifier,
-    Abbreviation,
-}
-
-/// How two clusters became one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct MergeRecord {
-    pub(crate) rule: MergeRule,
-    pub(crate) one: ClusterSnapshot,
-    pub(crate) two: ClusterSnapshot,
-    /// How much the descriptions agree, in `[0, 1]`.
-    pub(crate) score: f32,
-    /// The model's words, where it was asked.
-    pub(crate) reason: String,
-}
-
-/// One of two clusters as it was when they were joined.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ClusterSnapshot {
-    pub(crate) name: String,
-    pub(crate) kind: String,
-    pub(crate) description: String,
-    /// Id of the document that says so.
-    pub(crate) from: Id,
-    /// Ids of documents, some of them.
-    pub(crate) documents: Vec<Id>,
-    /// Prints of what was joined, some of them.
-    pub(crate) prints: Vec<Id>,
-}
-
-/// A verdict of the model, by the prints of what it was shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PairVerdict {
-    pub(crate) one: Id,
-    pub(crate) two: Id,
-    pub(crate) same: bool,
-    pub(crate) reason: String,
-    /// Ids of the documents whose words it was shown.
-    pub(crate) documents: Vec<Id>,
 }
 
 /// A merge that a user has undone: nothing of one side is joined with anything of the other.
@@ -153,20 +100,6 @@ pub(crate) struct Resolved {
     pub(crate) merges: BTreeMap<Id, MergeRecord>,
     pub(crate) questions: Vec<Question>,
 }
-
-/// An entity to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Profile {
-    pub(crate) key: String,
-    pub(crate) name: String,
-    pub(crate) kind: String,
-    pub(crate) description: String,
-    pub(crate) aliases: Vec<String>,
-    pub(crate) locals: Vec<usize>,
-}
-
-/// A description of an entity is made of those of its mentions, up to so many characters.
-const DESCRIPTION: usize = 400;
 
 /// Resolves what was read.
 #[cfg(test)]
@@ -290,78 +223,6 @@ fn profile(locals: &[Local], mut group: Vec<usize>) -> Profile {
         said.forms.extend(local.aliases.iter().cloned());
     }
     said.profile(group)
-}
-
-/// What these mentions alone say of an entity.
-pub(crate) fn profile_of(mentions: &[EntityMention]) -> Profile {
-    let mut said = Statements::default();
-    for mention in mentions {
-        *said.shown.entry(&mention.name).or_default() += mention.times;
-        if !mention.kind.is_empty() {
-            *said.kinds.entry(&mention.kind).or_default() += 1;
-        }
-        if !mention.description.is_empty() {
-            said.descriptions.insert(&mention.description);
-        }
-        said.forms.insert(form(&mention.name));
-        said.forms.extend(mention.aliases.iter().map(|alias| form(alias)));
-    }
-    said.profile(vec![])
-}
-
-/// All that is said of one entity.
-#[derive(Default)]
-struct Statements<'a> {
-    shown: BTreeMap<&'a str, u32>,
-    kinds: BTreeMap<&'a str, u32>,
-    descriptions: BTreeSet<&'a str>,
-    forms: BTreeSet<String>,
-}
-
-impl Statements<'_> {
-    fn profile(mut self, locals: Vec<usize>) -> Profile {
-        let name = best_name(&self.shown).to_owned();
-        let kinds = self.kinds.iter().map(|(kind, count)| (*count, std::cmp::Reverse(*kind)));
-        let kind = kinds.max().map(|(_, std::cmp::Reverse(kind))| kind.to_owned());
-        let key = form(&name);
-        self.forms.remove(&key);
-        Profile {
-            kind: kind.unwrap_or_default(),
-            description: described(&self.descriptions),
-            aliases: self.forms.into_iter().collect(),
-            locals,
-            key,
-            name,
-        }
-    }
-}
-
-/// The name to show: a full one rather than an abbreviation or a last name, then the most
-/// frequent, then the longest.
-fn best_name<'a>(shown: &BTreeMap<&'a str, u32>) -> &'a str {
-    let full = |name: &str| !is_abbreviation(name) && name.contains(' ');
-    let several = shown.keys().any(|name| full(name));
-    let rank = |(name, count): &(&&'a str, &u32)| {
-        let bare = !name.starts_with("The ");
-        (several && full(name), **count, bare, name.len(), std::cmp::Reverse(**name))
-    };
-    shown.iter().max_by_key(rank).map_or("", |(name, _)| name)
-}
-
-/// The longest descriptions, as many as there is room for.
-fn described(descriptions: &BTreeSet<&str>) -> String {
-    let mut sorted: Vec<&str> = descriptions.iter().copied().collect();
-    sorted.sort_by_key(|text| (std::cmp::Reverse(text.len()), *text));
-    let mut whole = String::new();
-    for text in sorted.into_iter().take(3) {
-        if whole.is_empty() {
-            text.clone_into(&mut whole);
-        } else if whole.len() + text.len() < DESCRIPTION {
-            whole.push(' ');
-            whole.push_str(text);
-        }
-    }
-    whole
 }
 
 /// A few words that say which of several namesakes it is.

@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 
 use halma_core::text::similarity::edit_distance;
 
-use super::names::{PARTICLES, acronyms, form, is_abbreviation};
 use crate::store::{Id, NameKey, hash};
+use crate::terms::{PARTICLES, acronyms, form, is_abbreviation};
 
 /// Words that say which of several: names that differ in one of them are never the same.
 const TELLING: &str = "i ii iii iv v vi vii viii ix x xi xii first second third fourth fifth sixth seventh eighth \

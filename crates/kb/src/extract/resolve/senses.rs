@@ -2,10 +2,10 @@
 //! said of them agrees.
 use std::collections::{BTreeMap, HashMap};
 
+use super::Local;
 use super::clusters::Clusters;
 use super::description_match::{Agreement, EntityKind};
-use super::{Local, MergeRule};
-use crate::store::Id;
+use crate::store::{Id, MergeRule};
 
 /// Up to so many different descriptions of one name are compared each with each.
 const EACH_WITH_EACH: usize = 300;

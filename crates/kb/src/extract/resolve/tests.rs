@@ -1,6 +1,6 @@
 //! Names that are one thing, names that are not, and what a user or the model says about it.
 use super::*;
-use crate::extract::Extraction;
+use crate::store::{Extraction, MergeRule, PairVerdict};
 
 fn mention(name: &str, kind: &str, description: &str) -> EntityMention {
     let (name, kind, description) = (name.into(), kind.into(), description.into());

@@ -7,11 +7,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Refusal, refusal};
+use super::fields::is_metadata_file;
+use super::selection::Selection;
+use super::{Refusal, Refused, refusal};
 use crate::KbError;
-use crate::build::Selection;
-use crate::metadata::is_metadata_file;
-use crate::report::Refused;
 use crate::settings::LARGEST;
 use crate::store::FileStamp;
 
@@ -57,7 +56,7 @@ pub(crate) fn walk(
     selection: &Selection,
 ) -> Result<Walked, KbError> {
     let mut walk =
-        Walk { seen: HashSet::new(), selection, exists: false, walked: Walked::default() };
+        FolderWalk { seen: HashSet::new(), selection, exists: false, walked: Walked::default() };
     // A folder that was seen is not entered: that goes for the base itself and for loops.
     walk.seen.extend(base_dir.canonicalize());
     for input in inputs {
@@ -82,14 +81,14 @@ pub(crate) fn walk(
     Ok(walk.walked)
 }
 
-struct Walk<'a> {
+struct FolderWalk<'a> {
     seen: HashSet<PathBuf>,
     selection: &'a Selection,
     exists: bool,
     walked: Walked,
 }
 
-impl Walk<'_> {
+impl FolderWalk<'_> {
     fn folder(&mut self, folder: &Path, prefix: &str, origin: &str) {
         let entered = folder.canonicalize().and_then(|real| {
             let fresh = self.seen.insert(real);

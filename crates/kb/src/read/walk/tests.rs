@@ -2,7 +2,7 @@
 use std::fs;
 
 use super::*;
-use crate::IndexOptions;
+use crate::settings::IndexOptions;
 
 fn all() -> Selection {
     Selection::default()

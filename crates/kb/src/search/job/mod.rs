@@ -9,15 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use halma_core::{Hit, Layer, NodeId, Query, Vector};
 
 use self::nearness::TextVectors;
-use super::filter::Admitted;
-use super::matrix::QueryVector;
-use super::ranker::Bm25;
-use super::ranker::{Ranked, Ranker, Search, VectorUse};
+use super::ranker::{Bm25, Ranked, Ranker, Search, VectorUse};
 use super::tags::{TagSource, expand_by_tags};
-use super::{Expand, GraphSettings, Judgement, SearchSettings, ranker_for};
-use crate::held::{Held, Snapshot};
-use crate::store::{Row, Store, StoreReader, parse_id};
-use crate::{FeedbackSettings, KbError};
+use super::{Expand, Judgement, ranker_for};
+use crate::memory::{SearchCache, Snapshot};
+use crate::store::{Admitted, Row, Store, StoreReader, parse_id};
+use crate::vectors::QueryVector;
+use crate::{FeedbackSettings, GraphSettings, KbError, SearchSettings};
 
 /// Says that no one waits any more, when it is dropped.
 pub(super) struct CancelGuard(pub(super) Arc<AtomicBool>);
@@ -31,7 +29,7 @@ impl Drop for CancelGuard {
 /// A search on a thread of its own.
 pub(super) struct SearchJob {
     pub(super) store: Store,
-    pub(super) caches: Arc<Held>,
+    pub(super) caches: Arc<SearchCache>,
     pub(super) query: Query,
     pub(super) settings: SearchSettings,
     pub(super) graph: GraphSettings,

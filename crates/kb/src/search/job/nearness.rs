@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use halma_core::Vector;
 
-use crate::search::lone_chunks;
-use crate::search::matrix::{Matrix, Probe, QueryVector, cosine};
+use crate::search::single_chunk;
 use crate::store::{At, StoreReader};
+use crate::vectors::{Matrix, Probe, QueryVector, cosine};
 
 /// How near a node is to the text of a query.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ impl<'a> TextVectors<'a> {
             let cosines = original.cosine(at.1).zip(moved.cosine(at.1));
             return Ok(cosines.map(|(original, moved)| Nearness::new(original, moved)));
         }
-        let node = lone_chunks::vector(reader, embedder, at)?;
+        let node = single_chunk::vector(reader, embedder, at)?;
         let near = |node: Vector| {
             let original = cosine(self.original.vector(), &node);
             Nearness::new(original, cosine(self.moved.vector(), &node))

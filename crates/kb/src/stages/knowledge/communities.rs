@@ -5,8 +5,8 @@ use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
 
+use super::super::forecast::Texts;
 use crate::Phase;
-use crate::cost::Texts;
 use crate::stages::{AskStage, BuildContext, Corpus, LedgerUnit, StageError};
 use crate::store::{Id, StoreReader, Task, UnitKey, hash};
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use halma_core::Prompt;
 use minijinja::{Value, context};
 
-use crate::cost::Texts;
-use crate::extract::names::form;
-use crate::extract::{Extraction, FactsReply, MAX_ENTITIES, MAX_FACTS};
+use super::super::forecast::Texts;
+use super::facts_reply::{FactsReply, MAX_ENTITIES, MAX_FACTS};
 use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
-use crate::store::{Id, StoreReader, Task, UnitKey};
+use crate::store::{Extraction, Id, StoreReader, Task, UnitKey};
+use crate::terms::form;
 use crate::{Phase, VectorLayers};
 
 const REPLY_PER_TOKEN: u64 = 5;

@@ -6,10 +6,9 @@ use minijinja::{Value, context};
 use serde::Deserialize;
 
 use crate::Phase;
-use crate::extract::LearnedTerms;
-use crate::lexical::query_terms;
 use crate::stages::{AskStage, BuildContext, StageError};
-use crate::store::Id;
+use crate::store::{Id, LearnedTerms};
+use crate::terms::query_terms;
 
 /// Terms kept of one question, and tags of one term.
 const MAX_TERMS: usize = 8;

@@ -1,6 +1,7 @@
 //! Stages that take knowledge from stored documents: facts, rows of tables, tags and communities.
 mod communities;
 mod facts;
+mod facts_reply;
 mod map_tags;
 mod resolve;
 mod rows;
@@ -8,6 +9,9 @@ mod tags;
 
 pub(crate) use communities::{Communities, CommunityRequest, CommunityText};
 pub(crate) use facts::Facts;
+#[cfg(test)]
+pub(crate) use facts_reply::FactsReply;
+pub(crate) use facts_reply::{MOST_ENTITIES, MOST_FACTS};
 pub(crate) use map_tags::{MapTags, SampleRequest, ShownTag};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
 pub(crate) use rows::{Rows, StatedRow};

@@ -6,9 +6,8 @@ use minijinja::{Value, context};
 use serde::Deserialize;
 
 use crate::Phase;
-use crate::extract::PairVerdict;
 use crate::stages::{AskStage, BuildContext, Corpus, LedgerUnit, StageError};
-use crate::store::{Id, StoreReader, Task, UnitKey, hash};
+use crate::store::{Id, PairVerdict, StoreReader, Task, UnitKey, hash};
 
 /// Chunks for each pair of entities that is in question. An expectation without a source: it
 /// depends on how many namesakes a corpus has. What the base has seen replaces it.

@@ -5,11 +5,10 @@ use halma_core::Prompt;
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
 
-use crate::Phase;
-use crate::extract::names::form;
-use crate::extract::{TableTarget, occurs_somehow};
 use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::store::{Id, StoreReader, Task, hash};
+use crate::terms::{form, occurs_somehow};
+use crate::{Phase, TableTarget};
 
 /// Rows kept of one passage.
 const MAX_ROWS: usize = 40;
@@ -107,7 +106,7 @@ impl AskStage for Rows {
 
     fn variables(&self, passage: &Passage) -> Value {
         let table = |target: &TableTarget| {
-            let column = |column: &crate::TargetColumn| {
+            let column = |column: &crate::settings::TargetColumn| {
                 context! { name => &column.name, type => column.kind.name() }
             };
             let columns: Vec<Value> = target.columns.iter().map(column).collect();
@@ -169,5 +168,17 @@ impl AskStage for Rows {
             }
         }
         Ok(rows)
+    }
+}
+
+impl TableTarget {
+    /// What it is asked with: rows of another table are asked for again.
+    pub(crate) fn id(&self) -> Id {
+        let mut parts: Vec<&[u8]> =
+            vec![self.relation.as_bytes(), self.head.as_bytes(), self.tail.as_bytes()];
+        for column in &self.columns {
+            parts.extend([column.name.as_bytes(), column.kind.name().as_bytes()]);
+        }
+        hash(&parts)
     }
 }

@@ -7,14 +7,15 @@ use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::Deserialize;
 
-use crate::base_part::{BasePart, MAX_CHUNKS_UNASKED};
-use crate::extract::names::form;
-use crate::extract::{CLASSES_KEY, ChunkTag, TagClass, TagVocabulary, Tags};
+use crate::settings::{BasePart, MAX_CHUNKS_UNASKED};
 use crate::stages::{
     AskStage, BuildContext, Corpus, Forecaster, LedgerUnit, Passage, SourceDocument, StageError,
     StageForecast, Tally,
 };
-use crate::store::{Id, Row, StoreReader, Task, hash};
+use crate::store::{
+    CLASSES_KEY, ChunkTag, Id, Row, StoreReader, TagClass, TagVocabulary, Tags, Task, hash,
+};
+use crate::terms::form;
 use crate::{KbError, Phase};
 
 /// Passages that the classes are found in, and how much is shown of each.

@@ -50,7 +50,7 @@ pub(in crate::store) struct Databases<D = Table> {
     /// Number → what a transaction changed (`changes/`).
     pub(in crate::store) changes: D,
     pub(in crate::store) feedback: FeedbackDatabases<D>,
-    /// Which chunks name what (`forms/`), of each machine's own.
+    /// Which chunks name what (`name_index/`), of each machine's own.
     pub(in crate::store) forms: D,
     /// Only in replicas.
     pub(in crate::store) replica: Option<ReplicaDatabases>,

@@ -1,7 +1,9 @@
 //! Documents come and go as a whole: sections, chunks and what was made of them with them.
-mod carry;
 mod files;
+mod outline;
 mod owned;
+mod places;
+mod reuse;
 mod summaries;
 mod tables;
 
@@ -14,13 +16,16 @@ use crate::store::{
     ChunkRecord, DocumentRecord, Id, Row, Rows, SectionRecord, StoreReader, StoreWriter, Task,
     TextPlace, UnitKey, atoms_input, atoms_key, hash,
 };
-pub(crate) use carry::{sameness, section_sameness};
 pub(crate) use files::{FieldsKey, FileKey, FileRecord, FileStamp};
 pub(crate) use owned::Gone;
+pub(crate) use reuse::{sameness, section_sameness};
 pub(crate) use summaries::table_summary;
 
+pub(crate) use self::outline::{
+    ChunkDraft, FigureDraft, Outline, RowDraft, SectionDraft, TableDraft,
+};
+pub(crate) use self::places::Places;
 use crate::Atoms;
-use crate::cut::{Outline, Places};
 
 /// A document to put into the store.
 pub(crate) struct DocumentDraft<'a> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use halma_core::{Edge, Layer};
 use halma_seal::Slot;
 
-use crate::extract::ExtractedFrom;
+use super::super::extracted::ExtractedFrom;
 use crate::store::schema::at_key;
 use crate::store::sealed::at_of_key;
 use crate::store::{

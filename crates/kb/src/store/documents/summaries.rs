@@ -1,7 +1,7 @@
 //! Summaries that come with a document: of its chunks, by the model that cut it, and of its tables.
 use halma_core::{Edge, Layer};
 
-use crate::cut::{ChunkDraft, TableDraft};
+use super::outline::{ChunkDraft, TableDraft};
 use crate::store::{At, Id, Link, Row, StoreWriter, SummaryRecord, forward_id, summary_id};
 
 /// Columns of a table that its summary names, values of each, and characters of a value.
@@ -75,10 +75,9 @@ pub(crate) fn table_summary(heading: Option<&str>, draft: &TableDraft) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cut::RowDraft;
     use halma_core::ColumnKind;
 
-    use crate::store::{Column, TextPlace};
+    use crate::store::{Column, RowDraft, TextPlace};
 
     #[test]
     fn a_table_is_summed_up_by_its_columns_and_some_of_their_values() {

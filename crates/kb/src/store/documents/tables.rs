@@ -1,8 +1,8 @@
 //! Tables with their rows, and figures: they come and go with their document.
 use halma_core::Layer;
 
+use super::outline::TableDraft;
 use super::{DocumentDraft, at, table_summary};
-use crate::cut::TableDraft;
 use crate::store::{
     FigureRecord, Id, Row, RowRecord, Rows, StoreWriter, SummaryRecord, TableRecord, hash,
     summary_id,

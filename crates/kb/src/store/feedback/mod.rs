@@ -6,6 +6,7 @@ mod record;
 mod removal;
 #[cfg(test)]
 mod tests;
+mod types;
 
 use halma_core::{Edge, Layer};
 use halma_seal::Slot;
@@ -13,6 +14,8 @@ use halma_seal::Slot;
 pub(in crate::store) use self::near::is_near_key;
 pub(crate) use self::record::{CandidateRecord, FeedbackRecord};
 pub(crate) use self::removal::accepted_id;
+pub use self::types::{CandidateKind, CandidateState, Check, Verdict};
+pub(crate) use self::types::{feedback_id, parse_feedback_id};
 use super::schema::{at_key, byte, encode, hash};
 use super::{At, AtomRecord, Id, Link, Row, Store, StoreReader, StoreWriter};
 use crate::store::sealed::at_of_key;

@@ -1,7 +1,7 @@
 //! What is stored of feedback on an answer.
 use serde::{Deserialize, Serialize};
 
-use crate::feedback::{CandidateKind, CandidateState, Check, Verdict};
+use super::types::{CandidateKind, CandidateState, Check, Verdict};
 use crate::store::Row;
 
 /// What a person said of an answer, and what of the answer may become knowledge.

@@ -2,9 +2,9 @@
 use halma_core::NodeId;
 
 use super::Id;
-use crate::Base;
+use super::types::Verdict;
 use crate::base::sample_base;
-use crate::feedback::{FeedbackDraft, Verdict};
+use crate::{Base, FeedbackDraft};
 
 fn give(base: &Base, (run, question, by): (&str, &str, &str), verdict: Verdict) -> Vec<String> {
     let draft = FeedbackDraft {

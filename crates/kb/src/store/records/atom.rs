@@ -2,11 +2,10 @@
 //! an answer: a question with its answer and the chunks that it rests on.
 use halma_core::{Edge, Hit, Layer, NodeId, Span};
 
+use super::super::feedback::feedback_id;
 use super::details::{AcceptedDetails, Details};
-use super::hit;
 use super::types::{AtomRecord, ChunkRecord};
-use super::{LayerRecord, NodeRecord, Owner};
-use crate::feedback::feedback_id;
+use super::{LayerRecord, NodeRecord, Owner, hit};
 use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
 impl LayerRecord for AtomRecord {

@@ -4,9 +4,8 @@ use std::ops::Range;
 use halma_core::{Edge, Hit, Layer};
 
 use super::details::Details;
-use super::hit;
 use super::types::{ChunkRecord, DocumentRecord, SectionRecord};
-use super::{LayerRecord, NodeRecord, Owner};
+use super::{LayerRecord, NodeRecord, Owner, hit};
 use crate::store::{At, Id, Link, Row, StoreReader};
 
 impl LayerRecord for ChunkRecord {

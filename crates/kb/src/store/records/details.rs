@@ -1,10 +1,9 @@
 //! What a node is beyond its text, layer by layer, as a user looks at it.
 use std::collections::BTreeMap;
 
+use super::super::feedback::CandidateKind;
 use halma_core::{Layer, Metadata, NodeId};
 use serde::Serialize;
-
-use crate::feedback::CandidateKind;
 
 /// What a node is beyond its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -2,9 +2,8 @@
 use halma_core::{Edge, Hit, Layer, NodeId};
 
 use super::details::Details;
-use super::hit;
 use super::types::FactRecord;
-use super::{LayerRecord, NodeRecord, Owner};
+use super::{LayerRecord, NodeRecord, Owner, hit};
 use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
 impl LayerRecord for FactRecord {

@@ -2,7 +2,7 @@
 use halma_core::ColumnKind;
 use serde::{Deserialize, Serialize};
 
-use crate::feedback::CandidateKind;
+use super::super::feedback::CandidateKind;
 use crate::store::{Id, Row, Rows, TextPlace};
 
 /// A source file or record as a whole.

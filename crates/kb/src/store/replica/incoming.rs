@@ -4,6 +4,7 @@ use std::ops::Range;
 use halma_core::Layer;
 use halma_seal::{Key, SealError, Slot};
 
+use super::super::extracted::UNDONE;
 use super::segment::{SharedEntry, entries};
 use super::{LOCAL_KEYS, ReplicaState};
 use crate::KbError;
@@ -14,7 +15,7 @@ use crate::store::databases::table::{
 use crate::store::nodes::searched;
 use crate::store::schema::{decode, edge_key, edge_of_key, number, of_row_key, row_key, row_of};
 use crate::store::sealed::broken;
-use crate::store::{DocumentRecord, FORMAT, Link, Store, StoreWriter, UNDONE};
+use crate::store::{DocumentRecord, FORMAT, Link, Store, StoreWriter};
 
 /// Where the keys of what is taken in are: those of the slots in a range.
 pub(crate) type KeySource<'a> = dyn Fn(Range<Slot>) -> Result<Vec<Option<Key>>, SealError> + 'a;

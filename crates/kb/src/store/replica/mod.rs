@@ -5,6 +5,7 @@
 //!
 //! What each replica has of its own is the log of changes, the numbers that say what searches have
 //! seen, which chunks name what, and the lexical indexes.
+mod apply;
 mod incoming;
 mod leading;
 mod outgoing;
@@ -13,7 +14,6 @@ mod replication;
 mod segment;
 mod sending;
 mod state;
-mod taking_in;
 #[cfg(test)]
 pub(crate) mod testing;
 mod upstream;
@@ -25,7 +25,7 @@ pub(crate) use replication::{LeadRequest, RemovalListener, Replication};
 pub(crate) use state::{PendingPush, ReplicaState};
 pub(crate) use waiting::IndexAccess;
 
-pub use upstream::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
+pub use upstream::{Head, IsUrgent, Lease, NextSegment, Push, Upstream};
 
 /// Values of the base as a whole that each replica has of its own.
 const LOCAL_KEYS: [&str; 3] = ["generation", "changes", "vector_doubt"];

@@ -10,10 +10,9 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::removals::Removals;
 use super::waiting::Waiting;
-use super::{IsUrgent, Lease, Upstream, UpstreamError, Urgency};
-use crate::KbError;
-use crate::lock_file;
+use super::{IsUrgent, Lease, Upstream, Urgency};
 use crate::store::Store;
+use crate::{KbError, UpstreamError, lock_file};
 
 /// Held by the process on this machine that leads or takes in.
 pub(super) const LOCK: &str = "replica.lock";

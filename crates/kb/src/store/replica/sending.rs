@@ -1,8 +1,7 @@
 //! Sending what was written in a replica to the shared base.
-use super::{Lease, Push, Replication, UpstreamError};
-use crate::KbError;
-use crate::lock_file;
+use super::{Lease, Push, Replication};
 use crate::store::{PendingPush, Store};
+use crate::{KbError, UpstreamError, lock_file};
 
 /// Pushes after which the whole is sent, so that a new replica does not repeat each of them: at the
 /// end of a build, which takes its time. Who writes alone waits for the answer, and sends it only

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{Head, IsUrgent, Lease, NextSegment, Push, Upstream, UpstreamError};
-use crate::KbError;
+use super::{Head, IsUrgent, Lease, NextSegment, Push, Upstream};
+use crate::{KbError, UpstreamError};
 
 /// How often those that wait look whether they are urgent.
 const LOOK: Duration = Duration::from_millis(5);

@@ -1,26 +1,7 @@
 //! What a replica needs of the database that a shared base is in.
 use std::sync::Arc;
 
-use crate::KbError;
-
-/// The shared database cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum UpstreamError {
-    /// Another machine has taken over; nothing was written.
-    #[error(
-        "another machine has taken over writing to the base in `{name}`, because this one was not \
-         heard of in time; what was written here since is not kept: run the command again"
-    )]
-    LeaseLost { name: String },
-    /// What is asked for was summed up meanwhile; everything is to be read again.
-    #[error("the log of `{name}` was rewritten while it was read; try again")]
-    Compacted { name: String },
-    /// The segments of a push could not be read here.
-    #[error("a push was interrupted on this machine; run the command again")]
-    Interrupted,
-    #[error("{message}")]
-    Failed { message: String },
-}
+use crate::{KbError, UpstreamError};
 
 /// Where the log of a shared base ends and begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

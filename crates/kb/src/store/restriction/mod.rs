@@ -2,7 +2,6 @@
 //! well, is not there for its readers. Everything that reads goes through [`StoreReader`], so this
 //! holds for searches, the graph, tables, lists and exports alike.
 mod admission;
-mod row_set;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use halma_core::{Edge, Filter, Layer};
 use parking_lot::Mutex;
 
 pub(crate) use self::admission::{admits_document, admits_name};
-pub(crate) use self::row_set::RowSet;
+use super::rows::RowSet;
 use super::schema::Row;
 use super::{At, DocumentRecord, LayerRecord, NodeRecord, Owner, StoreReader, StoreWriter};
 

@@ -141,7 +141,7 @@ impl StoreWriter<'_> {
     pub(in crate::store) fn finish_removals(&mut self) -> heed::Result<()> {
         let documents = std::mem::take(&mut self.removals.documents);
         if documents.any {
-            crate::extract::forget_quotes(self, &documents)?;
+            crate::store::extracted::forget_quotes(self, &documents)?;
         }
         let listed = self.removals.stale.take();
         if !documents.any {

@@ -2,7 +2,7 @@
 //! that another node's vector does not say.
 use halma_core::Layer;
 
-use crate::VectorLayers;
+use crate::settings::VectorLayers;
 use crate::store::nodes::searched;
 use crate::store::schema::{number, row_prefix};
 use crate::store::{At, LayerRecord, Row, StoreReader, StoreWriter, Task, UnitKey};

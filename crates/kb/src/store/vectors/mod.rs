@@ -1,11 +1,11 @@
 //! Vectors of the searched layers, apart for each embedder. LMDB lists the rows that have one; the
 //! vectors themselves are in files (`file.rs`).
-mod doubt;
 mod file;
 pub(super) mod files;
 mod layers;
 mod mapped;
 mod positioned;
+mod repair;
 mod rounding;
 mod slot;
 mod stored;

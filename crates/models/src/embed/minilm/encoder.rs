@@ -2,7 +2,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
+use rten::{Model, ModelOptions, NodeId, ThreadPool, Value};
 use rten_tensor::prelude::*;
 use rten_tensor::{NdTensor, NdTensorView};
 
@@ -12,7 +12,7 @@ use super::Precision;
 use super::export::{ATTENTION_MASK, EXPORT_VERSION, INPUT_IDS, PRODUCER, WEIGHTS_SUM, WORD};
 use super::weights::{GraphInMemory, WeightsError};
 use crate::embed::Pooling;
-use crate::onnx::load_mapped;
+use crate::onnx::{load_mapped, run};
 
 /// A loaded sentence encoder: our own graph, or a third-party export.
 pub(super) struct Encoder {
@@ -74,12 +74,9 @@ impl Encoder {
         let ids = ids.map_err(|error| error.to_string())?;
         let ids = NdTensor::from_data([1, ids.len()], ids);
         let word = self.model.node_id(WORD).map_err(|error| error.to_string())?;
-        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(pool)));
-        let found = self.model.run(vec![(self.ids, ids.into())], &[word], Some(options));
-        let found = found.map_err(|error| error.to_string())?.into_iter().next();
-        let found = found.ok_or("the graph gave no output")?;
-        let found: Result<NdTensor<f32, 3>, _> = found.try_into();
-        Ok(found.map_err(|_| "the vectors of words have another form")?.into_data())
+        let vectors = run(&self.model, vec![(self.ids, ids.into())], word, pool)?;
+        let vectors: Result<NdTensor<f32, 3>, _> = vectors.try_into();
+        Ok(vectors.map_err(|_| "the vectors of words have another form")?.into_data())
     }
 
     /// One vector of length one for each text of token ids, which are at most `length` each.
@@ -103,14 +100,11 @@ impl Encoder {
         if let Some(types) = self.types {
             inputs.push((types, NdTensor::<i32, 2>::zeros(shape).into()));
         }
-        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(pool)));
         let output = match (pooling, self.states) {
             (Pooling::First | Pooling::Last, Some(states)) => states,
             _ => self.output,
         };
-        let outputs = self.model.run(inputs, &[output], Some(options));
-        let output = outputs.map_err(|error| error.to_string())?.into_iter().next();
-        vectors(&output.ok_or("the graph gave no output")?, &mask.view(), pooling)
+        vectors(&run(&self.model, inputs, output, pool)?, &mask.view(), pooling)
     }
 }
 

@@ -9,8 +9,8 @@ use std::io::Write;
 use super::checkpoint::{Checkpoint, ExportError};
 use super::config::BertConfig;
 use super::onnx::{
-    Attribute, CONTRIB, Dim, External, Graph, IR_VERSION, KeyValue, Model, OPSET, OnnxNode,
-    OperatorSet, Tensor, ValueInfo,
+    External, Graph, Message, entry, external_tensor, fixed_dim, float_attribute, float_value, int,
+    int_attribute, int_tensor, int_value, named_dim, node,
 };
 
 /// Written into every exported file; a file of another version is exported again.
@@ -44,7 +44,7 @@ pub(super) struct WeightSource<'a> {
     pub(super) data_file: &'a str,
 }
 
-/// Writes the tensors into `data` and returns the graph that refers to them.
+/// Writes the tensors into `data` and returns the content of the model file that refers to them.
 ///
 /// Inputs `input_ids` and `attention_mask`: `[batch, sequence]` integers. Outputs:
 /// `sentence_embedding`, `[batch, hidden]`, rows of length one, and the states of the tokens,
@@ -53,39 +53,24 @@ pub(super) struct WeightSource<'a> {
 pub(super) fn export(
     source: &WeightSource<'_>,
     data: &mut dyn Write,
-) -> Result<Model, ExportError> {
+) -> Result<Vec<u8>, ExportError> {
+    let WeightSource { config, data_file, .. } = *source;
     let weights = Checkpoint::open(source.weights)?;
-    let mut exporter = Exporter::new(source.config, weights, data, source.data_file);
+    let graph = Graph::default();
+    let mut exporter = Exporter { config, weights, data, data_file, offset: 0, graph };
     exporter.embeddings()?;
     let hidden = exporter.layers()?;
     exporter.pooling(&hidden);
-    let size = || Dim::fixed(int(source.config.hidden_size));
-    let vector = vec![Dim::named("batch"), size()];
-    let states = vec![Dim::named("batch"), Dim::named("sequence"), size()];
-    let weights_sum =
-        KeyValue { key: WEIGHTS_SUM.to_owned(), value: source.weights_sum.to_owned() };
-    Ok(exporter.model(GraphSignature {
-        name: "sentence encoder",
-        inputs: vec![
-            ValueInfo::ints(INPUT_IDS, tokens()),
-            ValueInfo::ints(ATTENTION_MASK, tokens()),
-        ],
-        outputs: vec![ValueInfo::floats(OUTPUT, vector), ValueInfo::floats(&hidden, states)],
-        metadata: vec![weights_sum],
-    }))
-}
-
-/// What a graph takes and gives.
-struct GraphSignature {
-    name: &'static str,
-    inputs: Vec<ValueInfo>,
-    outputs: Vec<ValueInfo>,
-    metadata: Vec<KeyValue>,
-}
-
-/// The axes of token ids.
-fn tokens() -> Vec<Dim> {
-    vec![Dim::named("batch"), Dim::named("sequence")]
+    let mut graph = exporter.graph;
+    let (batch, sequence) = (|| named_dim("batch"), || named_dim("sequence"));
+    let size = || fixed_dim(config.hidden_size);
+    graph.inputs = [INPUT_IDS, ATTENTION_MASK].map(|n| int_value(n, &[batch(), sequence()])).into();
+    graph.outputs = vec![
+        float_value(OUTPUT, &[batch(), size()]),
+        float_value(&hidden, &[batch(), sequence(), size()]),
+    ];
+    let metadata = [entry(WEIGHTS_SUM, source.weights_sum)];
+    Ok(graph.model("sentence encoder", [PRODUCER, EXPORT_VERSION], &metadata))
 }
 
 /// Collects the nodes of a graph and writes its tensors.
@@ -93,34 +78,21 @@ struct Exporter<'a> {
     config: &'a BertConfig,
     weights: Checkpoint<'a>,
     data: &'a mut dyn Write,
+    /// The name that `data` will have.
     data_file: &'a str,
     /// Bytes written to `data`.
     offset: usize,
-    nodes: Vec<OnnxNode>,
-    tensors: Vec<Tensor>,
+    graph: Graph,
 }
 
-impl<'a> Exporter<'a> {
-    /// `data_file`: the name that `data` will have.
-    fn new(
-        config: &'a BertConfig,
-        weights: Checkpoint<'a>,
-        data: &'a mut dyn Write,
-        data_file: &'a str,
-    ) -> Self {
-        Self { config, weights, data, data_file, offset: 0, nodes: vec![], tensors: vec![] }
-    }
-
+impl Exporter<'_> {
     /// Word + position + type, normalised. Every text is one segment, so the vector of type 0 is
     /// added to the positions once and for all.
     fn embeddings(&mut self) -> Result<(), ExportError> {
         let BertConfig { hidden_size, vocab_size, .. } = *self.config;
         let positions = self.config.max_position_embeddings;
         let at = "embeddings";
-        let words = self
-            .weights
-            .values(&format!("{at}.word_embeddings.weight"), &[vocab_size, hidden_size])?;
-        self.tensor("words", &[vocab_size, hidden_size], &words)?;
+        self.copy(&format!("{at}.word_embeddings.weight"), &[vocab_size, hidden_size], "words")?;
         let mut table = self
             .weights
             .values(&format!("{at}.position_embeddings.weight"), &[positions, hidden_size])?;
@@ -133,18 +105,18 @@ impl<'a> Exporter<'a> {
         }
         self.tensor("positions", &[positions, hidden_size], &table)?;
 
-        self.node("Gather", &["words", INPUT_IDS], WORD, vec![Attribute::int("axis", 0)]);
+        self.node("Gather", &["words", INPUT_IDS], WORD, &[int_attribute("axis", 0)]);
         self.positions(INPUT_IDS);
-        self.node("Add", &[WORD, "position"], "embedded", vec![]);
+        self.node("Add", &[WORD, "position"], "embedded", &[]);
         self.normalise("embedded", "embeddings.LayerNorm", "embeddings")
     }
 
     /// `position`: the first rows of `positions`, as many as `input` has tokens.
     fn positions(&mut self, input: &str) {
-        self.tensors.push(Tensor::ints("zero", &[0]));
-        let sequence = vec![Attribute::int("start", 1), Attribute::int("end", 2)];
-        self.node("Shape", &[input], "sequence", sequence);
-        self.node("Slice", &["positions", "zero", "sequence", "zero"], "position", vec![]);
+        self.graph.tensors.push(int_tensor("zero", &[0]));
+        let sequence = [int_attribute("start", 1), int_attribute("end", 2)];
+        self.node("Shape", &[input], "sequence", &sequence);
+        self.node("Slice", &["positions", "zero", "sequence", "zero"], "position", &[]);
     }
 
     /// All layers over the embeddings; returns the name of the last one's output.
@@ -169,7 +141,7 @@ impl<'a> Exporter<'a> {
         let first = self.residual(&attended, input, &format!("{at}.attention.output.LayerNorm"))?;
 
         self.dense(&first, &format!("{at}.intermediate.dense"), [hidden, inner], &name("wide"))?;
-        self.node("Gelu", &[&name("wide")], &name("gelu"), vec![]);
+        self.node("Gelu", &[&name("wide")], &name("gelu"), &[]);
         self.dense(&name("gelu"), &format!("{at}.output.dense"), [inner, hidden], &name("narrow"))?;
         self.residual(&name("narrow"), &first, &format!("{at}.output.LayerNorm"))
     }
@@ -184,15 +156,13 @@ impl<'a> Exporter<'a> {
         self.packed_projection(layer, input)?;
         if layer == 0 {
             let shape = [0, 0, int(heads), 3, int(self.config.hidden_size / heads)];
-            self.tensors.push(Tensor::ints("heads", &shape));
+            self.graph.tensors.push(int_tensor("heads", &shape));
         }
-        self.node("Reshape", &[&name("qkv"), "heads"], &name("packed"), vec![]);
-        let settings = vec![
-            Attribute::int("num_heads", int(heads)),
-            Attribute::float("mask_filter_value", MASKED),
-        ];
+        self.node("Reshape", &[&name("qkv"), "heads"], &name("packed"), &[]);
+        let settings =
+            [int_attribute("num_heads", int(heads)), float_attribute("mask_filter_value", MASKED)];
         let inputs = [&name("packed"), "", "", "", ATTENTION_MASK];
-        self.node("MultiHeadAttention", &inputs, &name("context"), settings);
+        self.node("MultiHeadAttention", &inputs, &name("context"), &settings);
         Ok(name("context"))
     }
 
@@ -237,8 +207,7 @@ impl<'a> Exporter<'a> {
             }
         }
         self.tensor(&format!("{output}.weight"), &[from, to], &weight)?;
-        let bias = self.weights.values(&format!("{at}.bias"), &[to])?;
-        self.tensor(&format!("{output}.bias"), &[to], &bias)?;
+        self.copy(&format!("{at}.bias"), &[to], &format!("{output}.bias"))?;
         self.product(input, output);
         Ok(())
     }
@@ -246,14 +215,14 @@ impl<'a> Exporter<'a> {
     /// `output = input · output.weight + output.bias`; rten fuses the two nodes.
     fn product(&mut self, input: &str, output: &str) {
         let product = format!("{output}.product");
-        self.node("MatMul", &[input, &format!("{output}.weight")], &product, vec![]);
-        self.node("Add", &[&product, &format!("{output}.bias")], output, vec![]);
+        self.node("MatMul", &[input, &format!("{output}.weight")], &product, &[]);
+        self.node("Add", &[&product, &format!("{output}.bias")], output, &[]);
     }
 
     /// `LayerNorm(change + input)`; returns its name.
     fn residual(&mut self, change: &str, input: &str, at: &str) -> Result<String, ExportError> {
         let (sum, output) = (format!("{change}.sum"), format!("{change}.normal"));
-        self.node("Add", &[change, input], &sum, vec![]);
+        self.node("Add", &[change, input], &sum, &[]);
         self.normalise(&sum, at, &output)?;
         Ok(output)
     }
@@ -261,41 +230,33 @@ impl<'a> Exporter<'a> {
     fn normalise(&mut self, input: &str, at: &str, output: &str) -> Result<(), ExportError> {
         let hidden = self.config.hidden_size;
         let (scale, bias) = (format!("{output}.scale"), format!("{output}.bias"));
-        let values = self.weights.values(&format!("{at}.weight"), &[hidden])?;
-        self.tensor(&scale, &[hidden], &values)?;
-        let values = self.weights.values(&format!("{at}.bias"), &[hidden])?;
-        self.tensor(&bias, &[hidden], &values)?;
-        let settings = vec![
-            Attribute::int("axis", -1),
-            Attribute::float("epsilon", self.config.layer_norm_eps),
-        ];
-        self.node("LayerNormalization", &[input, &scale, &bias], output, settings);
+        self.copy(&format!("{at}.weight"), &[hidden], &scale)?;
+        self.copy(&format!("{at}.bias"), &[hidden], &bias)?;
+        let epsilon = float_attribute("epsilon", self.config.layer_norm_eps);
+        let settings = [int_attribute("axis", -1), epsilon];
+        self.node("LayerNormalization", &[input, &scale, &bias], output, &settings);
         Ok(())
     }
 
     /// The sum over the real tokens, made one long.
     fn pooling(&mut self, hidden: &str) {
-        self.tensors.push(Tensor::ints("last", &[2]));
-        self.tensors.push(Tensor::ints("tokens", &[1]));
-        self.node("Cast", &[ATTENTION_MASK], "mask", vec![Attribute::int("to", 1)]);
-        self.node("Unsqueeze", &["mask", "last"], "column", vec![]);
-        self.node("Mul", &[hidden, "column"], "kept", vec![]);
-        let settings = vec![Attribute::int("keepdims", 0)];
-        self.node("ReduceSum", &["kept", "tokens"], "pooled", settings);
-        let settings = vec![Attribute::int("axis", -1), Attribute::int("p", 2)];
-        self.node("LpNormalization", &["pooled"], OUTPUT, settings);
+        self.graph.tensors.extend([int_tensor("last", &[2]), int_tensor("tokens", &[1])]);
+        self.node("Cast", &[ATTENTION_MASK], "mask", &[int_attribute("to", 1)]);
+        self.node("Unsqueeze", &["mask", "last"], "column", &[]);
+        self.node("Mul", &[hidden, "column"], "kept", &[]);
+        self.node("ReduceSum", &["kept", "tokens"], "pooled", &[int_attribute("keepdims", 0)]);
+        let settings = [int_attribute("axis", -1), int_attribute("p", 2)];
+        self.node("LpNormalization", &["pooled"], OUTPUT, &settings);
     }
 
-    fn node(&mut self, op: &str, inputs: &[&str], output: &str, attribute: Vec<Attribute>) {
-        let domain = if op == "MultiHeadAttention" { CONTRIB } else { "" };
-        self.nodes.push(OnnxNode {
-            input: inputs.iter().map(|&name| name.to_owned()).collect(),
-            output: vec![output.to_owned()],
-            name: format!("{op}:{output}"),
-            op_type: op.to_owned(),
-            attribute,
-            domain: domain.to_owned(),
-        });
+    fn node(&mut self, op: &str, inputs: &[&str], output: &str, attributes: &[Message]) {
+        self.graph.nodes.push(node(op, inputs, output, attributes));
+    }
+
+    /// A tensor of the checkpoint under another name.
+    fn copy(&mut self, from: &str, shape: &[usize], name: &str) -> Result<(), ExportError> {
+        let values = self.weights.values(from, shape)?;
+        self.tensor(name, shape, &values)
     }
 
     /// Writes a tensor to the data file and declares it.
@@ -305,36 +266,9 @@ impl<'a> Exporter<'a> {
         bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         self.data.write_all(&bytes).map_err(ExportError::Write)?;
         self.offset += bytes.len();
-        let place = External {
-            file: self.data_file,
-            offset: start as u64,
-            length: (self.offset - start) as u64,
-        };
-        let dims = shape.iter().map(|&size| int(size)).collect();
-        self.tensors.push(Tensor::external(name, dims, &place));
+        let place = External { file: self.data_file, offset: start, length: self.offset - start };
+        let dims: Vec<i64> = shape.iter().map(|&size| int(size)).collect();
+        self.graph.tensors.push(external_tensor(name, &dims, &place));
         Ok(())
     }
-
-    fn model(self, signature: GraphSignature) -> Model {
-        let set = |domain: &str, version| OperatorSet { domain: domain.to_owned(), version };
-        Model {
-            ir_version: IR_VERSION,
-            producer_name: PRODUCER.to_owned(),
-            producer_version: EXPORT_VERSION.to_owned(),
-            graph: Some(Graph {
-                node: self.nodes,
-                name: signature.name.to_owned(),
-                initializer: self.tensors,
-                input: signature.inputs,
-                output: signature.outputs,
-            }),
-            opset_import: vec![set("", OPSET), set(CONTRIB, 1)],
-            metadata: signature.metadata,
-        }
-    }
-}
-
-/// ONNX counts in 64-bit signed integers.
-fn int(size: usize) -> i64 {
-    i64::try_from(size).expect("sizes of a model in memory fit 63 bits")
 }

@@ -1,119 +1,102 @@
-//! The part of ONNX's file format that the exporter writes: plain protobuf messages and short
-//! constructors for them. Field numbers are those of `onnx.proto` (ONNX IR version 8); messages
-//! and fields that no exported graph needs are left out.
-use prost::Message;
+//! The part of ONNX's file format that the exporter writes, as protobuf. Field numbers are those of
+//! `onnx.proto` (ONNX IR version 8); fields that no exported graph needs are left out.
 
 /// ONNX intermediate representation that the messages below follow.
-pub(super) const IR_VERSION: i64 = 8;
+const IR_VERSION: i64 = 8;
 /// Standard operator set; 20 is the first with `Gelu`.
-pub(super) const OPSET: i64 = 20;
+const OPSET: i64 = 20;
 /// Domain of the fused operators that ONNX Runtime introduced.
-pub(super) const CONTRIB: &str = "com.microsoft";
+const CONTRIB: &str = "com.microsoft";
 
-const FLOAT: i32 = 1;
-const INT64: i32 = 7;
-const EXTERNAL: i32 = 1;
+const FLOAT: i64 = 1;
+const INT64: i64 = 7;
+const EXTERNAL: i64 = 1;
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Model {
-    #[prost(int64, tag = "1")]
-    pub(super) ir_version: i64,
-    #[prost(string, tag = "2")]
-    pub(super) producer_name: String,
-    #[prost(string, tag = "3")]
-    pub(super) producer_version: String,
-    #[prost(message, optional, tag = "7")]
-    pub(super) graph: Option<Graph>,
-    #[prost(message, repeated, tag = "8")]
-    pub(super) opset_import: Vec<OperatorSet>,
-    #[prost(message, repeated, tag = "14")]
-    pub(super) metadata: Vec<KeyValue>,
+/// The bytes of a protobuf message; fields are written in the order of their numbers.
+#[derive(Default)]
+pub(super) struct Message(Vec<u8>);
+
+impl Message {
+    fn varint(mut self, mut value: u64) -> Self {
+        while value >= 0x80 {
+            self.0.push(value.to_le_bytes()[0] | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value.to_le_bytes()[0]);
+        self
+    }
+
+    fn int(self, field: u64, value: i64) -> Self {
+        self.varint(field << 3).varint(value.cast_unsigned())
+    }
+
+    fn float(self, field: u64, value: f32) -> Self {
+        let mut message = self.varint(field << 3 | 5);
+        message.0.extend(value.to_le_bytes());
+        message
+    }
+
+    fn bytes(self, field: u64, bytes: &[u8]) -> Self {
+        let mut message = self.varint(field << 3 | 2).varint(bytes.len() as u64);
+        message.0.extend(bytes);
+        message
+    }
+
+    fn text(self, field: u64, text: &str) -> Self {
+        self.bytes(field, text.as_bytes())
+    }
+
+    fn messages<'m>(self, field: u64, messages: impl IntoIterator<Item = &'m Self>) -> Self {
+        messages.into_iter().fold(self, |all, message| all.bytes(field, &message.0))
+    }
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct OperatorSet {
-    #[prost(string, tag = "1")]
-    pub(super) domain: String,
-    #[prost(int64, tag = "2")]
-    pub(super) version: i64,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct KeyValue {
-    #[prost(string, tag = "1")]
-    pub(super) key: String,
-    #[prost(string, tag = "2")]
-    pub(super) value: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
+/// A graph with what it takes and gives.
+#[derive(Default)]
 pub(super) struct Graph {
-    #[prost(message, repeated, tag = "1")]
-    pub(super) node: Vec<OnnxNode>,
-    #[prost(string, tag = "2")]
-    pub(super) name: String,
-    #[prost(message, repeated, tag = "5")]
-    pub(super) initializer: Vec<Tensor>,
-    #[prost(message, repeated, tag = "11")]
-    pub(super) input: Vec<ValueInfo>,
-    #[prost(message, repeated, tag = "12")]
-    pub(super) output: Vec<ValueInfo>,
+    pub(super) nodes: Vec<Message>,
+    pub(super) tensors: Vec<Message>,
+    pub(super) inputs: Vec<Message>,
+    pub(super) outputs: Vec<Message>,
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct OnnxNode {
-    #[prost(string, repeated, tag = "1")]
-    pub(super) input: Vec<String>,
-    #[prost(string, repeated, tag = "2")]
-    pub(super) output: Vec<String>,
-    #[prost(string, tag = "3")]
-    pub(super) name: String,
-    #[prost(string, tag = "4")]
-    pub(super) op_type: String,
-    #[prost(message, repeated, tag = "5")]
-    pub(super) attribute: Vec<Attribute>,
-    #[prost(string, tag = "7")]
-    pub(super) domain: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Attribute {
-    #[prost(string, tag = "1")]
-    pub(super) name: String,
-    #[prost(float, optional, tag = "2")]
-    pub(super) f: Option<f32>,
-    #[prost(int64, optional, tag = "3")]
-    pub(super) i: Option<i64>,
-    /// 1 for a float, 2 for an integer.
-    #[prost(int32, tag = "20")]
-    pub(super) kind: i32,
-}
-
-impl Attribute {
-    pub(super) fn float(name: &str, value: f32) -> Self {
-        Self { name: name.to_owned(), f: Some(value), i: None, kind: 1 }
-    }
-
-    pub(super) fn int(name: &str, value: i64) -> Self {
-        Self { name: name.to_owned(), f: None, i: Some(value), kind: 2 }
+impl Graph {
+    /// The content of a model file. `producer`: its maker with the version, `metadata`: made by
+    /// [`entry`].
+    pub(super) fn model(&self, name: &str, producer: [&str; 2], metadata: &[Message]) -> Vec<u8> {
+        let graph = Message::default()
+            .messages(1, &self.nodes)
+            .text(2, name)
+            .messages(5, &self.tensors)
+            .messages(11, &self.inputs)
+            .messages(12, &self.outputs);
+        let sets =
+            [Message::default().int(2, OPSET), Message::default().text(1, CONTRIB).int(2, 1)];
+        Message::default()
+            .int(1, IR_VERSION)
+            .text(2, producer[0])
+            .text(3, producer[1])
+            .messages(7, [&graph])
+            .messages(8, &sets)
+            .messages(14, metadata)
+            .0
     }
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Tensor {
-    /// Unpacked, as in the `proto2` that ONNX is defined in.
-    #[prost(int64, repeated, packed = "false", tag = "1")]
-    pub(super) dims: Vec<i64>,
-    #[prost(int32, tag = "2")]
-    pub(super) data_type: i32,
-    #[prost(string, tag = "8")]
-    pub(super) name: String,
-    #[prost(bytes = "vec", optional, tag = "9")]
-    pub(super) raw_data: Option<Vec<u8>>,
-    #[prost(message, repeated, tag = "13")]
-    pub(super) external_data: Vec<KeyValue>,
-    #[prost(int32, optional, tag = "14")]
-    pub(super) data_location: Option<i32>,
+/// An operator; an input without a name is not given.
+pub(super) fn node(op: &str, inputs: &[&str], output: &str, attributes: &[Message]) -> Message {
+    let node = inputs.iter().fold(Message::default(), |node, input| node.text(1, input));
+    let node = node.text(2, output).text(3, &format!("{op}:{output}")).text(4, op);
+    let node = node.messages(5, attributes);
+    if op == "MultiHeadAttention" { node.text(7, CONTRIB) } else { node }
+}
+
+pub(super) fn float_attribute(name: &str, value: f32) -> Message {
+    Message::default().text(1, name).float(2, value).int(20, 1)
+}
+
+pub(super) fn int_attribute(name: &str, value: i64) -> Message {
+    Message::default().text(1, name).int(3, value).int(20, 2)
 }
 
 /// Where a tensor's bytes lie outside of the model file.
@@ -121,102 +104,59 @@ pub(super) struct External<'a> {
     /// A file name in the model's own folder.
     pub(super) file: &'a str,
     /// In bytes.
-    pub(super) offset: u64,
+    pub(super) offset: usize,
     /// In bytes.
-    pub(super) length: u64,
+    pub(super) length: usize,
 }
 
-impl Tensor {
-    /// A tensor of 32-bit floats whose bytes lie in another file.
-    pub(super) fn external(name: &str, dims: Vec<i64>, place: &External<'_>) -> Self {
-        let entry = |key: &str, value: String| KeyValue { key: key.to_owned(), value };
-        Self {
-            dims,
-            data_type: FLOAT,
-            name: name.to_owned(),
-            raw_data: None,
-            external_data: vec![
-                entry("location", place.file.to_owned()),
-                entry("offset", place.offset.to_string()),
-                entry("length", place.length.to_string()),
-            ],
-            data_location: Some(EXTERNAL),
-        }
-    }
-
-    /// A vector of integers, such as axes or a shape.
-    pub(super) fn ints(name: &str, values: &[i64]) -> Self {
-        Self {
-            dims: vec![i64::try_from(values.len()).expect("a shape has few axes")],
-            data_type: INT64,
-            name: name.to_owned(),
-            raw_data: Some(values.iter().flat_map(|value| value.to_le_bytes()).collect()),
-            external_data: vec![],
-            data_location: None,
-        }
-    }
+/// A tensor of 32-bit floats whose bytes lie in another file.
+pub(super) fn external_tensor(name: &str, dims: &[i64], place: &External<'_>) -> Message {
+    let tensor = dims.iter().fold(Message::default(), |tensor, size| tensor.int(1, *size));
+    let place = [
+        entry("location", place.file),
+        entry("offset", &place.offset.to_string()),
+        entry("length", &place.length.to_string()),
+    ];
+    tensor.int(2, FLOAT).text(8, name).messages(13, &place).int(14, EXTERNAL)
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct ValueInfo {
-    #[prost(string, tag = "1")]
-    pub(super) name: String,
-    #[prost(message, optional, tag = "2")]
-    pub(super) kind: Option<ValueType>,
+/// A vector of integers, such as axes or a shape.
+pub(super) fn int_tensor(name: &str, values: &[i64]) -> Message {
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    Message::default().int(1, int(values.len())).int(2, INT64).text(8, name).bytes(9, &bytes)
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct ValueType {
-    #[prost(message, optional, tag = "1")]
-    pub(super) tensor: Option<TensorType>,
+/// A graph input of 64-bit integers.
+pub(super) fn int_value(name: &str, dims: &[Message]) -> Message {
+    value(name, INT64, dims)
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct TensorType {
-    #[prost(int32, tag = "1")]
-    pub(super) element: i32,
-    #[prost(message, optional, tag = "2")]
-    pub(super) shape: Option<Shape>,
+/// A graph output of 32-bit floats.
+pub(super) fn float_value(name: &str, dims: &[Message]) -> Message {
+    value(name, FLOAT, dims)
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Shape {
-    #[prost(message, repeated, tag = "1")]
-    pub(super) dim: Vec<Dim>,
+fn value(name: &str, element: i64, dims: &[Message]) -> Message {
+    let shape = Message::default().messages(1, dims);
+    let tensor = Message::default().int(1, element).messages(2, [&shape]);
+    let kind = Message::default().messages(1, [&tensor]);
+    Message::default().text(1, name).messages(2, [&kind])
 }
 
-/// One axis: either its size or, when it varies, its name.
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Dim {
-    #[prost(int64, optional, tag = "1")]
-    pub(super) value: Option<i64>,
-    #[prost(string, optional, tag = "2")]
-    pub(super) name: Option<String>,
+/// An axis whose size varies.
+pub(super) fn named_dim(name: &str) -> Message {
+    Message::default().text(2, name)
 }
 
-impl Dim {
-    pub(super) fn named(name: &str) -> Self {
-        Self { value: None, name: Some(name.to_owned()) }
-    }
-
-    pub(super) fn fixed(size: i64) -> Self {
-        Self { value: Some(size), name: None }
-    }
+pub(super) fn fixed_dim(size: usize) -> Message {
+    Message::default().int(1, int(size))
 }
 
-impl ValueInfo {
-    /// A graph input of 64-bit integers.
-    pub(super) fn ints(name: &str, dim: Vec<Dim>) -> Self {
-        Self::new(name, INT64, dim)
-    }
+pub(super) fn entry(key: &str, value: &str) -> Message {
+    Message::default().text(1, key).text(2, value)
+}
 
-    /// A graph output of 32-bit floats.
-    pub(super) fn floats(name: &str, dim: Vec<Dim>) -> Self {
-        Self::new(name, FLOAT, dim)
-    }
-
-    fn new(name: &str, element: i32, dim: Vec<Dim>) -> Self {
-        let tensor = TensorType { element, shape: Some(Shape { dim }) };
-        Self { name: name.to_owned(), kind: Some(ValueType { tensor: Some(tensor) }) }
-    }
+/// ONNX counts in 64-bit signed integers.
+pub(super) fn int(size: usize) -> i64 {
+    i64::try_from(size).expect("sizes of a model in memory fit 63 bits")
 }

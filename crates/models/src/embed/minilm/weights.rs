@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use prost::Message;
 use sha2::{Digest, Sha256};
 
 use super::checkpoint::ExportError;
@@ -252,7 +251,7 @@ fn make_graph(folder: &Path, data: &mut dyn Write) -> Result<Vec<u8>, WeightsErr
         weights_sum: &weights_sum,
         data_file: GRAPH_DATA,
     };
-    Ok(export(&source, data)?.encode_to_vec())
+    Ok(export(&source, data)?)
 }
 
 #[cfg(test)]

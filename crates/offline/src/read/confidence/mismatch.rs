@@ -48,7 +48,7 @@ impl QuestionTarget {
 
     /// Whether it asks for several things: `Which lamps are waterproof?`
     fn asks_many(&self) -> bool {
-        let words = self.lower_words();
+        let words = self.words.lower_words();
         let asked = words.windows(2).find(|pair| ["which", "what"].contains(&pair[0].as_str()));
         let is_plural = asked.is_some_and(|pair| {
             pair[1].ends_with('s') && !pair[1].ends_with("ss") && pair[1].len() > 3
@@ -59,7 +59,7 @@ impl QuestionTarget {
     /// The stem of the verb that says what happens, where it is clear: after `who`, or the last word
     /// of a question with `did` or `was`. None of a verb that says little, such as `have`.
     pub(super) fn verb(&self, lexicon: &Lexicon) -> Option<String> {
-        let words = self.lower_words();
+        let words = self.words.lower_words();
         let helps = |word: &String| lexicon.verbs.form(word) == Some(Form::Auxiliary);
         let verb = if words.first()? == "who" && !words.get(1).is_some_and(helps) {
             words.get(1)?
@@ -72,10 +72,6 @@ impl QuestionTarget {
         };
         let base = lexicon.verbs.base(verb).unwrap_or(verb);
         (!LITTLE.contains(&base)).then(|| lexicon.stem(base))
-    }
-
-    pub(super) fn lower_words(&self) -> Vec<String> {
-        (0..self.words.words.len()).map(|at| self.words.word(at).to_lowercase()).collect()
     }
 
     /// Whether another thing of the answer's kind stands nearer to a name that the question has:
@@ -111,7 +107,7 @@ impl QuestionTarget {
     fn says_kind(&self) -> bool {
         let has_word =
             self.asks(&["who", "whom", "whose", "what", "which", "where", "when", "how", "why"]);
-        has_word || self.lower_words().first().is_some_and(|noun| leads(noun).is_some())
+        has_word || self.words.lower_words().first().is_some_and(|noun| leads(noun).is_some())
     }
 
     /// Whether a sentence says the opposite of what is asked for.

@@ -5,7 +5,7 @@ mod styles;
 
 use roxmltree::Document;
 
-use super::package::{Pictures, Relations, is_ornament, properties};
+use super::package::{CORE, Pictures, Relations, is_ornament};
 use super::table::{CellKind, TableBuilder, TableCell};
 use super::xml::{self, Node};
 use crate::container::{Archive, member_text};
@@ -58,7 +58,7 @@ pub(super) fn read(archive: &mut Archive<'_>) -> Result<Parsed, Refusal> {
         }
     }
     let mut parsed = reader.writer.finish();
-    properties(reader.archive, &mut parsed);
+    CORE.read(reader.archive, &mut parsed);
     Ok(parsed)
 }
 
@@ -147,14 +147,8 @@ impl<'b> DocxReader<'_, 'b> {
         }
         let about = xml::descendant(drawing, "docPr");
         let about = about.and_then(|about| {
-            [
-                xml::attribute(about, "descr"),
-                xml::attribute(about, "title"),
-                xml::attribute(about, "name"),
-            ]
-            .into_iter()
-            .flatten()
-            .find(|words| !words.trim().is_empty())
+            let texts = ["descr", "title", "name"].map(|name| xml::attribute(about, name));
+            texts.into_iter().flatten().find(|words| !words.trim().is_empty())
         });
         for node in drawing.descendants() {
             let id = match xml::name(node) {
@@ -214,11 +208,7 @@ impl<'b> DocxReader<'_, 'b> {
                 }
                 "AlternateContent" => next.extend(xml::choice(node)),
                 "tcPr" | "del" | "moveFrom" => {}
-                _ => {
-                    let at = next.len();
-                    next.extend(node.children());
-                    next[at..].reverse();
-                }
+                _ => next.extend(node.children().rev()),
             }
         }
         (words.trimmed(), inner)
@@ -238,17 +228,14 @@ fn pages_of(table: Node<'_>) -> u32 {
 /// The rows of a table or the cells of a row, through what Word wraps around them.
 fn wrapped<'a>(parent: Node<'a>, wanted: &str) -> Vec<Node<'a>> {
     let mut found = vec![];
-    let mut next: Vec<Node<'a>> = parent.children().collect();
-    next.reverse();
+    let mut next: Vec<Node<'a>> = parent.children().rev().collect();
     while let Some(node) = next.pop() {
         let name = xml::name(node);
         if name == wanted {
             found.push(node);
         } else if matches!(name, "sdt" | "sdtContent" | "ins" | "customXml" | "smartTag" | "moveTo")
         {
-            let at = next.len();
-            next.extend(node.children());
-            next[at..].reverse();
+            next.extend(node.children().rev());
         }
     }
     found

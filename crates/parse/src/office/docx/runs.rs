@@ -144,9 +144,7 @@ impl<'a> Runs<'a> {
                 "AlternateContent" => next.extend(xml::choice(node)),
                 name => {
                     has_picture |= matches!(name, "blip" | "imagedata");
-                    let at = next.len();
-                    next.extend(node.children());
-                    next[at..].reverse();
+                    next.extend(node.children().rev());
                 }
             }
         }

@@ -29,7 +29,7 @@ pub(super) struct Styles {
 impl Styles {
     pub(super) fn read(root: Node<'_>) -> Self {
         let mut styles = HashMap::new();
-        for node in root.children().filter(|node| xml::name(*node) == "style") {
+        for node in xml::children(root, "style") {
             let Some(id) = xml::attribute(node, "styleId") else { continue };
             let name = xml::value(node, "name").unwrap_or_default().to_lowercase();
             let properties = xml::child(node, "pPr");
@@ -127,7 +127,7 @@ impl Numbering {
             match xml::name(node) {
                 "abstractNum" => {
                     let id = xml::attribute(node, "abstractNumId").unwrap_or_default();
-                    for level in node.children().filter(|child| xml::name(*child) == "lvl") {
+                    for level in xml::children(node, "lvl") {
                         let text = |name| xml::value(level, name).unwrap_or_default().to_owned();
                         let start = xml::value(level, "start").and_then(|start| start.parse().ok());
                         let at = xml::number(level, "ilvl").unwrap_or(0);

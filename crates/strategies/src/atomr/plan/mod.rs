@@ -126,8 +126,8 @@ impl Plan {
             _ => {}
         }
         let mut plan = Self { nodes };
-        let own = (1..plan.nodes.len()).filter(|place| plan.parent(*place) == 0);
-        plan.nodes[0].step = Step::Inner(own.collect());
+        let tops = (1..plan.nodes.len()).filter(|place| plan.parent(*place) == 0);
+        plan.nodes[0].step = Step::Inner(tops.collect());
         Ok(plan)
     }
 
@@ -217,8 +217,12 @@ fn with_references(text: &str, number: usize, literal: &[usize]) -> Result<Strin
             continue;
         }
         let written = |label: &String| match label.parse::<usize>() {
-            Ok(own) if literal.contains(&own) => Ok(format!("no. {own}")),
-            Ok(own) if (1..number).contains(&own) => Ok(format!("#{own}")),
+            Ok(number_given) if literal.contains(&number_given) => {
+                Ok(format!("no. {number_given}"))
+            }
+            Ok(number_given) if (1..number).contains(&number_given) => {
+                Ok(format!("#{number_given}"))
+            }
             _ => Err(format!("`#{label}` is not an earlier step")),
         };
         let each = labels.iter().map(written).collect::<Result<Vec<String>, String>>()?;

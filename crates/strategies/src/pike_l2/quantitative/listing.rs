@@ -115,9 +115,9 @@ impl Quantitative {
             min_score: MinScore::Usual,
             ..Query::new(texts, Layer::Chunk, Mode::Graph, self.chunks)
         };
-        let found = cx.search(&query).await?;
-        let full = found.iter().any(|list| list.len() >= self.chunks);
-        let chunks = unseen(found, &[]);
+        let lists = cx.search(&query).await?;
+        let full = lists.iter().any(|list| list.len() >= self.chunks);
+        let chunks = unseen(lists, &[]);
         let groups = chunks.chunks(self.group).enumerate().map(|(i, group)| {
             let cx = cx.span(format!("group {}", i + 1));
             async move { plan.list(question, group, &cx).await.unless_spent() }
@@ -128,13 +128,13 @@ impl Quantitative {
         let mut seen = BTreeSet::new();
         let mut things: Vec<String> = groups.into_iter().flatten().flatten().collect();
         things.retain(|thing| seen.insert(normalise_name(thing)));
-        let (kind, found) = (&plan.things, things.len());
+        let (kind, count) = (&plan.things, things.len());
         let mut coverage =
-            format!("{found} {kind} listed from {read} of {} passages", chunks.len());
+            format!("{count} {kind} listed from {read} of {} passages", chunks.len());
         if full {
             coverage.push_str(", and there may be more passages");
         }
-        if found > self.things {
+        if count > self.things {
             things.truncate(self.things);
             coverage = format!("{coverage}; only the first {} looked up", self.things);
         }
@@ -144,8 +144,8 @@ impl Quantitative {
 
 impl Plan {
     fn check(&self) -> std::result::Result<(), String> {
-        let asked = self.question.trim();
-        if asked.is_empty() || asked.contains(THING) {
+        let wording = self.question.trim();
+        if wording.is_empty() || wording.contains(THING) {
             return Ok(());
         }
         Err(format!("`question` does not contain `{THING}`"))
@@ -174,8 +174,8 @@ impl Plan {
     /// A cell for each thing. Where every thing counts, the passages that name it are its value.
     fn rows(&self, listed: &Listed) -> Vec<Cell> {
         let row = |thing: &String| {
-            let asked = self.question.trim().replace(THING, thing);
-            let cell = Cell::new(thing.clone(), self.things.clone(), asked);
+            let wording = self.question.trim().replace(THING, thing);
+            let cell = Cell::new(thing.clone(), self.things.clone(), wording);
             if !self.question.trim().is_empty() {
                 return cell;
             }

@@ -32,9 +32,9 @@ impl Quantitative {
     /// The tables nearest to the question, with samples of their rows.
     pub(crate) async fn offered(&self, question: &Question, cx: &Cx) -> Result<Vec<Offered>> {
         let catalog = cx.catalog().await?;
-        let held = catalog.tables.len();
-        if held > self.tables {
-            cx.note(format!("{} of {held} tables are offered", self.tables));
+        let tables = catalog.tables.len();
+        if tables > self.tables {
+            cx.note(format!("{} of {tables} tables are offered", self.tables));
         }
         let tables = with_nearest_tables(catalog, question, self.tables).tables;
         // One after the other, so that the trace has them in one order every time.
@@ -88,17 +88,17 @@ impl Quantitative {
 
 /// Rows of a table with a text that stands in the question, at most this many; `None` for a table
 /// without texts.
-fn naming(question: &Question, table: &TableSchema, most: usize) -> Option<String> {
-    let asked = question.text.to_lowercase().replace('\'', "''");
+fn naming(question: &Question, table: &TableSchema, limit: usize) -> Option<String> {
+    let text = question.text.to_lowercase().replace('\'', "''");
     let stands = |column: &ColumnSchema| {
         let name = column.name.replace('"', "\"\"");
         // Short texts stand in everything; `Chairs` stands in `the cheapest chair`.
-        format!("(length(\"{name}\") > 2 AND instr('{asked}', rtrim(lower(\"{name}\"), 's')) > 0)")
+        format!("(length(\"{name}\") > 2 AND instr('{text}', rtrim(lower(\"{name}\"), 's')) > 0)")
     };
     let texts = table.columns.iter().filter(|column| column.kind == ColumnKind::Text);
     let any: Vec<String> = texts.map(stands).collect();
     let (name, any) = (&table.name, any.join(" OR "));
-    (!any.is_empty()).then(|| format!("SELECT * FROM {name} WHERE {any} LIMIT {most}"))
+    (!any.is_empty()).then(|| format!("SELECT * FROM {name} WHERE {any} LIMIT {limit}"))
 }
 
 const SQL: Prompt<Written> = Prompt::json("pike_l2/sql");

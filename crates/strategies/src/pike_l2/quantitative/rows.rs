@@ -47,14 +47,14 @@ pub(super) fn names_other_number(text: &str, number: f64) -> bool {
 }
 
 /// The first rows of a result as passages, each with the names of its columns.
-pub(super) fn shown(computed: &SqlResult, tables: &[Offered], most: usize) -> Vec<Hit> {
+pub(super) fn shown(computed: &SqlResult, tables: &[Offered], limit: usize) -> Vec<Hit> {
     let read = |offered: &&Offered| computed.documents.contains(&offered.table.document);
     let caption = |offered: &Offered| match offered.table.caption.as_str() {
         "" => offered.table.name.clone(),
         caption => caption.to_owned(),
     };
     let title: Vec<String> = tables.iter().filter(read).map(caption).collect();
-    let rows = computed.rows.iter().take(most).enumerate().map(|(i, row)| {
+    let rows = computed.rows.iter().take(limit).enumerate().map(|(i, row)| {
         let cell = |(column, value): (&String, &Value)| format!("{column}: {}", plain(value));
         let cells: Vec<String> = computed.columns.iter().zip(&row.values).map(cell).collect();
         let text = cells.join("; ");
@@ -91,7 +91,7 @@ pub(super) fn plain(value: &Value) -> String {
 
 /// The rows of tables that the result comes from, each once. A count may rest on thousands: the
 /// first are cited, and their number is noted.
-pub(super) async fn cited(computed: &SqlResult, most: usize, cx: &Cx) -> Result<Vec<Citation>> {
+pub(super) async fn cited(computed: &SqlResult, limit: usize, cx: &Cx) -> Result<Vec<Citation>> {
     let mut sources: Vec<&NodeId> = vec![];
     let mut seen = std::collections::HashSet::new();
     for source in computed.rows.iter().flat_map(|row| &row.sources) {
@@ -99,10 +99,10 @@ pub(super) async fn cited(computed: &SqlResult, most: usize, cx: &Cx) -> Result<
             sources.push(source);
         }
     }
-    if sources.len() > most {
+    if sources.len() > limit {
         let rows = thousands(sources.len() as u64);
-        cx.note(format!("the result is based on {rows} rows: citing the first {most}"));
-        sources.truncate(most);
+        cx.note(format!("the result is based on {rows} rows: citing the first {limit}"));
+        sources.truncate(limit);
     }
     let hits = try_join_all(sources.into_iter().map(|id| cx.get(id))).await?;
     Ok(hits.iter().map(Citation::from).collect())

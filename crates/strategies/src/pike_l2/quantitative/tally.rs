@@ -40,7 +40,7 @@ pub(super) fn tally(operation: Operation, rows: &[Cell]) -> String {
     let valued = || rows.iter().filter_map(|row| Some((value(&row.answer)?, row.thing.as_str())));
     let numbers: Vec<f64> = valued().map(|(value, _)| value).collect();
     let sum: f64 = numbers.iter().sum();
-    let thing = |found: Option<(f64, &str)>| found.map_or("", |(_, thing)| thing).to_owned();
+    let thing = |best: Option<(f64, &str)>| best.map_or("", |(_, thing)| thing).to_owned();
     match operation {
         Operation::Count => agreed().count().to_string(),
         Operation::List => agreed().collect::<Vec<_>>().join(", "),

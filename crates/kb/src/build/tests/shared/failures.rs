@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use halma_core::{Budget, Mode};
 
-use super::super::turn::Hanging;
+use super::super::write_lease::Hanging;
 use super::{Shared, await_equal, await_same_hits, hits, numbered, open_again};
 use crate::base::sample_base::count_bytes;
 use crate::{Atoms, BuildContext, IndexOptions, KbError, Upstream, lock_file};

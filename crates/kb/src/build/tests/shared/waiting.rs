@@ -7,7 +7,7 @@ use halma_core::Mode;
 
 use super::{Shared, await_equal, hits, numbered};
 use crate::Base;
-use crate::lock::WriterLock;
+use crate::base::WriterLock;
 use crate::store::Urgency;
 
 /// A write that waits for the lease as long as another machine has it.

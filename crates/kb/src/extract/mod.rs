@@ -29,11 +29,11 @@ use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
 pub use merges::{Merge, MergeSide};
-pub(crate) use name_index::{Names, check as check_names, doubt as doubt_names};
+pub(crate) use name_index::{Names, check as check_names, mark_damaged as mark_names_damaged};
 pub(crate) use tag_collection::collect_and_embed;
 
 use crate::stages::{
-    BuildContext, Communities, Driver, Facts, Forecaster, MOST_ENTITIES, MOST_FACTS, Rows,
+    BuildContext, Communities, Driver, Facts, Forecaster, MAX_ENTITIES, MAX_FACTS, Rows,
     SameEntity, StageReport, Summarize, TagClasses, TagForecast, Tally, summarize,
 };
 use crate::{Entities, KbError, LeftOut};

@@ -23,7 +23,7 @@ use self::hybrid::Hybrid;
 use self::job::{CancelGuard, SearchJob};
 use self::ranker::{Bm25, Dense};
 use self::single_chunk::may_be_chunks;
-use self::summaries::{MOST_INDEXED_SUMMARIES, looks_at_summaries};
+use self::summaries::{MAX_INDEXED_SUMMARIES, looks_at_summaries};
 use crate::error::run_blocking;
 use crate::store::{StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use halma_core::{Embedder, Metadata};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::base_part::MOST_CHUNKS_UNASKED;
+pub(crate) use self::base_part::MAX_CHUNKS_UNASKED;
 pub use self::base_part::{BasePart, KeptPart};
 pub use self::calibration::{Calibration, DenseTrust};
 pub use self::feedback::FeedbackSettings;

@@ -34,8 +34,8 @@ pub(crate) use forecast::{Corpus, Forecaster, StageForecast, Tally, Texts};
 #[cfg(test)]
 pub(crate) use knowledge::FactsReply;
 pub(crate) use knowledge::{
-    Communities, CommunityRequest, CommunityText, Comparison, ComparisonSide, Facts, MOST_ENTITIES,
-    MOST_FACTS, MapTags, Rows, SameEntity, SampleRequest, ShownTag, StatedRow, Tag, TagClasses,
+    Communities, CommunityRequest, CommunityText, Comparison, ComparisonSide, Facts, MAX_ENTITIES,
+    MAX_FACTS, MapTags, Rows, SameEntity, SampleRequest, ShownTag, StatedRow, Tag, TagClasses,
     TagForecast,
 };
 pub(crate) use source::{

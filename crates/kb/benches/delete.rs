@@ -87,6 +87,6 @@ fn deleting(built: &Built) {
 
 fn spread(mut times: Vec<Duration>) -> String {
     times.sort();
-    let (least, median, most) = (times[0], times[times.len() / 2], times[times.len() - 1]);
-    format!("{least:.2?} – {median:.2?} – {most:.2?} (least, median, most)")
+    let (least, median, longest) = (times[0], times[times.len() / 2], times[times.len() - 1]);
+    format!("{least:.2?} – {median:.2?} – {longest:.2?} (least, median, most)")
 }

@@ -98,8 +98,8 @@ fn disk(dir: &Path) -> f64 {
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
     let bytes = |entry: std::fs::DirEntry| {
         use std::os::unix::fs::MetadataExt;
-        let held = entry.metadata().unwrap();
-        if held.is_dir() { disk(&entry.path()) } else { (held.blocks() * 512) as f64 }
+        let metadata = entry.metadata().unwrap();
+        if metadata.is_dir() { disk(&entry.path()) } else { (metadata.blocks() * 512) as f64 }
     };
     entries.map(bytes).sum()
 }
@@ -142,8 +142,8 @@ fn measure(dir: &Path, passages: usize) {
         black_box(runtime.block_on(base.search(&batch)).unwrap());
     }
     report(passages, "graph-9-texts", ms(began.elapsed()) / 10.0);
-    let (own, files) = resident();
-    report(passages, "resident-own", own);
+    let (private, files) = resident();
+    report(passages, "resident-own", private);
     report(passages, "resident-files", files);
     for (name, layer, mode) in SEARCHES {
         std::fs::write(
@@ -153,12 +153,12 @@ fn measure(dir: &Path, passages: usize) {
         .unwrap();
         index(&runtime, &base, dir.join("one.jsonl"));
         let began = Instant::now();
-        let asked = format!("Who drew the Zanzibar Quokka {name}?");
-        let hits = runtime.block_on(base.search(&query(&asked, layer, mode))).unwrap().remove(0);
+        let question = format!("Who drew the Zanzibar Quokka {name}?");
+        let hits = runtime.block_on(base.search(&query(&question, layer, mode))).unwrap().remove(0);
         report(passages, &format!("{name}-after-publish"), ms(began.elapsed()));
-        let found = hits.iter().any(|hit| hit.document == format!("one {name}"));
+        let is_found = hits.iter().any(|hit| hit.document == format!("one {name}"));
         // The vectors stand around centres by chance, so that only words and names find it.
-        assert!(found || mode == Mode::Dense, "{name}: {hits:?}");
+        assert!(is_found || mode == Mode::Dense, "{name}: {hits:?}");
     }
 }
 

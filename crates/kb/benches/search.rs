@@ -45,16 +45,18 @@ fn dense(c: &mut Criterion) {
     let mut all = query("", Mode::Bm25);
     all.texts = vec![];
     let nodes = every_vector();
-    let mut found = 0;
+    let mut matching = 0;
     for text in &texts {
         let hits = runtime.block_on(built.base.search(&query(text, Mode::Dense))).unwrap();
-        let asked = vector(text);
-        let mut exact: Vec<f32> =
-            nodes.iter().map(|node| node.iter().zip(&asked).map(|(a, b)| a * b).sum()).collect();
+        let query_vector = vector(text);
+        let mut exact: Vec<f32> = nodes
+            .iter()
+            .map(|node| node.iter().zip(&query_vector).map(|(a, b)| a * b).sum())
+            .collect();
         exact.sort_unstable_by(|a, b| b.total_cmp(a));
-        found += hits[0].iter().filter(|hit| hit.score >= exact[9] - 1e-6).count();
+        matching += hits[0].iter().filter(|hit| hit.score >= exact[9] - 1e-6).count();
     }
-    println!("recall@10 against exact f32: {found} of {}", texts.len() * 10);
+    println!("recall@10 against exact f32: {matching} of {}", texts.len() * 10);
 
     for mode in [Mode::Dense, Mode::Hybrid] {
         let queries: Vec<Query> = texts.iter().map(|text| query(text, mode)).collect();
@@ -101,8 +103,9 @@ fn graph(c: &mut Criterion) {
     let runtime = Runtime::new().unwrap();
     let built = build_of(&runtime, (10_000, named_passages), true, Atoms::Sentences);
     let mut random = Random(11);
-    let asked = |random: &mut Random| format!("{} {}", random.passage(6).trim(), random.name());
-    let queries: Vec<Query> = (0..300).map(|_| query(&asked(&mut random), Mode::Graph)).collect();
+    let question = |random: &mut Random| format!("{} {}", random.passage(6).trim(), random.name());
+    let queries: Vec<Query> =
+        (0..300).map(|_| query(&question(&mut random), Mode::Graph)).collect();
     let began = Instant::now();
     runtime.block_on(built.base.search(&queries[0])).unwrap();
     println!("first graph search of 10,000 passages: {:?}", began.elapsed());

@@ -21,11 +21,11 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
 }
 
 /// The names most like the one asked for, best first.
-pub(crate) fn near<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let asked = asked.to_lowercase();
+pub(crate) fn near<'a>(requested: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let requested = requested.to_lowercase();
     let alike = |name: &str| {
         let name = name.to_lowercase();
-        if name.contains(&asked) { 1.0 } else { letter_pairs(&asked, &name) }
+        if name.contains(&requested) { 1.0 } else { letter_pairs(&requested, &name) }
     };
     let mut alike: Vec<(f64, &str)> = names.map(|name| (alike(name), name)).collect();
     alike.retain(|(similarity, _)| *similarity >= ALIKE);

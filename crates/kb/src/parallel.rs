@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use crate::KbError;
 
 /// Threads that read, at most.
-const MOST_THREADS: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// How many processors there are for this process, at least one. The system is asked once: for each
 /// answer it has several files read, which took a twelfth of a question.
@@ -24,7 +24,7 @@ pub(crate) fn in_order<'a, Item: Sync, State: Default, Output: Send>(
     read: impl Fn(&mut State, &'a Item) -> Result<Output, KbError> + Sync,
     mut pass_on: impl FnMut(Output) -> Result<(), KbError>,
 ) -> Result<(), KbError> {
-    let threads = cores().min(MOST_THREADS).min(items.len());
+    let threads = cores().min(MAX_THREADS).min(items.len());
     if threads <= 1 {
         let mut state = State::default();
         return items.iter().try_for_each(|item| pass_on(read(&mut state, item)?));

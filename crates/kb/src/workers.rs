@@ -108,12 +108,12 @@ mod tests {
     fn a_base_that_reads_many_files_does_not_keep_another_from_reading_one() {
         let workers = Workers::new(Path::new("/bin/sh"));
         let owners = [Path::new("one"), Path::new("two")].map(|dir| dir.display().to_string());
-        let most = sizes(cores()).0;
+        let limits = sizes(cores()).0;
         let take = |owner: &str| {
             let purpose = Purpose { owner: owner.into(), view: 0, version: 0 };
             workers.parse.take(&purpose).unwrap()
         };
-        let _all: Vec<_> = (0..most.processes_per_owner).map(|_| take(&owners[0])).collect();
+        let _all: Vec<_> = (0..limits.processes_per_owner).map(|_| take(&owners[0])).collect();
         take(&owners[1]);
     }
 

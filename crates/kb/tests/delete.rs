@@ -43,8 +43,8 @@ impl Marks {
     }
 
     /// Files of every kind with marks in name, title, headings, text and cells.
-    fn plant(&mut self, bench: &Bench, most: usize) {
-        while self.given.len() < most {
+    fn plant(&mut self, bench: &Bench, count: usize) {
+        while self.given.len() < count {
             let (name, title) = (self.next(), self.next());
             let mut text = format!("# {title}\n\n");
             for _ in 0..5 {
@@ -65,34 +65,34 @@ impl Marks {
 
 /// Marks in the files below a folder, as they are or backwards (tantivy keeps terms backwards).
 fn marks_in(dir: &Path, marks: &BTreeSet<String>) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+    let mut marks_found = BTreeSet::new();
     for path in files(dir) {
         for at in [path.to_string_lossy().as_bytes(), &std::fs::read(&path).unwrap()] {
             for (begin, _) in at.windows(2).enumerate().filter(|(_, two)| *two == SIGN.as_bytes()) {
                 let mark = at.get(begin..begin + 16).map(String::from_utf8_lossy);
-                found.extend(mark.map(String::from).filter(|mark| marks.contains(mark)));
+                marks_found.extend(mark.map(String::from).filter(|mark| marks.contains(mark)));
                 let mark = at.get((begin + 2).saturating_sub(16)..begin + 2);
                 let mark = mark.map(|mark| mark.iter().rev().copied().collect::<Vec<u8>>());
                 let mark = mark.map(|mark| String::from_utf8_lossy(&mark).into_owned());
-                found.extend(mark.filter(|mark| marks.contains(mark)));
+                marks_found.extend(mark.filter(|mark| marks.contains(mark)));
             }
         }
     }
-    found
+    marks_found
 }
 
 fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = vec![];
+    let mut paths = vec![];
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+        if path.is_dir() { paths.extend(files(&path)) } else { paths.push(path) }
     }
-    found
+    paths
 }
 
 /// Marks among the terms of the word indexes, read from their files.
 fn marks_in_words(dir: &Path, marks: &BTreeSet<String>) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+    let mut marks_found = BTreeSet::new();
     for layer in std::fs::read_dir(dir.join("bm25")).unwrap() {
         let index = Index::open_in_dir(layer.unwrap().path()).unwrap();
         let text = index.schema().get_field("text").unwrap();
@@ -106,11 +106,11 @@ fn marks_in_words(dir: &Path, marks: &BTreeSet<String>) -> BTreeSet<String> {
                         .read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)
                         .is_ok()
                 );
-                found.extend(marks.get(term.as_ref()).cloned());
+                marks_found.extend(marks.get(term.as_ref()).cloned());
             }
         }
     }
-    found
+    marks_found
 }
 
 /// How many of these vectors are in a file, as they are or as whole numbers of one byte.
@@ -118,22 +118,22 @@ fn vectors_in(dir: &Path, vectors: &[Vector]) -> usize {
     let mut wanted: HashMap<[u8; 8], Vec<u8>> = HashMap::new();
     for vector in vectors {
         let floats: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
-        let largest = vector.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+        let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
         #[expect(clippy::cast_possible_truncation, reason = "at most 127")]
         let bytes = vector.iter().map(|x| (x / largest * 127.0).round() as i8);
         for bytes in [floats, bytes.map(i8::cast_unsigned).collect()] {
             wanted.insert(*bytes.first_chunk().unwrap(), bytes);
         }
     }
-    let mut found = 0;
+    let mut count = 0;
     for path in files(dir) {
         let content = std::fs::read(path).unwrap();
         for (at, head) in content.windows(8).enumerate() {
             let whole = wanted.get(head).filter(|whole| content[at..].starts_with(whole));
-            found += usize::from(whole.is_some());
+            count += usize::from(whole.is_some());
         }
     }
-    found
+    count
 }
 
 /// Gives every text a vector by chance, and remembers it.
@@ -169,10 +169,10 @@ async fn index(bench: &Bench, embedder: &Arc<Chance>) {
 }
 
 /// Plants marks, deletes them, and looks for them; `earlier` builds the base in another process.
-async fn plant_and_delete(seed: u64, most: usize, earlier: bool) {
+async fn plant_and_delete(seed: u64, count: usize, earlier: bool) {
     let bench = Bench::asking();
     let mut marks = Marks::new(seed);
-    marks.plant(&bench, most);
+    marks.plant(&bench, count);
     bench.write("kept.txt", "Zebras are striped. The stripes are black.");
     let (dir, embedder) = (bench.base_dir(), Arc::<Chance>::default());
     if earlier {
@@ -183,16 +183,16 @@ async fn plant_and_delete(seed: u64, most: usize, earlier: bool) {
     }
     assert_eq!(marks_in(&bench.input(), &marks.given), marks.given, "the scan sees what is there");
     let base = bench.open(Some(Arc::clone(&embedder) as Arc<dyn Embedder>));
-    let known = marks_in_words(&dir, &marks.given).len();
-    assert!(known * 10 > marks.given.len() * 6, "{known} marks are words of chunks and atoms");
+    let words = marks_in_words(&dir, &marks.given).len();
+    assert!(words * 10 > marks.given.len() * 6, "{words} marks are words of chunks and atoms");
     let deleted = base.delete(&["secret/*".into()]).unwrap();
     assert!(deleted.nodes[&Layer::Atom] > 50, "{deleted:?}");
     assert_eq!(marks_in(&dir, &marks.given), BTreeSet::new());
     assert_eq!(marks_in_words(&dir, &marks.given), BTreeSet::new());
     // The vectors of what is left lie in the clear; of what was deleted none is left.
     let is_left = |text: &str| text.contains("stripes") || text.contains("striped");
-    let held = embedder.0.lock().clone();
-    let (left, gone): (Vec<_>, Vec<_>) = held.into_iter().partition(|(text, _)| is_left(text));
+    let embedded = embedder.0.lock().clone();
+    let (left, gone): (Vec<_>, Vec<_>) = embedded.into_iter().partition(|(text, _)| is_left(text));
     let of_texts = |texts: Vec<(String, Vector)>| -> Vec<Vector> {
         texts.into_iter().map(|(_, vector)| vector).collect()
     };

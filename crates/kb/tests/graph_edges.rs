@@ -58,9 +58,9 @@ fn facts(chunk: &Value) -> Value {
     let mut facts = vec![];
     for range in sentences(text) {
         let sentence = &text[range];
-        let found = names(sentence).into_iter().filter(|name| name.kind == NameKind::Name);
+        let named = names(sentence).into_iter().filter(|name| name.kind == NameKind::Name);
         let mut last = title.to_owned();
-        for name in found.map(|name| sentence[name.range].to_owned()) {
+        for name in named.map(|name| sentence[name.range].to_owned()) {
             entities.insert(name.clone());
             for head in [title, &last] {
                 if *head != name && facts.len() < 40 {
@@ -105,14 +105,14 @@ async fn recall(base: &Base, questions: &[TrainQuestion]) -> (f32, f32) {
     for question in questions {
         let query = Query::new(vec![question.text.clone()], Layer::Chunk, Mode::Graph, 5);
         let hits = base.search(&query).await.unwrap().remove(0);
-        let found = question.gold.iter().filter(|(title, text)| {
+        let hit_count = question.gold.iter().filter(|(title, text)| {
             hits.iter().any(|hit| {
                 hit.title == *title && (text.is_empty() || text.contains(hit.text.trim()))
             })
         });
-        let found = found.count();
-        sum += number(found) / number(question.gold.len().max(1));
-        all += usize::from(found == question.gold.len());
+        let hit_count = hit_count.count();
+        sum += number(hit_count) / number(question.gold.len().max(1));
+        all += usize::from(hit_count == question.gold.len());
     }
     let count = number(questions.len());
     (100.0 * sum / count, 100.0 * number(all) / count)
@@ -202,10 +202,10 @@ struct TrainSet {
 }
 
 impl TrainSet {
-    fn read(data: &str, file: &'static str, most: usize) -> Self {
+    fn read(data: &str, file: &'static str, limit: usize) -> Self {
         let text = std::fs::read(Path::new(data).join(file)).unwrap();
         let mut items: Vec<Value> = serde_json::from_slice(&text).unwrap();
-        items.truncate(most);
+        items.truncate(limit);
         let questions = questions(&items);
         Self { file, items, questions }
     }

@@ -218,8 +218,8 @@ async fn other_settings_cut_and_atomize_again() {
     assert_eq!(stats.chunks, stats.vectors[0].chunks);
     assert!(search(&base, "jaws", Layer::Atom, Mode::Hybrid).await.is_empty());
     bench.settings.atoms = Atoms::Questions;
-    let asked = bench.index(&base).await;
-    assert!(asked.atoms > 0 && asked.chunks == 0, "{asked:?}");
+    let report = bench.index(&base).await;
+    assert!(report.atoms > 0 && report.chunks == 0, "{report:?}");
 }
 
 #[tokio::test]
@@ -252,36 +252,36 @@ async fn a_search_keeps_to_its_limits() {
     let bench = filled();
     let base = bench.open(Some(Words::new()));
     bench.index(&base).await;
-    let mut asked =
+    let mut request =
         query("Spielberg shot a film at sea with a large ship", Layer::Atom, Mode::Hybrid);
-    let all = base.search(&asked).await.unwrap().remove(0);
+    let all = base.search(&request).await.unwrap().remove(0);
     let best = all[0].clone();
     assert!(all.windows(2).all(|pair| pair[0].score >= pair[1].score));
 
-    asked.min_score = MinScore::At(0.3);
+    request.min_score = MinScore::At(0.3);
     for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
-        asked.mode = mode;
-        let near = base.search(&asked).await.unwrap().remove(0);
+        request.mode = mode;
+        let near = base.search(&request).await.unwrap().remove(0);
         assert!(!near.is_empty() && near.iter().all(|hit| hit.cosine >= Some(0.3)), "{mode:?}");
     }
-    asked.min_score = MinScore::Any;
+    request.min_score = MinScore::Any;
     for excluded in [best.id.clone(), best.parent.clone().unwrap()] {
-        asked.exclude = vec![excluded.clone(), NodeId::from("c-unknown")];
+        request.exclude = vec![excluded.clone(), NodeId::from("c-unknown")];
         for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
-            asked.mode = mode;
-            let hits = base.search(&asked).await.unwrap().remove(0);
-            let held = |hit: &halma_core::Hit| {
+            request.mode = mode;
+            let hits = base.search(&request).await.unwrap().remove(0);
+            let is_excluded = |hit: &halma_core::Hit| {
                 hit.id == excluded || hit.parent.as_ref() == Some(&excluded)
             };
-            assert!(!hits.is_empty() && !hits.iter().any(held), "{mode:?}");
+            assert!(!hits.is_empty() && !hits.iter().any(is_excluded), "{mode:?}");
         }
     }
-    asked.limit = 2;
-    assert_eq!(base.search(&asked).await.unwrap().remove(0).len(), 2);
-    asked.limit = 0;
-    assert!(base.search(&asked).await.unwrap().remove(0).is_empty());
-    asked.layer = Layer::Section;
-    assert!(base.search(&asked).await.unwrap().remove(0).is_empty());
+    request.limit = 2;
+    assert_eq!(base.search(&request).await.unwrap().remove(0).len(), 2);
+    request.limit = 0;
+    assert!(base.search(&request).await.unwrap().remove(0).is_empty());
+    request.layer = Layer::Section;
+    assert!(base.search(&request).await.unwrap().remove(0).is_empty());
     let gone = base.get(&NodeId::from("c-0000000000000000")).await;
     assert!(gone.unwrap_err().to_string().contains("c-0000000000000000"));
 }
@@ -293,12 +293,12 @@ async fn strange_questions_find_what_there_is() {
     let base = bench.open(Some(Words::new()));
     bench.index(&base).await;
     let texts = ["", "  \n", "谁是大白鲨的导演？", "\u{0}\u{feff}😀", "?!"];
-    let mut asked = query("", Layer::Chunk, Mode::Hybrid);
-    asked.texts = texts.map(str::to_owned).to_vec();
-    asked.texts.push("shark sea ".repeat(100_000));
+    let mut request = query("", Layer::Chunk, Mode::Hybrid);
+    request.texts = texts.map(str::to_owned).to_vec();
+    request.texts.push("shark sea ".repeat(100_000));
     for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
-        asked.mode = mode;
-        let lists = base.search(&asked).await.unwrap();
+        request.mode = mode;
+        let lists = base.search(&request).await.unwrap();
         assert_eq!(lists.len(), 6);
         assert!(lists[0].is_empty() && lists[1].is_empty(), "an empty text finds nothing");
         assert!(!lists[5].is_empty());
@@ -319,9 +319,9 @@ async fn without_vectors_words_are_searched() {
         let options = BaseOptions { embedder, ..BaseOptions::default() };
         let base = Base::open(&bench.base_dir(), options).unwrap();
         for mode in [Mode::Dense, Mode::Hybrid] {
-            let mut asked = query("Spielberg", Layer::Chunk, mode);
-            asked.min_score = MinScore::Usual;
-            let hits = base.search(&asked).await.unwrap().remove(0);
+            let mut request = query("Spielberg", Layer::Chunk, mode);
+            request.min_score = MinScore::Usual;
+            let hits = base.search(&request).await.unwrap().remove(0);
             assert_eq!((hits.len(), hits[0].cosine), (1, None));
         }
     }
@@ -330,7 +330,7 @@ async fn without_vectors_words_are_searched() {
 #[tokio::test]
 async fn texts_that_are_too_long_together_are_embedded_apart() {
     let bench = filled();
-    let words = Arc::new(Words { most: 2, ..Arc::into_inner(Words::new()).unwrap() });
+    let words = Arc::new(Words { max_texts: 2, ..Arc::into_inner(Words::new()).unwrap() });
     let base = bench.open(Some(words));
     let report = bench.index(&base).await;
     assert_eq!(report.failed_units, 0);

@@ -86,14 +86,14 @@ fn rules(bench: &Bench) {
 }
 
 /// Of the questions about each rule those that find it first.
-async fn found_first(base: &Arc<Base>, mode: Mode) -> usize {
-    let mut found = 0;
+async fn count_first(base: &Arc<Base>, mode: Mode) -> usize {
+    let mut count = 0;
     for i in 0..80 {
         let question = format!("Which rule of the town is about thing{i}?");
         let hits: Vec<Hit> = search(base, &question, Layer::Chunk, mode).await;
-        found += usize::from(hits.first().is_some_and(|hit| hit.title == format!("r{i:02}")));
+        count += usize::from(hits.first().is_some_and(|hit| hit.title == format!("r{i:02}")));
     }
-    found
+    count
 }
 
 #[tokio::test]
@@ -105,10 +105,10 @@ async fn an_embedder_that_cannot_read_the_text_does_not_spoil_a_search() {
     bench.index(&base).await;
     let trust = base.dense_trust().unwrap().unwrap();
     assert!(!trust.are_compared() && trust.bm25 == trust.queries, "{trust:?}");
-    let lexical = found_first(&base, Mode::Bm25).await;
+    let lexical = count_first(&base, Mode::Bm25).await;
     assert_eq!(lexical, 80);
     for mode in [Mode::Hybrid, Mode::Graph, Mode::Dense] {
-        assert!(found_first(&base, mode).await >= lexical, "{mode:?}");
+        assert!(count_first(&base, mode).await >= lexical, "{mode:?}");
     }
     // It is stored with the base.
     drop(base);

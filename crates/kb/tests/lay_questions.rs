@@ -137,9 +137,9 @@ async fn share(base: &Base, mode: Mode, questions: &[LayQuestion]) -> f32 {
     for LayQuestion { question, documents } in questions {
         let query = Query::new(vec![question.clone()], Layer::Chunk, mode, 5);
         let hits = base.search(&query).await.unwrap().remove(0);
-        let found = documents.iter().filter(|name| hits.iter().any(|hit| hit.document == **name));
+        let matches = documents.iter().filter(|name| hits.iter().any(|hit| hit.document == **name));
         let number = |count: usize| f32::from(u16::try_from(count).unwrap());
-        sum += number(found.count()) / number(documents.len().min(5));
+        sum += number(matches.count()) / number(documents.len().min(5));
     }
     sum / count
 }
@@ -180,7 +180,7 @@ async fn tags_find_what_everyday_words_do_not() {
             bm25[0], bm25[1], graph[0], graph[1]
         );
     }
-    let of = |name: &str| rows.iter().find(|(own, _)| own == name).unwrap().1;
+    let of = |name: &str| rows.iter().find(|(other, _)| other == name).unwrap().1;
     let (none, tags, learned) = (of("no tags"), of("tags 1"), of("learned 1"));
     for mode in 0..2 {
         assert!(tags[mode][0] > none[mode][0] && tags[mode][1] >= none[mode][1]);

@@ -41,9 +41,9 @@ fn verify(base: &Base) {
 
 fn vectors(base: &Base) -> BTreeMap<Layer, u64> {
     let stats = base.inspector().stats().unwrap();
-    let held = &stats.vectors[0];
-    let plain = [(Layer::Chunk, held.chunks), (Layer::Atom, held.atoms)];
-    held.others.clone().into_iter().chain(plain).filter(|(_, count)| *count > 0).collect()
+    let counts = &stats.vectors[0];
+    let plain = [(Layer::Chunk, counts.chunks), (Layer::Atom, counts.atoms)];
+    counts.others.clone().into_iter().chain(plain).filter(|(_, count)| *count > 0).collect()
 }
 
 #[tokio::test]
@@ -52,13 +52,13 @@ async fn nodes_of_every_layer_are_found_by_what_they_mean() {
     let base = works.open_with(Words::new());
     let report = works.index(&base).await;
     assert_eq!((report.failed_units, report.pending_units), (0, 0), "{report:?}");
-    let held = vectors(&base);
+    let counts = vectors(&base);
     for layer in Layer::ALL {
-        assert!(held.contains_key(&layer), "{layer:?}: {held:?}");
+        assert!(counts.contains_key(&layer), "{layer:?}: {counts:?}");
         let hits = search(&base, "the yard Works by the sea", layer, Mode::Dense).await;
         assert!(hits.iter().any(|hit| hit.cosine.is_some()), "{layer:?}: {hits:?}");
     }
-    assert_eq!(report.embedded as u64 + held[&Layer::Tag], held.values().sum::<u64>());
+    assert_eq!(report.embedded as u64 + counts[&Layer::Tag], counts.values().sum::<u64>());
     verify(&base);
     // A second run has nothing left to embed.
     assert_eq!(works.index(&base).await.embedded, 0);
@@ -97,9 +97,9 @@ async fn a_layer_that_is_off_has_no_vectors_and_is_searched_by_its_words() {
     let embedder = Words::new();
     let base = works.open_with(Arc::clone(&embedder) as Arc<dyn Embedder>);
     works.index(&base).await;
-    let held = vectors(&base);
+    let counts = vectors(&base);
     for layer in [Layer::Entity, Layer::Atom, Layer::Tag] {
-        assert!(!held.contains_key(&layer), "{held:?}");
+        assert!(!counts.contains_key(&layer), "{counts:?}");
     }
     let hits = search(&base, "Ada", Layer::Entity, Mode::Hybrid).await;
     assert_eq!((hits[0].title.as_str(), hits[0].cosine), ("Ada", None));
@@ -113,7 +113,7 @@ async fn a_layer_that_is_off_has_no_vectors_and_is_searched_by_its_words() {
     works.bench.settings.vectors = off;
     let calls = embedder.calls.load(Ordering::Relaxed);
     works.index(&base).await;
-    assert_eq!((vectors(&base), embedder.calls.load(Ordering::Relaxed)), (held, calls));
+    assert_eq!((vectors(&base), embedder.calls.load(Ordering::Relaxed)), (counts, calls));
     verify(&base);
 }
 
@@ -238,8 +238,8 @@ async fn the_atomizer_is_shown_what_stands_around_a_chunk() {
     let works = enhanced();
     let base = works.open();
     works.index(&base).await;
-    let asked = works.rules.asked.lock();
-    let shown: Vec<&str> = asked
+    let requests = works.rules.requests.lock();
+    let shown: Vec<&str> = requests
         .iter()
         .filter(|(task, _)| task == "questions")
         .map(|(_, said)| said.as_str())
@@ -263,10 +263,10 @@ async fn a_table_has_a_summary_and_atoms_that_say_what_it_is_about() {
     works.bench.write("list.md", format!("# Biosimilars\n\nWhat was approved.\n\n{TABLE}"));
     let base = works.open_with(Words::new());
     works.index(&base).await;
-    let found = search(&base, "Zarxio maker", Layer::Summary, Mode::Hybrid).await;
+    let hits = search(&base, "Zarxio maker", Layer::Summary, Mode::Hybrid).await;
     let about = "Product: Zarxio, Amjevita\nMaker: Sandoz, Amgen";
-    assert!(found[0].text.ends_with(about), "{found:?}");
-    let table = others(&base, &found[0].id, Edge::DerivedFrom, Layer::Table);
+    assert!(hits[0].text.ends_with(about), "{hits:?}");
+    let table = others(&base, &hits[0].id, Edge::DerivedFrom, Layer::Table);
     assert_eq!(table.len(), 1);
     let atoms = search(&base, "Maker: Sandoz, Amgen", Layer::Atom, Mode::Bm25).await;
     assert!(atoms[0].text.contains("Product: Zarxio, Amjevita; Maker: Sandoz, Amgen"));
@@ -275,10 +275,10 @@ async fn a_table_has_a_summary_and_atoms_that_say_what_it_is_about() {
     works.bench.options.rebuild = vec![BasePart::Summaries];
     works.rules.script("summarise", "Amjevita", "Approved products with their makers.");
     works.index(&base).await;
-    let found = search(&base, "approved products makers", Layer::Summary, Mode::Hybrid).await;
-    assert_eq!(found[0].text, "Approved products with their makers.");
-    assert!(found[0].cosine.unwrap() > 0.5, "it is embedded again");
-    assert_eq!(found.iter().filter(|hit| hit.text.contains("Zarxio")).count(), 0);
+    let hits = search(&base, "approved products makers", Layer::Summary, Mode::Hybrid).await;
+    assert_eq!(hits[0].text, "Approved products with their makers.");
+    assert!(hits[0].cosine.unwrap() > 0.5, "it is embedded again");
+    assert_eq!(hits.iter().filter(|hit| hit.text.contains("Zarxio")).count(), 0);
     assert_eq!(works.index(&base).await.usage.llm_calls, 0);
 }
 

@@ -41,26 +41,26 @@ fn open(bench: &Bench, words: &Arc<Words>, former: Option<&Arc<Words>>) -> Arc<B
 /// Refuses all but ten texts at a time, and after some calls everything.
 fn failing(name: &'static str, answers: usize) -> Arc<Words> {
     let mut words = Arc::into_inner(Words::named(name)).unwrap();
-    words.most = 10;
+    words.max_texts = 10;
     words.answers = answers.into();
     Arc::new(words)
 }
 
 /// The cosine of the chunk that is nearest to its own words; `None` where no vectors are searched.
 async fn cosine(base: &Base) -> Option<f32> {
-    let mut asked = query("Animal number5 zoo5 food5", Layer::Chunk, Mode::Hybrid);
-    asked.min_score = MinScore::Usual;
-    base.search(&asked).await.unwrap().remove(0)[0].cosine
+    let mut request = query("Animal number5 zoo5 food5", Layer::Chunk, Mode::Hybrid);
+    request.min_score = MinScore::Usual;
+    base.search(&request).await.unwrap().remove(0)[0].cosine
 }
 
 /// What [`cosine`] is when text and question are in the same space.
-fn own() -> f32 {
+fn same_space_cosine() -> f32 {
     let text = hashed("a05\nAnimal number5 lives in zoo5. It eats food5.");
     text.iter().zip(hashed("Animal number5 zoo5 food5")).map(|(a, b)| a * b).sum()
 }
 
-fn is_own(found: Option<f32>) -> bool {
-    found.is_some_and(|found| (found - own()).abs() < 1e-5)
+fn is_in_same_space(cosine: Option<f32>) -> bool {
+    cosine.is_some_and(|cosine| (cosine - same_space_cosine()).abs() < 1e-5)
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
     let first = Words::new();
     let base = open(&bench, &first, None);
     bench.index(&base).await;
-    assert!(is_own(cosine(&base).await));
+    assert!(is_in_same_space(cosine(&base).await));
     assert_eq!(base.inspector().stats().unwrap().migration, None);
     drop(base);
     let by = EmbeddedBy { model: "toy-words".into(), origin: "open toy-words".into() };
@@ -79,14 +79,14 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
     // The first run gets as far as thirty of ninety texts.
     let second = failing("other", 3);
     let base = open(&bench, &second, Some(&first));
-    assert!(is_own(cosine(&base).await), "before anything is embedded again");
+    assert!(is_in_same_space(cosine(&base).await), "before anything is embedded again");
     let report = bench.index(&base).await;
     assert!(report.embedded > 0 && report.embedded < 90, "{report:?}");
     let on_its_way = base.inspector().stats().unwrap().migration.unwrap();
     let (from, to) = ("toy-words".to_owned(), "other".to_owned());
     let done = report.embedded as u64;
     assert_eq!(on_its_way, Migration { from, to, done, total: 90 });
-    assert!(is_own(cosine(&base).await), "in the middle");
+    assert!(is_in_same_space(cosine(&base).await), "in the middle");
     drop(base);
 
     // Without the old embedder there are no vectors to compare with, and none are compared.
@@ -98,7 +98,7 @@ async fn searches_use_the_old_vectors_until_the_new_ones_are_complete() {
     let base = open(&bench, &second, Some(&first));
     let rest = bench.index(&base).await;
     assert_eq!(rest.embedded, 90 - report.embedded, "what was embedded is not embedded again");
-    assert!(is_own(cosine(&base).await), "after the switch");
+    assert!(is_in_same_space(cosine(&base).await), "after the switch");
     assert_eq!(base.inspector().stats().unwrap().migration, None);
     let stats = base.inspector().stats().unwrap();
     assert_eq!((stats.vectors.len(), stats.vectors[0].embedder.as_str()), (1, "other"));
@@ -123,11 +123,11 @@ async fn every_search_during_a_migration_is_in_one_space() {
     let mut run = Box::pin(bench.try_index(&base, halma_core::Budget::default()));
     let mut on_its_way = 0;
     while futures::poll!(&mut run).is_pending() {
-        assert!(is_own(cosine(&base).await));
+        assert!(is_in_same_space(cosine(&base).await));
         on_its_way += usize::from(base.inspector().stats().unwrap().migration.is_some());
         tokio::task::yield_now().await;
     }
-    assert!(on_its_way > 0 && is_own(cosine(&base).await));
+    assert!(on_its_way > 0 && is_in_same_space(cosine(&base).await));
     assert_eq!(base.inspector().stats().unwrap().vectors[0].embedder, "other");
 }
 
@@ -178,5 +178,5 @@ async fn going_back_to_the_old_embedder_ends_the_migration() {
     let report = bench.index(&base).await;
     assert_eq!((report.embedded, base.inspector().stats().unwrap().migration), (0, None));
     assert_eq!(base.inspector().stats().unwrap().vectors.len(), 1);
-    assert!(is_own(cosine(&base).await));
+    assert!(is_in_same_space(cosine(&base).await));
 }

@@ -46,8 +46,8 @@ async fn a_later_run_without_the_flag_asks_nothing_for_the_old_text() {
     let kept = &report.kept[0];
     assert_eq!(kept.part, BasePart::Atoms);
     assert_eq!((kept.made_with.as_str(), kept.configured.as_str()), ("sentences", "questions"));
-    let found = search(&base, "heron", Layer::Atom, Mode::Bm25).await;
-    assert_eq!(found[0].text, "one: The heron is new.");
+    let hits = search(&base, "heron", Layer::Atom, Mode::Bm25).await;
+    assert_eq!(hits[0].text, "one: The heron is new.");
     // Nor does any other way in, such as a run over everything after the base was opened again.
     drop(base);
     let base = bench.open(Some(Words::new()));
@@ -107,8 +107,8 @@ async fn a_chunk_whose_rebuilding_fails_keeps_its_atoms() {
     let report = bench.index(&base).await;
     assert_eq!((report.failed_units, report.pending_units), (1, 0));
     assert!(report.failure.is_some());
-    let found = search(&base, "number7", Layer::Atom, Mode::Bm25).await;
-    assert_eq!(found[0].text, "Animal number7 lives here.");
+    let hits = search(&base, "number7", Layer::Atom, Mode::Bm25).await;
+    assert_eq!(hits[0].text, "Animal number7 lives here.");
     *bench.model.fails_on.lock() = None;
     bench.options.rebuild.clear();
     assert_eq!(bench.index(&base).await.usage.llm_calls, 1);
@@ -171,8 +171,8 @@ async fn vectors_stay_those_of_the_embedder_that_the_base_was_made_with() {
     assert_eq!((report.embedded, second.calls.load(Ordering::Relaxed)), (3, 0));
     assert_eq!(report.kept[0].part, BasePart::Embedder);
     assert_eq!(base.inspector().stats().unwrap().migration, None);
-    let found = search(&base, "heron", Layer::Chunk, Mode::Dense).await;
-    assert!(found[0].cosine.unwrap() > 0.4, "{found:?}");
+    let hits = search(&base, "heron", Layer::Chunk, Mode::Dense).await;
+    assert!(hits[0].cosine.unwrap() > 0.4, "{hits:?}");
     let options = IndexOptions { rebuild: vec![BasePart::Embedder], ..IndexOptions::default() };
     let context = BuildContext::new(&base, &bench.settings, &bench.setup());
     let report = halma_kb::index(context, &[bench.input()], &options).await.unwrap();
@@ -291,29 +291,29 @@ async fn a_part_that_is_turned_off_goes_when_a_rebuild_is_asked_for() {
     let chapter = "Ada is a painter. Ada founded Works. Bob is a baker. ".repeat(60);
     works.bench.write("long.txt", format!("Ada is a painter.\n\n{chapter}\n\n{chapter}"));
     let parts = [BasePart::Tags, BasePart::Summaries, BasePart::Communities];
-    let turn = |works: &mut Works, on: bool| {
+    let set_parts = |works: &mut Works, on: bool| {
         let settings = &mut works.bench.settings;
         (settings.tags, settings.summaries, settings.communities) = (on, on, on);
     };
-    turn(&mut works, true);
+    set_parts(&mut works, true);
     let base = works.open();
     works.index(&base).await;
-    let held = |base: &Base| {
+    let parts_present = |base: &Base| {
         let layers = base.inspector().stats().unwrap().figures.layers;
         [Layer::Tag, Layer::Summary, Layer::Community].map(|layer| layers.get(&layer) > Some(&0))
     };
-    assert_eq!(held(&base), [true; 3]);
-    turn(&mut works, false);
+    assert_eq!(parts_present(&base), [true; 3]);
+    set_parts(&mut works, false);
     assert_eq!(works.index(&base).await.kept.len(), 3);
-    assert_eq!(held(&base), [true; 3]);
+    assert_eq!(parts_present(&base), [true; 3]);
     works.bench.options.rebuild = parts.to_vec();
     works.index(&base).await;
-    assert_eq!(held(&base), [false; 3]);
+    assert_eq!(parts_present(&base), [false; 3]);
     assert!(base.inspector().verify().unwrap().is_sound());
     let calls = works.rules.all_calls();
-    turn(&mut works, true);
+    set_parts(&mut works, true);
     works.index(&base).await;
-    assert_eq!(held(&base), [true; 3]);
+    assert_eq!(parts_present(&base), [true; 3]);
     assert!(works.rules.all_calls() > calls, "what was taken out is asked for again");
     works.bench.options.rebuild = vec![BasePart::Entities];
     works.bench.settings.entities = Entities::Names;

@@ -72,16 +72,16 @@ async fn what_is_learned_expands_every_search_and_filter() {
     let base = works.open_with(Words::new());
     assert_eq!(works.index(&base).await.extracted.tags, 3, "two names of one disease are one tag");
     let lay = "Who survives a heart attack?";
-    let found = async |mode| {
+    let titles_of = async |mode| {
         let hits = search(&base, lay, Layer::Chunk, mode).await;
         hits.into_iter().take(2).map(|hit| hit.title).collect::<Vec<_>>()
     };
-    assert_eq!(found(Mode::Bm25).await, [] as [&str; 0]);
+    assert_eq!(titles_of(Mode::Bm25).await, [] as [&str; 0]);
     map(&works, HEART, "heart attack", &[1]);
     let report = learn(&works, &base, &[heart()]).await;
     assert_eq!((report.asked, report.terms, report.pairs), (1, 1, 1), "{report:?}");
     for mode in [Mode::Bm25, Mode::Hybrid, Mode::Graph] {
-        let mut titles = found(mode).await;
+        let mut titles = titles_of(mode).await;
         titles.sort();
         assert_eq!(titles, ["aspirin", "stent"], "{mode:?}");
     }

@@ -61,15 +61,15 @@ async fn attributes_of_one_thing_are_one_row_and_sql_compares_them() {
     let base = works.open();
     let report = works.index(&base).await;
     assert_eq!((report.extracted.rows, works.rules.calls("rows")), (2, 3));
-    let asked = works.rules.asked.lock()[0].1.clone();
+    let request = works.rules.requests.lock()[0].1.clone();
     for word in
         ["medicine", "approved by", "agency", "`approval date`: date", "`patients`: integer"]
     {
-        assert!(asked.contains(word), "{word} in {asked}");
+        assert!(request.contains(word), "{word} in {request}");
     }
-    let found = sql(&base, "SELECT medicine, agency, approval_date, patients, maker FROM approved_by WHERE approval_date < '2018' AND patients > 1000").await;
+    let rows = sql(&base, "SELECT medicine, agency, approval_date, patients, maker FROM approved_by WHERE approval_date < '2018' AND patients > 1000").await;
     assert_eq!(
-        found,
+        rows,
         [[
             json!("Lavex"),
             json!("Board"),
@@ -78,8 +78,8 @@ async fn attributes_of_one_thing_are_one_row_and_sql_compares_them() {
             json!("Quill and Sons")
         ]]
     );
-    let found = sql(&base, "SELECT evidence FROM approved_by WHERE medicine = 'Lavex'").await;
-    let evidence = found[0][0].as_str().unwrap();
+    let rows = sql(&base, "SELECT evidence FROM approved_by WHERE medicine = 'Lavex'").await;
+    let evidence = rows[0][0].as_str().unwrap();
     assert!(evidence.contains("approved") && evidence.contains("Quill and Sons"), "{evidence}");
     let ordered = sql(&base, "SELECT medicine FROM approved_by ORDER BY approval_date DESC").await;
     assert_eq!(ordered, [[json!("Norit")], [json!("Lavex")]]);
@@ -102,8 +102,8 @@ async fn values_that_do_not_fit_are_asked_for_again_once_and_then_left_out() {
     let base = works.open();
     works.index(&base).await;
     assert_eq!(works.rules.calls("rows"), 4);
-    let found = sql(&base, "SELECT approval_date, maker FROM approved_by").await;
-    assert_eq!(found, [[Value::Null, json!("Quill")]]);
+    let rows = sql(&base, "SELECT approval_date, maker FROM approved_by").await;
+    assert_eq!(rows, [[Value::Null, json!("Quill")]]);
 }
 
 #[tokio::test]
@@ -143,8 +143,8 @@ async fn a_row_of_two_documents_goes_with_either_and_is_made_again_of_the_other(
     assert!(base.inspector().verify().unwrap().problems.is_empty());
     works.bench.remove("two.txt");
     works.index(&base).await;
-    let found = sql(&base, "SELECT medicine, maker FROM approved_by ORDER BY medicine").await;
-    assert_eq!(found, [[json!("Lavex"), Value::Null], [json!("Norit"), Value::Null]]);
+    let rows = sql(&base, "SELECT medicine, maker FROM approved_by ORDER BY medicine").await;
+    assert_eq!(rows, [[json!("Lavex"), Value::Null], [json!("Norit"), Value::Null]]);
     assert_eq!(works.rules.calls("rows"), 3);
 }
 

@@ -65,8 +65,8 @@ async fn a_damaged_file_is_reported_and_its_texts_are_embedded_again() {
         }
         let base = open(&bench);
         // What is damaged is not found by its vector, and does no harm.
-        let found = search(&base, "number7 food7", Layer::Chunk, Mode::Hybrid).await;
-        assert!(found.iter().any(|hit| hit.id == intact[0].id), "{damage}");
+        let hits = search(&base, "number7 food7", Layer::Chunk, Mode::Hybrid).await;
+        assert!(hits.iter().any(|hit| hit.id == intact[0].id), "{damage}");
         let problems = base.inspector().verify().unwrap().problems;
         assert_eq!(problems.len() as u64, lost, "{damage}: {problems:?}");
         let (what, hint) = (&problems[0].what, &problems[0].hint);
@@ -156,8 +156,8 @@ async fn searches_run_while_a_build_publishes() {
         tokio::spawn(async move {
             let mut count = 0;
             while !stop.load(Ordering::Relaxed) {
-                let found = search(&base, "number3 food3 zoo3", Layer::Chunk, mode).await;
-                assert_eq!(found[0].document, "a003.txt", "{mode:?}");
+                let hits = search(&base, "number3 food3 zoo3", Layer::Chunk, mode).await;
+                assert_eq!(hits[0].document, "a003.txt", "{mode:?}");
                 count += 1;
             }
             count
@@ -175,8 +175,8 @@ async fn searches_run_while_a_build_publishes() {
     for searcher in searchers {
         assert!(searcher.await.unwrap() > 0);
     }
-    let held = search(&base, "number55 zoo6", Layer::Chunk, Mode::Graph).await;
+    let running = search(&base, "number55 zoo6", Layer::Chunk, Mode::Graph).await;
     drop(base);
     let opened = search(&open(&bench), "number55 zoo6", Layer::Chunk, Mode::Graph).await;
-    assert_eq!(lines(&held), lines(&opened));
+    assert_eq!(lines(&running), lines(&opened));
 }

@@ -33,8 +33,8 @@ impl Base {
     /// would take its place.
     pub fn hides(&self, name: &str) -> Result<bool, KbError> {
         let Some(whole) = &self.whole else { return Ok(false) };
-        let held = whole.store.read(|reader| reader.named(name))?.is_some();
-        Ok(held && self.store.read(|reader| reader.named(name))?.is_none())
+        let exists = whole.store.read(|reader| reader.named(name))?.is_some();
+        Ok(exists && self.store.read(|reader| reader.named(name))?.is_none())
     }
 }
 

@@ -60,7 +60,7 @@ pub struct Base {
     pub(crate) graph: GraphSettings,
     pub(crate) feedback_settings: FeedbackSettings,
     /// What searches hold in memory.
-    pub(crate) held: Arc<SearchCache>,
+    pub(crate) caches: Arc<SearchCache>,
     /// A place for each search that may run at the same time, as many as there are processors; the
     /// others wait: they would only wait for each other, and hold memory meanwhile.
     pub(crate) searching: Arc<Semaphore>,
@@ -162,7 +162,7 @@ impl Base {
             search: options.search,
             graph: options.graph,
             feedback_settings: options.feedback,
-            held: Arc::new(SearchCache::new(chunks, atoms, generation)),
+            caches: Arc::new(SearchCache::new(chunks, atoms, generation)),
             searching: Arc::new(Semaphore::new(cores())),
             query_vectors: Arc::default(),
             whole: None,
@@ -181,20 +181,20 @@ impl Base {
     pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
         let mut feedback = self.feedback_settings;
         feedback.search &= filters.iter().all(|filter| filter.feedback != Some(false));
-        let held = Arc::new(SearchCache::restricted(&self.held, &self.store));
-        self.view(self.store.restricted(filters), held, feedback)
+        let caches = Arc::new(SearchCache::restricted(&self.caches, &self.store));
+        self.view(self.store.restricted(filters), caches, feedback)
     }
 
     /// The same base for readers to whom what was accepted from answers is not there.
     pub fn without_feedback(self: &Arc<Self>) -> Arc<Self> {
         let feedback = FeedbackSettings { search: false, ..self.feedback_settings };
-        self.view(self.store.clone(), Arc::clone(&self.held), feedback)
+        self.view(self.store.clone(), Arc::clone(&self.caches), feedback)
     }
 
     fn view(
         self: &Arc<Self>,
         store: Store,
-        held: Arc<SearchCache>,
+        caches: Arc<SearchCache>,
         feedback_settings: FeedbackSettings,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -207,7 +207,7 @@ impl Base {
             search: self.search,
             graph: self.graph,
             feedback_settings,
-            held,
+            caches,
             searching: Arc::clone(&self.searching),
             query_vectors: Arc::clone(&self.query_vectors),
             tables: crate::tables::SqlTables::new(self.workers.clone()),
@@ -248,22 +248,22 @@ impl Base {
     /// The lexical index of a layer that has one on disk.
     pub(crate) fn lexical_on_disk(&self, layer: Layer) -> Result<&LexicalIndex, KbError> {
         match layer {
-            Layer::Chunk => Ok(&self.held.chunks),
-            Layer::Atom => Ok(&self.held.atoms),
+            Layer::Chunk => Ok(&self.caches.chunks),
+            Layer::Atom => Ok(&self.caches.atoms),
             _ => Err(KbError::NotSearched { layer: layer.name() }),
         }
     }
 
     /// Questions that were accepted or marked wrong, loaded by the first search.
     pub(crate) async fn feedback_index(&self) -> Result<Arc<FeedbackIndex>, KbError> {
-        let (store, held) = (self.store.clone(), Arc::clone(&self.held));
-        let load = move || held.refresh(&store)?.feedback();
+        let (store, caches) = (self.store.clone(), Arc::clone(&self.caches));
+        let load = move || caches.refresh(&store)?.feedback();
         run_blocking("loading feedback", load).await
     }
 
     /// Sees what was published since the last search.
     pub(crate) fn refresh(&self) -> Result<(), KbError> {
-        self.held.refresh(&self.store).map(|_| ())
+        self.caches.refresh(&self.store).map(|_| ())
     }
 
     /// The open embedder of this name, with its thresholds.

@@ -53,13 +53,13 @@ async fn everything(whole: &Base, view: &Base) -> String {
     for layer in Layer::ALL {
         for mode in Mode::ALL {
             for text in texts {
-                let found = Knowledge::search(view, &query(text, layer, mode)).await.unwrap();
-                read += &serde_json::to_string(&found).unwrap();
+                let hits = Knowledge::search(view, &query(text, layer, mode)).await.unwrap();
+                read += &serde_json::to_string(&hits).unwrap();
                 let patterns = vec!["*".to_owned()];
                 let filter = Filter { documents: patterns, ..Filter::default() };
                 let filtered = Query { filter, ..query(text, layer, mode) };
-                let found = Knowledge::search(view, &filtered).await.unwrap();
-                read += &serde_json::to_string(&found).unwrap();
+                let hits = Knowledge::search(view, &filtered).await.unwrap();
+                read += &serde_json::to_string(&hits).unwrap();
             }
         }
     }
@@ -128,7 +128,7 @@ async fn no_word_of_another_team_is_in_anything_that_is_read() {
 async fn fields_are_changed_without_indexing_and_hold_at_once() {
     let dir = tempdir().unwrap();
     let (base, a, _) = tenants(dir.path());
-    let found = |base: Arc<Base>, filter: Filter| async move {
+    let names_found = |base: Arc<Base>, filter: Filter| async move {
         let query = Query { filter, ..query("first second", Layer::Chunk, Mode::Bm25) };
         let hits = Knowledge::search(&*base, &query).await.unwrap().remove(0);
         let mut names: Vec<String> = hits.into_iter().map(|hit| hit.document).collect();
@@ -137,16 +137,16 @@ async fn fields_are_changed_without_indexing_and_hold_at_once() {
         names
     };
     let generation = base.store.generation().unwrap();
-    assert_eq!(found(Arc::clone(&a), Filter::default()).await, ["two"]);
-    assert_eq!(found(Arc::clone(&base), only("b")).await, ["one"]);
-    assert_eq!(found(Arc::clone(&a), only("b")).await, [""; 0]);
+    assert_eq!(names_found(Arc::clone(&a), Filter::default()).await, ["two"]);
+    assert_eq!(names_found(Arc::clone(&base), only("b")).await, ["one"]);
+    assert_eq!(names_found(Arc::clone(&a), only("b")).await, [""; 0]);
     base.set_metadata("one again", &team("a")).unwrap();
     // The same text under a name of each team: a sees its own name only.
-    assert_eq!(found(Arc::clone(&a), Filter::default()).await, ["one again", "two"]);
-    assert_eq!(found(Arc::clone(&base), only("a")).await, ["one", "two"]);
+    assert_eq!(names_found(Arc::clone(&a), Filter::default()).await, ["one again", "two"]);
+    assert_eq!(names_found(Arc::clone(&base), only("a")).await, ["one", "two"]);
     base.set_metadata("one again", &Metadata::default()).unwrap();
     base.set_metadata("two", &team("b")).unwrap();
-    assert_eq!(found(Arc::clone(&a), Filter::default()).await, ["two again"]);
+    assert_eq!(names_found(Arc::clone(&a), Filter::default()).await, ["two again"]);
     assert_eq!(base.store.generation().unwrap(), generation);
     assert_eq!(base.metadata("one").unwrap(), Some(team("b")));
     assert_eq!((a.metadata("one").unwrap(), a.metadata("nothing").unwrap()), (None, None));

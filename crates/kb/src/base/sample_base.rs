@@ -55,7 +55,7 @@ pub(crate) fn add_document(store: &Store, name: &str, marks: &mut Marks) -> Row 
     let middle = text.find('\n').unwrap() + 1;
     let chunk = |range| {
         let place = place(&text, range);
-        ChunkDraft { own: place, place, text: None, summary: None, forward: None }
+        ChunkDraft { tile: place, place, text: None, summary: None, forward: None }
     };
     let mut chunks = vec![chunk(0..middle), chunk(middle..text.len())];
     chunks[1].summary = Some(marks.next());

@@ -82,7 +82,7 @@ impl Base {
     /// base that is not shared. Blocks the thread.
     pub fn pull(&self) -> Result<bool, KbError> {
         let Some(replication) = self.store.replication() else { return Ok(false) };
-        let Some(_turn) = replication.turn() else { return Ok(false) };
+        let Some(_incoming) = replication.lock_incoming() else { return Ok(false) };
         let is_new = replication.pull(&self.store)?;
         // Also what was taken in before and could not be indexed, or by a write or another program that
         // ended before it was.
@@ -136,7 +136,7 @@ impl Base {
                 return Ok(Some(IndexLock::Lent));
             }
             if let Some(lock) = WriterLock::try_take(&self.dir)? {
-                return Ok(Some(IndexLock::Own(Box::new(lock))));
+                return Ok(Some(IndexLock::Taken(Box::new(lock))));
             }
             if access == IndexAccess::Later || Instant::now() >= until {
                 return Ok(None);
@@ -148,7 +148,7 @@ impl Base {
 
 /// The right to change the indexes of a replica.
 enum IndexLock {
-    Own(#[expect(dead_code, reason = "it is held")] Box<WriterLock>),
+    Taken(#[expect(dead_code, reason = "it is held")] Box<WriterLock>),
     /// It is that of a write of this process, which waits.
     Lent,
 }
@@ -186,15 +186,15 @@ fn note_started_over(store: &Store) -> Result<(), KbError> {
 fn begin(store: &Store, shared: &SharedBase<'_>) -> Result<(), KbError> {
     let format = || store.read(|reader| reader.meta::<u32>("format"));
     let name = || shared.upstream.name().to_owned();
-    let mut found = format()?;
-    if found.is_none() {
+    let mut version = format()?;
+    if version.is_none() {
         if !shared.may_begin {
             return Err(KbError::NoSharedBase { name: name() });
         }
         let leading = store.lead(Urgency::Normal)?;
         // Another machine may have begun it meanwhile.
-        found = format()?;
-        if found.is_none() {
+        version = format()?;
+        if version.is_none() {
             store.write(|writer| {
                 writer.begin_base(store.dir())?;
                 writer.publish()
@@ -202,9 +202,9 @@ fn begin(store: &Store, shared: &SharedBase<'_>) -> Result<(), KbError> {
         }
         leading.finish(true)?;
     }
-    match found {
-        Some(found) if found != FORMAT => {
-            Err(KbError::SharedFormat { name: name(), found, known: FORMAT })
+    match version {
+        Some(version) if version != FORMAT => {
+            Err(KbError::SharedFormat { name: name(), format: version, supported: FORMAT })
         }
         _ => Ok(()),
     }

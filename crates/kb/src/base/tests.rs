@@ -12,8 +12,8 @@ fn a_base_of_a_newer_format_is_left_alone() {
         Base::create_or_open(dir.path(), BaseOptions::default()),
     ] {
         let said = opened.err().unwrap().to_string();
-        let found = format!("format {}", FORMAT + 1);
-        assert!(said.contains(&found) && said.contains("upgrade"), "{said}");
+        let version = format!("format {}", FORMAT + 1);
+        assert!(said.contains(&version) && said.contains("upgrade"), "{said}");
     }
 }
 

@@ -80,10 +80,10 @@ pub async fn estimate(
         plan.check()?;
         let cost = |part: &KeptPart| Ok((part.clone(), rebuild_cost(&context, part)?));
         let kept = plan.kept.iter().map(cost).collect::<Result<_, KbError>>()?;
-        let mut own = context.copy();
-        plan.apply_to(&mut own);
-        own.rebuild.clone_from(&options.rebuild);
-        let context = Arc::new(own);
+        let mut run_context = context.copy();
+        plan.apply_to(&mut run_context);
+        run_context.rebuild.clone_from(&options.rebuild);
+        let context = Arc::new(run_context);
         let preview = Previewer::new(&context)?.run(&inputs, &options)?;
         let history = context.store().history()?;
         Ok(Estimate { kept, ..price(preview, &history, &context) })
@@ -140,8 +140,8 @@ fn price_stage(
     concurrency: usize,
 ) -> StageEstimate {
     let StageForecast { stage, cost, .. } = forecast;
-    let found = past.map_or(1.0, |past| past.units.ratio());
-    let by = |ratio: fn(&Past) -> f64| found * past.map_or(1.0, ratio);
+    let share = past.map_or(1.0, |past| past.units.ratio());
+    let by = |ratio: fn(&Past) -> f64| share * past.map_or(1.0, ratio);
     let calls = scaled(cost.calls, by(|past| past.calls.ratio()));
     let prompt_tokens = scaled(cost.prompt_tokens, by(|past| past.prompt_tokens.ratio()));
     let completion_tokens =
@@ -153,7 +153,7 @@ fn price_stage(
     StageEstimate {
         task: (*stage).to_owned(),
         model: model.model().to_owned(),
-        units: scaled(forecast.units, found),
+        units: scaled(forecast.units, share),
         calls,
         prompt_tokens,
         completion_tokens,

@@ -55,14 +55,14 @@ impl Fields {
         let Some(name) = name else {
             return Ok(Self { name: None, metadata: Metadata::default(), stated: None });
         };
-        let held = match reader.named(&name)? {
+        let stored = match reader.named(&name)? {
             Some(row) => Some(reader.linked::<DocumentRecord>(row)?.metadata_under(&name)),
             None => None,
         };
-        let (mut before, mut new) = (held.clone().unwrap_or_default(), None);
+        let (mut before, mut new) = (stored.clone().unwrap_or_default(), None);
         if let (Some(metadata), Some((key, id))) = (stated.metadata, stated.identity(&name)?) {
             let is_same = reader.stated_fields(key)? == Some(id);
-            if !is_same || held.is_none() {
+            if !is_same || stored.is_none() {
                 before = metadata.clone();
             }
             new = (!is_same).then_some((key, id));

@@ -44,11 +44,11 @@ impl IndexingRequests {
 
 impl ChunkIndexing {
     pub(super) fn start(context: &Arc<BuildContext>, lock: &Arc<WriterLock>) -> Self {
-        let (requests, asked) = channel();
+        let (requests, received) = channel();
         let (context, lock) = (Arc::clone(context), Arc::clone(lock));
         let entering = tokio::spawn(run_blocking("indexing text", move || {
             let _lock = lock;
-            run(&context, &asked)
+            run(&context, &received)
         }));
         Self { requests: IndexingRequests(requests), entering }
     }
@@ -65,10 +65,10 @@ impl ChunkIndexing {
 }
 
 /// Does what is asked for, until no one can ask any more.
-fn run(context: &BuildContext, asked: &Receiver<Request>) -> Result<(), KbError> {
+fn run(context: &BuildContext, requests: &Receiver<Request>) -> Result<(), KbError> {
     // One writer for many batches: it makes fewer segments, which need not be merged.
     let mut adding = None;
-    while let Ok(request) = asked.recv() {
+    while let Ok(request) = requests.recv() {
         match request {
             Request::Enter => enter(context, &mut adding)?,
             Request::Publish(done) => {

@@ -92,11 +92,11 @@ impl Ingest {
             let (mut uncut, mut ids) = (vec![], HashSet::new());
             for item in batch {
                 let IngestItem::Document(ReadyDocument { id, draft, .. }) = item else { continue };
-                let known = match reader.find(Layer::Document, *id)? {
+                let is_cut = match reader.find(Layer::Document, *id)? {
                     Some(row) => !self.resolver.is_cut_otherwise(reader, row)?,
                     None => false,
                 };
-                if !known && ids.insert(*id) {
+                if !is_cut && ids.insert(*id) {
                     uncut.push(Uncut { id: *id, draft: Arc::clone(draft) });
                 }
             }
@@ -115,7 +115,7 @@ impl Ingest {
             .iter()
             .map(|item| match item {
                 IngestItem::Document(document) => document.id,
-                IngestItem::Unchanged(known) => known.document,
+                IngestItem::Unchanged(unchanged) => unchanged.document,
             })
             .collect();
         let before = (self.report.documents_new, self.report.documents_replaced);
@@ -193,7 +193,7 @@ impl Ingest {
             IngestAction::Rechunk { row, name } => {
                 let record: DocumentRecord = writer.linked(row)?;
                 let new = self.put(writer, document, &name, cuts)?;
-                self.report.chunks_kept += writer.carry(row, new)?;
+                self.report.chunks_kept += writer.move_derived(row, new)?;
                 writer.remove_document(row)?;
                 let origins = record.origins.iter().map(String::as_str);
                 let others = record.names.iter().zip(origins.chain(std::iter::repeat("")));
@@ -211,7 +211,7 @@ impl Ingest {
                     let goes =
                         record.names == [name.as_str()] && !self.pending_ids.contains(&record.id);
                     if goes {
-                        self.report.chunks_kept += writer.carry(old, new)?;
+                        self.report.chunks_kept += writer.move_derived(old, new)?;
                     }
                     self.take_name(writer, old, &name)?;
                     self.report.documents_replaced += 1;
@@ -219,7 +219,7 @@ impl Ingest {
                     self.report.documents_new += 1;
                 }
             }
-            known @ IngestAction::Keep { .. } => self.keep(writer, known, origin)?,
+            kept @ IngestAction::Keep { .. } => self.keep(writer, kept, origin)?,
         }
         // A new document is made without fields.
         if is_new && fields.is_empty() {

@@ -40,7 +40,7 @@ enum Waiting {
 
 pub(super) struct Intake {
     context: Arc<BuildContext>,
-    turn: WriteLease,
+    attempt: WriteLease,
     options: IndexOptions,
     reader: Arc<InputReader>,
     ingest: Arc<Mutex<Ingest>>,
@@ -63,7 +63,7 @@ pub(super) struct Intake {
 impl Intake {
     pub(super) fn new(
         context: &Arc<BuildContext>,
-        turn: WriteLease,
+        attempt: WriteLease,
         options: &IndexOptions,
         indexing: IndexingRequests,
     ) -> Result<Self, KbError> {
@@ -72,7 +72,7 @@ impl Intake {
         ingest.metadata = options.metadata.clone();
         Ok(Self {
             context: Arc::clone(context),
-            turn,
+            attempt,
             options: options.clone(),
             reader: Arc::new(reader),
             ingest: Arc::new(Mutex::new(ingest)),
@@ -113,7 +113,7 @@ impl Intake {
         doing: &'static str,
         work: impl FnOnce(&mut Ingest) -> Result<T, KbError> + Send + 'static,
     ) -> impl Future<Output = Result<T, KbError>> + Send + 'static {
-        let (ingest, lock) = (Arc::clone(&self.ingest), Arc::clone(&self.turn.lock));
+        let (ingest, lock) = (Arc::clone(&self.ingest), Arc::clone(&self.attempt.lock));
         run_blocking(doing, move || {
             let _lock = lock;
             work(&mut ingest.lock())
@@ -162,8 +162,8 @@ impl Intake {
         while let Some(input) = inputs.recv().await {
             match input {
                 Input::Document(document) => self.enqueue(document).await?,
-                Input::Unchanged(known) => {
-                    self.batch.push(Waiting::Unchanged(known));
+                Input::Unchanged(unchanged) => {
+                    self.batch.push(Waiting::Unchanged(unchanged));
                     self.flush_if_full().await?;
                 }
                 Input::Refused(refused) => self.refused.extend(refused),
@@ -236,7 +236,7 @@ impl Intake {
     /// Whether an item was not deleted since the build began.
     fn is_wanted(&self, item: &IngestItem) -> bool {
         match item {
-            IngestItem::Document(document) => !self.turn.deleted.contains(&document.id),
+            IngestItem::Document(document) => !self.attempt.deleted.contains(&document.id),
             IngestItem::Unchanged(_) => true,
         }
     }
@@ -244,7 +244,7 @@ impl Intake {
     /// A document as it is inserted; its id is that of its text with the figures in words.
     fn ready(&self, waiting: Waiting, is_complete: bool) -> IngestItem {
         match waiting {
-            Waiting::Unchanged(known) => IngestItem::Unchanged(known),
+            Waiting::Unchanged(unchanged) => IngestItem::Unchanged(unchanged),
             Waiting::Document(document) => {
                 let InputDocument { draft, file, content } = *document;
                 let id = document_id(draft.shown_title(), &draft.parsed.text);
@@ -268,7 +268,7 @@ impl Intake {
                 figures.extend(FigureRequest::take_from(at, &mut document.draft));
             }
         }
-        let asked: Vec<(usize, usize)> = figures.iter().map(FigureRequest::place).collect();
+        let requested: Vec<(usize, usize)> = figures.iter().map(FigureRequest::place).collect();
         let report = self.describe.run_all(figures).await?;
         let mut descriptions = self.describe.stage().take();
         descriptions.sort_unstable();
@@ -279,7 +279,7 @@ impl Intake {
                 described.insert((at, figure));
             }
         }
-        let left = asked.into_iter().filter(|place| !described.contains(place));
+        let left = requested.into_iter().filter(|place| !described.contains(place));
         let incomplete = left.map(|(at, _)| at).collect();
         let sum = &mut self.ingest.lock().report;
         sum.figures_described += report.done;

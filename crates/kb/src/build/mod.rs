@@ -65,24 +65,24 @@ async fn build(
     mut context: BuildContext,
     inputs: &[PathBuf],
     options: &IndexOptions,
-    turn: WriteLease,
+    attempt: WriteLease,
 ) -> Result<IndexReport, KbError> {
     let began = Instant::now();
-    let lock = Arc::clone(&turn.lock);
-    let (held, rebuild) = (Arc::clone(&lock), options.rebuild.clone());
+    let lock = Arc::clone(&attempt.lock);
+    let (writer_lock, rebuild) = (Arc::clone(&lock), options.rebuild.clone());
     let (context, kept) = run_blocking("storing", move || {
         let plan = RunPlan::new(&context, &rebuild)?;
         plan.check()?;
         rebuild::report_kept(&context, &plan.kept)?;
         plan.apply_to(&mut context);
         context.rebuild = rebuild;
-        set_build_target(&context, &plan, &held)?;
+        set_build_target(&context, &plan, &writer_lock)?;
         Ok((Arc::new(context), plan.kept))
     })
     .await?;
     let base = &context.base;
     let indexing = ChunkIndexing::start(&context, &lock);
-    let intake = intake::Intake::new(&context, turn, options, indexing.requests())?;
+    let intake = intake::Intake::new(&context, attempt, options, indexing.requests())?;
     let mut report = intake.run(inputs).await?;
     let link = async {
         link::run(&context).await?;

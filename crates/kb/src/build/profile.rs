@@ -6,7 +6,7 @@ use std::sync::Arc;
 use halma_core::{Embedder, Layer};
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{BasePart, KeptPart, MOST_CHUNKS_UNASKED, TableTarget, VectorLayers};
+use crate::settings::{BasePart, KeptPart, MAX_CHUNKS_UNASKED, TableTarget, VectorLayers};
 use crate::stages::{BuildContext, prompt_hash};
 use crate::store::{Id, StoreReader, StoreWriter, Task, hash};
 use crate::{Atoms, Chunks, Entities, KbError, KbSettings};
@@ -109,8 +109,8 @@ impl BuildProfile {
     fn of_contents(reader: &StoreReader<'_>, configured: &Self) -> heed::Result<Self> {
         let mut profile = configured.clone();
         let kinds = [Atoms::Questions, Atoms::Sentences, Atoms::None];
-        let held = reader.wanted_atoms()?;
-        if let Some(kind) = kinds.into_iter().find(|kind| Some(*kind as Id) == held) {
+        let wanted = reader.wanted_atoms()?;
+        if let Some(kind) = kinds.into_iter().find(|kind| Some(*kind as Id) == wanted) {
             profile.atoms = kind;
         }
         let has = |task: Task| Ok::<_, heed::Error>(reader.entries(task)?.next().is_some());
@@ -133,8 +133,8 @@ impl BuildProfile {
             BasePart::Atoms => {
                 let kind = json(serde_json::json!(self.atoms));
                 match self.max_atoms {
-                    Some(most) if most != KbSettings::default().max_atoms => {
-                        format!("{kind}, at most {most} of a chunk")
+                    Some(max) if max != KbSettings::default().max_atoms => {
+                        format!("{kind}, at most {max} of a chunk")
                     }
                     _ => kind,
                 }
@@ -259,10 +259,11 @@ impl BuildProfile {
             if made_with != now {
                 kept.push(KeptPart { part, made_with, configured: now });
             } else if let Some(prompt) = part.prompts().iter().find(|prompt| {
-                let (held, now) = (self.prompts.get(**prompt), configured.prompts.get(**prompt));
+                let (recorded, now) =
+                    (self.prompts.get(**prompt), configured.prompts.get(**prompt));
                 let kind = made_with.split(", ").next().unwrap_or_default();
                 let is_asked = !UNASKED.contains(&kind);
-                is_asked && held.is_some() && held != now
+                is_asked && recorded.is_some() && recorded != now
             }) {
                 let made_with = format!("an earlier wording of the prompt `{prompt}`");
                 kept.push(KeptPart { part, made_with, configured: "another wording".into() });
@@ -297,7 +298,7 @@ impl RunPlan {
             for part in rebuild {
                 profile.rebuild(*part, &configured);
             }
-            if chunks <= MOST_CHUNKS_UNASKED {
+            if chunks <= MAX_CHUNKS_UNASKED {
                 profile.prompts.clone_from(&configured.prompts);
                 profile.vectors = configured.vectors;
                 // Tables that are paid for are not removed without being asked.

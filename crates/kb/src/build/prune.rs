@@ -99,7 +99,7 @@ fn losses<'a>(
             && !walked.closed.iter().any(|closed| origin.starts_with(closed))
     };
     let empty_root = |origin: &str| {
-        walked.roots.iter().find(|root| !root.found && origin.starts_with(&root.origin))
+        walked.roots.iter().find(|root| !root.exists && origin.starts_with(&root.origin))
     };
     store.read(|reader| {
         let (mut lost, mut empty) = (vec![], vec![]);

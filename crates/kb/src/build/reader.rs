@@ -110,7 +110,7 @@ impl InputReader {
         may_be_known: bool,
         sink: &mut InputSink<'_>,
     ) -> Result<(), KbError> {
-        let known = if may_be_known { self.known(file)? } else { None };
+        let unchanged_file = if may_be_known { self.unchanged_file(file)? } else { None };
         // Before the bytes: one that is written in between is read again by the next build.
         let stamp = file.stamp();
         let sidecar = match read_metadata_file(&file.path) {
@@ -123,7 +123,7 @@ impl InputReader {
             let (file, metadata) = (Arc::clone(file), sidecar.clone());
             Input::Unchanged(UnchangedFile { document, file, stamp, metadata })
         };
-        if let Some(record) = &known
+        if let Some(record) = &unchanged_file
             && record.stamp.is_some()
             && record.stamp == stamp
             && !self.options.rehash
@@ -136,13 +136,13 @@ impl InputReader {
                 return sink(Input::Refused(vec![Refused::new(&file.path, None, refusal)]));
             }
         };
-        match known.filter(|record| record.content == *blake3::hash(&bytes).as_bytes()) {
+        match unchanged_file.filter(|record| record.content == *blake3::hash(&bytes).as_bytes()) {
             Some(record) => sink(unchanged(record.document, stamp)),
             None => self.read_documents((file, stamp), bytes, &mut |input| {
                 sink(match input {
                     Input::Document(mut document) => {
-                        let own = document.draft.metadata.take();
-                        document.draft.metadata = overlaid(own, sidecar.as_ref());
+                        let stated = document.draft.metadata.take();
+                        document.draft.metadata = overlaid(stated, sidecar.as_ref());
                         Input::Document(document)
                     }
                     input => input,
@@ -172,7 +172,7 @@ impl InputReader {
             sink(document(before, None))
         })?;
         if let Some(last) = last {
-            let document_of_file = last.naming == Naming::Own && last.name == file.name;
+            let document_of_file = last.naming == Naming::Stable && last.name == file.name;
             let alone = !several && refused.is_empty() && document_of_file;
             sink(document(last, alone.then_some(content)))?;
         }
@@ -180,7 +180,7 @@ impl InputReader {
     }
 
     /// What is known of a file that became a document which the base has as this run would make it.
-    pub(super) fn known(&self, file: &InputFile) -> Result<Option<FileRecord>, KbError> {
+    pub(super) fn unchanged_file(&self, file: &InputFile) -> Result<Option<FileRecord>, KbError> {
         let store = &self.base.store;
         store.read(|reader| {
             let Some(record) = reader.file(FileKey::of(&file.origin))? else {
@@ -227,10 +227,10 @@ impl ReadWith {
 }
 
 /// The fields of a document: its record's, and in their place those in the file next to its file.
-fn overlaid(own: Option<Metadata>, sidecar: Option<&Metadata>) -> Option<Metadata> {
+fn overlaid(metadata: Option<Metadata>, sidecar: Option<&Metadata>) -> Option<Metadata> {
     match sidecar {
-        Some(sidecar) => Some(own.unwrap_or_default().overlaid(sidecar)),
-        None => own,
+        Some(sidecar) => Some(metadata.unwrap_or_default().overlaid(sidecar)),
+        None => metadata,
     }
 }
 

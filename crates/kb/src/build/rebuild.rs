@@ -59,20 +59,20 @@ pub(super) fn rebuild_cost(
     if kept.part == BasePart::Vectors {
         let layers = &context.settings.vectors;
         let texts = store.read(|reader| {
-            let held = reader.vector_layers()?;
-            vectors_of(reader, layers.layers().filter(|layer| !held.holds(*layer)))
+            let made = reader.vector_layers()?;
+            vectors_of(reader, layers.layers().filter(|layer| !made.holds(*layer)))
         })?;
         return Ok(Some(RebuildCost { texts, ..RebuildCost::default() }));
     }
     if TURNED_OFF.contains(&kept.configured.as_str()) {
         return Ok(Some(RebuildCost::default()));
     }
-    let mut own = context.copy();
-    RunPlan::new(context, &[kept.part])?.apply_to(&mut own);
+    let mut changed = context.copy();
+    RunPlan::new(context, &[kept.part])?.apply_to(&mut changed);
     let mut stages: Vec<Box<dyn Forecaster>> = match kept.part {
-        BasePart::Atoms => vec![Box::new(Tally::new(Atomize::new(&Arc::new(own), None)))],
+        BasePart::Atoms => vec![Box::new(Tally::new(Atomize::new(&Arc::new(changed), None)))],
         BasePart::Chunks => return Ok(None),
-        _ => forecasters(&Arc::new(own))?,
+        _ => forecasters(&Arc::new(changed))?,
     };
     let rows: Vec<Row> =
         store.read(|reader| reader.all_rows(Layer::Document))?.into_iter().collect();
@@ -118,11 +118,12 @@ fn vectors_of(reader: &StoreReader<'_>, layers: impl Iterator<Item = Layer>) -> 
         let rows = reader.all_rows(layer)?;
         let looked_at: Vec<&Row> =
             rows.iter().step_by(rows.len().div_ceil(SAMPLE).max(1)).collect();
-        let mut held = 0;
+        let mut with_vector = 0;
         for row in &looked_at {
-            held += usize::from(reader.record((layer, **row))?.is_some_and(|r| r.has_vector()));
+            with_vector +=
+                usize::from(reader.record((layer, **row))?.is_some_and(|r| r.has_vector()));
         }
-        texts += (rows.len() * held / looked_at.len().max(1)) as u64;
+        texts += (rows.len() * with_vector / looked_at.len().max(1)) as u64;
     }
     Ok(texts)
 }

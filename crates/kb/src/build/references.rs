@@ -17,7 +17,7 @@ use crate::{Base, KbError};
 const BATCH: usize = 1024;
 
 /// Entities of which a thread remembers the documents that have them as their title, at most.
-const MOST_TITLED: usize = 100_000;
+const MAX_TITLED: usize = 100_000;
 
 /// A title that more chunks name than this is a common word, and says nothing about who refers to
 /// whom.
@@ -40,18 +40,18 @@ fn refer_new(store: &Store) -> Result<(), KbError> {
     in_order(
         &batches,
         |titles: &mut Titles, rows| {
-            let found = |reader: &StoreReader<'_>| {
-                let found = rows.iter().map(|row| name_each_other(reader, titles, *row));
-                found.collect::<heed::Result<Vec<_>>>()
+            let read_links = |reader: &StoreReader<'_>| {
+                let links = rows.iter().map(|row| name_each_other(reader, titles, *row));
+                links.collect::<heed::Result<Vec<_>>>()
             };
-            Ok((store.read(found)?, *rows))
+            Ok((store.read(read_links)?, *rows))
         },
-        |(found, rows)| {
+        |(links, rows)| {
             store.write(|writer| {
-                for link in found.iter().flat_map(|(_, links)| links) {
+                for link in links.iter().flat_map(|(_, links)| links) {
                     writer.put_edge(*link)?;
                 }
-                let mut documents = rows.iter().zip(&found);
+                let mut documents = rows.iter().zip(&links);
                 documents
                     .try_for_each(|(row, (hyperlinks, _))| follow(writer, *row, hyperlinks))?;
                 rows.last().map_or(Ok(()), |last| writer.set_referred_to(last + 1))
@@ -82,12 +82,12 @@ fn name_each_other(
     titles: &mut Titles,
     row: Row,
 ) -> heed::Result<(Hyperlinks, Vec<Link>)> {
-    let mut found: BTreeMap<(Row, Row), f32> = BTreeMap::new();
+    let mut weights: BTreeMap<(Row, Row), f32> = BTreeMap::new();
     let record: DocumentRecord = reader.linked(row)?;
     for chunk in record.chunks.0..record.chunks.1 {
         for named in reader.edges_from((Layer::Chunk, chunk), Some(Edge::Mentions))? {
             for titled in titles.titled(reader, named.to)?.iter().filter(|titled| **titled != row) {
-                *found.entry((row, *titled)).or_default() += named.weight;
+                *weights.entry((row, *titled)).or_default() += named.weight;
             }
         }
     }
@@ -103,7 +103,7 @@ fn name_each_other(
             let of: crate::store::ChunkRecord = reader.linked(chunk)?;
             // Those that are new themselves are counted from their own side.
             if of.document < row {
-                *found.entry((of.document, row)).or_default() += 1.0;
+                *weights.entry((of.document, row)).or_default() += 1.0;
             }
         }
     }
@@ -111,7 +111,7 @@ fn name_each_other(
         let (from, to) = ((Layer::Document, from), (Layer::Document, to));
         Link { from, edge: Edge::RefersTo, to, weight }
     };
-    Ok((Hyperlinks::new(record), found.into_iter().map(link).collect()))
+    Ok((Hyperlinks::new(record), weights.into_iter().map(link).collect()))
 }
 
 /// The documents that have entities as their titles. What is named often is named by many documents
@@ -122,11 +122,11 @@ struct Titles(HashMap<At, Vec<Row>>);
 impl Titles {
     /// The documents that have this entity as their title.
     fn titled(&mut self, reader: &StoreReader<'_>, entity: At) -> heed::Result<&[Row]> {
-        if self.0.len() >= MOST_TITLED {
+        if self.0.len() >= MAX_TITLED {
             self.0.clear();
         }
         Ok(match self.0.entry(entity) {
-            Entry::Occupied(known) => known.into_mut(),
+            Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(free) => free.insert(titled(reader, entity)?),
         })
     }

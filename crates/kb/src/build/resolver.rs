@@ -30,7 +30,7 @@ impl<'a> Incoming<'a> {
     /// The document that a file became when it was last read.
     pub(super) fn of_file(id: Id, file: &'a InputFile) -> Self {
         let (name, origin) = (file.name.as_str(), file.origin.as_str());
-        Self { id, name, naming: Naming::Own, source: name, origin }
+        Self { id, name, naming: Naming::Stable, source: name, origin }
     }
 }
 
@@ -56,17 +56,17 @@ pub(super) struct DocumentResolver {
     /// Names the settings that documents are chunked with.
     pub(super) cut_with: Id,
     /// The folder of the base, in which uploaded files lie, as in [`InputFile::origin`], with a `/`.
-    own: String,
+    base_origin: String,
     met: HashSet<Id>,
     /// Names given in this run, with how often they were asked for.
-    asked: HashMap<String, usize>,
+    last_numbers: HashMap<String, usize>,
     given: HashMap<String, Id>,
 }
 
 impl DocumentResolver {
     pub(super) fn new(cut_with: Id, base: &Base) -> Self {
-        let (met, asked, given) = (HashSet::new(), HashMap::new(), HashMap::new());
-        Self { cut_with, own: origin_of(&base.dir), met, asked, given }
+        let (met, last_numbers, given) = (HashSet::new(), HashMap::new(), HashMap::new());
+        Self { cut_with, base_origin: origin_of(&base.dir), met, last_numbers, given }
     }
 
     pub(super) fn resolve(
@@ -74,17 +74,17 @@ impl DocumentResolver {
         reader: &StoreReader<'_>,
         incoming: Incoming<'_>,
     ) -> heed::Result<IngestAction> {
-        let held = reader.find(Layer::Document, incoming.id)?;
+        let existing = reader.find(Layer::Document, incoming.id)?;
         let first = self.met.insert(incoming.id);
-        let recut = match held {
+        let recut = match existing {
             Some(row) if first => is_cut_otherwise(reader, row, self.cut_with)?,
             _ => false,
         };
-        if let (Some(row), Naming::Pooled, false) = (held, incoming.naming, recut) {
+        if let (Some(row), Naming::Pooled, false) = (existing, incoming.naming, recut) {
             return Ok(IngestAction::Keep { row, first, name: None });
         }
         let (name, named) = self.name(reader, incoming)?;
-        Ok(match held {
+        Ok(match existing {
             Some(row) if recut => IngestAction::Rechunk { row, name },
             Some(row) => {
                 let gives_up = named.filter(|other| *other != row);
@@ -121,21 +121,21 @@ impl DocumentResolver {
         incoming: Incoming<'_>,
     ) -> heed::Result<(String, Option<Row>)> {
         let Incoming { id, naming, source, origin, .. } = incoming;
-        let kept = if naming == Naming::Own { name_of_file(reader, origin)? } else { None };
+        let kept = if naming == Naming::Stable { name_of_file(reader, origin)? } else { None };
         let wanted = kept.as_deref().unwrap_or(incoming.name);
         // By where it lies, since it may have been renamed, or by its path below the folder that is
         // given, which may have moved: two files that are both there are two documents.
-        let below = origin.strip_prefix(&self.own).map(|below| format!("/{below}"));
+        let below = origin.strip_prefix(&self.base_origin).map(|below| format!("/{below}"));
         let of_file = |holder: &DocumentRecord, name: &str| {
-            let at = holder.names.iter().position(|held| held == name);
+            let at = holder.names.iter().position(|other| other == name);
             let lies = at.and_then(|at| holder.origins.get(at)).map_or("", String::as_str);
             // The uploads of a base that was copied are the same as those of the other one.
             let is_upload = below.as_ref().is_some_and(|below| lies.ends_with(below));
             let moved = || is_upload || !Path::new(lies).is_file();
             lies == origin || holder.source == source && moved()
         };
-        let asked = self.asked.get(wanted).copied().unwrap_or(0);
-        for number in std::iter::once(1).chain(asked.max(1) + 1..) {
+        let last_number = self.last_numbers.get(wanted).copied().unwrap_or(0);
+        for number in std::iter::once(1).chain(last_number.max(1) + 1..) {
             let name = match number {
                 1 => wanted.to_owned(),
                 number => format!("{wanted} ({number})"),
@@ -147,10 +147,10 @@ impl DocumentResolver {
                 (Some(given), _) => *given == id,
                 (None, None) => true,
                 (None, Some(holder)) if holder.id == id => true,
-                (None, Some(holder)) => naming == Naming::Own && of_file(holder, &name),
+                (None, Some(holder)) => naming == Naming::Stable && of_file(holder, &name),
             };
             if fits {
-                let count = self.asked.entry(wanted.to_owned()).or_default();
+                let count = self.last_numbers.entry(wanted.to_owned()).or_default();
                 *count = number.max(*count);
                 self.given.insert(name.clone(), id);
                 return Ok((name, row));
@@ -167,8 +167,8 @@ fn name_of_file(reader: &StoreReader<'_>, origin: &str) -> heed::Result<Option<S
     let Some(file) = reader.file(FileKey::of(origin))? else { return Ok(None) };
     let Some(row) = reader.find(Layer::Document, file.document)? else { return Ok(None) };
     let DocumentRecord { names, origins, .. } = reader.linked(row)?;
-    let found = names.into_iter().zip(origins).find(|(_, held)| held == origin);
-    Ok(found.map(|(name, _)| name))
+    let pair = names.into_iter().zip(origins).find(|(_, known_origin)| known_origin == origin);
+    Ok(pair.map(|(name, _)| name))
 }
 
 /// The id of a document of this title and text.

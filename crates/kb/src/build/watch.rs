@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 pub struct Watch {
     events: mpsc::UnboundedReceiver<notify::Result<Event>>,
     inputs: Vec<PathBuf>,
-    own: PathBuf,
+    base_dir: PathBuf,
     /// The configuration file in use.
     configuration: Option<PathBuf>,
     /// Dropping it ends the watching.
@@ -39,7 +39,7 @@ pub struct Changed {
 impl Watch {
     /// Watches the inputs: folders with all below them, files by themselves. `own` is the base's
     /// folder, whose changes are its own business.
-    pub fn new(inputs: &[PathBuf], own: &Path) -> Result<Self, KbError> {
+    pub fn new(inputs: &[PathBuf], base_dir: &Path) -> Result<Self, KbError> {
         let (tell, events) = mpsc::unbounded_channel();
         let mut watcher = notify::recommended_watcher(move |event| {
             // Nobody listens any more: the watch is being dropped.
@@ -57,8 +57,8 @@ impl Watch {
             watcher.watch(path, mode).map_err(|e| KbError::watch(input, e))?;
             real_inputs.push(real);
         }
-        let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
-        Ok(Self { events, inputs: real_inputs, own, configuration: None, _watcher: watcher })
+        let base_dir = base_dir.canonicalize().unwrap_or_else(|_| base_dir.to_owned());
+        Ok(Self { events, inputs: real_inputs, base_dir, configuration: None, _watcher: watcher })
     }
 
     /// Leaves out changes of the configuration file in use, which is not indexed.
@@ -121,7 +121,7 @@ impl Watch {
             below.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
         };
         below.is_some_and(|below| !hidden(below))
-            && !path.starts_with(&self.own)
+            && !path.starts_with(&self.base_dir)
             && self.configuration.as_deref() != Some(path)
     }
 }

@@ -36,16 +36,16 @@ pub(super) async fn run(
 ) -> Result<IndexReport, KbError> {
     let dir = context.base.dir.clone();
     let (mut deleted, mut used) = (HashSet::new(), UsageTotal::default());
-    let mut held = HashSet::new();
+    let mut documents_before = HashSet::new();
     loop {
         let lock = Arc::new(wait(&context).await?);
-        if !held.is_empty() {
-            deleted.extend(held.difference(&documents(&context).await?));
+        if !documents_before.is_empty() {
+            deleted.extend(documents_before.difference(&documents(&context).await?));
         }
-        let turn = WriteLease { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
+        let attempt = WriteLease { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
         let before = context.meter.used();
         tokio::select! {
-            report = super::build(context.copy(), inputs, options, turn) => {
+            report = super::build(context.copy(), inputs, options, attempt) => {
                 let mut report = report?;
                 report.usage.add(used);
                 sum_up(&context, lock).await?;
@@ -60,7 +60,7 @@ pub(super) async fn run(
         }
         // With the calls that were under way.
         used.add(context.meter.used().since(before));
-        held = documents(&context).await?;
+        documents_before = documents(&context).await?;
         drop(lock);
         let dir = dir.clone();
         run_blocking("waiting for a deletion", move || lock::make_room(&dir)).await?;

@@ -34,7 +34,7 @@ impl AtomSource {
     }
 
     /// Its sentences, each understandable without the others. A row of a table is one.
-    pub(crate) fn sentence_atoms(&self, most: usize) -> Vec<AtomDraft> {
+    pub(crate) fn sentence_atoms(&self, limit: usize) -> Vec<AtomDraft> {
         if !self.verbatim {
             let text = with_title(self.text.trim(), &self.title);
             return vec![AtomDraft { text, span: self.place.chars }];
@@ -44,7 +44,7 @@ impl AtomSource {
         for range in sentences(&self.text) {
             let range = without_marks(&self.text, range);
             let text = with_title(&self.text[range.clone()], &self.title);
-            if !text.is_empty() && seen.insert(text.clone()) && atoms.len() < most {
+            if !text.is_empty() && seen.insert(text.clone()) && atoms.len() < limit {
                 atoms.push(AtomDraft { text, span: self.span(range) });
             }
         }
@@ -53,7 +53,7 @@ impl AtomSource {
 
     /// A model's questions without empties and repeats, each with the sentence that shares most
     /// of its content words; the whole chunk when none shares half of them.
-    pub(crate) fn question_atoms(&self, questions: Vec<String>, most: usize) -> Vec<AtomDraft> {
+    pub(crate) fn question_atoms(&self, questions: Vec<String>, limit: usize) -> Vec<AtomDraft> {
         let sentences: Vec<(Range<usize>, BTreeSet<String>)> = sentences(&self.text)
             .into_iter()
             .map(|range| (range.clone(), content_words(&self.text[range]).into_iter().collect()))
@@ -65,15 +65,16 @@ impl AtomSource {
             let span = self.best(&text, &sentences);
             AtomDraft { text, span }
         };
-        fresh.take(most).map(atom).collect()
+        fresh.take(limit).map(atom).collect()
     }
 
     fn best(&self, text: &str, sentences: &[(Range<usize>, BTreeSet<String>)]) -> (usize, usize) {
         let wanted: BTreeSet<String> = content_words(text).into_iter().collect();
         let mut best: Option<(usize, &Range<usize>)> = None;
-        for (range, held) in sentences {
-            let shared = wanted.intersection(held).count();
-            if shared * 2 >= wanted.len() && shared > best.map_or(0, |(most, _)| most) {
+        for (range, words) in sentences {
+            let shared = wanted.intersection(words).count();
+            if shared * 2 >= wanted.len() && shared > best.map_or(0, |(best_shared, _)| best_shared)
+            {
                 best = Some((shared, range));
             }
         }
@@ -106,14 +107,14 @@ fn with_title(sentence: &str, title: &str) -> String {
     if name.is_empty() || sentence.is_empty() {
         return sentence.to_owned();
     }
-    let known = |list: &[&str]| list.contains(&first.as_str());
-    if known(PRONOUNS) && rest.starts_with(' ') {
+    let is_in = |list: &[&str]| list.contains(&first.as_str());
+    if is_in(PRONOUNS) && rest.starts_with(' ') {
         return format!("{name}{rest}");
     }
-    if known(OWNING) && rest.starts_with(' ') {
+    if is_in(OWNING) && rest.starts_with(' ') {
         return format!("{name}'s{rest}");
     }
-    let pointing = known(PRONOUNS) || known(OWNING) || known(POINTING);
+    let pointing = is_in(PRONOUNS) || is_in(OWNING) || is_in(POINTING);
     if pointing && !sentence.contains(name) {
         format!("{title}: {sentence}")
     } else {

@@ -74,12 +74,12 @@ impl<'a> Cutter<'a> {
         let mut chunks = vec![];
         let mut from = 0;
         while from < pieces.len() {
-            let (most, shown) = self.source.window(&pieces[from..]);
+            let (max_pieces, shown) = self.source.window(&pieces[from..]);
             let forward = Some(self.forward.clone()).filter(|forward| !forward.is_empty());
-            let (count, summary) = self.ask(&pieces[from..from + shown], most).await?;
-            let own = pieces[from].start..pieces[from + count - 1].end;
+            let (count, summary) = self.ask(&pieces[from..from + shown], max_pieces).await?;
+            let range = pieces[from].start..pieces[from + count - 1].end;
             let forward = forward.filter(|_| summary.is_some());
-            chunks.push(Piece { summary, forward, ..Piece::plain(own) });
+            chunks.push(Piece { summary, forward, ..Piece::plain(range) });
             from += count;
         }
         Ok(chunks)
@@ -89,10 +89,10 @@ impl<'a> Cutter<'a> {
     async fn ask(
         &mut self,
         shown: &[Range<usize>],
-        most: usize,
+        max_pieces: usize,
     ) -> Result<(usize, Option<String>), KbError> {
-        let variables = self.source.variables(shown, most, &self.forward);
-        let check = |reply: &Reply| check(reply, most);
+        let variables = self.source.variables(shown, max_pieces, &self.forward);
+        let check = |reply: &Reply| check(reply, max_pieces);
         match self.cx.ask_checked(&CUT_PROMPT, variables, check).await {
             Ok(reply) => {
                 reply.forward.trim().clone_into(&mut self.forward);
@@ -100,16 +100,16 @@ impl<'a> Cutter<'a> {
             }
             Err(Error::BadReply { .. }) => {
                 self.fell_back += 1;
-                Ok((most, None))
+                Ok((max_pieces, None))
             }
             Err(source) => Err(KbError::Cut { title: self.source.title.to_owned(), source }),
         }
     }
 }
 
-fn check(reply: &Reply, most: usize) -> Result<(), String> {
-    if reply.end == 0 || reply.end > most {
-        return Err(format!("`end` is {}; it must be from 1 to {most}", reply.end));
+fn check(reply: &Reply, max_pieces: usize) -> Result<(), String> {
+    if reply.end == 0 || reply.end > max_pieces {
+        return Err(format!("`end` is {}; it must be from 1 to {max_pieces}", reply.end));
     }
     for (name, summary) in [("summary", &reply.summary), ("forward", &reply.forward)] {
         let length = summary.chars().count();
@@ -126,24 +126,24 @@ fn check(reply: &Reply, most: usize) -> Result<(), String> {
 impl CutText<'_> {
     /// How many pieces a chunk may have, at least one, and how many are shown.
     fn window(self, pieces: &[Range<usize>]) -> (usize, usize) {
-        let (mut most, mut shown, mut length) = (0, 0, 0);
+        let (mut max_pieces, mut shown, mut length) = (0, 0, 0);
         for piece in pieces {
             length += self.text[piece.clone()].chars().count();
-            if length <= self.limit || most == 0 {
-                most += 1;
+            if length <= self.limit || max_pieces == 0 {
+                max_pieces += 1;
             } else if length > self.limit + self.limit / BEYOND {
                 break;
             }
             shown += 1;
         }
-        (most, shown)
+        (max_pieces, shown)
     }
 
     /// The variables of the prompt: the pieces that are shown, of which a chunk has at most `most`.
-    fn variables(self, shown: &[Range<usize>], most: usize, forward: &str) -> Value {
+    fn variables(self, shown: &[Range<usize>], max_pieces: usize, forward: &str) -> Value {
         let piece = |range: &Range<usize>| self.text[range.clone()].trim().to_owned();
         let pieces: Vec<String> = shown.iter().map(piece).collect();
-        context! { title => self.title, forward, pieces, last => most }
+        context! { title => self.title, forward, pieces, last => max_pieces }
     }
 
     /// The chunks that a model is expected to make: every one has as many pieces as it may. The
@@ -155,13 +155,13 @@ impl CutText<'_> {
     ) -> Vec<Piece> {
         let (mut chunks, mut from) = (vec![], 0);
         while from < pieces.len() {
-            let (most, shown) = self.window(&pieces[from..]);
+            let (max_pieces, shown) = self.window(&pieces[from..]);
             // A summary of the usual length is carried along.
             let first = requests.is_empty();
             let forward = if first { String::new() } else { "x".repeat(EXPECTED_SUMMARY) };
-            requests.push(self.variables(&pieces[from..from + shown], most, &forward));
-            chunks.push(Piece::plain(pieces[from].start..pieces[from + most - 1].end));
-            from += most;
+            requests.push(self.variables(&pieces[from..from + shown], max_pieces, &forward));
+            chunks.push(Piece::plain(pieces[from].start..pieces[from + max_pieces - 1].end));
+            from += max_pieces;
         }
         chunks
     }

@@ -8,7 +8,7 @@ use halma_parse::{Block, BlockKind, Parsed};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     /// What is its own; own parts follow one another.
-    pub(super) own: Range<usize>,
+    pub(super) tile: Range<usize>,
     /// What it shows: its own part and what it shares with the chunk before.
     pub(super) shown: Range<usize>,
     /// Where it does not read as the text does.
@@ -20,7 +20,7 @@ pub(super) struct Piece {
 
 impl Piece {
     pub(super) fn plain(range: Range<usize>) -> Self {
-        Self { own: range.clone(), shown: range, text: None, summary: None, forward: None }
+        Self { tile: range.clone(), shown: range, text: None, summary: None, forward: None }
     }
 }
 
@@ -87,8 +87,8 @@ pub(super) fn units(
 }
 
 fn cuts_in_block(text: &str, block: Range<usize>, grain: Grain, cuts: &mut Vec<usize>) {
-    if let Grain::Block(most) = grain
-        && !is_longer(&text[block.clone()], most)
+    if let Grain::Block(limit) = grain
+        && !is_longer(&text[block.clone()], limit)
     {
         return;
     }
@@ -96,8 +96,8 @@ fn cuts_in_block(text: &str, block: Range<usize>, grain: Grain, cuts: &mut Vec<u
     let starts: Vec<usize> = starts.skip(1).collect();
     match grain {
         Grain::Sentence => cuts.extend(starts),
-        Grain::Block(most) => {
-            let packed = pack(text, tiled(&block, &starts), most);
+        Grain::Block(limit) => {
+            let packed = pack(text, tiled(&block, &starts), limit);
             cuts.extend(packed.into_iter().skip(1).map(|piece| piece.start));
         }
     }
@@ -113,17 +113,17 @@ pub(super) fn tiled(range: &Range<usize>, cuts: &[usize]) -> Vec<Range<usize>> {
 /// Joins neighbours up to the limit.
 pub(super) fn pack(text: &str, pieces: Vec<Range<usize>>, limit: usize) -> Vec<Range<usize>> {
     let mut packed: Vec<Range<usize>> = vec![];
-    let mut held = 0;
+    let mut total = 0;
     for piece in pieces {
         let length = text[piece.clone()].chars().count();
         match packed.last_mut() {
-            Some(last) if held + length <= limit => {
+            Some(last) if total + length <= limit => {
                 last.end = piece.end;
-                held += length;
+                total += length;
             }
             _ => {
                 packed.push(piece);
-                held = length;
+                total = length;
             }
         }
     }
@@ -146,16 +146,16 @@ pub(super) fn split_long(
 ) {
     // Trailing white space may go beyond.
     while is_longer(text[range.clone()].trim_end(), limit)
-        && let Some((most, _)) = text[range.clone()].char_indices().nth(limit)
+        && let Some((end, _)) = text[range.clone()].char_indices().nth(limit)
     {
-        let window = &text[range.start..range.start + most];
+        let window = &text[range.start..range.start + end];
         // A line end near the beginning would leave a heading or a bullet alone.
         let line = window.rfind('\n').map(|at| at + 1).filter(|at| *at > window.len() / 4);
         let space = || {
             let (at, space) = window.char_indices().rfind(|(_, c)| c.is_whitespace())?;
             Some(at + space.len_utf8())
         };
-        let cut = range.start + line.or_else(space).unwrap_or(most);
+        let cut = range.start + line.or_else(space).unwrap_or(end);
         into.push(range.start..cut);
         range.start = cut;
     }

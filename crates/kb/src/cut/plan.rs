@@ -104,20 +104,20 @@ impl<'a> CutPlan<'a> {
     /// The pieces as chunks of their sections, with tables and figures.
     pub(super) fn outline(&self, mut pieces: Vec<Piece>) -> Outline {
         let text = self.parsed.text.as_str();
-        let blank = |piece: &Piece| text[piece.own.clone()].trim().is_empty();
+        let blank = |piece: &Piece| text[piece.tile.clone()].trim().is_empty();
         pieces.retain(|piece| piece.text.is_some() || !blank(piece));
         tile(self.parsed.body..text.len(), &mut pieces);
         let places = Places::new(text);
         let mut outline = Outline::default();
-        let owns: Vec<usize> = pieces.iter().map(|piece| piece.own.start).collect();
+        let starts: Vec<usize> = pieces.iter().map(|piece| piece.tile.start).collect();
         let mut pieces = pieces.into_iter().peekable();
         for (i, part) in self.parts.iter().enumerate() {
             let next = self.parts.get(i + 1).map_or(usize::MAX, |next| next.range.start);
             let mut chunks = vec![];
-            while let Some(piece) = pieces.next_if(|piece| piece.own.start < next) {
-                let (own, place) = (places.of(&piece.own), places.of(&piece.shown));
+            while let Some(piece) = pieces.next_if(|piece| piece.tile.start < next) {
+                let (tile, place) = (places.of(&piece.tile), places.of(&piece.shown));
                 let Piece { text, summary, forward, .. } = piece;
-                chunks.push(ChunkDraft { own, place, text, summary, forward });
+                chunks.push(ChunkDraft { tile, place, text, summary, forward });
             }
             let place = places.of(&part.range);
             match outline.sections.last_mut() {
@@ -129,7 +129,7 @@ impl<'a> CutPlan<'a> {
                 _ => outline.sections.push(self.section(part, place, chunks)),
             }
         }
-        tables::add(self.parsed, &places, &owns, &mut outline);
+        tables::add(self.parsed, &places, &starts, &mut outline);
         outline
     }
 
@@ -155,14 +155,14 @@ fn name(part: &SectionRange) -> Option<String> {
 fn tile(text: Range<usize>, pieces: &mut [Piece]) {
     let mut next = text.end;
     for piece in pieces.iter_mut().rev() {
-        piece.own.end = next;
+        piece.tile.end = next;
         if piece.text.is_none() {
             piece.shown.end = next;
         }
-        next = piece.own.start;
+        next = piece.tile.start;
     }
     if let Some(first) = pieces.first_mut() {
-        first.own.start = text.start;
+        first.tile.start = text.start;
         if first.text.is_none() {
             first.shown.start = text.start;
         }

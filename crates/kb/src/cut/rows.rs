@@ -165,8 +165,8 @@ mod tests {
         };
         assert_eq!((shown(0), shown(1)), ("Zarxio;\"Sandoz; Inc\";2015", "Amjevita;;2016"));
         let table = &cut.outline.tables[0];
-        let held: Vec<usize> = table.rows.iter().map(|row| row.chunk).collect();
-        assert_eq!(held, [0, 1]);
+        let chunks: Vec<usize> = table.rows.iter().map(|row| row.chunk).collect();
+        assert_eq!(chunks, [0, 1]);
     }
 
     #[test]

@@ -123,9 +123,9 @@ mod tests {
 
     #[test]
     fn a_valley_is_as_deep_as_both_its_sides_are_high() {
-        let found = depths(&[0.9, 0.5, 0.8, 0.8, 0.7]);
+        let computed = depths(&[0.9, 0.5, 0.8, 0.8, 0.7]);
         let expected = [0.0, 0.7, 0.0, 0.0, 0.1];
-        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+        assert!(computed.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{computed:?}");
     }
 
     #[test]

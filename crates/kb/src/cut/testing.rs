@@ -25,7 +25,7 @@ pub(crate) fn settings(chunks: Chunks, limit: usize) -> CutSettings {
 /// The own parts of the chunks.
 pub(crate) fn owns<'a>(parsed: &'a Parsed, outline: &Outline) -> Vec<&'a str> {
     let chunks = outline.sections.iter().flat_map(|section| &section.chunks);
-    chunks.map(|chunk| &parsed.text[chunk.own.bytes.0..chunk.own.bytes.1]).collect()
+    chunks.map(|chunk| &parsed.text[chunk.tile.bytes.0..chunk.tile.bytes.1]).collect()
 }
 
 pub(crate) fn texts<'a>(parsed: &'a Parsed, settings: &CutSettings) -> Vec<&'a str> {

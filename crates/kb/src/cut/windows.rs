@@ -52,9 +52,9 @@ pub(super) fn windows(units: &[Range<usize>], size: usize, overlap: usize) -> Ve
     while at < units.len() {
         let shared = if at == 0 { 0 } else { overlap };
         let end = (at + size - shared).min(units.len());
-        let own = units[at].start..units[end - 1].end;
-        let shown = units[at - shared].start..own.end;
-        pieces.push(Piece { shown, ..Piece::plain(own) });
+        let range = units[at].start..units[end - 1].end;
+        let shown = units[at - shared].start..range.end;
+        pieces.push(Piece { shown, ..Piece::plain(range) });
         at = end;
     }
     pieces
@@ -71,9 +71,9 @@ mod tests {
     #[test]
     fn a_token_is_a_word_a_number_or_a_mark() {
         let text = " It's 3.5 km, 東京!";
-        let found = tokens(text, &(0..text.len()));
+        let ranges = tokens(text, &(0..text.len()));
         assert_eq!(
-            read(text, &found),
+            read(text, &ranges),
             [" It", "'", "s ", "3", ".", "5 ", "km", ", ", "東", "京", "!"]
         );
         let long = "x".repeat(40);
@@ -84,9 +84,9 @@ mod tests {
     fn windows_share_their_beginnings_and_their_own_parts_tile() {
         let units: Vec<Range<usize>> = (0..10).map(|i| i..i + 1).collect();
         let pieces = windows(&units, 4, 1);
-        let own: Vec<_> = pieces.iter().map(|piece| piece.own.clone()).collect();
+        let tiles: Vec<_> = pieces.iter().map(|piece| piece.tile.clone()).collect();
         let shown: Vec<_> = pieces.into_iter().map(|piece| piece.shown).collect();
-        assert_eq!(own, [0..4, 4..7, 7..10]);
+        assert_eq!(tiles, [0..4, 4..7, 7..10]);
         assert_eq!(shown, [0..4, 3..7, 6..10]);
         assert_eq!(windows(&units, 1, 9).len(), 10);
         assert_eq!(windows(&units, 0, 0).len(), 10);

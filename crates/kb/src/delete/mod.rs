@@ -148,22 +148,22 @@ impl Base {
         let mut unknown = vec![];
         self.store.read(|reader| {
             let mut names = None;
-            for asked in documents {
-                if choose_one(reader, asked, &mut chosen)? {
+            for pattern in documents {
+                if choose_one(reader, pattern, &mut chosen)? {
                     continue;
                 }
                 let names = match &mut names {
                     Some(names) => names,
                     none => none.insert(reader.document_names()?),
                 };
-                let mut found = false;
-                for (name, row) in names.iter().filter(|(name, _)| fits(asked, name)) {
-                    found = true;
+                let mut matches = false;
+                for (name, row) in names.iter().filter(|(name, _)| fits(pattern, name)) {
+                    matches = true;
                     chosen.name(*row, name);
                 }
-                if !found {
-                    let known = names.iter().map(|(name, _)| name.as_str());
-                    unknown.push((asked.clone(), near(asked, known)));
+                if !matches {
+                    let candidates = names.iter().map(|(name, _)| name.as_str());
+                    unknown.push((pattern.clone(), near(pattern, candidates)));
                 }
             }
             Ok(())
@@ -177,12 +177,12 @@ impl Base {
 }
 
 /// By node id or exact name; whether there is one.
-fn choose_one(reader: &StoreReader<'_>, asked: &str, chosen: &mut Chosen) -> heed::Result<bool> {
-    if let Some(row) = reader.named(asked)? {
-        chosen.name(row, asked);
+fn choose_one(reader: &StoreReader<'_>, name: &str, chosen: &mut Chosen) -> heed::Result<bool> {
+    if let Some(row) = reader.named(name)? {
+        chosen.name(row, name);
         return Ok(true);
     }
-    let Some((Layer::Document, id)) = parse_id(&NodeId(asked.to_owned())) else {
+    let Some((Layer::Document, id)) = parse_id(&NodeId(name.to_owned())) else {
         return Ok(false);
     };
     let Some(row) = reader.find(Layer::Document, id)? else { return Ok(false) };

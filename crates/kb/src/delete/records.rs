@@ -67,10 +67,10 @@ fn records_in(document: DocumentRecord) -> Vec<FileRecord> {
 /// it its own name, with a number where another document has that.
 fn is_record(name: &str, origin: &str) -> bool {
     let numbered = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
-    let own = numbered.filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
-    let own = own.map_or(name, |(own, _)| own);
+    let base_name = numbered.filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
+    let base_name = base_name.map_or(name, |(base_name, _)| base_name);
     let path = Path::new(origin);
-    may_hold_records(origin) && !path.ends_with(name) && !path.ends_with(own)
+    may_hold_records(origin) && !path.ends_with(name) && !path.ends_with(base_name)
 }
 
 #[cfg(test)]

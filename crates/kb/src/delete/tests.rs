@@ -69,14 +69,14 @@ fn no_file_holds_a_mark_before_or_after() {
     let dir = tempdir().unwrap();
     let base = sample_base::create(dir.path(), "zqmark");
     let words = || {
-        let found = |layer| {
+        let terms_of = |layer| {
             base.lexical_on_disk(layer)
                 .unwrap()
                 .search(&LexicalQuery::plain("zqmark0001"), 10, None)
                 .unwrap()
                 .len()
         };
-        found(Layer::Chunk)
+        terms_of(Layer::Chunk)
     };
     assert_eq!(words(), 1);
     let vector: Vec<u8> = [0.6f32, 0.8, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -170,8 +170,8 @@ fn a_store_that_is_full_says_so_and_stays_whole() {
     let dir = tempdir().unwrap();
     drop(sample_base::create(dir.path(), "zqmark"));
     let store_dir = dir.path().join("store");
-    let held = std::fs::metadata(store_dir.join("data.mdb")).unwrap().len();
-    let size = usize::try_from(held).unwrap() + (1 << 22);
+    let used = std::fs::metadata(store_dir.join("data.mdb")).unwrap().len();
+    let size = usize::try_from(used).unwrap() + (1 << 22);
     let store = Store::open_for(&store_dir, Access::Small(size)).unwrap();
     let mut marks = sample_base::Marks::new(&"long".repeat(500));
     let fill = std::panic::AssertUnwindSafe(|| {
@@ -203,8 +203,8 @@ fn a_store_grows_beyond_its_map_while_it_is_read() {
     let dir = tempdir().unwrap();
     drop(sample_base::create(dir.path(), "zqmark"));
     let store_dir = dir.path().join("store");
-    let held = std::fs::metadata(store_dir.join("data.mdb")).unwrap().len();
-    let size = usize::try_from(held).unwrap().next_multiple_of(1 << 20) + (1 << 20);
+    let used = std::fs::metadata(store_dir.join("data.mdb")).unwrap().len();
+    let size = usize::try_from(used).unwrap().next_multiple_of(1 << 20) + (1 << 20);
     let store = Store::open_for(&store_dir, Access::Growing(size)).unwrap();
     let documents = || store.read(|reader| reader.count(Layer::Document)).unwrap();
     let reading = std::sync::atomic::AtomicBool::new(true);

@@ -15,16 +15,16 @@ pub enum KbError {
     #[error("there is no knowledge base in `{dir}`; make one with `halma index --kb {dir} FOLDER`")]
     NoBase { dir: PathBuf },
     #[error(
-        "the knowledge base in `{dir}` has format {found}, and this version of Halma reads up to \
-         {known}; upgrade Halma, or index into another folder"
+        "the knowledge base in `{dir}` has format {format}, and this version of Halma reads up to \
+         {supported}; upgrade Halma, or index into another folder"
     )]
-    Newer { dir: PathBuf, found: u32, known: u32 },
+    Newer { dir: PathBuf, format: u32, supported: u32 },
     #[error(
-        "the knowledge base in `{dir}` has format {found}, and this version of Halma reads {known}; \
+        "the knowledge base in `{dir}` has format {format}, and this version of Halma reads {supported}; \
          index again with `halma index --kb NEW_DIR FOLDER`; with `{dir}/cache` copied to \
          `NEW_DIR/cache` before, replies of models that were paid for are used again"
     )]
-    Older { dir: PathBuf, found: u32, known: u32 },
+    Older { dir: PathBuf, format: u32, supported: u32 },
     #[error(
         "a restore to `{dir}` was interrupted; run `halma restore` again, or rename the former base, \
          `{dir}.replaced`, to `{dir}`"
@@ -88,16 +88,16 @@ pub enum KbError {
     #[error("embedding with `{model}`: {source}")]
     Embed { model: String, source: LlmError },
     #[error(
-        "the embedder `{model}` gave {got} vectors for {asked} texts, or vectors that are empty, not \
+        "the embedder `{model}` gave {got} vectors for {requested} texts, or vectors that are empty, not \
          of one length or not finite"
     )]
-    BadVectors { model: String, asked: usize, got: usize },
+    BadVectors { model: String, requested: usize, got: usize },
     #[error(
         "the embedder `{model}` gives vectors of {dimensions} dimensions now, and those of the base have \
-         {held}: another model has taken its name. Bring the former one back, or embed every text again \
+         {stored}: another model has taken its name. Bring the former one back, or embed every text again \
          with `halma index --rebuild embedder`"
     )]
-    OtherDimensions { model: String, dimensions: usize, held: usize },
+    OtherDimensions { model: String, dimensions: usize, stored: usize },
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
     #[error(
@@ -166,10 +166,10 @@ pub enum KbError {
     )]
     NoSharedBase { name: String },
     #[error(
-        "the knowledge base in `{name}` has format {found}, and this version of Halma reads {known}; \
+        "the knowledge base in `{name}` has format {format}, and this version of Halma reads {supported}; \
          use the same version on all machines"
     )]
-    SharedFormat { name: String, found: u32, known: u32 },
+    SharedFormat { name: String, format: u32, supported: u32 },
     #[error(
         "{place} holds {} documents already; copy into a base that holds nothing, or delete it first",
         thousands(*.documents)

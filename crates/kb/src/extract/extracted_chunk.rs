@@ -77,12 +77,12 @@ impl ChunkReading {
 /// All chunks of the base with facts, in the order of their documents' and their own ids, which is
 /// the same whatever came in first.
 pub(crate) fn extracted_chunks(reader: &StoreReader<'_>) -> heed::Result<Vec<ExtractedChunk>> {
-    let (mut reading, mut found) = (ChunkReading::default(), vec![]);
+    let (mut reading, mut chunks) = (ChunkReading::default(), vec![]);
     for result in reader.results::<Extraction>(Task::Facts)? {
         let (key, extract) = result?;
-        found.extend(reading.add_ids(reader, key.row(), extract)?);
+        chunks.extend(reading.add_ids(reader, key.row(), extract)?);
     }
-    Ok(in_order(found))
+    Ok(in_order(chunks))
 }
 
 /// Chunks in the order of their documents' and their own ids; of two with the same ids, the later.

@@ -37,10 +37,10 @@ impl OpenRow {
     }
 
     fn add(&mut self, cells: Vec<String>, chunk: Row, sentence: String) {
-        for (own, other) in self.cells.iter_mut().zip(cells) {
+        for (cell, other) in self.cells.iter_mut().zip(cells) {
             // A whole date says more than its year, and so does a full name.
-            if other.chars().count() > own.chars().count() {
-                *own = other;
+            if other.chars().count() > cell.chars().count() {
+                *cell = other;
             }
         }
         if !sentence.is_empty() && !self.sentences.contains(&sentence) {
@@ -83,8 +83,8 @@ pub(super) fn joined_rows(
             }
             cells.extend(row.values);
             let open = things.entry(form(&head)).or_default();
-            if let Some(known) = open.iter_mut().find(|known| known.agrees(&cells)) {
-                known.add(cells, chunk, row.sentence);
+            if let Some(existing) = open.iter_mut().find(|existing| existing.agrees(&cells)) {
+                existing.add(cells, chunk, row.sentence);
             } else {
                 let (sentences, chunks) = (vec![row.sentence], vec![chunk]);
                 open.push(OpenRow { cells, head, sentences, chunks });

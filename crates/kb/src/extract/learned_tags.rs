@@ -8,7 +8,7 @@ use super::tag_joins::{tag_id, tag_key};
 use crate::store::{Id, LearnedTerms, Link, QUESTION_CLASS, Row, StoreWriter, TagRecord, Task};
 
 /// Samples that have not been seen count for this much: one sample proves less than five.
-const DOUBT: f32 = 0.5;
+const SMOOTHING: f32 = 0.5;
 
 #[derive(Default)]
 struct Term {
@@ -38,8 +38,8 @@ pub(super) fn put_learned(
         }
     }
     terms.retain(|_, term| !term.tags.is_empty());
-    let held: Vec<(Row, TagRecord)> = writer.nodes()?.collect::<heed::Result<_>>()?;
-    for (row, tag) in held {
+    let tags: Vec<(Row, TagRecord)> = writer.nodes()?.collect::<heed::Result<_>>()?;
+    for (row, tag) in tags {
         if tag.class == QUESTION_CLASS && !terms.contains_key(&tag_key(&tag.name)) {
             writer.remove_node::<TagRecord>(row)?;
         }
@@ -56,7 +56,7 @@ pub(super) fn put_learned(
             }
         }
         for (row, count) in term.tags {
-            let weight = f32::from(count) / (f32::from(term.samples) + DOUBT);
+            let weight = f32::from(count) / (f32::from(term.samples) + SMOOTHING);
             writer.put_edge(Link { from, edge: Edge::MapsTo, to: (Layer::Tag, row), weight })?;
             pairs += 1;
         }

@@ -48,14 +48,14 @@ impl Base {
             for (id, merge) in reader.all_merges::<StoredMerge>()? {
                 let StoredMerge { record, entity } = merge;
                 let row = reader.find(Layer::Entity, entity)?;
-                let held = match row {
+                let named = match row {
                     Some(row) => reader.node::<EntityRecord>(row)?,
                     None => None,
                 };
                 merges.push(Merge {
                     id: format!("{id:016x}"),
-                    entity: held.as_ref().map(|_| node_id(Layer::Entity, entity)),
-                    name: held.map_or_else(|| record.one.name.clone(), |held| held.name),
+                    entity: named.as_ref().map(|_| node_id(Layer::Entity, entity)),
+                    name: named.map_or_else(|| record.one.name.clone(), |entity| entity.name),
                     rule: record.rule,
                     one: merge_side(reader, &record.one)?,
                     two: merge_side(reader, &record.two)?,
@@ -72,9 +72,9 @@ impl Base {
     pub fn undo_merge(&self, id: &str) -> Result<(), KbError> {
         let _lock = WriterLock::take(&self.dir)?.leading(&self.store, Urgency::Normal)?;
         let number = u64::from_str_radix(id, 16).ok();
-        let held = self.store.read(|reader| reader.all_merges::<StoredMerge>())?;
-        let found = held.into_iter().find(|(known, _)| Some(*known) == number);
-        let Some((number, merge)) = found else {
+        let merges = self.store.read(|reader| reader.all_merges::<StoredMerge>())?;
+        let merge = merges.into_iter().find(|(id_of_merge, _)| Some(*id_of_merge) == number);
+        let Some((number, merge)) = merge else {
             return Err(KbError::NoMerge { id: id.to_owned() });
         };
         let record = merge.record;

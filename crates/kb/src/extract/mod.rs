@@ -29,11 +29,11 @@ use halma_core::{Limit, UsageTotal};
 use serde::Serialize;
 
 pub use merges::{Merge, MergeSide};
-pub(crate) use name_index::{Names, check as check_names, doubt as doubt_names};
+pub(crate) use name_index::{Names, check as check_names, mark_damaged as mark_names_damaged};
 pub(crate) use tag_collection::collect_and_embed;
 
 use crate::stages::{
-    BuildContext, Communities, Driver, Facts, Forecaster, MOST_ENTITIES, MOST_FACTS, Rows,
+    BuildContext, Communities, Driver, Facts, Forecaster, MAX_ENTITIES, MAX_FACTS, Rows,
     SameEntity, StageReport, Summarize, TagClasses, TagForecast, Tally, summarize,
 };
 use crate::{Entities, KbError, LeftOut};
@@ -150,8 +150,8 @@ fn warn_of_cuts(left_out: LeftOut) {
         tracing::warn!(
             "{} entities and facts were more than {} and {} of one chunk and are left out",
             left_out.beyond_limit,
-            MOST_ENTITIES,
-            MOST_FACTS
+            MAX_ENTITIES,
+            MAX_FACTS
         );
     }
 }

@@ -80,15 +80,15 @@ impl Resolution {
     fn of_touched(reader: &StoreReader<'_>) -> heed::Result<Option<Self>> {
         let (mut more, mut read) = (BTreeSet::new(), 0);
         loop {
-            let Some(found) = reach(reader, &more)? else { return Ok(None) };
-            read += found.read;
-            let locals = locals(&found.reads);
-            let known = KnownPairs::load(reader, &locals)?;
-            let missing = known.missing.iter().filter(|form| !found.forms.contains(form));
+            let Some(reached) = reach(reader, &more)? else { return Ok(None) };
+            read += reached.read;
+            let locals = locals(&reached.reads);
+            let pairs = KnownPairs::load(reader, &locals)?;
+            let missing = pairs.missing.iter().filter(|form| !reached.forms.contains(form));
             let missing: Vec<Id> = missing.copied().collect();
             if missing.is_empty() {
-                let Reach { touched, forms, reads, crowded, .. } = found;
-                let KnownPairs { verdicts, near, forms: forms_of_prints, .. } = known;
+                let Reach { touched, forms, reads, crowded, .. } = reached;
+                let KnownPairs { verdicts, near, forms: forms_of_prints, .. } = pairs;
                 let undone = undone(reader)?;
                 let evidence = ResolutionEvidence { verdicts, undone, near, crowded };
                 return Ok(Some(Self {
@@ -135,26 +135,26 @@ impl Resolution {
     /// The forms of what is still in question.
     pub(super) fn open_forms(&self) -> BTreeSet<Id> {
         let Resolved { locals, questions, .. } = &self.resolved;
-        let asked = questions.iter().flat_map(|question| question.one.iter().chain(&question.two));
-        asked.map(|at| form_id(&locals[*at].name.form)).collect()
+        let places = questions.iter().flat_map(|question| question.one.iter().chain(&question.two));
+        places.map(|at| form_id(&locals[*at].name.form)).collect()
     }
 }
 
 /// All that is known besides the text.
 pub(super) fn evidence(reader: &StoreReader<'_>) -> heed::Result<ResolutionEvidence> {
-    let mut known = ResolutionEvidence {
+    let mut evidence = ResolutionEvidence {
         undone: undone(reader)?,
         crowded: crowded_blocks(reader)?,
         ..ResolutionEvidence::default()
     };
     for verdict in reader.results::<PairVerdict>(Task::SameEntity)? {
-        known.verdicts.push(verdict?.1);
+        evidence.verdicts.push(verdict?.1);
     }
     for measured in reader.results::<(Id, Id, f32)>(Task::Near)? {
         let (_, (one, two, near)) = measured?;
-        known.near.insert((one, two), near);
+        evidence.near.insert((one, two), near);
     }
-    Ok(known)
+    Ok(evidence)
 }
 
 fn undone(reader: &StoreReader<'_>) -> heed::Result<Vec<Undone>> {

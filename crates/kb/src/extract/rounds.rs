@@ -32,38 +32,38 @@ pub(super) async fn resolve_all(
     let mut report = StageReport::default();
     let base = Arc::clone(&context.base);
     let loaded = run_blocking("resolving entities", move || Resolution::load(&base)).await?;
-    let Some(known) = loaded else { return Ok((report, context.store().read(totals)?)) };
-    let mut known = Arc::new(known);
+    let Some(resolution) = loaded else { return Ok((report, context.store().read(totals)?)) };
+    let mut resolution = Arc::new(resolution);
     for _ in 0..ROUNDS {
-        let questions = comparisons(&known, &context.base)?;
+        let questions = comparisons(&resolution, &context.base)?;
         if questions.is_empty() {
             break;
         }
-        let (unmeasured, measured) = measure(context, &known, questions).await?;
-        known = measured;
+        let (unmeasured, measured) = measure(context, &resolution, questions).await?;
+        resolution = measured;
         // A new driver for each round: what failed in one is tried in the next.
         let driver = Driver::new(SameEntity::new(context));
         let units = unmeasured.into_iter().map(|asking| driver.stage().unit(asking)).collect();
-        let asked = driver.run_all(units).await?;
-        let stopped = asked.done == 0;
+        let round = driver.run_all(units).await?;
+        let stopped = round.done == 0;
         // A unit that fails in every round failed once.
         report.failed = 0;
         report.pending = 0;
-        report.add(asked);
+        report.add(round);
         if stopped {
             break;
         }
-        known = again(&known, &context.base).await?;
+        resolution = again(&resolution, &context.base).await?;
     }
-    let (own, complete, pairs) = (Arc::clone(context), report.is_complete(), report.done);
+    let (context, complete, pairs) = (Arc::clone(context), report.is_complete(), report.done);
     let written = run_blocking("storing entities", move || {
         // What the model failed at is tried again; what more rounds would ask can wait.
         let left = if complete { Unanswered::Wait } else { Unanswered::AskAgain };
-        let written = known.write(&own.base, left)?;
+        let written = resolution.write(&context.base, left)?;
         if complete {
-            own.store().write(|writer| {
+            context.store().write(|writer| {
                 let corpus = Corpus { fresh: fresh as u64, ..Corpus::default() };
-                remember_units(&SameEntity::new(&own), writer, &corpus, pairs)
+                remember_units(&SameEntity::new(&context), writer, &corpus, pairs)
             })?;
         }
         Ok(written)
@@ -72,23 +72,23 @@ pub(super) async fn resolve_all(
     Ok((report, written))
 }
 
-async fn again(known: &Arc<Resolution>, base: &Arc<Base>) -> Result<Arc<Resolution>, KbError> {
-    let (base, known) = (Arc::clone(base), Arc::clone(known));
-    run_blocking("resolving entities", move || known.again(&base).map(Arc::new)).await
+async fn again(resolution: &Arc<Resolution>, base: &Arc<Base>) -> Result<Arc<Resolution>, KbError> {
+    let (base, resolution) = (Arc::clone(base), Arc::clone(resolution));
+    run_blocking("resolving entities", move || resolution.again(&base).map(Arc::new)).await
 }
 
 /// What the rules do not decide.
-fn comparisons(known: &Resolution, base: &Base) -> Result<Vec<Comparison>, KbError> {
-    let Resolved { locals, questions, .. } = &known.resolved;
+fn comparisons(resolution: &Resolution, base: &Base) -> Result<Vec<Comparison>, KbError> {
+    let Resolved { locals, questions, .. } = &resolution.resolved;
     if questions.is_empty() {
         return Ok(vec![]);
     }
-    known.note_questions(base)?;
+    resolution.note_questions(base)?;
     let mut names: HashMap<Id, String> = HashMap::new();
-    let asked = questions.iter().flat_map(|question| question.one.iter().chain(&question.two));
-    let asked: BTreeSet<Id> = asked.map(|at| locals[*at].document).collect();
+    let documents = questions.iter().flat_map(|question| question.one.iter().chain(&question.two));
+    let documents: BTreeSet<Id> = documents.map(|at| locals[*at].document).collect();
     base.store.read(|reader| {
-        for id in asked {
+        for id in documents {
             let Some(row) = reader.find(Layer::Document, id)? else { continue };
             let record: DocumentRecord = reader.linked(row)?;
             names.insert(id, record.names.into_iter().next().unwrap_or_default());
@@ -121,12 +121,12 @@ fn comparison(question: &Question, locals: &[Local], names: &HashMap<Id, String>
 /// model. Returns the questions that are left, and what is known by then.
 async fn measure(
     context: &BuildContext,
-    known: &Arc<Resolution>,
+    resolution: &Arc<Resolution>,
     questions: Vec<Comparison>,
 ) -> Result<(Vec<Comparison>, Arc<Resolution>), KbError> {
     let base = &context.base;
-    let known = Arc::clone(known);
-    let Some(embedder) = context.embedder.clone() else { return Ok((questions, known)) };
+    let resolution = Arc::clone(resolution);
+    let Some(embedder) = context.embedder.clone() else { return Ok((questions, resolution)) };
     let input = hash(&[embedder.model().as_bytes()]);
     let key = |asking: &Comparison| near_key(asking.prints);
     let open = base.store.read(|reader| {
@@ -156,11 +156,11 @@ async fn measure(
         Ok(())
     })?;
     if near.is_empty() {
-        return Ok((questions, known));
+        return Ok((questions, resolution));
     }
     // Some are settled now; the others are the same.
-    let known = again(&known, base).await?;
-    Ok((comparisons(&known, base)?, known))
+    let resolution = again(&resolution, base).await?;
+    Ok((comparisons(&resolution, base)?, resolution))
 }
 
 fn near_key((one, two): (Id, Id)) -> UnitKey {

@@ -34,9 +34,9 @@ async fn classes(
     let store = context.store();
     let current =
         || store.read(|reader| driver.stage().current(reader, reader.count(Layer::Chunk)?));
-    let held = current()?;
-    if held.is_some() {
-        return Ok((StageReport::default(), held));
+    let existing = current()?;
+    if existing.is_some() {
+        return Ok((StageReport::default(), existing));
     }
     let unit = store.read(|reader| driver.stage().unit(reader))?;
     let report = driver.run_all(unit.into_iter().collect()).await?;
@@ -95,14 +95,14 @@ fn set_chunk_tags(
         return Ok(());
     }
     let from = (Layer::Chunk, chunk);
-    let mut held = BTreeSet::new();
+    let mut existing = BTreeSet::new();
     for link in writer.edges_from(from, Some(Edge::Tagged))? {
         if !tags.contains(&link.to.1) {
             writer.remove_edge(&link)?;
         }
-        held.insert(link.to.1);
+        existing.insert(link.to.1);
     }
-    for tag in tags.difference(&held) {
+    for tag in tags.difference(&existing) {
         let to = (Layer::Tag, *tag);
         writer.put_edge(Link::new(from, Edge::Tagged, to))?;
     }
@@ -150,9 +150,9 @@ async fn embed(context: &BuildContext) -> Result<(), KbError> {
     match embed_texts(embedder.as_ref(), &names, EmbedRole::Passage).await {
         Ok(vectors) => store.write(|writer| {
             let (model, dimensions) = (embedder.model(), vectors.first().map_or(0, Vec::len));
-            if let Some(held) = writer.other_dimensions(model, dimensions)? {
+            if let Some(stored) = writer.other_dimensions(model, dimensions)? {
                 if !open.is_empty() {
-                    let error = other_dimensions(model, dimensions, held);
+                    let error = other_dimensions(model, dimensions, stored);
                     tracing::warn!("the tags are not embedded: {error}");
                 }
                 return Ok(());

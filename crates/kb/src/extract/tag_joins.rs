@@ -89,15 +89,15 @@ impl TagJoiner {
             let mut names: Vec<(String, String)> = vec![];
             for at in &group {
                 joined.keys.push(keys[*at].1.clone());
-                names.extend(most_frequent(&spellings[*at].written).map(|n| (tag_key(&n), n)));
+                names.extend(commonest_spelling(&spellings[*at].written).map(|n| (tag_key(&n), n)));
             }
             for at in &group {
                 names.extend(spellings[*at].also.keys().map(|name| (tag_key(name), name.clone())));
             }
-            let mut known: Vec<String> = vec![];
+            let mut seen: Vec<String> = vec![];
             for (key, name) in names {
-                if !known.contains(&key) {
-                    known.push(key);
+                if !seen.contains(&key) {
+                    seen.push(key);
                     joined.also.push(name);
                 }
             }
@@ -113,11 +113,11 @@ impl TagJoiner {
         let places: HashMap<&TagKey, usize> =
             keys.iter().enumerate().map(|(at, key)| (*key, at)).collect();
         let mut called: BTreeMap<TagKey, Vec<usize>> = BTreeMap::new();
-        for (at, ((class, own), spellings)) in self.spelled.iter().enumerate() {
+        for (at, ((class, own_key), spellings)) in self.spelled.iter().enumerate() {
             for name in spellings.also.keys() {
                 let key = tag_key(name);
                 let tags = called.entry((class.clone(), key.clone())).or_default();
-                if key != *own && !tags.contains(&at) {
+                if key != *own_key && !tags.contains(&at) {
                     tags.push(at);
                 }
             }
@@ -132,7 +132,7 @@ impl TagJoiner {
     }
 }
 
-fn most_frequent(written: &BTreeMap<String, usize>) -> Option<String> {
+fn commonest_spelling(written: &BTreeMap<String, usize>) -> Option<String> {
     let best = written.iter().max_by_key(|(name, count)| (**count, std::cmp::Reverse(*name)));
     best.map(|(name, _)| name.clone())
 }

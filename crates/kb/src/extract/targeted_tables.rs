@@ -91,17 +91,17 @@ fn targeted(target: &TableTarget, rows: Vec<JoinedRow>) -> TargetedTable {
         let name = if same { target.relation.clone() } else { target.tail.clone() };
         columns.push(column(name));
     }
-    for asked in &target.columns {
+    for column in &target.columns {
         let at = columns.len();
         let values = rows.iter().map(|row| row.cells[at].as_str()).filter(|cell| !cell.is_empty());
         let mut kinds = values.map(|value| ColumnReading::of(&std::iter::once(value)).kind);
-        let kind = asked.kind;
-        let fits = |held: ColumnKind| {
-            held == kind || kind == ColumnKind::Number && held == ColumnKind::Integer
+        let kind = column.kind;
+        let fits = |read: ColumnKind| {
+            read == kind || kind == ColumnKind::Number && read == ColumnKind::Integer
         };
         // A date of which only the year is known compares as text does.
         let kind = if kinds.all(fits) { kind } else { ColumnKind::Text };
-        columns.push(Column { name: asked.name.clone(), kind });
+        columns.push(Column { name: column.name.clone(), kind });
     }
     columns.push(column("evidence".to_owned()));
     let line = |JoinedRow { id, chunks, place, cells }| Line { id, chunks, place, cells };
@@ -141,21 +141,21 @@ fn table_id(relation: &str) -> Id {
 /// Puts in a table unless it is there as it should be.
 fn put(writer: &mut StoreWriter<'_>, made: &TargetedTable) -> heed::Result<()> {
     let id = table_id(&made.relation);
-    let held = writer.find(Layer::Table, id)?;
-    let table = match held {
+    let existing = writer.find(Layer::Table, id)?;
+    let table = match existing {
         Some(row) => row,
         None => writer.take_rows(Layer::Table, 1)?,
     };
     let rows = made.row_records(id, table);
-    if let Some(known) = writer.node::<TableRecord>(table)? {
-        let mut held = vec![];
-        for row in known.rows.0..known.rows.1 {
-            held.extend(writer.node::<RowRecord>(row)?);
+    if let Some(record) = writer.node::<TableRecord>(table)? {
+        let mut rows_now = vec![];
+        for row in record.rows.0..record.rows.1 {
+            rows_now.extend(writer.node::<RowRecord>(row)?);
         }
-        if held == rows && known == made.table_record(id, known.rows) {
+        if rows_now == rows && record == made.table_record(id, record.rows) {
             return Ok(());
         }
-        remove_rows(writer, &known)?;
+        remove_rows(writer, &record)?;
     }
     let first = writer.take_rows(Layer::Row, rows.len())?;
     let mut row = first;

@@ -257,8 +257,8 @@ fn atom(
     accepted: AcceptedAtom,
 ) -> heed::Result<AtomRecord> {
     let chunk = candidate.chunks[0];
-    let held: ChunkRecord = reader.linked(chunk)?;
-    let (start, end) = held.place.chars;
+    let record: ChunkRecord = reader.linked(chunk)?;
+    let (start, end) = record.place.chars;
     let (text, accepted) = (candidate.question.clone(), Some(accepted));
     Ok(AtomRecord { id, chunk, start, end, text, accepted })
 }

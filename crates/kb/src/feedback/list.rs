@@ -52,9 +52,9 @@ impl FeedbackQuery {
 impl FeedbackRecord {
     /// Whether any of its texts holds this one, which is in lower case.
     fn mentions(&self, text: &str) -> bool {
-        let own = [&self.question, &self.answer, &self.correction, &self.note];
+        let texts = [&self.question, &self.answer, &self.correction, &self.note];
         let candidates = self.candidates.iter().flat_map(|c| [&c.question, &c.answer]);
-        own.into_iter().chain(candidates).any(|own| own.to_lowercase().contains(text))
+        texts.into_iter().chain(candidates).any(|other| other.to_lowercase().contains(text))
     }
 
     /// What it says the answer is, in a form that can be compared; `None` where it says none.
@@ -124,15 +124,15 @@ pub(super) fn contradicting<'a>(
     id: Id,
     record: &FeedbackRecord,
 ) -> Vec<Id> {
-    let mut found: Vec<Id> = near
+    let mut ids: Vec<Id> = near
         .filter(|(other, _)| *other != id)
         .filter(|(_, other)| !record.dismissed && !other.dismissed)
         .filter(|(_, other)| contradict(record, other))
         .map(|(other, _)| *other)
         .collect();
-    found.sort_unstable();
-    found.dedup();
-    found
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }
 
 impl Base {
@@ -145,13 +145,13 @@ impl Base {
     pub fn feedback(&self, id: &str) -> Result<Feedback, KbError> {
         let missing = || KbError::NoFeedback { id: id.to_owned() };
         let key = parse_feedback_id(id).ok_or_else(missing)?;
-        let found = self.store.read(|reader| {
+        let feedback = self.store.read(|reader| {
             let Some(record) = reader.feedback(key)? else { return Ok(None) };
             let near = reader.feedback_near(&record)?;
             let contradicts = contradicting(near.iter(), key, &record);
             shown(reader, key, &record, contradicts).map(Some)
         })?;
-        found.ok_or_else(missing)
+        feedback.ok_or_else(missing)
     }
 
     /// Feedback, newest first.

@@ -64,10 +64,10 @@ impl Base {
         let index = self.feedback_index().await?;
         let (form, terms) = (normalise_name(question), terms_of(question));
         let mut similar: HashMap<Row, (f32, bool)> = HashMap::new();
-        for known in &index.accepted {
-            let Some(atom) = known.atom else { continue };
-            let is_same = known.form == form;
-            let similarity = if is_same { 1.0 } else { known.similarity(&terms) };
+        for question in &index.accepted {
+            let Some(atom) = question.atom else { continue };
+            let is_same = question.form == form;
+            let similarity = if is_same { 1.0 } else { question.similarity(&terms) };
             similar.insert(atom, (similarity, is_same));
         }
         if similar.is_empty() {
@@ -87,18 +87,18 @@ impl Base {
         }
         similar.retain(|_, (similarity, is_same)| *is_same || *similarity >= least);
         self.store.read(|reader| {
-            let mut known = vec![];
+            let mut answers = vec![];
             for (row, (similarity, is_same)) in similar {
                 let Some(atom) = reader.node::<AtomRecord>(row)? else { continue };
                 if is_same || marks(question) == marks(&atom.text) {
                     let answer = KnownAnswer::read(reader, atom)?;
-                    known.extend(answer.map(|a| KnownAnswer { is_same, similarity, ..a }));
+                    answers.extend(answer.map(|a| KnownAnswer { is_same, similarity, ..a }));
                 }
             }
-            known.sort_by(|a, b| {
+            answers.sort_by(|a, b| {
                 b.similarity.total_cmp(&a.similarity).then_with(|| a.atom.cmp(&b.atom))
             });
-            Ok(known)
+            Ok(answers)
         })
     }
 
@@ -110,12 +110,12 @@ impl Base {
         };
         let hits = self.find_plain(&query).await?.into_iter().flatten();
         self.store.read(|reader| {
-            let mut found = vec![];
+            let mut rows = vec![];
             for hit in hits {
                 let Some((layer, id)) = parse_id(&hit.id) else { continue };
-                found.extend(reader.find(layer, id)?.zip(hit.cosine));
+                rows.extend(reader.find(layer, id)?.zip(hit.cosine));
             }
-            Ok(found)
+            Ok(rows)
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::store::{
 use crate::{Base, KbError, UnknownNames};
 
 /// Chunks that one candidate rests on, at most: an answer over many rows cites its first ones.
-const MOST_SOURCES: usize = 32;
+const MAX_SOURCES: usize = 32;
 
 /// Bits of an id that distinguish what is given in the same millisecond.
 const SALT_BITS: u32 = 20;
@@ -22,15 +22,15 @@ impl Base {
     /// view of some documents it is about these alone. It takes the place of what the same person
     /// said of the run before, unless something of that was accepted.
     pub fn add_feedback(&self, draft: &FeedbackDraft) -> Result<Feedback, KbError> {
-        let known = self.store.read(|reader| names_there(reader, draft))?;
-        self.add_feedback_about(draft, &known)
+        let names_before = self.store.read(|reader| names_there(reader, draft))?;
+        self.add_feedback_about(draft, &names_before)
     }
 
     /// [`Base::add_feedback`] on a run that quotes documents which had these names in the base.
     pub(super) fn add_feedback_about(
         &self,
         draft: &FeedbackDraft,
-        known: &BTreeSet<String>,
+        names_before: &BTreeSet<String>,
     ) -> Result<Feedback, KbError> {
         let salt = hash(&[draft.run.as_bytes(), draft.by.as_bytes(), draft.note.as_bytes()]);
         let id = draft.at_ms << SALT_BITS | salt >> (u64::BITS - SALT_BITS);
@@ -38,7 +38,7 @@ impl Base {
         let stored = whole.store.write(|writer| {
             // Read here: a deletion comes before, and is noticed, or after, and takes it along.
             let resolved = writer.read_as(&self.store, |reader| {
-                let gone = names_gone(reader, draft, known)?;
+                let gone = names_gone(reader, draft, names_before)?;
                 if gone.is_empty() { resolve(reader, draft).map(Ok) } else { Ok(Err(gone)) }
             })?;
             let record = match resolved {
@@ -81,7 +81,7 @@ pub(super) fn names_there(
 fn names_gone(
     reader: &StoreReader<'_>,
     draft: &FeedbackDraft,
-    known: &BTreeSet<String>,
+    names_before: &BTreeSet<String>,
 ) -> heed::Result<Vec<String>> {
     let there = names_there(reader, draft)?;
     let mut missing: Vec<String> = draft.documents.clone();
@@ -97,7 +97,7 @@ fn names_gone(
             return Ok(missing);
         }
     }
-    missing.retain(|name| known.contains(name));
+    missing.retain(|name| names_before.contains(name));
     Ok(missing)
 }
 
@@ -157,7 +157,7 @@ fn resolve_candidate(
         chunks.extend(chunks_of(reader, node)?);
     }
     let mut chunks = unique(chunks);
-    chunks.truncate(MOST_SOURCES);
+    chunks.truncate(MAX_SOURCES);
     Ok((!chunks.is_empty()).then(|| CandidateRecord {
         kind: draft.kind,
         question: draft.question.clone(),
@@ -192,8 +192,8 @@ fn chunks_of(reader: &StoreReader<'_>, id: &NodeId) -> heed::Result<Vec<Row>> {
                 chunks.extend(reader.node(row)?.as_ref().and_then(first_chunk));
             }
             _ => {
-                let held = reader.record((layer, row))?.map_or(0..0, |record| record.chunks(row));
-                chunks.extend(held.take(1));
+                let parts = reader.record((layer, row))?.map_or(0..0, |record| record.chunks(row));
+                chunks.extend(parts.take(1));
             }
         }
     }

@@ -78,9 +78,9 @@ async fn what_is_accepted_is_found_and_says_where_it_comes_from() {
     let both = [chunks(&base)[0].clone(), chunks(&base)[2].clone()];
     let given = accepted(&base, &both).await;
     let atom = given.candidates[0].atom.clone().unwrap();
-    let found = find(&base, Layer::Atom, "birthplace of the lighthouse architect", None).await;
-    assert_eq!(found[0].id, atom);
-    assert_eq!(found[0].text, format!("{QUESTION} Norway"));
+    let atoms = find(&base, Layer::Atom, "birthplace of the lighthouse architect", None).await;
+    assert_eq!(atoms[0].id, atom);
+    assert_eq!(atoms[0].text, format!("{QUESTION} Norway"));
     let shown = base.inspector().show(&atom).unwrap();
     let json = serde_json::to_value(&shown.details).unwrap();
     assert_eq!(json["accepted"]["feedback"], given.id);
@@ -108,13 +108,13 @@ async fn the_same_question_has_its_answer_and_a_similar_one_is_compared() {
     let base = base(&dir);
     let sources = [chunks(&base)[0].clone()];
     accepted(&base, &sources).await;
-    let known = base.known_answers("where was the architect of the Varn lighthouse born").await;
-    let known = known.unwrap();
-    assert!(known[0].is_same && known[0].answer == "Norway");
-    assert_eq!(known[0].passages[0].id, sources[0]);
+    let answers = base.known_answers("where was the architect of the Varn lighthouse born").await;
+    let answers = answers.unwrap();
+    assert!(answers[0].is_same && answers[0].answer == "Norway");
+    assert_eq!(answers[0].passages[0].id, sources[0]);
     let reworded = "In the Varn lighthouse, where was its architect born?";
-    let known = base.known_answers(reworded).await.unwrap();
-    assert!(!known[0].is_same && known[0].similarity > 0.9, "{known:?}");
+    let answers = base.known_answers(reworded).await.unwrap();
+    assert!(!answers[0].is_same && answers[0].similarity > 0.9, "{answers:?}");
     for other in [
         "Where was the architect of the Varn lighthouse not born?",
         "Where was the architect of Varn lighthouse 2 born?",
@@ -133,14 +133,14 @@ async fn accepted_and_wrong_answers_weigh_the_chunks_of_similar_questions() {
     let base = Base::open(dir.path(), options).unwrap();
     let all = chunks(&base);
     accepted(&base, &all[3..4]).await;
-    let found = find(&base, Layer::Chunk, &format!("{QUESTION} first"), None).await;
-    let lifted = found.iter().find(|hit| hit.id == all[3]).unwrap();
+    let hits = find(&base, Layer::Chunk, &format!("{QUESTION} first"), None).await;
+    let lifted = hits.iter().find(|hit| hit.id == all[3]).unwrap();
     assert_eq!(lifted.parts.last().unwrap().name, "feedback");
     let plain = find(&base, Layer::Chunk, &format!("{QUESTION} first"), Some(false)).await;
     assert!(plain.iter().all(|hit| hit.id != all[3]));
     // What was cited wrongly counts less, for similar questions only.
     let score = |hits: &[Hit]| hits.iter().find(|hit| hit.id == all[0]).unwrap().score;
-    let before = score(&found);
+    let before = score(&hits);
     let mut wrong = draft("run2", Verdict::Wrong, &all[..1]);
     wrong.candidates.clear();
     let wrong = base.add_feedback(&wrong).unwrap();
@@ -197,12 +197,12 @@ fn what_is_said_while_its_document_is_deleted_is_refused_and_leaves_nothing() {
     let base = base(&dir);
     let given = draft("run1", Verdict::Right, &chunks(&base)[..1]);
     // The deletion comes between the reading of the run and the turn to write.
-    let known = base.store.read(|reader| submit::names_there(reader, &given)).unwrap();
+    let names_before = base.store.read(|reader| submit::names_there(reader, &given)).unwrap();
     base.delete(&["one".into(), "one again".into()]).unwrap();
     let uncited = FeedbackDraft { cited: vec![], candidates: vec![], ..given.clone() };
     for refused in [
-        base.add_feedback_about(&given, &known),
-        base.add_feedback_about(&uncited, &known),
+        base.add_feedback_about(&given, &names_before),
+        base.add_feedback_about(&uncited, &names_before),
         base.add_feedback(&given),
     ] {
         assert!(matches!(refused, Err(KbError::NoDocument { .. })), "{refused:?}");
@@ -271,20 +271,20 @@ async fn a_view_of_some_documents_sees_what_rests_on_these_alone() {
     }
     let all = chunks(&base);
     let mixed = accepted(&base, &[all[0].clone(), all[3].clone()]).await;
-    let own = draft("run2", Verdict::Right, &all[..1]);
-    let own = base.add_feedback(&own).unwrap();
+    let given = draft("run2", Verdict::Right, &all[..1]);
+    let given = base.add_feedback(&given).unwrap();
     let decision = Decision { despite: true, ..Decision::default() };
-    let own = base.accept_feedback(&own.id, &decision).await.unwrap();
+    let given = base.accept_feedback(&given.id, &decision).await.unwrap();
     let mut red = MetadataFilter::default();
     red.add("team=red").unwrap();
     let view = base.restricted(vec![Filter { metadata: red, ..Filter::default() }]);
     let listed = view.list_feedback(&FeedbackQuery::default()).unwrap();
-    assert_eq!(listed.iter().map(|given| &given.id).collect::<Vec<_>>(), [&own.id]);
+    assert_eq!(listed.iter().map(|given| &given.id).collect::<Vec<_>>(), [&given.id]);
     assert!(view.feedback(&mixed.id).is_err());
     assert!(view.undo_feedback(&mixed.id, &Decision::default()).is_err());
-    let found = find(&view, Layer::Atom, QUESTION, None).await;
-    let atom = own.candidates[0].atom.clone().unwrap();
-    assert_eq!(found.iter().map(|hit| &hit.id).collect::<Vec<_>>(), [&atom]);
+    let hits = find(&view, Layer::Atom, QUESTION, None).await;
+    let atom = given.candidates[0].atom.clone().unwrap();
+    assert_eq!(hits.iter().map(|hit| &hit.id).collect::<Vec<_>>(), [&atom]);
     assert!(view.inspector().show(&mixed.candidates[0].atom.clone().unwrap()).is_err());
     assert_eq!(view.known_answers(QUESTION).await.unwrap().len(), 1);
     // Who thinks again says it again.

@@ -75,7 +75,7 @@ impl Inspector<'_> {
             let mut rows = Self::in_order(reader, query)?;
             if let Some((id, key)) = after {
                 let row = reader.find(query.layer, key)?;
-                let Some(at) = rows.iter().position(|known| Some(*known) == row) else {
+                let Some(at) = rows.iter().position(|other| Some(*other) == row) else {
                     return Ok(Err(id));
                 };
                 rows.drain(..=at);
@@ -205,12 +205,12 @@ impl Inspector<'_> {
                 open.extend(reader.atoms_of(chunk)?.map(|atom| (Layer::Atom, atom)));
             }
         }
-        let mut found = BTreeSet::new();
+        let mut rows = BTreeSet::new();
         let mut seen = BTreeSet::new();
         while let Some(at) = open.pop() {
             for link in reader.edges_from(at, None)? {
                 if link.to.0 == layer {
-                    found.insert(link.to.1);
+                    rows.insert(link.to.1);
                 }
                 let follows = matches!(link.edge, Edge::Mentions | Edge::MemberOf);
                 if layer == Layer::Community && follows && seen.insert(link.to) {
@@ -218,7 +218,7 @@ impl Inspector<'_> {
                 }
             }
         }
-        Ok(found)
+        Ok(rows)
     }
 
     fn listed(reader: &StoreReader<'_>, (layer, row): At) -> heed::Result<Option<ListedNode>> {

@@ -146,16 +146,16 @@ impl<'a> Records<'a> {
 
     /// The parts of a document that can be read; one that is missing is reported.
     fn each<N: LayerRecord>(&mut self, document: Row, rows: Rows) -> heed::Result<Vec<(Row, N)>> {
-        let mut found = vec![];
+        let mut records = vec![];
         for row in rows.0..rows.1 {
             if self.reader.holds((N::LAYER, row))? {
-                found.extend(self.read(row).map(|record| (row, record)));
+                records.extend(self.read(row).map(|record| (row, record)));
             } else {
                 let what = format!("{} {row} of it is missing", N::LAYER.name());
                 self.add((Layer::Document, document), what);
             }
         }
-        Ok(found)
+        Ok(records)
     }
 
     /// A part is of the document that holds it, and inside its text.
@@ -176,8 +176,8 @@ impl<'a> Records<'a> {
         }
         let Ok(atoms) = self.reader.atoms_of(row) else { return Ok(()) };
         for atom in atoms {
-            let Ok(found) = self.reader.node::<AtomRecord>(atom) else { continue };
-            match found {
+            let Ok(record) = self.reader.node::<AtomRecord>(atom) else { continue };
+            match record {
                 None => self.add(at, format!("atom {atom} of it is missing")),
                 Some(atom) if atom.chunk != row => {
                     self.add(at, "the ledger gives it an atom of another chunk");

@@ -107,8 +107,9 @@ impl Inspector<'_> {
                 }
                 others.retain(|_, count| *count > 0);
                 if chunks + atoms > 0 {
-                    let held = VectorStats { embedder: model, dimensions, chunks, atoms, others };
-                    vectors.push(held);
+                    let statistics =
+                        VectorStats { embedder: model, dimensions, chunks, atoms, others };
+                    vectors.push(statistics);
                 }
             }
             let mut hasher = blake3::Hasher::new();

@@ -16,7 +16,7 @@ use crate::store::{
 };
 
 /// Passages of one entity that are read, at most.
-const MOST_CHUNKS: usize = 5_000;
+const MAX_CHUNKS: usize = 5_000;
 
 /// What is asked of a timeline.
 #[derive(Debug, Clone, Default)]
@@ -60,15 +60,15 @@ pub struct TimelineEvent {
 impl Inspector<'_> {
     /// The dated events of an entity, as far as the documents that may be read say so.
     pub fn timeline(&self, query: &TimelineQuery) -> Result<Timeline, KbError> {
-        self.timeline_of(query, MOST_CHUNKS)
+        self.timeline_of(query, MAX_CHUNKS)
     }
 
     /// The same of at most some passages of each entity.
-    fn timeline_of(&self, query: &TimelineQuery, most: usize) -> Result<Timeline, KbError> {
+    fn timeline_of(&self, query: &TimelineQuery, max_chunks: usize) -> Result<Timeline, KbError> {
         let timeline = self.base.store.read(|reader| {
             let rows = entities_named(reader, &query.entity)?;
             let chunks = chunks_of(reader, &query.filter)?;
-            let mut collected = Collector { chunks, most, ..Collector::default() };
+            let mut collected = Collector { chunks, max_chunks, ..Collector::default() };
             for row in &rows {
                 collected.add_entity(reader, *row)?;
             }
@@ -103,7 +103,7 @@ struct Collector {
     /// The chunks that are read; `None` for all.
     chunks: Option<RowSet>,
     /// Of each entity.
-    most: usize,
+    max_chunks: usize,
     unread: u64,
     names: BTreeSet<String>,
     /// All names of the entities, normalised.
@@ -133,8 +133,8 @@ impl Collector {
             }
         }
         chunks.retain(|chunk| self.admits(*chunk));
-        self.unread += chunks.len().saturating_sub(self.most) as u64;
-        for chunk in chunks.into_iter().take(self.most) {
+        self.unread += chunks.len().saturating_sub(self.max_chunks) as u64;
+        for chunk in chunks.into_iter().take(self.max_chunks) {
             self.add_chunk(reader, chunk, row)?;
         }
         Ok(())
@@ -265,7 +265,7 @@ mod tests {
         let dir = tempdir().unwrap();
         let base = sample_base::create(dir.path(), "mark");
         let query = TimelineQuery { entity: "shared".into(), limit: 10, ..Default::default() };
-        let unread = |most| base.inspector().timeline_of(&query, most).unwrap().unread;
+        let unread = |max_chunks| base.inspector().timeline_of(&query, max_chunks).unwrap().unread;
         assert_eq!((unread(0), unread(1), unread(2)), (2, 1, 0));
     }
 }

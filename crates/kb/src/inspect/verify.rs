@@ -10,7 +10,7 @@ use super::Inspector;
 use super::records::Records;
 use crate::KbError;
 use crate::base::WriterLock;
-use crate::extract::{Names, check_names, doubt_names};
+use crate::extract::{Names, check_names, mark_names_damaged};
 use crate::store::{At, CheckedCounts, LOST_VECTOR, Row, StoreReader, node_id, searched};
 
 /// At most this many problems are listed; the rest is counted.
@@ -81,12 +81,12 @@ impl Inspector<'_> {
         let mut verified = Verified::default();
         let mut lost_vectors = false;
         self.base.store.read(|reader| {
-            let mut found = vec![];
-            let mut report = |at: Option<At>, what: String| found.push((at, what));
+            let mut problems = vec![];
+            let mut report = |at: Option<At>, what: String| problems.push((at, what));
             let CheckedCounts { nodes, edges, vectors } = reader.check(&mut report)?;
             Records::new(reader, &mut report).check()?;
             (verified.nodes, verified.edges, verified.vectors) = (nodes, edges, vectors);
-            for (at, what) in found {
+            for (at, what) in problems {
                 let lost = what.ends_with(LOST_VECTOR);
                 lost_vectors |= lost;
                 let hint = if lost { EMBED_AGAIN } else { INDEX_AGAIN };
@@ -101,7 +101,7 @@ impl Inspector<'_> {
         }
         self.verify_names(&mut verified)?;
         if lost_vectors && self.base.store.is_writable() {
-            self.base.store.write_here(|writer| writer.doubt_vectors())?;
+            self.base.store.write_here(|writer| writer.note_unreadable_vectors())?;
         }
         for layer in Layer::ALL.into_iter().filter(|layer| searched(*layer)) {
             self.verify_index(layer, &mut verified)?;
@@ -112,20 +112,20 @@ impl Inspector<'_> {
     /// What is kept of names is what was extracted. If not, the next build makes it again.
     fn verify_names(&self, verified: &mut Verified) -> Result<(), KbError> {
         let store = &self.base.store;
-        let found = store.read(|reader| {
-            let mut found = vec![];
-            let names = check_names(reader, &mut |at, what| found.push((at, what)))?;
+        let names = store.read(|reader| {
+            let mut problems = vec![];
+            let names = check_names(reader, &mut |at, what| problems.push((at, what)))?;
             if names == Names::Doubted {
-                found.push((None, "the index of names was found damaged before".to_owned()));
+                problems.push((None, "the index of names was found damaged before".to_owned()));
             }
-            for (at, what) in found {
+            for (at, what) in problems {
                 let problem = Self::problem(reader, at, what, NAMES_AGAIN);
                 verified.add(Problem { hint: NAMES_AGAIN, ..problem });
             }
             Ok(names)
         })?;
-        if found == Names::Damaged && store.is_writable() {
-            store.write_here(doubt_names)?;
+        if names == Names::Damaged && store.is_writable() {
+            store.write_here(mark_names_damaged)?;
         }
         Ok(())
     }
@@ -134,9 +134,9 @@ impl Inspector<'_> {
     fn verify_index(&self, layer: Layer, verified: &mut Verified) -> Result<(), KbError> {
         let index = self.base.lexical_on_disk(layer)?;
         index.reload()?;
-        let held = index.held()?;
-        verified.index_entries += held.len() as u64;
-        let unique: BTreeSet<Row> = held.iter().copied().collect();
+        let rows = index.rows()?;
+        verified.index_entries += rows.len() as u64;
+        let unique: BTreeSet<Row> = rows.iter().copied().collect();
         self.base.store.read(|reader| {
             let rows: BTreeSet<Row> = reader.all_rows(layer)?.into_iter().collect();
             for row in rows.difference(&unique) {
@@ -147,8 +147,8 @@ impl Inspector<'_> {
                 let what = "the lexical index holds it, and the node is missing".to_owned();
                 verified.add(Self::problem(reader, Some((layer, *row)), what, REBUILD));
             }
-            if held.len() > unique.len() {
-                let twice = held.len() - unique.len();
+            if rows.len() > unique.len() {
+                let twice = rows.len() - unique.len();
                 let what = format!("the lexical index of {layer:?} holds {twice} nodes twice");
                 verified.add(Self::problem(reader, None, what, REBUILD));
             }

@@ -14,7 +14,7 @@ use crate::{Base, BaseOptions};
 use halma_core::Edge;
 
 /// The problems of a sample that was damaged and opened again.
-fn found(damage: impl FnOnce(&Arc<Base>)) -> Vec<Problem> {
+fn problems_after(damage: impl FnOnce(&Arc<Base>)) -> Vec<Problem> {
     let dir = tempdir().unwrap();
     let base = sample_base::create(dir.path(), "mark");
     damage(&base);
@@ -44,10 +44,10 @@ fn a_whole_base_has_no_problems() {
 #[test]
 fn damaged_bytes_are_found_wherever_they_are() {
     for layer in Layer::ALL {
-        let problems = found(|base| base.store.damage(Damage::Record(layer, 0)));
+        let problems = problems_after(|base| base.store.damage(Damage::Record(layer, 0)));
         assert!(count(&problems, "its record cannot be read") == 1, "{layer:?}: {problems:?}");
     }
-    let problems = found(|base| base.store.damage(Damage::Text(0)));
+    let problems = problems_after(|base| base.store.damage(Damage::Text(0)));
     assert_eq!(count(&problems, "its text cannot be read"), 1, "{problems:?}");
     assert_eq!(problems[0].document.as_deref(), Some("one"));
     assert!(problems[0].hint.contains("halma kb delete"));
@@ -68,10 +68,10 @@ fn a_missing_node_is_found_from_what_leads_to_it() {
         (Layer::Summary, "its id is listed and the node is missing"),
         (Layer::Row, "its id is listed and the node is missing"),
     ] {
-        let problems = found(|base| base.store.damage(Damage::NoNode(layer, 0)));
+        let problems = problems_after(|base| base.store.damage(Damage::NoNode(layer, 0)));
         assert!(count(&problems, what) > 0, "{layer:?}: {problems:?}");
     }
-    let problems = found(|base| base.store.damage(Damage::NoNode(Layer::Chunk, 0)));
+    let problems = problems_after(|base| base.store.damage(Damage::NoNode(Layer::Chunk, 0)));
     assert!(count(&problems, "there is a vector of it, and the node is missing") == 1);
     assert!(count(&problems, "the lexical index holds it, and the node is missing") == 1);
 }
@@ -86,14 +86,14 @@ fn lists_that_were_lost_are_found() {
         (Damage::Key(Layer::Document, 0), "its key is gone"),
         (Damage::Key(Layer::Entity, 0), "its key is gone"),
     ] {
-        let problems = found(|base| base.store.damage(damage));
+        let problems = problems_after(|base| base.store.damage(damage));
         assert!(count(&problems, what) > 0, "{damage:?}: {problems:?}");
     }
 }
 
 #[test]
 fn records_that_do_not_fit_each_other_are_found() {
-    let problems = found(|base| {
+    let problems = problems_after(|base| {
         let store = &base.store;
         store
             .write(|writer| {
@@ -131,7 +131,7 @@ fn records_that_do_not_fit_each_other_are_found() {
 
 #[test]
 fn an_edge_to_nowhere_is_found() {
-    let problems = found(|base| {
+    let problems = problems_after(|base| {
         let (from, to) = ((Layer::Chunk, 0), (Layer::Entity, 99));
         let link = Link::new(from, Edge::Mentions, to);
         base.store.write(|writer| writer.put_edge(link)).unwrap();

@@ -267,18 +267,18 @@ impl LexicalIndex {
     }
 
     /// Rows that the index holds, in order; for `verify`.
-    pub(crate) fn held(&self) -> Result<Vec<Row>, KbError> {
+    pub(crate) fn rows(&self) -> Result<Vec<Row>, KbError> {
         let fail = self.failed();
         let searcher = self.reader.searcher();
-        let mut held = vec![];
+        let mut rows = vec![];
         for segment in searcher.segment_readers() {
-            let rows = segment.fast_fields().u64("row").map_err(&fail)?;
+            let column = segment.fast_fields().u64("row").map_err(&fail)?;
             for doc in segment.doc_ids_alive() {
-                held.extend(rows.first(doc).and_then(|row| Row::try_from(row).ok()));
+                rows.extend(column.first(doc).and_then(|row| Row::try_from(row).ok()));
             }
         }
-        held.sort_unstable();
-        Ok(held)
+        rows.sort_unstable();
+        Ok(rows)
     }
 
     /// For tests: forgets a row that the store still holds.
@@ -297,10 +297,10 @@ impl LexicalIndex {
     pub(crate) fn idf(&self, term: &str) -> Result<f32, KbError> {
         let searcher = self.reader.searcher();
         let term = Term::from_field_text(self.text, term);
-        let held = searcher.doc_freq(&term).map_err(self.failed())?;
+        let with_term = searcher.doc_freq(&term).map_err(self.failed())?;
         #[expect(clippy::cast_precision_loss, reason = "counts of nodes, for a logarithm")]
-        let (held, all) = (held as f32, searcher.num_docs() as f32);
-        Ok((1.0 + (all - held + 0.5).max(0.0) / (held + 0.5)).ln())
+        let (with_term, all) = (with_term as f32, searcher.num_docs() as f32);
+        Ok((1.0 + (all - with_term + 0.5).max(0.0) / (with_term + 0.5)).ln())
     }
 
     /// The best rows by BM25 with their scores, best first, ties by row; of all rows, or of those
@@ -319,11 +319,11 @@ impl LexicalIndex {
             let term = Term::from_field_text(self.text, term);
             Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
         };
-        let own = words.iter().map(|word| word.iter().map(term).collect());
+        let typed = words.iter().map(|word| word.iter().map(term).collect());
         let added = query.added.iter().map(|(added, weight)| -> Word {
             vec![Box::new(BoostQuery::new(term(added), *weight))]
         });
-        let words: Vec<Word> = own.chain(added).collect();
+        let words: Vec<Word> = typed.chain(added).collect();
         let searcher = self.reader.searcher();
         let rows = self.columns.of(&searcher).map_err(self.failed())?;
         let documents = match allowed {
@@ -337,9 +337,9 @@ impl LexicalIndex {
         if documents.count == 0 {
             return Ok(vec![]);
         }
-        let found = documents.best_of_words(&words, limit).map_err(self.failed())?;
+        let best = documents.best_of_words(&words, limit).map_err(self.failed())?;
         let hit = |(score, at)| Some((rows.row(at)?, score));
-        let mut hits: Vec<(Row, f32)> = found.into_iter().filter_map(hit).collect();
+        let mut hits: Vec<(Row, f32)> = best.into_iter().filter_map(hit).collect();
         hits.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Ok(hits)
     }
@@ -386,17 +386,17 @@ impl DocumentRows {
 impl RowColumns {
     pub(super) fn of(&self, searcher: &Searcher) -> tantivy::Result<DocumentRows> {
         let generation = searcher.generation().generation_id();
-        let held = self.0.read().clone();
-        if let Some(held) = held.filter(|held| held.generation == generation) {
-            return Ok(DocumentRows(held.columns));
+        let open = self.0.read().clone();
+        if let Some(open) = open.filter(|open| open.generation == generation) {
+            return Ok(DocumentRows(open.columns));
         }
         let segments = searcher.segment_readers().iter();
         let columns = segments.map(|segment| segment.fast_fields().u64("row"));
         let columns: Arc<[Column<u64>]> = columns.collect::<tantivy::Result<_>>()?;
-        let mut held = self.0.write();
+        let mut open = self.0.write();
         // A search that began before the index changed keeps what it opened to itself.
-        if held.as_ref().is_none_or(|held| held.generation < generation) {
-            *held = Some(OpenColumns { generation, columns: Arc::clone(&columns) });
+        if open.as_ref().is_none_or(|open| open.generation < generation) {
+            *open = Some(OpenColumns { generation, columns: Arc::clone(&columns) });
         }
         Ok(DocumentRows(columns))
     }

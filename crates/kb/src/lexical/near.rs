@@ -23,10 +23,10 @@ pub(super) fn terms_of(
             return Ok(word);
         }
     }
-    let Some(own) = word.first() else { return Ok(word) };
-    let mut others = translations(own);
+    let Some(first) = word.first() else { return Ok(word) };
+    let mut others = translations(first);
     if others.is_empty() {
-        others = nearest(own, text, searcher)?;
+        others = nearest(first, text, searcher)?;
     }
     let mut counted = vec![];
     for term in others {
@@ -53,9 +53,9 @@ fn translations(term: &str) -> Vec<String> {
 /// changed places, and begin as it does. Another letter makes another name.
 fn nearest(term: &str, text: Field, searcher: &Searcher) -> tantivy::Result<Vec<String>> {
     let is_word = term.chars().count() >= SHORTEST && term.chars().all(char::is_alphabetic);
-    let mut found = vec![];
+    let mut similar = vec![];
     if !is_word {
-        return Ok(found);
+        return Ok(similar);
     }
     let query = FuzzyTermQuery::new(Term::from_field_text(text, term), 1, true);
     for segment in searcher.segment_readers() {
@@ -65,11 +65,11 @@ fn nearest(term: &str, text: Field, searcher: &Searcher) -> tantivy::Result<Vec<
             let other = String::from_utf8_lossy(near.key()).into_owned();
             let is_mistyped = other.len() != term.len() || letters(&other) == letters(term);
             if is_mistyped && other.chars().next() == term.chars().next() {
-                found.push(other);
+                similar.push(other);
             }
         }
     }
-    Ok(found)
+    Ok(similar)
 }
 
 fn letters(word: &str) -> Vec<char> {
@@ -97,8 +97,8 @@ mod tests {
         let index =
             LexicalIndex::in_memory(Layer::Chunk, texts, std::sync::Arc::default()).unwrap();
         let rows = |text: &str| -> Vec<u32> {
-            let found = index.search(&LexicalQuery::plain(text), 5, None).unwrap();
-            found.into_iter().map(|(row, _)| row).collect()
+            let hits = index.search(&LexicalQuery::plain(text), 5, None).unwrap();
+            hits.into_iter().map(|(row, _)| row).collect()
         };
         for (text, expected) in [
             ("cofee", vec![1]),

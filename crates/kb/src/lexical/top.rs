@@ -72,18 +72,18 @@ impl<'a> Documents<'a> {
         }
         let terms = words.iter().flatten().map(|term| (Occur::Should, term.box_clone()));
         let terms = BooleanQuery::new(terms.collect());
-        let mut most = limit.saturating_mul(2).saturating_add(20);
+        let mut depth = limit.saturating_mul(2).saturating_add(20);
         for _ in 0..ROUNDS {
-            let candidates = self.best(&terms, most)?;
+            let candidates = self.best(&terms, depth)?;
             let bound = candidates.iter().map(|(score, _)| *score).fold(Score::MAX, Score::min);
-            let are_all = candidates.len() < most;
+            let are_all = candidates.len() < depth;
             let mut best = scored(self.searcher, words, candidates)?;
             best.truncate(limit);
             let least = best.last().map_or(0.0, |(score, _)| *score);
             if are_all || best.len() == limit && least >= bound * (1.0 - ROUNDING) {
                 return Ok(best);
             }
-            most = most.saturating_mul(4);
+            depth = depth.saturating_mul(4);
         }
         self.best(&whole, limit)
     }
@@ -96,7 +96,7 @@ impl<'a> Documents<'a> {
         } else {
             self.best_of_all(weight.as_ref(), limit)?
         };
-        Ok(best.into_iter().map(|found| (found.score, found.address)).collect())
+        Ok(best.into_iter().map(|scored| (scored.score, scored.address)).collect())
     }
 
     /// Whether documents that cannot be among the best are passed over.
@@ -119,26 +119,26 @@ impl<'a> Documents<'a> {
                 {
                     return worst;
                 }
-                let found = Reverse(ScoredDoc { score, address });
+                let entry = Reverse(ScoredDoc { score, address });
                 if best.len() < limit {
-                    best.push(found);
+                    best.push(entry);
                 } else if let Some(mut last) = best.peek_mut() {
                     // It is better than the worst, whose place it takes.
-                    *last = found;
+                    *last = entry;
                 }
                 if best.len() == limit {
-                    worst = best.peek().map_or(Score::MIN, |found| found.0.score);
+                    worst = best.peek().map_or(Score::MIN, |entry| entry.0.score);
                 }
                 worst
             })?;
         }
-        Ok(best.into_iter().map(|Reverse(found)| found).collect())
+        Ok(best.into_iter().map(|Reverse(entry)| entry).collect())
     }
 
     /// The best, with a score for all that match. Twice as many as are wanted are held and cut now
     /// and then, which costs less than a heap where no score has to be known at once.
     fn best_of_all(&self, weight: &dyn Weight, limit: usize) -> tantivy::Result<Vec<ScoredDoc>> {
-        let mut held: Vec<ScoredDoc> = vec![];
+        let mut best: Vec<ScoredDoc> = vec![];
         let mut worst = Score::MIN;
         for (segment, reader) in (0..).zip(self.searcher.segment_readers()) {
             let alive = reader.alive_bitset();
@@ -150,33 +150,33 @@ impl<'a> Documents<'a> {
                 {
                     return;
                 }
-                held.push(ScoredDoc { score, address });
-                if held.len() >= limit.saturating_mul(2) {
-                    worst = cut(&mut held, limit);
+                best.push(ScoredDoc { score, address });
+                if best.len() >= limit.saturating_mul(2) {
+                    worst = cut(&mut best, limit);
                 }
             })?;
         }
-        cut(&mut held, limit);
-        Ok(held)
+        cut(&mut best, limit);
+        Ok(best)
     }
 }
 
 /// Leaves the `limit` best; returns the score that others must be above to be among them.
-fn cut(held: &mut Vec<ScoredDoc>, limit: usize) -> Score {
-    let Some(last) = limit.checked_sub(1).filter(|last| *last < held.len()) else {
+fn cut(best: &mut Vec<ScoredDoc>, limit: usize) -> Score {
+    let Some(last) = limit.checked_sub(1).filter(|last| *last < best.len()) else {
         return Score::MIN;
     };
-    let (_, last, _) = held.select_nth_unstable_by(last, |a, b| b.cmp(a));
+    let (_, last, _) = best.select_nth_unstable_by(last, |a, b| b.cmp(a));
     let worst = last.score;
-    held.truncate(limit);
+    best.truncate(limit);
     worst
 }
 
 /// The query in which each word counts once.
 pub(super) fn of_words(words: &[Word]) -> BooleanQuery {
     let word = |terms: &Word| -> (Occur, Box<dyn Query>) {
-        if let [own] = terms.as_slice() {
-            return (Occur::Should, own.box_clone());
+        if let [only] = terms.as_slice() {
+            return (Occur::Should, only.box_clone());
         }
         let terms = terms.iter().map(|term| term.box_clone()).collect();
         (Occur::Should, Box::new(DisjunctionMaxQuery::new(terms)))
@@ -195,17 +195,17 @@ fn scored(
     let weights = words.iter().map(weights).collect::<tantivy::Result<Vec<Vec<_>>>>()?;
     let mut docs: Vec<DocAddress> = candidates.into_iter().map(|(_, address)| address).collect();
     docs.sort_unstable();
-    let mut found: Vec<ScoredDoc> = Vec::with_capacity(docs.len());
+    let mut scored: Vec<ScoredDoc> = Vec::with_capacity(docs.len());
     for of_segment in docs.chunk_by(|a, b| a.segment_ord == b.segment_ord) {
         let reader = searcher.segment_reader(of_segment[0].segment_ord);
-        let from = found.len();
-        found.extend(of_segment.iter().map(|address| ScoredDoc { score: 0.0, address: *address }));
+        let from = scored.len();
+        scored.extend(of_segment.iter().map(|address| ScoredDoc { score: 0.0, address: *address }));
         for word in &weights {
-            add_word(word, reader, &mut found[from..])?;
+            add_word(word, reader, &mut scored[from..])?;
         }
     }
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(found.into_iter().map(|found| (found.score, found.address)).collect())
+    scored.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(scored.into_iter().map(|document| (document.score, document.address)).collect())
 }
 
 /// Adds what a word is worth in documents of a segment, which are in order.
@@ -277,8 +277,8 @@ mod tests {
         let searcher = index.reader().unwrap().searcher();
         assert!(searcher.segment_readers().len() > 1);
         let parser = QueryParser::for_index(&index, vec![text]);
-        for asked in ["a1", "c", "a2 b3 c", "b1 b4 b9", "w200", "w202 c"] {
-            let query = parser.parse_query(asked).unwrap();
+        for text in ["a1", "c", "a2 b3 c", "b1 b4 b9", "w200", "w202 c"] {
+            let query = parser.parse_query(text).unwrap();
             let weight = query.weight(EnableScoring::enabled_from_searcher(&searcher)).unwrap();
             let all = |_| true;
             let some = |at: DocAddress| !at.doc_id.is_multiple_of(3);
@@ -291,17 +291,17 @@ mod tests {
                 expected.truncate(limit);
                 let admits: &dyn Fn(DocAddress) -> bool = if is_all { &all } else { &some };
                 let documents = Documents { searcher: &searcher, count: 600, admits };
-                for mut found in [
+                for mut ranked in [
                     documents.best_skipping(weight.as_ref(), limit).unwrap(),
                     documents.best_of_all(weight.as_ref(), limit).unwrap(),
                 ] {
-                    found.sort_unstable_by(|a, b| b.cmp(a));
+                    ranked.sort_unstable_by(|a, b| b.cmp(a));
                     // Scores are added up in any order, so that equal ones may differ by rounding.
                     let is_same =
                         |(a, b): (&ScoredDoc, &(Score, DocAddress))| (a.score - b.0).abs() < 1e-5;
-                    assert_eq!(found.len(), expected.len(), "{asked} {limit}");
-                    assert!(found.iter().all(|found| admits(found.address)));
-                    assert!(found.iter().zip(&expected).all(is_same), "{found:?} {expected:?}");
+                    assert_eq!(ranked.len(), expected.len(), "{text} {limit}");
+                    assert!(ranked.iter().all(|document| admits(document.address)));
+                    assert!(ranked.iter().zip(&expected).all(is_same), "{ranked:?} {expected:?}");
                 }
             }
         }
@@ -330,18 +330,18 @@ mod tests {
             let words: Vec<Word> =
                 words.iter().map(|terms| terms.iter().map(term).collect()).collect();
             for limit in [1, 7, 50, 3_000, usize::MAX] {
-                let scores = |mut found: Vec<(Score, DocAddress)>| {
-                    found.sort_by(|a, b| b.0.total_cmp(&a.0));
-                    found.into_iter().map(|(score, _)| score).collect::<Vec<_>>()
+                let scores = |mut ranked: Vec<(Score, DocAddress)>| {
+                    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+                    ranked.into_iter().map(|(score, _)| score).collect::<Vec<_>>()
                 };
                 let (many, few) = (Documents::of(&searcher, u64::MAX), Documents::of(&searcher, 0));
                 let expected = scores(few.best(&of_words(&words), limit).unwrap());
-                let found = scores(many.best_of_words(&words, limit).unwrap());
-                assert_eq!(found.len(), expected.len());
+                let computed = scores(many.best_of_words(&words, limit).unwrap());
+                assert_eq!(computed.len(), expected.len());
                 let differ = |(a, b): (&Score, &Score)| (a - b).abs() > 1e-4 * b;
                 assert!(
-                    !found.iter().zip(&expected).any(differ),
-                    "{limit}: {found:?} {expected:?}"
+                    !computed.iter().zip(&expected).any(differ),
+                    "{limit}: {computed:?} {expected:?}"
                 );
             }
         }

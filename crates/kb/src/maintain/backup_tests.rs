@@ -75,7 +75,7 @@ fn replies_are_in_the_backup_and_in_the_copy_of_a_base_that_is_in_use() {
 
 /// All files below a folder, by their paths in it, sorted.
 fn files(dir: &Path) -> Vec<String> {
-    let mut found = vec![];
+    let mut names = vec![];
     let mut open = vec![dir.to_owned()];
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
@@ -83,12 +83,12 @@ fn files(dir: &Path) -> Vec<String> {
             if path.is_dir() {
                 open.push(path);
             } else {
-                found.push(path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned());
+                names.push(path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned());
             }
         }
     }
-    found.sort();
-    found
+    names.sort();
+    names
 }
 
 #[test]
@@ -172,18 +172,21 @@ fn a_second_backup_writes_what_changed_and_forgets_what_was_deleted() {
 fn vectors_are_in_a_backup_and_those_that_it_has_lost_are_embedded_again() {
     let (_dir, [base, to, again]) = made();
     let path = |dir: &Path| dir.join("store/vectors/0-3-chunk");
-    let held = |dir: &Path| fs::read(path(dir)).unwrap();
+    let vectors = |dir: &Path| fs::read(path(dir)).unwrap();
     backup(&base, &to).unwrap();
-    assert!(held(&base) == held(&to));
+    assert!(vectors(&base) == vectors(&to));
     let opened = open(&base);
     opened.delete(&["one*".into()]).unwrap();
     drop(opened);
     backup(&base, &to).unwrap();
-    assert!(held(&base) == held(&to), "what was deleted is overwritten in the backup as well");
+    assert!(
+        vectors(&base) == vectors(&to),
+        "what was deleted is overwritten in the backup as well"
+    );
     let replace = RestoreOptions { replace: true, unverified: false };
     assert_eq!(restore(&to, &again, replace).unwrap().lost_vectors, 0);
-    assert!(held(&again) == held(&to));
-    let mut damaged = held(&to);
+    assert!(vectors(&again) == vectors(&to));
+    let mut damaged = vectors(&to);
     *damaged.last_mut().unwrap() ^= 1;
     fs::write(path(&to), damaged).unwrap();
     let report = restore(&to, &again, replace).unwrap();

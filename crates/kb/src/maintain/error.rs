@@ -31,16 +31,16 @@ pub enum BackupError {
     #[error("`{path}` is not a backup; give what `halma backup` has written")]
     NoBackup { path: PathBuf },
     #[error(
-        "the backup `{path}` was written by a newer version of Halma: its base has format {found}, \
-         and this version reads up to {known}; upgrade Halma and restore it then"
+        "the backup `{path}` was written by a newer version of Halma: its base has format {format}, \
+         and this version reads up to {supported}; upgrade Halma and restore it then"
     )]
-    Newer { path: PathBuf, found: u32, known: u32 },
+    Newer { path: PathBuf, format: u32, supported: u32 },
     #[error(
-        "the backup `{path}` is of an older format: its base has format {found}, and this version \
-         reads {known}; restore it with the version of Halma that wrote it, or \
+        "the backup `{path}` is of an older format: its base has format {format}, and this version \
+         reads {supported}; restore it with the version of Halma that wrote it, or \
          index its documents again with `halma index --kb NEW_DIR FOLDER`"
     )]
-    TooOld { path: PathBuf, found: u32, known: u32 },
+    TooOld { path: PathBuf, format: u32, supported: u32 },
     #[error("`{path}` is there already; with `--replace` the backup takes its place")]
     Exists { path: PathBuf },
     #[error("the base in `{path}` is in use by a server, a build or a restore; stop it first")]
@@ -91,11 +91,11 @@ impl BackupError {
     /// Names the backup where the error names a copy that was made of it.
     pub(super) fn of_backup(self, backup: &Path) -> Self {
         match self {
-            Self::Newer { found, known, .. } => {
-                Self::Newer { path: backup.to_owned(), found, known }
+            Self::Newer { format, supported, .. } => {
+                Self::Newer { path: backup.to_owned(), format, supported }
             }
-            Self::TooOld { found, known, .. } => {
-                Self::TooOld { path: backup.to_owned(), found, known }
+            Self::TooOld { format, supported, .. } => {
+                Self::TooOld { path: backup.to_owned(), format, supported }
             }
             other => other,
         }

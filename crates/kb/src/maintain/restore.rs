@@ -201,9 +201,9 @@ fn copy_or_salvage(from: &Path, to: &Path) -> Result<Option<CopyError>, BackupEr
 
 /// The folders of bases in a folder, itself included.
 fn bases(dir: &Path) -> Result<Vec<PathBuf>, BackupError> {
-    let mut found = vec![];
+    let mut folders = vec![];
     if is_environment(&store_dir(dir)) {
-        found.push(dir.to_owned());
+        folders.push(dir.to_owned());
     }
     let workspaces = dir.join(tree::WORKSPACES);
     if workspaces.is_dir() {
@@ -211,12 +211,12 @@ fn bases(dir: &Path) -> Result<Vec<PathBuf>, BackupError> {
         for entry in read {
             let path = entry.map_err(BackupError::io(&workspaces, "read"))?.path();
             if is_environment(&store_dir(&path)) {
-                found.push(path);
+                folders.push(path);
             }
         }
     }
-    found.sort();
-    Ok(found)
+    folders.sort();
+    Ok(folders)
 }
 
 /// Opens a base and checks it. A lexical index that is of another moment than the records is built
@@ -226,11 +226,11 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
     let open = || Base::open(dir, BaseOptions::default());
     let mut base = match open() {
         // Nothing of it can be used here, verified or not.
-        Err(KbError::Newer { found, known, .. }) => {
-            return Err(BackupError::Newer { path: dir.to_owned(), found, known });
+        Err(KbError::Newer { format, supported, .. }) => {
+            return Err(BackupError::Newer { path: dir.to_owned(), format, supported });
         }
-        Err(KbError::Older { found, known, .. }) => {
-            return Err(BackupError::TooOld { path: dir.to_owned(), found, known });
+        Err(KbError::Older { format, supported, .. }) => {
+            return Err(BackupError::TooOld { path: dir.to_owned(), format, supported });
         }
         Err(e) => {
             report.problems.push(e.to_string());
@@ -250,7 +250,7 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
     let is_lost = |problem: &crate::Problem| problem.what.contains(LOST_VECTOR);
     if verified.problems.iter().any(is_lost) {
         let lost = base.store.write(|writer| {
-            writer.doubt_vectors()?;
+            writer.note_unreadable_vectors()?;
             writer.renew_lost_vectors()
         })?;
         report.lost_vectors += lost as u64;

@@ -32,13 +32,13 @@ fn a_base_that_a_server_or_a_build_uses_is_not_replaced() {
     let (dir, base, to) = made();
     for name in ["serve.lock", "index.lock", "workspaces/team/index.lock"] {
         let path = base.join(name);
-        let held =
+        let lock =
             lock_file::open(path.parent().unwrap(), path.file_name().unwrap().to_str().unwrap());
-        let held = held.unwrap();
-        held.lock().unwrap();
+        let lock = lock.unwrap();
+        lock.lock().unwrap();
         let refused = restore(&to, &base, REPLACE);
         assert!(matches!(refused, Err(BackupError::InUse { .. })), "{name}: {refused:?}");
-        drop(held);
+        drop(lock);
     }
     restore(&to, &base, REPLACE).unwrap();
     assert_eq!(names(dir.path()), ["backup", "base"]);

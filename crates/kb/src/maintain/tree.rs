@@ -140,9 +140,10 @@ impl<'a> Mirror<'a> {
         for entry in fs::read_dir(to).map_err(BackupError::io(to, "read"))? {
             let entry = entry.map_err(BackupError::io(to, "read"))?;
             let name = entry.file_name();
-            let own = ["backup.lock", ABOUT].iter().any(|own| name == **own);
-            let own = own && kind == FolderKind::Base;
-            if !own && !names.contains(&name) {
+            let is_written_here =
+                ["backup.lock", ABOUT].iter().any(|is_written_here| name == **is_written_here);
+            let is_written_here = is_written_here && kind == FolderKind::Base;
+            if !is_written_here && !names.contains(&name) {
                 remove(&entry.path())?;
                 self.changed += 1;
             }
@@ -190,8 +191,8 @@ impl<'a> Mirror<'a> {
 
 /// Copies a file unless it is there already; returns whether it was copied.
 fn copy(from: &Path, to: &Path) -> io::Result<bool> {
-    let (about, held) = (fs::metadata(from)?, fs::metadata(to));
-    if held.is_ok_and(|held| held.is_file() && is_same(&about, &held)) {
+    let (about, there) = (fs::metadata(from)?, fs::metadata(to));
+    if there.is_ok_and(|there| there.is_file() && is_same(&about, &there)) {
         return Ok(false);
     }
     // A name that no other file has: `a.md.part` may be an upload.

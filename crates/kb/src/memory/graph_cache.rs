@@ -13,13 +13,13 @@ use crate::store::{DocumentLanguages, EntityRecord, Row, RowMap, StoreReader};
 use crate::terms::{Languages, TermHashes};
 
 /// Entries of one kind that are kept; beyond it the cache starts over.
-const MOST: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// Entities that facts lead to from one, at most.
-const MOST_RELATED: usize = 32;
+const MAX_RELATED: usize = 32;
 
 /// Chunks that one tag leads to, at most.
-const MOST_TAGGED: usize = 20_000;
+const MAX_TAGGED: usize = 20_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct GraphCache {
@@ -41,12 +41,12 @@ fn cached<T: Clone>(
     key: Row,
     make: impl FnOnce() -> heed::Result<T>,
 ) -> heed::Result<T> {
-    if let Some(found) = map.read().get(&key) {
-        return Ok(found.clone());
+    if let Some(value) = map.read().get(&key) {
+        return Ok(value.clone());
     }
     let value = make()?;
     let mut map = map.write();
-    if map.len() >= MOST {
+    if map.len() >= MAX_ENTRIES {
         map.clear();
     }
     map.insert(key, value.clone());
@@ -89,7 +89,7 @@ impl GraphCache {
     /// The first chunks that have a tag, ascending.
     pub(crate) fn tagged(&self, reader: &StoreReader<'_>, row: Row) -> heed::Result<Arc<[Row]>> {
         cached(&self.tagged, row, || {
-            let chunks = reader.first_edges_to((Layer::Tag, row), Edge::Tagged, MOST_TAGGED)?;
+            let chunks = reader.first_edges_to((Layer::Tag, row), Edge::Tagged, MAX_TAGGED)?;
             let chunks = chunks.into_iter().filter(|(layer, _)| *layer == Layer::Chunk);
             let mut chunks: Vec<Row> = chunks.map(|(_, row)| row).collect();
             chunks.sort_unstable();
@@ -123,7 +123,7 @@ impl GraphCache {
             }
             let mut related: Vec<(Row, f32)> = weights.into_iter().collect();
             related.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            related.truncate(MOST_RELATED);
+            related.truncate(MAX_RELATED);
             Ok(related.into())
         })
     }

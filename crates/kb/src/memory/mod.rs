@@ -72,12 +72,12 @@ impl SearchCache {
     }
 
     /// Of a view of some documents of the base that `held` is of.
-    pub(crate) fn restricted(held: &Arc<Self>, store: &Store) -> Self {
-        let whole = held.whole.clone();
-        let (whole, held) = whole.unwrap_or_else(|| (store.whole(), Arc::clone(held)));
+    pub(crate) fn restricted(caches: &Arc<Self>, store: &Store) -> Self {
+        let whole = caches.whole.clone();
+        let (whole, caches) = whole.unwrap_or_else(|| (store.whole(), Arc::clone(caches)));
         Self {
-            chunks: Arc::clone(&held.chunks),
-            atoms: Arc::clone(&held.atoms),
+            chunks: Arc::clone(&caches.chunks),
+            atoms: Arc::clone(&caches.atoms),
             generation: Mutex::default(),
             matrices: Mutex::default(),
             lexical: Mutex::default(),
@@ -85,7 +85,7 @@ impl SearchCache {
             graph: Cell::default(),
             tags: Cell::default(),
             feedback: Cell::default(),
-            whole: Some((whole, held)),
+            whole: Some((whole, caches)),
         }
     }
 
@@ -93,23 +93,23 @@ impl SearchCache {
     /// document changes, since fields, which decide what is visible, change without a new
     /// generation.
     pub(crate) fn refresh<'a>(&'a self, store: &'a Store) -> Result<Snapshot<'a>, KbError> {
-        if let Some((whole, held)) = &self.whole {
-            held.refresh(whole)?;
+        if let Some((whole, caches)) = &self.whole {
+            caches.refresh(whole)?;
             let generation =
                 store.read(|reader| Ok(reader.generation()? + reader.document_changes()?))?;
-            return Ok(Snapshot { held: self, store, generation });
+            return Ok(Snapshot { caches: self, store, generation });
         }
         let generation = store.generation()?;
-        let mut known = self.generation.lock();
-        if *known != generation {
+        let mut last_seen = self.generation.lock();
+        if *last_seen != generation {
             let languages = Arc::new(store.read(|reader| reader.languages())?);
             for index in [&self.chunks, &self.atoms] {
                 index.reload()?;
                 index.use_languages(Arc::clone(&languages));
             }
-            *known = generation;
+            *last_seen = generation;
         }
-        Ok(Snapshot { held: self, store, generation })
+        Ok(Snapshot { caches: self, store, generation })
     }
 }
 

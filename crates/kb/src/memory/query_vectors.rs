@@ -42,14 +42,14 @@ impl QueryVectorCache {
         if unknown.is_empty() {
             return Ok(vectors);
         }
-        let found = embed_once(embedder, &unknown, EmbedRole::Query).await?;
+        let embedded = embed_once(embedder, &unknown, EmbedRole::Query).await?;
         // All have the same length.
-        let length = found.first().map_or(0, Vec::len);
+        let length = embedded.first().map_or(0, Vec::len);
         if u32::try_from(length) != Ok(dimensions) {
             return Err(other_dimensions(model, length, dimensions as usize));
         }
         let mut cache = self.0.lock();
-        for (text, vector) in unknown.into_iter().zip(found) {
+        for (text, vector) in unknown.into_iter().zip(embedded) {
             for (place, _) in vectors.iter_mut().zip(texts).filter(|(_, other)| *other == text) {
                 *place = Some(vector.clone());
             }
@@ -105,8 +105,8 @@ mod tests {
         let again = texts(&["tide", "storm"]);
         let vectors = cache.vectors(&embedder, 1, &again).await.unwrap();
         assert_eq!(vectors, [Some(vec![4.0]), Some(vec![5.0])]);
-        let asked = embedder.0.lock();
-        assert_eq!(*asked, [texts(&["reef", "tide"]), texts(&["storm"])]);
+        let batches = embedder.0.lock();
+        assert_eq!(*batches, [texts(&["reef", "tide"]), texts(&["storm"])]);
     }
 
     #[tokio::test]

@@ -22,7 +22,7 @@ const FILTERS: usize = 64;
 /// What is held of a base, as of one generation.
 #[derive(Clone, Copy)]
 pub(crate) struct Snapshot<'a> {
-    pub(super) held: &'a SearchCache,
+    pub(super) caches: &'a SearchCache,
     pub(crate) store: &'a Store,
     pub(super) generation: u64,
 }
@@ -33,15 +33,15 @@ fn current<T>(
     generation: u64,
     renew: impl FnOnce(Option<Arc<T>>) -> Result<Arc<T>, KbError>,
 ) -> Result<Arc<T>, KbError> {
-    let mut held = cell.lock();
-    match held.take() {
-        Some((known, value)) if known >= generation => {
-            *held = Some((known, Arc::clone(&value)));
+    let mut entry = cell.lock();
+    match entry.take() {
+        Some((loaded_at, value)) if loaded_at >= generation => {
+            *entry = Some((loaded_at, Arc::clone(&value)));
             Ok(value)
         }
         former => {
             let value = renew(former.map(|(_, value)| value))?;
-            *held = Some((generation, Arc::clone(&value)));
+            *entry = Some((generation, Arc::clone(&value)));
             Ok(value)
         }
     }
@@ -50,14 +50,14 @@ fn current<T>(
 impl Snapshot<'_> {
     /// The vectors of a layer by an embedder.
     pub(crate) fn matrix(&self, embedder: u8, layer: Layer) -> Result<Arc<Matrix>, KbError> {
-        if let Some((whole, held)) = &self.held.whole {
-            return held.refresh(whole)?.matrix(embedder, layer);
+        if let Some((whole, caches)) = &self.caches.whole {
+            return caches.refresh(whole)?.matrix(embedder, layer);
         }
         let cell = {
-            let mut matrices = self.held.matrices.lock();
+            let mut matrices = self.caches.matrices.lock();
             if !matrices.contains_key(&(embedder, layer)) {
                 // Searches moved on to another embedder.
-                matrices.retain(|(_, known), _| *known != layer);
+                matrices.retain(|(_, other_layer), _| *other_layer != layer);
             }
             Arc::clone(matrices.entry((embedder, layer)).or_default())
         };
@@ -75,20 +75,20 @@ impl Snapshot<'_> {
     /// them is left on disk when a document is deleted.
     pub(crate) fn lexical(&self, layer: Layer) -> Result<Arc<LexicalIndex>, KbError> {
         match layer {
-            Layer::Chunk => return Ok(Arc::clone(&self.held.chunks)),
-            Layer::Atom => return Ok(Arc::clone(&self.held.atoms)),
+            Layer::Chunk => return Ok(Arc::clone(&self.caches.chunks)),
+            Layer::Atom => return Ok(Arc::clone(&self.caches.atoms)),
             _ => {}
         }
-        let cell = Arc::clone(self.held.lexical.lock().entry(layer).or_default());
-        let held = current(&cell, self.generation, |former| {
-            if let Some(mut held) = former.filter(|_| !self.store.is_restricted())
-                && Arc::make_mut(&mut held).update(self.store, layer)?
+        let cell = Arc::clone(self.caches.lexical.lock().entry(layer).or_default());
+        let memory_index = current(&cell, self.generation, |former| {
+            if let Some(mut memory_index) = former.filter(|_| !self.store.is_restricted())
+                && Arc::make_mut(&mut memory_index).update(self.store, layer)?
             {
-                return Ok(held);
+                return Ok(memory_index);
             }
             MemoryIndex::load(self.store, layer).map(Arc::new)
         })?;
-        Ok(Arc::clone(&held.index))
+        Ok(Arc::clone(&memory_index.index))
     }
 
     /// The rows of a layer that a filter lets in; `None` for a filter that asks for nothing.
@@ -112,14 +112,14 @@ impl Snapshot<'_> {
             self.generation + self.store.read(|reader| reader.document_changes())?
         };
         let cell = {
-            let mut filters = self.held.filters.lock();
+            let mut filters = self.caches.filters.lock();
             let key = (layer, format!("{filter:?}"));
             if filters.len() >= FILTERS && !filters.contains_key(&key) {
                 filters.clear();
             }
             Arc::clone(filters.entry(key).or_default())
         };
-        let held = current(&cell, generation, |former| {
+        let cached = current(&cell, generation, |former| {
             if let Some(mut rows) = former.filter(|_| !self.store.is_restricted())
                 && Arc::make_mut(&mut rows).update(self.store, filter)?
             {
@@ -127,7 +127,7 @@ impl Snapshot<'_> {
             }
             FilterRows::load(self.store, filter, layer).map(Arc::new)
         })?;
-        Ok(Some(Arc::clone(&held.rows)))
+        Ok(Some(Arc::clone(&cached.rows)))
     }
 
     /// The rows of a layer that were accepted from answers and that the rest of a filter lets in.
@@ -147,7 +147,7 @@ impl Snapshot<'_> {
 
     /// What graph searches share.
     pub(crate) fn graph(&self) -> Result<Arc<GraphCache>, KbError> {
-        current(&self.held.graph, self.generation, |former| {
+        current(&self.caches.graph, self.generation, |former| {
             if let Some(former) = former.filter(|_| !self.store.is_restricted()) {
                 let mut walk = Arc::clone(&former.walk);
                 // So that the walk is changed in place, unless a search still uses it.
@@ -162,7 +162,7 @@ impl Snapshot<'_> {
 
     /// Questions that were accepted or marked wrong.
     pub(crate) fn feedback(&self) -> Result<Arc<FeedbackIndex>, KbError> {
-        current(&self.held.feedback, self.generation, |former| {
+        current(&self.caches.feedback, self.generation, |former| {
             // What may be seen of the same records can change.
             let former = former.filter(|_| !self.store.is_restricted());
             self.store.read(|reader| FeedbackIndex::load(reader, former.as_deref())).map(Arc::new)
@@ -171,6 +171,8 @@ impl Snapshot<'_> {
 
     /// The tags by everything that they go by.
     pub(crate) fn tags(&self) -> Result<Arc<TagIndex>, KbError> {
-        current(&self.held.tags, self.generation, |_| self.store.read(TagIndex::load).map(Arc::new))
+        current(&self.caches.tags, self.generation, |_| {
+            self.store.read(TagIndex::load).map(Arc::new)
+        })
     }
 }

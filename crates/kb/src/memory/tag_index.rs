@@ -83,12 +83,12 @@ impl TagIndex {
     /// The tags that a text names, by their own names or by words that were learned, the surest
     /// first. Where one name lies within another (`attack` in `heart attack`) only the longer counts.
     pub(crate) fn named_in(&self, text: &str) -> Vec<NamedTag> {
-        let held = self.stems(text);
+        let stems = self.stems(text);
         let form = normalise_name(text);
         let names: BTreeSet<usize> =
-            held.iter().filter_map(|stem| self.by_stem.get(stem)).flatten().copied().collect();
+            stems.iter().filter_map(|stem| self.by_stem.get(stem)).flatten().copied().collect();
         let names = names.into_iter().map(|at| &self.names[at]);
-        let names: Vec<&Named> = names.filter(|name| name.stands_in(&held, &form)).collect();
+        let names: Vec<&Named> = names.filter(|name| name.stands_in(&stems, &form)).collect();
         let longest = |name: &&&Named| {
             let within = |other: &&Named| {
                 other.stems.len() > name.stems.len() && name.stems.is_subset(&other.stems)
@@ -138,7 +138,7 @@ fn best<'a>(names: impl Iterator<Item = &'a Named>) -> Vec<NamedTag> {
 }
 
 /// Tags that one text is expanded by; those far less sure than the surest are left out.
-const MOST: usize = 8;
+const MAX_EXPANSION_TAGS: usize = 8;
 const LEAST_SHARE: f32 = 0.25;
 
 /// What the tags of one text add to it.
@@ -154,20 +154,20 @@ pub(crate) struct Expansion {
 pub(crate) fn expansion(index: &TagIndex, text: &str, near: Vec<NamedTag>) -> Expansion {
     let mut tags = index.named_in(text);
     for tag in near {
-        match tags.iter_mut().find(|known| known.row == tag.row) {
-            Some(known) if known.weight < tag.weight => *known = tag,
+        match tags.iter_mut().find(|other| other.row == tag.row) {
+            Some(other) if other.weight < tag.weight => *other = tag,
             Some(_) => {}
             None => tags.push(tag),
         }
     }
     tags.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.row.cmp(&b.row)));
-    let most = tags.first().map_or(0.0, |tag| tag.weight);
-    tags.retain(|tag| tag.weight >= most * LEAST_SHARE && index.tags.contains_key(&tag.row));
-    tags.truncate(MOST);
-    let held = index.stems(text);
+    let highest = tags.first().map_or(0.0, |tag| tag.weight);
+    tags.retain(|tag| tag.weight >= highest * LEAST_SHARE && index.tags.contains_key(&tag.row));
+    tags.truncate(MAX_EXPANSION_TAGS);
+    let stems = index.stems(text);
     let mut terms: HashMap<String, f32> = HashMap::new();
     for tag in &tags {
-        for stem in index.tags[&tag.row].difference(&held) {
+        for stem in index.tags[&tag.row].difference(&stems) {
             let weight = terms.entry(stem.clone()).or_default();
             *weight = weight.max(tag.weight);
         }
@@ -181,11 +181,11 @@ pub(crate) fn expansion(index: &TagIndex, text: &str, near: Vec<NamedTag>) -> Ex
 /// outright counts for, next to the text itself.
 pub(crate) fn moved(vector: &Vector, tags: &[(f32, Vector)], by: f32) -> Vector {
     let sum: f32 = tags.iter().map(|(weight, _)| weight).sum();
-    let most = tags.iter().map(|(weight, _)| *weight).fold(0.0, f32::max);
+    let highest = tags.iter().map(|(weight, _)| *weight).fold(0.0, f32::max);
     let mut moved = vector.clone();
     for (weight, tag) in tags.iter().filter(|(_, tag)| tag.len() == vector.len()) {
         // Together they count for as much as the surest would alone.
-        let share = by * most * weight / sum.max(f32::EPSILON);
+        let share = by * highest * weight / sum.max(f32::EPSILON);
         moved.iter_mut().zip(tag).for_each(|(x, t)| *x += share * t);
     }
     let length = moved.iter().map(|x| x * x).sum::<f32>().sqrt();

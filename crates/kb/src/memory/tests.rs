@@ -36,7 +36,7 @@ async fn indexed(base: &Arc<Base>, file: &Path) {
 }
 
 /// Everything that a few searches find, in every mode, layer and filter.
-async fn found(base: &Base) -> Vec<String> {
+async fn everything_found(base: &Base) -> Vec<String> {
     let mut all = vec![];
     let filters = [
         Filter::default(),
@@ -102,21 +102,25 @@ async fn what_is_held_finds_what_a_base_that_was_just_opened_finds() {
             });
             std::fs::write(dir.path().join("one.jsonl"), format!("{line}\n")).unwrap();
             indexed(&base, &dir.path().join("one.jsonl")).await;
-            named.retain(|known| *known != number);
+            named.retain(|other| *other != number);
             named.push(number);
         }
-        let held = found(&base).await;
-        let of_view = found(&view).await;
-        base.held.forget();
-        view.held.forget();
-        let opened = found(&base).await;
-        assert_eq!(held, opened, "after step {step}");
-        assert!(!held.is_empty());
-        assert_eq!(of_view, found(&view).await, "in the view after step {step}");
-        assert_eq!(of_view, found(&base.restricted(vec![odd()])).await, "in a new view");
+        let cached = everything_found(&base).await;
+        let of_view = everything_found(&view).await;
+        base.caches.forget();
+        view.caches.forget();
+        let opened = everything_found(&base).await;
+        assert_eq!(cached, opened, "after step {step}");
+        assert!(!cached.is_empty());
+        assert_eq!(of_view, everything_found(&view).await, "in the view after step {step}");
+        assert_eq!(of_view, everything_found(&base.restricted(vec![odd()])).await, "in a new view");
         // What the build made for the whole base says the same as what a view makes for itself.
         base.store.damage(Damage::NoChunkNames);
-        assert_eq!(of_view, found(&base.restricted(vec![odd()])).await, "without records of names");
+        assert_eq!(
+            of_view,
+            everything_found(&base.restricted(vec![odd()])).await,
+            "without records of names"
+        );
         assert_only(&base, &odd_names(&base), &of_view);
         in_view += of_view.len();
     }
@@ -137,14 +141,14 @@ async fn what_is_preloaded_is_what_searches_use() {
     });
     std::fs::write(dir.path().join("all.jsonl"), lines.collect::<String>()).unwrap();
     indexed(&base, &dir.path().join("all.jsonl")).await;
-    let plain = found(&base).await;
-    base.held.forget();
+    let plain = everything_found(&base).await;
+    base.caches.forget();
     base.preload().unwrap();
-    let walk = || base.held.graph.lock().as_ref().map(|(_, cache)| Arc::as_ptr(cache));
+    let walk = || base.caches.graph.lock().as_ref().map(|(_, cache)| Arc::as_ptr(cache));
     let (loaded, mut layers) = (walk(), HashSet::new());
-    layers.extend(base.held.matrices.lock().keys().map(|(_, layer)| *layer));
+    layers.extend(base.caches.matrices.lock().keys().map(|(_, layer)| *layer));
     assert!(loaded.is_some() && layers == HashSet::from([Layer::Chunk, Layer::Atom]), "{layers:?}");
-    assert_eq!(found(&base).await, plain);
+    assert_eq!(everything_found(&base).await, plain);
     assert_eq!(walk(), loaded, "it is not loaded a second time");
 }
 

@@ -85,7 +85,7 @@ impl Part {
             frequencies: vec![0; segment.entity_count()],
         };
         for chunk in 0..u32::try_from(segment.len()).unwrap_or(u32::MAX) {
-            for entity in segment.held_by(chunk) {
+            for entity in segment.entities_of(chunk) {
                 alive.frequencies[entity as usize] += 1;
             }
         }
@@ -101,7 +101,7 @@ impl Part {
         let alive = Arc::make_mut(&mut self.alive);
         alive.dead.insert(chunk);
         alive.chunks -= 1;
-        for entity in self.segment.held_by(chunk) {
+        for entity in self.segment.entities_of(chunk) {
             alive.frequencies[entity as usize] -= 1;
         }
     }
@@ -179,18 +179,18 @@ impl MentionGraph {
 
     pub(crate) fn find(&self, row: Row) -> Option<ChunkPlace> {
         let mut parts = (0..).zip(&self.parts);
-        parts.find_map(|(part, held)| Some(ChunkPlace { part, chunk: held.find(row)? }))
+        parts.find_map(|(part, slice)| Some(ChunkPlace { part, chunk: slice.find(row)? }))
     }
 
     pub(crate) fn entity(&self, row: Row) -> EntityPlaces {
-        let mut found = EntityPlaces { places: vec![], frequency: 0 };
-        for (part, held) in (0..).zip(&self.parts) {
-            if let Some(entity) = held.segment.find_entity(row) {
-                found.places.push((part, entity));
-                found.frequency += held.alive.frequencies[entity as usize] as usize;
+        let mut entity = EntityPlaces { places: vec![], frequency: 0 };
+        for (part, slice) in (0..).zip(&self.parts) {
+            if let Some(number) = slice.segment.find_entity(row) {
+                entity.places.push((part, number));
+                entity.frequency += slice.alive.frequencies[number as usize] as usize;
             }
         }
-        found
+        entity
     }
 
     /// [`EntityPlaces::importance`] of an entity whose places are not asked for.
@@ -238,12 +238,12 @@ impl MentionGraph {
         entity: &'w EntityPlaces,
     ) -> impl Iterator<Item = UnitPlace> + 'w {
         entity.places.iter().flat_map(|(part, entity)| {
-            let held = self.part(*part);
-            let no_dead = held.alive.chunks == held.segment.len();
+            let slice = self.part(*part);
+            let no_dead = slice.alive.chunks == slice.segment.len();
             let alive = move |unit: &&u32| {
-                no_dead || !held.alive.dead.contains(held.segment.chunk_of_unit(**unit))
+                no_dead || !slice.alive.dead.contains(slice.segment.chunk_of_unit(**unit))
             };
-            let units = held.segment.units_with(*entity).iter().filter(alive);
+            let units = slice.segment.units_with(*entity).iter().filter(alive);
             units.map(|unit| UnitPlace { part: *part, unit: *unit })
         })
     }
@@ -255,11 +255,11 @@ impl MentionGraph {
         entity: &EntityPlaces,
     ) -> impl Iterator<Item = UnitPlace> + 'w {
         let segment = &self.part(place.part).segment;
-        let held = entity.places.iter().find(|(part, _)| *part == place.part);
-        let held = held.map(|(_, entity)| *entity);
-        let units = if held.is_some() { segment.units(place.chunk) } else { 0..0 };
+        let in_part = entity.places.iter().find(|(part, _)| *part == place.part);
+        let in_part = in_part.map(|(_, entity)| *entity);
+        let units = if in_part.is_some() { segment.units(place.chunk) } else { 0..0 };
         let holds = move |unit: &u32| {
-            held.is_some_and(|entity| segment.unit_entities(*unit).contains(&entity))
+            in_part.is_some_and(|entity| segment.unit_entities(*unit).contains(&entity))
         };
         units.filter(holds).map(move |unit| UnitPlace { part: place.part, unit })
     }
@@ -287,8 +287,8 @@ impl MentionGraph {
 
     /// How often a chunk names an entity, and whether it stands under it.
     pub(crate) fn ties(&self, place: ChunkPlace, entity: &EntityPlaces) -> (f32, bool) {
-        let held = entity.places.iter().find(|(part, _)| *part == place.part);
-        let Some((part, entity)) = held else { return (0.0, false) };
+        let in_part = entity.places.iter().find(|(part, _)| *part == place.part);
+        let Some((part, entity)) = in_part else { return (0.0, false) };
         let segment = &self.part(*part).segment;
         (segment.count(place.chunk, *entity), segment.titles(place.chunk).contains(entity))
     }

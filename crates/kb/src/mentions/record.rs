@@ -36,7 +36,7 @@ pub(crate) fn short_hash(hash: u32) -> u32 {
 pub(super) struct NameKeys(std::collections::HashMap<Row, String>);
 
 /// Keys that are held at most.
-const MOST_KEYS: usize = 100_000;
+const MAX_KEYS: usize = 100_000;
 
 impl NameKeys {
     /// The normalised name of an entity.
@@ -46,7 +46,7 @@ impl NameKeys {
         }
         let record = reader.node::<EntityRecord>(row)?;
         let key = record.map(|record| normalise_name(&record.name)).unwrap_or_default();
-        if self.0.len() >= MOST_KEYS {
+        if self.0.len() >= MAX_KEYS {
             self.0.clear();
         }
         self.0.insert(row, key.clone());
@@ -72,7 +72,7 @@ pub(super) fn names_of(
     titles.dedup();
     let mut entities: Vec<NamedEntity> = vec![];
     for entity in names.iter().map(|(row, _)| row).chain(&titles) {
-        if !entities.iter().any(|known| known.row == *entity) {
+        if !entities.iter().any(|other| other.row == *entity) {
             let key = keys.key(reader, *entity)?;
             let is_title = titles.contains(entity);
             entities.push(NamedEntity { row: *entity, key, is_title });

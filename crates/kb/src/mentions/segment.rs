@@ -186,7 +186,7 @@ impl MentionSegment {
     }
 
     /// The different entities that a chunk names or stands under.
-    pub(super) fn held_by(&self, chunk: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn entities_of(&self, chunk: u32) -> impl Iterator<Item = u32> {
         let named = move |title: &u32| self.names(chunk).any(|(entity, _)| entity == *title);
         let titles = self.titles(chunk).iter().copied().filter(move |title| !named(title));
         self.names(chunk).map(|(entity, _)| entity).chain(titles)

@@ -9,7 +9,7 @@ use crate::cut::AtomSource;
 use crate::store::{At, AtomRecord, Row, StoreReader, Unit, UnitNode, atoms_input, atoms_key};
 
 /// Sentences of one chunk beyond which no name is passed on.
-const MOST_SENTENCES: usize = 64;
+const MAX_SENTENCES: usize = 64;
 
 /// An entity that a chunk names or stands under.
 pub(super) struct NamedEntity {
@@ -63,16 +63,16 @@ pub(super) fn units(
     let (title, text) = (source.document.title.clone(), source.text.clone());
     let (place, verbatim) = (chunk.place, chunk.text.is_none());
     let source = AtomSource { title, text, place, verbatim };
-    for sentence in source.sentence_atoms(MOST_SENTENCES) {
+    for sentence in source.sentence_atoms(MAX_SENTENCES) {
         if last.is_some_and(|end| sentence.span.0 < end) {
             continue;
         }
         // A question about no sentence in particular points at the whole chunk.
-        let own = |atom: &AtomRecord| {
+        let is_about = |atom: &AtomRecord| {
             let whole = (atom.start, atom.end) == place.chars && sentence.span != place.chars;
             !whole && atom.start < sentence.span.1 && sentence.span.0 < atom.end
         };
-        let about = atoms.iter().filter(|(_, atom)| own(atom));
+        let about = atoms.iter().filter(|(_, atom)| is_about(atom));
         let mut nodes: Vec<At> = about.map(|(at, _)| (Layer::Atom, *at)).collect();
         if nodes.is_empty() {
             nodes.push((Layer::Chunk, row));

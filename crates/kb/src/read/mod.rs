@@ -75,7 +75,7 @@ impl ParsedDocument {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Naming {
     /// It stays the same when the content changes.
-    Own,
+    Stable,
     /// Paragraphs of many questions: another text under the same title is another document.
     Pooled,
 }
@@ -183,7 +183,7 @@ fn of_file(file: &InputFile, parsed: Parsed) -> ParsedDocument {
     let stem = || Path::new(&file.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     ParsedDocument {
         name: file.name.clone(),
-        naming: Naming::Own,
+        naming: Naming::Stable,
         source: file.name.clone(),
         title: parsed.title.clone().filter(|title| !title.trim().is_empty()).or_else(stem),
         parsed,

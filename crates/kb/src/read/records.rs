@@ -36,7 +36,7 @@ impl TextRecord {
     fn draft(self, source: &str, number: usize) -> ParsedDocument {
         ParsedDocument {
             name: self.id.and_then(scalar).unwrap_or_else(|| format!("{source}#{number}")),
-            naming: Naming::Own,
+            naming: Naming::Stable,
             source: source.to_owned(),
             title: self.title.filter(|title| !title.trim().is_empty()),
             parsed: Parsed {
@@ -72,9 +72,9 @@ pub(super) enum Json {
 pub(super) fn json(text: &str, source: &str, sink: &mut Sink<'_>) -> Result<Json, KbError> {
     let broken = match serde_json::from_str::<Vec<ContextRecord>>(text) {
         Ok(records) => {
-            let mut found = records.into_iter().filter_map(|r| r.documents(source)).peekable();
-            if found.peek().is_some() {
-                found.flatten().try_for_each(sink)?;
+            let mut documents = records.into_iter().filter_map(|r| r.documents(source)).peekable();
+            if documents.peek().is_some() {
+                documents.flatten().try_for_each(sink)?;
                 return Ok(Json::Records);
             }
             None

@@ -29,11 +29,12 @@ impl Selection {
 
     /// Whether a file is the configuration, by its own name or by a link.
     pub(crate) fn is_configuration(&self, path: &Path) -> bool {
-        let Some(own) = &self.configuration else { return false };
+        let Some(configuration) = &self.configuration else { return false };
         // Links are resolved of these only: there may be millions of files.
-        let mut names = path.file_name().into_iter().zip(own.file_name());
-        let is_named_so = names.any(|(name, own)| name.eq_ignore_ascii_case(own));
-        (is_named_so || path.is_symlink()) && path.canonicalize().is_ok_and(|real| real == **own)
+        let mut names = path.file_name().into_iter().zip(configuration.file_name());
+        let is_named_so = names.any(|(name, configured)| name.eq_ignore_ascii_case(configured));
+        (is_named_so || path.is_symlink())
+            && path.canonicalize().is_ok_and(|real| real == **configuration)
     }
 
     /// Whether a file is read; the path is the one below the folder that was given.
@@ -75,10 +76,10 @@ mod tests {
     use super::*;
 
     fn selection(include: &[&str], exclude: &[&str]) -> Result<Selection, KbError> {
-        let own = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
+        let strings = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
         Selection::new(&IndexOptions {
-            include: own(include),
-            exclude: own(exclude),
+            include: strings(include),
+            exclude: strings(exclude),
             ..IndexOptions::default()
         })
     }

@@ -72,13 +72,13 @@ impl Ranker for Hybrid {
 fn fuse(lists: &[RankedList], k: f32) -> Vec<Ranked> {
     let counts =
         |list: &&RankedList| matches!(list.part, "dense" | "bm25") || !list.rows.is_empty();
-    let most = lists.iter().filter(counts).map(|list| list.weight).sum::<f32>() / (k + 1.0);
+    let highest = lists.iter().filter(counts).map(|list| list.weight).sum::<f32>() / (k + 1.0);
     let mut fused: HashMap<Row, Ranked> = HashMap::new();
     for list in lists {
         let mut rank = k;
         for row in &list.rows {
             rank += 1.0;
-            let score = list.weight / rank / most;
+            let score = list.weight / rank / highest;
             let ranked = fused.entry(*row).or_insert_with(|| Ranked::plain((*row, 0.0)));
             ranked.score += score;
             match ranked.parts.iter_mut().find(|part| part.name == list.part) {

@@ -23,7 +23,7 @@ use self::hybrid::Hybrid;
 use self::job::{CancelGuard, SearchJob};
 use self::ranker::{Bm25, Dense};
 use self::single_chunk::may_be_chunks;
-use self::summaries::{MOST_INDEXED_SUMMARIES, looks_at_summaries};
+use self::summaries::{MAX_INDEXED_SUMMARIES, looks_at_summaries};
 use crate::error::run_blocking;
 use crate::store::{StoreReader, parse_id};
 use crate::{Base, KbError, Thresholds};
@@ -40,14 +40,14 @@ impl Knowledge for Base {
     }
 
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
-        let found = self.store.read(|reader| {
+        let hit = self.store.read(|reader| {
             let Some((layer, id)) = parse_id(id) else { return Ok(None) };
             match reader.find(layer, id)? {
                 Some(row) => reader.hit((layer, row)),
                 None => Ok(None),
             }
         })?;
-        found.ok_or_else(|| KbError::NoNode { id: id.0.clone() }.into())
+        hit.ok_or_else(|| KbError::NoNode { id: id.0.clone() }.into())
     }
 
     async fn neighbours(
@@ -163,7 +163,7 @@ impl Base {
         }
         let mut job = SearchJob {
             store: self.store.clone(),
-            held: Arc::clone(&self.held),
+            caches: Arc::clone(&self.caches),
             query: query.clone(),
             settings: self.search,
             graph: self.graph,
@@ -216,7 +216,7 @@ impl Base {
     /// takes too long to make for what it adds to their vectors.
     fn is_indexed(&self, query: &Query, layer: Layer) -> Result<bool, KbError> {
         let is_evidence = layer == Layer::Summary && query.layer != layer;
-        Ok(!is_evidence || self.summaries()? <= MOST_INDEXED_SUMMARIES)
+        Ok(!is_evidence || self.summaries()? <= MAX_INDEXED_SUMMARIES)
     }
 
     /// Whether a query finds what was accepted from answers.
@@ -229,11 +229,11 @@ impl Base {
     /// a million chunks, on all cores; a search that begins meanwhile waits for it instead of
     /// loading the same. Nothing is embedded and no model is called.
     pub fn preload(&self) -> Result<(), KbError> {
-        let held = self.held.refresh(&self.store)?;
-        held.graph()?;
+        let snapshot = self.caches.refresh(&self.store)?;
+        snapshot.graph()?;
         for layer in [Layer::Chunk, Layer::Atom] {
             if let Some(space) = self.space(layer)? {
-                held.matrix(space.number, layer)?;
+                snapshot.matrix(space.number, layer)?;
             }
         }
         Ok(())
@@ -245,9 +245,9 @@ impl Base {
         self.store.read(|reader| {
             let Some((number, record)) = reader.active_embedder()? else { return Ok(None) };
             let Some((embedder, thresholds)) = self.opened(&record.model) else { return Ok(None) };
-            let mut held = reader.has_vectors(number, layer)?;
-            if !held && may_be_chunks(layer) {
-                held = reader.has_vectors(number, Layer::Chunk)?;
+            let mut has_vectors = reader.has_vectors(number, layer)?;
+            if !has_vectors && may_be_chunks(layer) {
+                has_vectors = reader.has_vectors(number, Layer::Chunk)?;
             }
             let dimensions = record.dimensions;
             let thresholds = thresholds.or(reader.calibration(number)?);
@@ -257,7 +257,7 @@ impl Base {
                 return Ok(None);
             }
             let weight = trust.map_or(1.0, |trust| trust.weight());
-            Ok(held.then_some(Space { number, dimensions, embedder, usual, weight }))
+            Ok(has_vectors.then_some(Space { number, dimensions, embedder, usual, weight }))
         })
     }
 }
@@ -268,12 +268,12 @@ fn usual(
     reader: &StoreReader<'_>,
     embedder: u8,
     layer: Layer,
-    known: Thresholds,
+    calibrated: Thresholds,
 ) -> heed::Result<f32> {
-    let chunk = known.chunk.unwrap_or(0.0);
+    let chunk = calibrated.chunk.unwrap_or(0.0);
     Ok(match layer {
         Layer::Chunk => chunk,
-        Layer::Atom => known.atom.unwrap_or(0.0),
+        Layer::Atom => calibrated.atom.unwrap_or(0.0),
         _ => reader.layer_threshold(embedder, layer)?.unwrap_or(chunk),
     })
 }

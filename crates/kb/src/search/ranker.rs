@@ -103,7 +103,7 @@ impl Search<'_> {
 
     /// What its tags add to a text of the query.
     pub(crate) fn expansion(&self, text: &str) -> Option<&Expansion> {
-        let at = self.query.texts.iter().position(|own| own == text)?;
+        let at = self.query.texts.iter().position(|other| other == text)?;
         self.expansions.get(at)
     }
 
@@ -123,12 +123,12 @@ impl Search<'_> {
         let Admitted { excluded, allowed } = self.admitted(layer);
         let deeper = limit.saturating_add(excluded.len());
         let query = self.lexical_query(text);
-        let mut found = self.index(layer)?.search(&query, deeper, allowed.as_ref())?;
+        let mut rows = self.index(layer)?.search(&query, deeper, allowed.as_ref())?;
         if !excluded.is_empty() {
-            found.retain(|(row, _)| !excluded.contains(row));
+            rows.retain(|(row, _)| !excluded.contains(row));
         }
-        found.truncate(limit);
-        Ok(found)
+        rows.truncate(limit);
+        Ok(rows)
     }
 
     /// For each text the admitted rows of a layer by cosine, at most `limit`, best first; none for
@@ -138,11 +138,11 @@ impl Search<'_> {
         layer: Layer,
         limit: usize,
     ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
-        let mut found = self.near_rows(layer, limit);
+        let mut lists = self.near_rows(layer, limit);
         if may_be_chunks(layer)
             && let Some(chunks) = self.matrices.get(&Layer::Chunk)
         {
-            let with_vectors = found.iter_mut().zip(&self.vectors).filter(|(_, v)| v.is_some());
+            let with_vectors = lists.iter_mut().zip(&self.vectors).filter(|(_, v)| v.is_some());
             let lone = self.nearest_lone(chunks, limit)?;
             for ((list, _), lone) in with_vectors.zip(lone) {
                 list.extend(lone);
@@ -150,7 +150,7 @@ impl Search<'_> {
                 list.truncate(limit);
             }
         }
-        Ok(found)
+        Ok(lists)
     }
 
     /// [`Search::nearest`] by vectors of the layer's own.
@@ -163,11 +163,12 @@ impl Search<'_> {
         let vectors: Vec<&QueryVector> = self.vectors.iter().flatten().map(Arc::as_ref).collect();
         let admitted = &self.admitted(layer);
         let is_cancelled = &|| self.is_cancelled();
-        let request = NearRequest { most: limit, admitted, ranges, is_cancelled };
-        let found = self.matrices.get(&layer).map(|matrix| matrix.near_queries(&vectors, &request));
-        let mut found = found.unwrap_or_default().into_iter();
+        let request = NearRequest { limit, admitted, ranges, is_cancelled };
+        let results =
+            self.matrices.get(&layer).map(|matrix| matrix.near_queries(&vectors, &request));
+        let mut results = results.unwrap_or_default().into_iter();
         let near = |vector: &Option<Arc<QueryVector>>| {
-            vector.as_ref().and_then(|_| found.next()).unwrap_or_default()
+            vector.as_ref().and_then(|_| results.next()).unwrap_or_default()
         };
         self.vectors.iter().map(near).collect()
     }
@@ -177,9 +178,9 @@ pub(super) struct Dense;
 
 impl Ranker for Dense {
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
-        let found = search.nearest(search.query.layer, search.query.limit)?;
+        let lists = search.nearest(search.query.layer, search.query.limit)?;
         let ranked = |list: Vec<_>| list.into_iter().map(Ranked::plain).collect();
-        Ok(found.into_iter().map(ranked).collect())
+        Ok(lists.into_iter().map(ranked).collect())
     }
 }
 
@@ -193,8 +194,8 @@ impl Ranker for Bm25 {
     fn rank(&self, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
         let query = search.query;
         let rank = |text: &String| {
-            let found = search.bm25(query.layer, text, query.limit)?;
-            Ok(found.into_iter().map(Ranked::plain).collect())
+            let rows = search.bm25(query.layer, text, query.limit)?;
+            Ok(rows.into_iter().map(Ranked::plain).collect())
         };
         query.texts.iter().map(rank).collect()
     }

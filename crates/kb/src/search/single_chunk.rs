@@ -33,8 +33,8 @@ pub(super) fn vector(
     embedder: u8,
     at: At,
 ) -> heed::Result<Option<Vector>> {
-    if let Some(own) = reader.vector(embedder, at.0, at.1)? {
-        return Ok(Some(own));
+    if let Some(vector) = reader.vector(embedder, at.0, at.1)? {
+        return Ok(Some(vector));
     }
     let chunk = only_chunk(reader, at)?;
     chunk.map_or(Ok(None), |chunk| reader.vector(embedder, Layer::Chunk, chunk))
@@ -48,11 +48,12 @@ impl Search<'_> {
         limit: usize,
     ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
         let layer = self.query.layer;
-        let most = limit.saturating_mul(DEPTH).max(LEAST_DEPTH);
+        let depth = limit.saturating_mul(DEPTH).max(LEAST_DEPTH);
         let admitted = self.admitted(layer);
         let vectors: Vec<&QueryVector> = self.vectors.iter().flatten().map(Arc::as_ref).collect();
         let (of_chunks, is_cancelled) = (&self.admitted(Layer::Chunk), &|| self.is_cancelled());
-        let request = NearRequest { most, admitted: of_chunks, ranges: false, is_cancelled };
+        let request =
+            NearRequest { limit: depth, admitted: of_chunks, ranges: false, is_cancelled };
         let near = chunks.near_queries(&vectors, &request);
         self.store.read(|reader| {
             let mut lists = vec![];

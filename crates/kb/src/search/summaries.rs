@@ -11,7 +11,7 @@ use crate::{GraphSettings, KbError, SearchSettings};
 
 /// The lexical index of summaries is made in memory by the first search after every build: of more
 /// of them than these only the vectors are compared when chunks are searched.
-pub(super) const MOST_INDEXED_SUMMARIES: u64 = 50_000;
+pub(super) const MAX_INDEXED_SUMMARIES: u64 = 50_000;
 
 /// Characters of a summary that a part of a score says it came through.
 const SHOWN: usize = 80;
@@ -49,19 +49,19 @@ impl Search<'_> {
         if self.query.layer != Layer::Chunk || !is_loaded {
             return Ok(texts.iter().map(|_| SummaryEvidence::default()).collect());
         }
-        let mut found = vec![];
+        let mut evidence = vec![];
         for (text, dense) in texts.iter().zip(self.near_rows(Layer::Summary, depth)) {
             let bm25 = if indexes.contains_key(&Layer::Summary) {
                 self.bm25(Layer::Summary, text, depth)?
             } else {
                 vec![]
             };
-            found.push(self.store.read(|reader| {
+            evidence.push(self.store.read(|reader| {
                 let (dense, bm25) = (self.led_to(reader, dense)?, self.led_to(reader, bm25)?);
                 Ok(SummaryEvidence { dense, bm25 })
             })?);
         }
-        Ok(found)
+        Ok(evidence)
     }
 
     fn led_to(
@@ -70,15 +70,15 @@ impl Search<'_> {
         summaries: Vec<(Row, f32)>,
     ) -> heed::Result<Vec<(Row, f32, Row)>> {
         let admitted = self.admitted(Layer::Chunk);
-        let mut found: Vec<(Row, f32, Row)> = vec![];
+        let mut chunks: Vec<(Row, f32, Row)> = vec![];
         for (summary, score) in summaries {
             for chunk in chunks_of(reader, summary)? {
-                if admitted.admits(chunk) && found.iter().all(|(held, ..)| *held != chunk) {
-                    found.push((chunk, score, summary));
+                if admitted.admits(chunk) && chunks.iter().all(|(seen, ..)| *seen != chunk) {
+                    chunks.push((chunk, score, summary));
                 }
             }
         }
-        Ok(found)
+        Ok(chunks)
     }
 
     /// Says in the part `summaries` of each score through which summary it came.
@@ -118,9 +118,9 @@ impl SummaryEvidence {
             let share = if first > last { (score - last) / (first - last) } else { 1.0 };
             *shares.entry(*chunk).or_default() += dense * share;
         }
-        let most = self.bm25.first().map_or(0.0, |(_, score, _)| *score);
-        for (chunk, score, _) in self.bm25.iter().filter(|_| most > 0.0) {
-            *shares.entry(*chunk).or_default() += bm25 * score / most;
+        let highest = self.bm25.first().map_or(0.0, |(_, score, _)| *score);
+        for (chunk, score, _) in self.bm25.iter().filter(|_| highest > 0.0) {
+            *shares.entry(*chunk).or_default() += bm25 * score / highest;
         }
         shares
     }

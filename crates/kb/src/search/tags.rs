@@ -16,7 +16,7 @@ const NEAR_TAGS: usize = 4;
 
 /// Where tags are read.
 pub(super) struct TagSource<'a> {
-    pub(super) held: Snapshot<'a>,
+    pub(super) snapshot: Snapshot<'a>,
     /// Of their vectors; `None` where they have none.
     pub(super) embedder: Option<u8>,
 }
@@ -43,8 +43,8 @@ pub(super) fn expand_by_tags(
         let tags = store.read(|reader| {
             let mut tags = vec![];
             for tag in &expansion.tags {
-                let held = reader.vector(number, Layer::Tag, tag.row)?;
-                tags.extend(held.map(|held| (tag.weight, held)));
+                let vector = reader.vector(number, Layer::Tag, tag.row)?;
+                tags.extend(vector.map(|vector| (tag.weight, vector)));
             }
             Ok(tags)
         })?;
@@ -62,27 +62,27 @@ impl TagSource<'_> {
         texts: &[(&str, Option<Arc<QueryVector>>)],
         score: f32,
     ) -> Result<Vec<Expansion>, KbError> {
-        let Self { held, embedder } = *self;
-        if held.store.read(|reader| reader.count(Layer::Tag))? == 0 {
+        let Self { snapshot, embedder } = *self;
+        if snapshot.store.read(|reader| reader.count(Layer::Tag))? == 0 {
             return Ok(vec![]);
         }
-        let index = held.tags()?;
+        let index = snapshot.tags()?;
         let matrix = match embedder {
-            Some(embedder) => Some(held.matrix(embedder, Layer::Tag)?),
+            Some(embedder) => Some(snapshot.matrix(embedder, Layer::Tag)?),
             None => None,
         };
         let chance = match embedder {
-            Some(embedder) => held.store.read(|reader| reader.chance(embedder))?,
+            Some(embedder) => snapshot.store.read(|reader| reader.chance(embedder))?,
             None => 0.0,
         };
         let score = least_cosine(score, SearchSettings::default().tag_score, chance);
-        let allowed = held.allowed(&Filter::default(), Layer::Tag)?;
+        let allowed = snapshot.allowed(&Filter::default(), Layer::Tag)?;
         let admitted = Admitted { allowed, ..Admitted::default() };
         let near = |vector: &Option<Arc<QueryVector>>| {
             let (Some(matrix), Some(vector)) = (&matrix, vector) else { return vec![] };
             let is_cancelled = &|| false;
             let request =
-                NearRequest { most: NEAR_TAGS, admitted: &admitted, ranges: false, is_cancelled };
+                NearRequest { limit: NEAR_TAGS, admitted: &admitted, ranges: false, is_cancelled };
             let near =
                 matrix.near_queries(&[vector], &request).into_iter().flat_map(|near| near.rows);
             let near = near.filter(|(_, cosine)| *cosine >= score);
@@ -103,9 +103,9 @@ impl Base {
             vector = cache.vectors(open.as_ref(), dimensions, &texts).await?.remove(0);
             embedder = Some(number);
         }
-        let (store, held, text) = (self.store.clone(), Arc::clone(&self.held), text.to_owned());
+        let (store, caches, text) = (self.store.clone(), Arc::clone(&self.caches), text.to_owned());
         run_blocking("finding tags", move || {
-            let source = TagSource { held: held.refresh(&store)?, embedder };
+            let source = TagSource { snapshot: caches.refresh(&store)?, embedder };
             let vector = vector.map(|vector| Arc::new(QueryVector::new(&vector)));
             let expansions = source.expansions(&[(&text, vector)], near)?;
             store.read(|reader| {

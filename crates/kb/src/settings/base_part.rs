@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 /// In a base of at most this many chunks another wording of a prompt is applied to all of them
 /// without being asked for; in a larger one results of the former wording are kept.
-pub(crate) const MOST_CHUNKS_UNASKED: u64 = 200;
+pub(crate) const MAX_CHUNKS_UNASKED: u64 = 200;
 
 /// A part of a base that is rebuilt on request only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

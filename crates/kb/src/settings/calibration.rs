@@ -37,7 +37,7 @@ impl DenseTrust {
     pub fn weight(&self) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "counts of some hundred")]
         let share = |part: u32, of: u32| part as f32 / of.max(1) as f32;
-        let above = |found: u32| share(found, self.queries) - share(1, self.passages);
+        let above = |count: u32| share(count, self.queries) - share(1, self.passages);
         let (dense, bm25) = (above(self.dense), above(self.bm25));
         // Where BM25 finds no more than chance either, the queries say nothing.
         if bm25 <= 0.0 {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use halma_core::{Embedder, Metadata};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::base_part::MOST_CHUNKS_UNASKED;
+pub(crate) use self::base_part::MAX_CHUNKS_UNASKED;
 pub use self::base_part::{BasePart, KeptPart};
 pub use self::calibration::{Calibration, DenseTrust};
 pub use self::feedback::FeedbackSettings;
@@ -176,8 +176,11 @@ impl ThresholdSources {
     pub(crate) fn or(self, measured: Option<Calibration>) -> Thresholds {
         let (configured, usual) = (self.configured, self.usual);
         Thresholds {
-            chunk: configured.chunk.or(usual.chunk).or(measured.map(|held| held.chunk)),
-            atom: configured.atom.or(usual.atom).or(measured.map(|held| held.atom)),
+            chunk: configured
+                .chunk
+                .or(usual.chunk)
+                .or(measured.map(|calibration| calibration.chunk)),
+            atom: configured.atom.or(usual.atom).or(measured.map(|calibration| calibration.atom)),
         }
     }
 }

@@ -107,7 +107,7 @@ impl VectorLayers {
 
     /// The layers that have vectors, in the order of [`Layer::ALL`].
     pub fn layers(&self) -> impl Iterator<Item = Layer> {
-        let own = *self;
-        Layer::ALL.into_iter().filter(move |layer| own.holds(*layer))
+        let layers = *self;
+        Layer::ALL.into_iter().filter(move |layer| layers.holds(*layer))
     }
 }

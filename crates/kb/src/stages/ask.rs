@@ -142,8 +142,8 @@ impl<S: AskStage> Stage for S {
     fn forecast(&self, unit: &Self::Unit) -> Cost {
         let (variables, reply) = (self.variables(&unit.request), self.reply_tokens(&unit.request));
         let Texts { texts, characters } = self.expected_texts(&unit.request);
-        let asked = Cost::of_call(&self.build().setup, S::PROMPT.name, &variables, reply);
-        Cost { texts, characters, ..asked }
+        let call = Cost::of_call(&self.build().setup, S::PROMPT.name, &variables, reply);
+        Cost { texts, characters, ..call }
     }
 
     fn texts(&self, output: &S::Stored) -> u64 {

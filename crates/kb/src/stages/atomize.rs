@@ -65,7 +65,7 @@ pub(crate) fn atomized_with(context: &BuildContext) -> Id {
         Atoms::None => return atoms_input(Atoms::None),
     };
     match context.rebuilt_max_atoms {
-        Some(most) => hash(&[&input.to_be_bytes(), &most.to_be_bytes()]),
+        Some(limit) => hash(&[&input.to_be_bytes(), &limit.to_be_bytes()]),
         None => input,
     }
 }
@@ -86,9 +86,9 @@ impl Atomize {
     pub(crate) fn counts(&self) -> (usize, usize) {
         let left_out = self.left_out.load(Ordering::Relaxed);
         if left_out > 0 {
-            let most = self.context.settings.max_atoms;
+            let limit = self.context.settings.max_atoms;
             let left_out = thousands(left_out as u64);
-            tracing::warn!("{left_out} atoms were left out: at most {most} are kept of one chunk");
+            tracing::warn!("{left_out} atoms were left out: at most {limit} are kept of one chunk");
         }
         (self.atoms.load(Ordering::Relaxed), left_out)
     }
@@ -97,7 +97,7 @@ impl Atomize {
         self.context.settings.atoms
     }
 
-    fn most(&self) -> usize {
+    fn max_atoms(&self) -> usize {
         self.context.settings.max_atoms
     }
 
@@ -107,8 +107,8 @@ impl Atomize {
         match self.kind() {
             Atoms::Sentences => {
                 let mut atoms = unit.around.table_atoms(&unit.source);
-                let most = self.most().saturating_sub(atoms.len());
-                atoms.extend(unit.source.sentence_atoms(most));
+                let room = self.max_atoms().saturating_sub(atoms.len());
+                atoms.extend(unit.source.sentence_atoms(room));
                 atoms
             }
             Atoms::Questions | Atoms::None => vec![],
@@ -244,10 +244,10 @@ impl Stage for Atomize {
             return Cost { texts: atoms.len() as u64, characters, ..Cost::default() };
         }
         let reply = (source.text.len() as u64 / 4).max(8);
-        let asked = Cost::of_call(&self.context.setup, ATOMIZE, &variables(unit), reply);
-        let texts = asked.completion_tokens / QUESTION_TOKENS;
-        let texts = texts.clamp(1, self.most().max(1) as u64);
-        Cost { texts, characters: asked.completion_tokens * 4, ..asked }
+        let call = Cost::of_call(&self.context.setup, ATOMIZE, &variables(unit), reply);
+        let texts = call.completion_tokens / QUESTION_TOKENS;
+        let texts = texts.clamp(1, self.max_atoms().max(1) as u64);
+        Cost { texts, characters: call.completion_tokens * 4, ..call }
     }
 
     async fn run(&self, cx: &Cx, unit: &Unatomized) -> Result<Option<Atomized>, StageError> {
@@ -260,8 +260,8 @@ impl Stage for Atomize {
         }
         let check = |lines: &Vec<String>| check(lines, source);
         let questions = cx.ask_checked(&QUESTIONS, variables(unit), check).await?;
-        let left_out = questions.len().saturating_sub(self.most());
-        Ok(Some(Atomized { atoms: source.question_atoms(questions, self.most()), left_out }))
+        let left_out = questions.len().saturating_sub(self.max_atoms());
+        Ok(Some(Atomized { atoms: source.question_atoms(questions, self.max_atoms()), left_out }))
     }
 
     fn store(

@@ -72,12 +72,12 @@ impl Stage for Chunk {
     fn forecast(&self, unit: &Uncut) -> Cost {
         let expected = expected_cut(&unit.draft.parsed, unit.draft.shown_title(), &self.settings);
         let setup = &self.context.setup;
-        let mut asked = Cost::default();
+        let mut calls = Cost::default();
         for variables in &expected.requests {
-            asked += Cost::of_call(setup, CUT, variables, REPLY_TOKENS);
+            calls += Cost::of_call(setup, CUT, variables, REPLY_TOKENS);
         }
         let embedded = expected.embedded.div_ceil(BATCH) as u64;
-        Cost { calls: asked.calls + embedded, ..asked }
+        Cost { calls: calls.calls + embedded, ..calls }
     }
 
     async fn run(&self, cx: &Cx, unit: &Uncut) -> Result<Option<Cut>, StageError> {

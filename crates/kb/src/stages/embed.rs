@@ -109,8 +109,8 @@ impl Embed {
         let total = queue.counter();
         let StageReport { pending, spent, failure, .. } =
             driver.run(queue.batches(), total).await?;
-        let own = Arc::clone(context);
-        let left = run_blocking("storing vectors", move || finish(&own)).await?;
+        let context = Arc::clone(context);
+        let left = run_blocking("storing vectors", move || finish(&context)).await?;
         let result = std::mem::take(&mut *driver.stage().result.lock());
         let failure = result.failure.or(failure);
         Ok(Embedded { pending: if pending > 0 { left } else { 0 }, spent, failure, ..result })
@@ -151,10 +151,10 @@ impl Embed {
         };
         let model = self.embedder.model();
         let dimensions = vectors.first().map_or(0, Vec::len);
-        if let Some(held) = writer.other_dimensions(model, dimensions)?
+        if let Some(stored) = writer.other_dimensions(model, dimensions)?
             && !self.context.rebuild.contains(&BasePart::Embedder)
         {
-            let reason = other_dimensions(model, dimensions, held).to_string();
+            let reason = other_dimensions(model, dimensions, stored).to_string();
             writer.embedding_failed(&texts, &reason)?;
             self.result.lock().failure = Some(reason);
             return Ok(());

@@ -34,8 +34,8 @@ pub(crate) use forecast::{Corpus, Forecaster, StageForecast, Tally, Texts};
 #[cfg(test)]
 pub(crate) use knowledge::FactsReply;
 pub(crate) use knowledge::{
-    Communities, CommunityRequest, CommunityText, Comparison, ComparisonSide, Facts, MOST_ENTITIES,
-    MOST_FACTS, MapTags, Rows, SameEntity, SampleRequest, ShownTag, StatedRow, Tag, TagClasses,
+    Communities, CommunityRequest, CommunityText, Comparison, ComparisonSide, Facts, MAX_ENTITIES,
+    MAX_FACTS, MapTags, Rows, SameEntity, SampleRequest, ShownTag, StatedRow, Tag, TagClasses,
     TagForecast,
 };
 pub(crate) use source::{
@@ -117,8 +117,8 @@ impl BuildContext {
     /// What units of a prompt are asked with, as it is noted in the ledger: units asked with
     /// another wording are done again.
     pub(crate) fn prompt_input(&self, prompt: &str) -> Id {
-        let held = self.prompts.get(prompt).copied();
-        held.unwrap_or_else(|| prompt_hash(&self.setup, prompt))
+        let recorded = self.prompts.get(prompt).copied();
+        recorded.unwrap_or_else(|| prompt_hash(&self.setup, prompt))
     }
 
     /// The model that a prompt goes to.

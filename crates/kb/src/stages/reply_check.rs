@@ -11,8 +11,8 @@ pub(super) fn complaint(texts: &[String], summary: &str) -> Option<String> {
     if is_refusal(summary) {
         return Some("it is not a summary".to_owned());
     }
-    let (has, most) = (summary.chars().count(), length(texts).clamp(SHORT, LONGEST));
-    (has > most).then(|| format!("the summary has {has} characters; write {most} at most"))
+    let (has, limit) = (summary.chars().count(), length(texts).clamp(SHORT, LONGEST));
+    (has > limit).then(|| format!("the summary has {has} characters; write {limit} at most"))
 }
 
 /// Characters of all of them.

@@ -191,6 +191,6 @@ impl Passage {
 /// Hash of a prompt's text as it is in use.
 pub(crate) fn prompt_hash(setup: &Setup, name: &str) -> Id {
     let list = setup.prompts.list();
-    let held = list.iter().find(|info| info.name == name);
-    hash(&[name.as_bytes(), held.map_or("", |info| info.hash.as_str()).as_bytes()])
+    let prompt = list.iter().find(|info| info.name == name);
+    hash(&[name.as_bytes(), prompt.map_or("", |info| info.hash.as_str()).as_bytes()])
 }

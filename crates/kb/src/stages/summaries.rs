@@ -82,9 +82,9 @@ pub(crate) async fn summarize(
     let rows = store.read(|reader| reader.all_rows(Layer::Document))?;
     let mut report = StageReport::default();
     for batch in rows.chunks(BATCH) {
-        let (own, batch) = (Arc::clone(context), batch.to_vec());
+        let (context, batch) = (Arc::clone(context), batch.to_vec());
         let documents =
-            run_blocking("reading documents", move || load(own.store(), &batch)).await?;
+            run_blocking("reading documents", move || load(context.store(), &batch)).await?;
         let tables = documents.iter().flat_map(tables).collect();
         run_steps(&driver, tables, &mut report).await?;
         let sections = documents.iter().flat_map(sections).collect();

@@ -13,7 +13,7 @@ use crate::store::{
 };
 
 /// Summaries of tables that one chunk is shown with; a page of small tables has many.
-const MOST_TABLES: usize = 4;
+const MAX_TABLES: usize = 4;
 
 /// Characters of an atom that says what a table is about.
 const TABLE_ATOM: usize = 300;
@@ -78,17 +78,17 @@ pub(super) fn table_summaries(
     reader: &StoreReader<'_>,
     document: &SourceDocument,
 ) -> heed::Result<TableSummaries> {
-    let mut found = TableSummaries::new();
-    let Some(row) = document.row else { return Ok(found) };
-    let Some(record) = reader.node::<DocumentRecord>(row)? else { return Ok(found) };
+    let mut summaries = TableSummaries::new();
+    let Some(row) = document.row else { return Ok(summaries) };
+    let Some(record) = reader.node::<DocumentRecord>(row)? else { return Ok(summaries) };
     for table in record.tables.0..record.tables.1 {
         let first = reader.node::<TableRecord>(table)?.map(|table| table.rows.0);
         let first = first.map_or(Ok(None), |first| reader.node::<RowRecord>(first))?;
         let Some(chunk) = first.map(|first| first.chunk) else { continue };
-        let held = found.entry(chunk).or_default();
-        if held.len() < MOST_TABLES {
-            held.extend(reader.summary_of((Layer::Table, table))?);
+        let of_chunk = summaries.entry(chunk).or_default();
+        if of_chunk.len() < MAX_TABLES {
+            of_chunk.extend(reader.summary_of((Layer::Table, table))?);
         }
     }
-    Ok(found)
+    Ok(summaries)
 }

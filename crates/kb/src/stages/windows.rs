@@ -1,9 +1,9 @@
 //! Texts that are too long for one call, in windows of a model's length.
 
 /// Pieces together, in order, up to so many characters; a longer piece is cut.
-pub(super) fn pack(pieces: &[String], most: usize) -> Vec<Vec<String>> {
+pub(super) fn pack(pieces: &[String], limit: usize) -> Vec<Vec<String>> {
     let mut windows: Vec<Vec<String>> = vec![vec![]];
-    let mut room = most;
+    let mut room = limit;
     for piece in pieces {
         let mut rest = piece.as_str();
         while !rest.is_empty() {
@@ -11,14 +11,14 @@ pub(super) fn pack(pieces: &[String], most: usize) -> Vec<Vec<String>> {
             let begun = windows.last().is_some_and(|window| !window.is_empty());
             if length > room && begun {
                 windows.push(vec![]);
-                room = most;
+                room = limit;
             }
             let end = rest.char_indices().nth(room).map_or(rest.len(), |(at, _)| at);
             let (head, tail) = rest.split_at(end);
             if let Some(window) = windows.last_mut() {
                 window.push(head.to_owned());
             }
-            room = room.saturating_sub(length.min(most));
+            room = room.saturating_sub(length.min(limit));
             rest = tail;
         }
     }

@@ -199,7 +199,7 @@ impl StoreReader<'_> {
 
     /// Every name leads to a document that has it, and every document is found by its names.
     fn check_names(&self, report: &mut Report<'_>) -> heed::Result<()> {
-        let mut known = HashSet::new();
+        let mut keys = HashSet::new();
         for row in self.all_rows(Layer::Document)? {
             let at = (Layer::Document, row);
             let Ok(Some(record)) = self.node::<DocumentRecord>(row) else { continue };
@@ -207,7 +207,7 @@ impl StoreReader<'_> {
                 report(Some(at), "it has no name".into());
             }
             for name in &record.names {
-                known.insert(name_key(name).to_vec());
+                keys.insert(name_key(name).to_vec());
                 if self.named(name)? != Some(row) {
                     report(Some(at), format!("its name `{name}` does not lead to it"));
                 }
@@ -218,7 +218,7 @@ impl StoreReader<'_> {
         }
         for entry in self.store.db.names.iter(self)? {
             let (key, row) = entry?;
-            if !known.contains(key) {
+            if !keys.contains(key) {
                 let at = (Layer::Document, row_of(row));
                 report(Some(at), "a name leads to it that is not its".into());
             }

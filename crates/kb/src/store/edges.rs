@@ -67,8 +67,8 @@ impl StoreReader<'_> {
 
     /// Whether any edge of this kind ends at a node.
     pub(crate) fn is_led_to(&self, to: At, edge: Edge) -> heed::Result<bool> {
-        let mut found = self.store.db.backlinks.prefix_iter(self, &prefix(to, Some(edge)))?;
-        Ok(found.next().transpose()?.is_some())
+        let mut links = self.store.db.backlinks.prefix_iter(self, &prefix(to, Some(edge)))?;
+        Ok(links.next().transpose()?.is_some())
     }
 
     /// Every stored edge, in the order of keys.

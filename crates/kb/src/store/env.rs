@@ -43,9 +43,9 @@ impl Access {
 /// Opens the environment with the largest map the address space gives, 64 GiB at most unless the
 /// file is larger already. The file itself only grows with what is written.
 pub(super) fn open(dir: &Path, access: Access) -> heed::Result<Env<WithoutTls>> {
-    let held = std::fs::metadata(dir.join("data.mdb")).map_or(0, |file| file.len());
-    let held = usize::try_from(held).unwrap_or(usize::MAX / 4);
-    let least = GIB.max(held.saturating_mul(2)).next_multiple_of(GIB);
+    let file_size = std::fs::metadata(dir.join("data.mdb")).map_or(0, |file| file.len());
+    let file_size = usize::try_from(file_size).unwrap_or(usize::MAX / 4);
+    let least = GIB.max(file_size.saturating_mul(2)).next_multiple_of(GIB);
     let mut size = least.max(64 * GIB);
     #[cfg(test)]
     if let Access::Small(bytes) | Access::Growing(bytes) = access {

@@ -221,8 +221,8 @@ impl Store {
     /// The same store for readers who see the documents that all of these filters admit, under the
     /// names that they admit, and what was made of these alone. It cannot be written to.
     pub(crate) fn restricted(&self, filters: Vec<Filter>) -> Self {
-        let own = self.scope.iter().flat_map(|scope| scope.filters().to_vec());
-        let filters = own.chain(filters).collect();
+        let existing = self.scope.iter().flat_map(|scope| scope.filters().to_vec());
+        let filters = existing.chain(filters).collect();
         Self { scope: Some(Arc::new(Scope::new(filters))), ..self.clone() }
     }
 
@@ -373,12 +373,16 @@ fn is_denied(e: &std::io::Error) -> bool {
     matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
-fn check_format(dir: &Path, found: Option<u32>) -> Result<(), KbError> {
+fn check_format(dir: &Path, version: Option<u32>) -> Result<(), KbError> {
     // The store is a folder in that of the base.
     let dir = dir.parent().unwrap_or(dir).to_owned();
-    match found {
-        Some(found) if found > FORMAT => Err(KbError::Newer { dir, found, known: FORMAT }),
-        Some(found) if found < FORMAT => Err(KbError::Older { dir, found, known: FORMAT }),
+    match version {
+        Some(version) if version > FORMAT => {
+            Err(KbError::Newer { dir, format: version, supported: FORMAT })
+        }
+        Some(version) if version < FORMAT => {
+            Err(KbError::Older { dir, format: version, supported: FORMAT })
+        }
         _ => Ok(()),
     }
 }

@@ -85,12 +85,12 @@ impl StoreReader<'_> {
     }
 
     /// Rows of a layer from `from` on, at most `most`, in order.
-    pub(crate) fn rows(&self, layer: Layer, from: Row, most: usize) -> heed::Result<Vec<Row>> {
+    pub(crate) fn rows(&self, layer: Layer, from: Row, limit: usize) -> heed::Result<Vec<Row>> {
         let from = from.to_be_bytes();
         let range = (std::ops::Bound::Included(&from[..]), std::ops::Bound::Unbounded);
         let mut rows = vec![];
         for entry in self.store.layer(layer).range(self, &range)? {
-            if rows.len() >= most {
+            if rows.len() >= limit {
                 break;
             }
             let row = row_of(entry?.0);
@@ -122,13 +122,13 @@ impl StoreReader<'_> {
         &self,
         document: Row,
         bytes: (usize, usize),
-        most: usize,
+        max_bytes: usize,
     ) -> heed::Result<String> {
         let stored = self.store.db.texts.get(self, &document.to_be_bytes())?;
         let Some(stored) = stored.filter(|_| self.sees_document(document)) else {
             return Ok(String::new());
         };
-        let part = bytes.0..bytes.1.min(bytes.0.saturating_add(most));
+        let part = bytes.0..bytes.1.min(bytes.0.saturating_add(max_bytes));
         let head = self.store.unsealed_part(stored, part)?.unwrap_or_default();
         let whole = head.utf8_chunks().next().map_or("", |chunk| chunk.valid());
         Ok(whole.to_owned())
@@ -169,7 +169,7 @@ impl StoreWriter<'_> {
         if N::LAYER == Layer::Document {
             self.note_document_change()?;
         }
-        let slot = self.own(row, node)?;
+        let slot = self.note_owner(row, node)?;
         let record = encode(node)?;
         self.put_sealed(self.store.layer(N::LAYER), &row.to_be_bytes(), slot, &record)?;
         self.store.db.ids.put(self.txn(), &id_key(N::LAYER, node.id()), &row.to_be_bytes())
@@ -259,8 +259,8 @@ impl StoreReader<'_> {
     /// The first chunk whose names are not linked under this version of the rules. Rows are handed
     /// out in sequence and never used twice, so one number says it for all.
     pub(crate) fn linked_to(&self, version: u32) -> heed::Result<Row> {
-        let known = self.meta::<(u32, Row)>("linked")?;
-        Ok(known.filter(|(of, _)| *of == version).map_or(0, |(_, row)| row))
+        let progress = self.meta::<(u32, Row)>("linked")?;
+        Ok(progress.filter(|(of, _)| *of == version).map_or(0, |(_, row)| row))
     }
 
     /// The first document that has not been tied to the others.
@@ -277,8 +277,8 @@ fn scanned_key(task: Task) -> String {
 impl StoreReader<'_> {
     /// The first document whose units of a task, asked with this, may not be noted.
     pub(crate) fn scanned_to(&self, task: Task, with: Id) -> heed::Result<Row> {
-        let known = self.meta::<(Id, Row)>(&scanned_key(task))?;
-        Ok(known.filter(|(by, _)| *by == with).map_or(0, |(_, row)| row))
+        let progress = self.meta::<(Id, Row)>(&scanned_key(task))?;
+        Ok(progress.filter(|(by, _)| *by == with).map_or(0, |(_, row)| row))
     }
 }
 

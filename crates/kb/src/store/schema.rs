@@ -67,7 +67,7 @@ pub(super) fn layer_databases() -> impl Iterator<Item = &'static str> {
 
 /// The number a layer has in keys.
 pub(crate) fn number(layer: Layer) -> usize {
-    LAYER_FORMAT.iter().position(|(known, ..)| *known == layer).unwrap_or(LAYERS)
+    LAYER_FORMAT.iter().position(|(other, ..)| *other == layer).unwrap_or(LAYERS)
 }
 
 /// The byte of a layer in keys.
@@ -77,7 +77,7 @@ pub(crate) fn byte(layer: Layer) -> u8 {
 
 /// The layer of a byte in a key.
 pub(crate) fn layer_of(byte: u8) -> Option<Layer> {
-    let at = BYTES.iter().position(|known| *known == byte)?;
+    let at = BYTES.iter().position(|other| *other == byte)?;
     Some(LAYER_FORMAT[at].0)
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn node_id(layer: Layer, id: Id) -> NodeId {
 pub(crate) fn parse_id(id: &NodeId) -> Option<(Layer, Id)> {
     let (letter, hex) = id.0.split_once('-')?;
     let letter = letter.chars().next().filter(|_| letter.len() == 1)?;
-    let (layer, ..) = LAYER_FORMAT.iter().find(|(_, known, _)| *known == letter)?;
+    let (layer, ..) = LAYER_FORMAT.iter().find(|(_, layer_letter, _)| *layer_letter == letter)?;
     let id = (hex.len() == 16).then(|| Id::from_str_radix(hex, 16).ok())??;
     Some((*layer, id))
 }

@@ -12,7 +12,7 @@ use crate::store::{
 use crate::values::unit_of;
 
 /// SQLite takes no table of more columns.
-const MOST_COLUMNS: usize = 2000;
+const MAX_COLUMNS: usize = 2000;
 
 /// Rows that are looked at for the units of numbers.
 const SAMPLE: Row = 20;
@@ -111,14 +111,14 @@ impl TableCatalog {
             others.extend(written.chain(longer).map(|name| (name, i)));
         }
         self.tables =
-            stored.into_iter().zip(names).map(|(stored, name)| stored.known(name)).collect();
+            stored.into_iter().zip(names).map(|(stored, name)| stored.into_entry(name)).collect();
         let shortest: Vec<&str> = candidates.iter().map(|names| names[0].as_str()).collect();
         self.unite(&shortest, &mut taken);
         for (i, table) in self.tables.iter().enumerate() {
             self.by_name.insert(table.name.clone(), i);
         }
         for (other, i) in others {
-            let unclear = self.other_names.get(&other).is_some_and(|held| *held != i);
+            let unclear = self.other_names.get(&other).is_some_and(|other| *other != i);
             self.other_names.insert(other, if unclear { usize::MAX } else { i });
         }
     }
@@ -182,12 +182,12 @@ impl Stored {
         Called { caption, document }
     }
 
-    fn known(self, name: String) -> TableEntry {
+    fn into_entry(self, name: String) -> TableEntry {
         let Self { record, document, fields } = self;
         let refused = match fields.len() {
             0 => Some("it has no columns".to_owned()),
-            count if count > MOST_COLUMNS => {
-                Some(format!("it has {count} columns, and SQL takes {MOST_COLUMNS}"))
+            count if count > MAX_COLUMNS => {
+                Some(format!("it has {count} columns, and SQL takes {MAX_COLUMNS}"))
             }
             _ => None,
         };

@@ -35,10 +35,10 @@ const LONGEST_PATTERN: i32 = 1_000;
 
 /// Levels of an expression, and `SELECT`s that `UNION` and the like join.
 const DEEPEST: i32 = 200;
-const MOST_SELECTS: i32 = 100;
+const MAX_SELECTS: i32 = 100;
 
 /// Bytes of a result together with the numbers of the rows that it comes from.
-const MOST_SOURCES: usize = 64_000_000;
+const MAX_SOURCES: usize = 64_000_000;
 
 /// Instructions of SQLite between two looks at the clock.
 const CLOCK_EVERY: i32 = 10_000;
@@ -160,34 +160,34 @@ impl Engine {
             return Err(rusqlite::Error::InvalidQuery);
         }
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
-        let found = read(&mut statement, columns.len(), limits.rows, limits.bytes)?;
+        let fetched = read(&mut statement, columns.len(), limits.rows, limits.bytes)?;
         drop(statement);
         let read: Vec<String> = self.gate.lock().read.iter().cloned().collect();
-        let sources = self.sources(sql, &found, columns.len());
+        let sources = self.sources(sql, &fetched, columns.len());
         let tables = self.tables(&read);
         let row = |(values, sources): (Vec<Value>, Vec<NodeId>)| {
             let sources = if sources.is_empty() { tables.clone() } else { sources };
             SqlRow { values, sources }
         };
-        let rows = found.rows.into_iter().zip(sources).map(row).collect();
-        Ok(SqlResult { columns, rows, documents: self.documents(&read), cut: found.cut })
+        let rows = fetched.rows.into_iter().zip(sources).map(row).collect();
+        Ok(SqlResult { columns, rows, documents: self.documents(&read), cut: fetched.cut })
     }
 
     /// The rows of the base that each row of a result comes from; none where that is not known.
-    fn sources(&self, sql: &str, found: &FetchedRows, width: usize) -> Vec<Vec<NodeId>> {
-        self.traced(sql, found, width).unwrap_or_else(|| vec![vec![]; found.rows.len()])
+    fn sources(&self, sql: &str, fetched: &FetchedRows, width: usize) -> Vec<Vec<NodeId>> {
+        self.traced(sql, fetched, width).unwrap_or_else(|| vec![vec![]; fetched.rows.len()])
     }
 
-    fn traced(&self, sql: &str, found: &FetchedRows, width: usize) -> Option<Vec<Vec<NodeId>>> {
+    fn traced(&self, sql: &str, fetched: &FetchedRows, width: usize) -> Option<Vec<Vec<NodeId>>> {
         let query = Query::new(sql).ok()?;
-        let known = |name: &str| name == LIST || self.catalog.find(name).is_some();
-        let traced = traced(&query, width, known)?;
+        let is_table = |name: &str| name == LIST || self.catalog.find(name).is_some();
+        let traced = traced(&query, width, is_table)?;
         let lists = query.lists();
         // What SQLite makes of the changed query is only believed where it gives the same values.
         let mut statement = self.connection.prepare(&traced.sql).ok()?;
         let count = statement.column_count();
         // As many rows as were found; the numbers of their rows come in addition.
-        let mut again = read(&mut statement, count, found.rows.len(), MOST_SOURCES).ok()?;
+        let mut again = read(&mut statement, count, fetched.rows.len(), MAX_SOURCES).ok()?;
         let mut sources = vec![];
         for values in &mut again.rows {
             let rows = values.split_off(width.min(values.len()));
@@ -195,12 +195,12 @@ impl Engine {
             sources.push(rows.into_iter().filter_map(|row| self.node(row, lists)).collect());
         }
         if traced.in_order {
-            return (again.rows == found.rows).then_some(sources);
+            return (again.rows == fetched.rows).then_some(sources);
         }
         let keys = again.rows.iter().map(|values| Value::from(values.clone()).to_string());
         let by_values: BTreeMap<String, Vec<NodeId>> = keys.zip(sources).collect();
         let of = |values: &Vec<Value>| by_values.get(&Value::from(values.clone()).to_string());
-        Some(found.rows.iter().map(|values| of(values).cloned().unwrap_or_default()).collect())
+        Some(fetched.rows.iter().map(|values| of(values).cloned().unwrap_or_default()).collect())
     }
 
     fn node(&self, row: i64, lists: bool) -> Option<NodeId> {
@@ -213,9 +213,9 @@ impl Engine {
 
     /// The tables that were read, those that others unite included.
     fn tables(&self, read: &[String]) -> Vec<NodeId> {
-        let found: BTreeSet<NodeId> =
+        let nodes: BTreeSet<NodeId> =
             self.parts(read).map(|at| self.catalog.tables[at].id.clone()).collect();
-        found.into_iter().collect()
+        nodes.into_iter().collect()
     }
 
     fn documents(&self, read: &[String]) -> Vec<String> {
@@ -230,8 +230,8 @@ impl Engine {
     }
 
     fn parts(&self, read: &[String]) -> impl Iterator<Item = usize> {
-        let found = read.iter().filter_map(|name| self.catalog.find(name));
-        found.flat_map(|at| match &self.catalog.tables[at].united[..] {
+        let places = read.iter().filter_map(|name| self.catalog.find(name));
+        places.flat_map(|at| match &self.catalog.tables[at].united[..] {
             [] => vec![at],
             united => united.to_vec(),
         })
@@ -245,7 +245,7 @@ fn open(gate: &Arc<Mutex<Gate>>, origins: &Arc<RwLock<Origins>>) -> rusqlite::Re
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)?;
     connection.set_limit(Limit::SQLITE_LIMIT_EXPR_DEPTH, DEEPEST)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_COMPOUND_SELECT, MOST_SELECTS)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_COMPOUND_SELECT, MAX_SELECTS)?;
     // Nothing of the base is written to files that are not deleted with it.
     connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA journal_mode = OFF;")?;
     connection.query_row(&format!("PRAGMA hard_heap_limit = {MEMORY}"), [], |_| Ok(()))?;
@@ -284,17 +284,17 @@ struct FetchedRows {
 fn read(
     statement: &mut Statement<'_>,
     width: usize,
-    most: usize,
-    most_bytes: usize,
+    max_rows: usize,
+    max_bytes: usize,
 ) -> rusqlite::Result<FetchedRows> {
     let truths: Vec<bool> =
         statement.columns().map(|column| column.decl_type() == Some("BOOLEAN")).collect();
-    let mut found = FetchedRows { rows: vec![], cut: false };
+    let mut fetched = FetchedRows { rows: vec![], cut: false };
     let mut bytes = 0;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        if found.rows.len() >= most || bytes >= most_bytes {
-            found.cut = true;
+        if fetched.rows.len() >= max_rows || bytes >= max_bytes {
+            fetched.cut = true;
             break;
         }
         let mut values = Vec::with_capacity(width);
@@ -303,9 +303,9 @@ fn read(
             bytes += size(value);
             values.push(json(value, *truth));
         }
-        found.rows.push(values);
+        fetched.rows.push(values);
     }
-    Ok(found)
+    Ok(fetched)
 }
 
 fn size(value: ValueRef<'_>) -> usize {

@@ -218,8 +218,8 @@ fn origin(store: &Store, table: &TableEntry, rows: &[(Row, RowRecord)]) -> Resul
             let at = match name {
                 None => usize::MAX,
                 Some(name) => {
-                    let known = origin.documents.iter().position(|known| **known == *name);
-                    known.unwrap_or_else(|| {
+                    let position = origin.documents.iter().position(|position| **position == *name);
+                    position.unwrap_or_else(|| {
                         origin.documents.push(name.into());
                         origin.documents.len() - 1
                     })

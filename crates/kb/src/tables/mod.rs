@@ -176,22 +176,22 @@ impl SqlTables {
 
     /// What the base holds now.
     fn catalog(&self, store: &Store) -> Result<Arc<TableCatalog>, KbError> {
-        let held = self.catalog.lock().clone();
+        let loaded = self.catalog.lock().clone();
         let position = store.read(|reader| reader.change_position())?;
-        if let Some(held) = held.clone().filter(|held| held.position == position) {
-            return Ok(held.catalog);
+        if let Some(loaded) = loaded.clone().filter(|loaded| loaded.position == position) {
+            return Ok(loaded.catalog);
         }
-        let unchanged = match &held {
-            Some(held) => is_unchanged(store, held.position)?,
+        let unchanged = match &loaded {
+            Some(loaded) => is_unchanged(store, loaded.position)?,
             None => false,
         };
         // Without the lock: at worst it is read twice at the same time.
-        let catalog = match held.filter(|_| unchanged) {
-            Some(held) => held.catalog,
+        let catalog = match loaded.filter(|_| unchanged) {
+            Some(loaded) => loaded.catalog,
             None => Arc::new(TableCatalog::load(store)?),
         };
-        let mut held = self.catalog.lock();
-        *held = Some(CachedCatalog { catalog: Arc::clone(&catalog), position });
+        let mut cache = self.catalog.lock();
+        *cache = Some(CachedCatalog { catalog: Arc::clone(&catalog), position });
         Ok(catalog)
     }
 

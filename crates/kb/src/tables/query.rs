@@ -41,7 +41,7 @@ impl<'a> Query<'a> {
     /// A query that is one statement and begins as one that reads.
     pub(super) fn new(sql: &'a str) -> Result<Self, SqlError> {
         if sql.len() > LONGEST {
-            return Err(SqlError::TooLong { bytes: sql.len(), most: LONGEST });
+            return Err(SqlError::TooLong { bytes: sql.len(), limit: LONGEST });
         }
         if sql.contains('\0') {
             return Err(SqlError::Nul);
@@ -117,8 +117,8 @@ impl<'a> Query<'a> {
                     || (self.is_mark(at - 1, '(') && self.begins_tables(at - 1)));
             if after && matches!(token.kind, TokenKind::Word | TokenKind::Quoted) {
                 let begins = ["select", "with", "values"];
-                let own = self.name(at).is_some_and(|name| queries.contains(&name));
-                if !token.is_any(self.sql, &begins) && !own {
+                let names_subquery = self.name(at).is_some_and(|name| queries.contains(&name));
+                if !token.is_any(self.sql, &begins) && !names_subquery {
                     places.push(at);
                 }
             }
@@ -139,8 +139,8 @@ impl<'a> Query<'a> {
 
     /// The tables it names, each once.
     pub(super) fn tables(&self, catalog: &TableCatalog) -> Vec<usize> {
-        let found = |at: usize| catalog.find(&self.name(at)?);
-        let mut tables: Vec<usize> = self.table_places().into_iter().filter_map(found).collect();
+        let table_at = |at: usize| catalog.find(&self.name(at)?);
+        let mut tables: Vec<usize> = self.table_places().into_iter().filter_map(table_at).collect();
         tables.sort_unstable();
         tables.dedup();
         tables
@@ -178,9 +178,9 @@ impl<'a> Query<'a> {
                 && !renamed
                 && !given.contains(&name)
             {
-                let own = fields.iter().any(|field| field.name == name);
+                let is_name = fields.iter().any(|field| field.name == name);
                 let field = fields.iter().find(|field| field.written.to_lowercase() == name);
-                field.filter(|_| !own).map(|field| format!("\"{}\"", field.name))
+                field.filter(|_| !is_name).map(|field| format!("\"{}\"", field.name))
             } else {
                 None
             };

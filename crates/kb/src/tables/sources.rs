@@ -36,10 +36,10 @@ pub(super) struct Traced {
 pub(super) fn traced(
     query: &Query<'_>,
     width: usize,
-    known: impl Fn(&str) -> bool,
+    is_table: impl Fn(&str) -> bool,
 ) -> Option<Traced> {
     let clauses = Clauses::of(query)?;
-    let tables = clauses.tables(query, known)?;
+    let tables = clauses.tables(query, is_table)?;
     let sql = query.sql;
     let text = |from: usize, to: usize| {
         let end = query.tokens.get(to).map_or(sql.len(), |token| token.range.start);
@@ -118,7 +118,7 @@ impl Clauses {
     }
 
     /// What each table is called in the query; `None` if one of them is not simply a table.
-    fn tables(&self, query: &Query<'_>, known: impl Fn(&str) -> bool) -> Option<Vec<String>> {
+    fn tables(&self, query: &Query<'_>, is_table: impl Fn(&str) -> bool) -> Option<Vec<String>> {
         let places = query.table_places();
         let mut tables = vec![];
         let mut expected = true;
@@ -130,7 +130,7 @@ impl Clauses {
             if expected {
                 let name = query.name(at).filter(|_| places.contains(&at))?;
                 // A table-valued function, or a table of another schema.
-                if !known(&name) || query.is_mark(at + 1, '(') || query.is_mark(at + 1, '.') {
+                if !is_table(&name) || query.is_mark(at + 1, '(') || query.is_mark(at + 1, '.') {
                     return None;
                 }
                 let alias = at + 1 + usize::from(query.is(at + 1, "as"));
@@ -145,7 +145,7 @@ impl Clauses {
 
     /// The aggregates of this `SELECT`, not those of queries inside it.
     fn aggregates(&self, query: &Query<'_>) -> Vec<usize> {
-        let mut found = vec![];
+        let mut places = vec![];
         let mut at = self.list;
         while at < query.tokens.len() {
             // What stands between `FROM` and `GROUP BY` cannot aggregate.
@@ -169,12 +169,12 @@ impl Clauses {
                 });
                 let scalar = query.is_any(at, &["min", "max"]) && several;
                 if !scalar && !query.is(end + 1, "over") {
-                    found.push(at);
+                    places.push(at);
                 }
             }
             at += 1;
         }
-        found
+        places
     }
 }
 
@@ -199,8 +199,8 @@ mod tests {
 
     fn trace(sql: &str) -> Option<String> {
         let query = Query::new(sql).unwrap();
-        let known = |name: &str| ["t", "u"].contains(&name);
-        traced(&query, 1, known).map(|traced| traced.sql)
+        let is_table = |name: &str| ["t", "u"].contains(&name);
+        traced(&query, 1, is_table).map(|traced| traced.sql)
     }
 
     #[test]

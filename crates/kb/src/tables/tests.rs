@@ -13,8 +13,8 @@ use crate::{Base, BaseOptions, Chunks, KbError};
 
 /// Cases of a test with random input; `make attack` asks for more.
 pub(super) fn cases(usual: u32) -> u32 {
-    let asked = std::env::var("HALMA_FUZZ").ok().and_then(|cases| cases.parse().ok());
-    asked.unwrap_or(usual)
+    let requested = std::env::var("HALMA_FUZZ").ok().and_then(|cases| cases.parse().ok());
+    requested.unwrap_or(usual)
 }
 
 pub(super) struct Library {
@@ -128,11 +128,11 @@ fn a_table_has_names_and_typed_columns() {
             ("sold", ColumnKind::Boolean, None)
         ]
     );
-    let found = library.sql("SELECT * FROM biosimilars WHERE sold AND price_usd IS NOT NULL;");
-    assert_eq!(found.columns, ["name", "maker", "first_approval", "price_usd", "sold"]);
-    assert_eq!(found.rows[0].values[2..], [json!("2015-03-06"), json!(1200.5), json!(true)]);
-    assert_eq!(found.documents, ["pharma/biosimilars.csv"]);
-    assert!(!found.cut);
+    let result = library.sql("SELECT * FROM biosimilars WHERE sold AND price_usd IS NOT NULL;");
+    assert_eq!(result.columns, ["name", "maker", "first_approval", "price_usd", "sold"]);
+    assert_eq!(result.rows[0].values[2..], [json!("2015-03-06"), json!(1200.5), json!(true)]);
+    assert_eq!(result.documents, ["pharma/biosimilars.csv"]);
+    assert!(!result.cut);
     let listed = library.sql("SELECT name, document, rows, columns FROM tables");
     assert_eq!(listed.rows[0].values[2], json!(3));
     let columns = listed.rows[0].values[3].as_str().unwrap();
@@ -194,9 +194,9 @@ fn every_row_of_a_result_names_the_rows_it_comes_from() {
 fn names_that_a_query_gives_are_its_own() {
     let library = drugs();
     let shadowed = "WITH pharma_biosimilars(n) AS (SELECT 7) SELECT n FROM pharma_biosimilars";
-    let found = library.sql(shadowed);
-    assert_eq!(found.rows[0].values, [json!(7)]);
-    assert_eq!((found.rows[0].sources.len(), found.documents.len()), (0, 0));
+    let result = library.sql(shadowed);
+    assert_eq!(result.rows[0].values, [json!(7)]);
+    assert_eq!((result.rows[0].sources.len(), result.documents.len()), (0, 0));
     let named = "SELECT length(name) AS \"First approval\" FROM biosimilars \
                  ORDER BY \"First approval\" DESC LIMIT 1";
     assert_eq!(library.values(named), [[json!(8)]]);
@@ -229,12 +229,12 @@ fn where_rows_are_not_known_the_tables_are_named() {
         "WITH biosimilars2 AS (SELECT name FROM biosimilars) SELECT name FROM biosimilars2 LIMIT 1",
         "SELECT name FROM biosimilars UNION SELECT maker FROM biosimilars LIMIT 1",
     ] {
-        let found = library.sql(sql);
-        assert_eq!(found.rows[0].sources[..], std::slice::from_ref(&table)[..], "{sql}");
-        assert_eq!(found.documents.len(), 1);
+        let result = library.sql(sql);
+        assert_eq!(result.rows[0].sources[..], std::slice::from_ref(&table)[..], "{sql}");
+        assert_eq!(result.documents.len(), 1);
     }
-    let found = library.sql("SELECT 1 + 1");
-    assert_eq!((found.rows[0].sources.len(), found.documents.len()), (0, 0));
+    let result = library.sql("SELECT 1 + 1");
+    assert_eq!((result.rows[0].sources.len(), result.documents.len()), (0, 0));
 }
 
 #[test]
@@ -330,13 +330,13 @@ fn a_table_made_from_facts_is_computed_as_well() {
             writer.publish()
         })
         .unwrap();
-    let found = library.sql(
+    let result = library.sql(
         "SELECT person, b.name, f._document FROM founder_of f JOIN biosimilars b \
          ON b.maker = f.founder_of ORDER BY 2",
     );
-    assert_eq!(found.rows[0].values, [json!("Kern"), json!("Hyrimoz"), json!("notes.md")]);
-    assert!(found.rows[0].sources.contains(&node_id(Layer::Row, hash(&[b"row"]))));
-    assert_eq!(found.documents, ["notes.md", "pharma/biosimilars.csv"]);
+    assert_eq!(result.rows[0].values, [json!("Kern"), json!("Hyrimoz"), json!("notes.md")]);
+    assert!(result.rows[0].sources.contains(&node_id(Layer::Row, hash(&[b"row"]))));
+    assert_eq!(result.documents, ["notes.md", "pharma/biosimilars.csv"]);
 }
 
 #[test]
@@ -357,9 +357,9 @@ fn a_markdown_table_of_a_document_is_typed_and_stays_in_its_chunk() {
         "report.md",
         &markdown("## Staff\n\nWho works where.\n\n| City | People |\n|---|---|\n| Basel | 1,200 |\n| Bern | 40 |\n"),
     );
-    let found = library.sql("SELECT city FROM report WHERE people > 100");
-    assert_eq!(found.rows[0].values, [json!("Basel")]);
+    let result = library.sql("SELECT city FROM report WHERE people > 100");
+    assert_eq!(result.rows[0].values, [json!("Basel")]);
     let chunks = library.base.store.read(|reader| reader.count(Layer::Chunk)).unwrap();
     assert_eq!(chunks, 1);
-    assert_eq!(library.cells(&found.rows[0].sources), [["Basel", "1,200"]]);
+    assert_eq!(library.cells(&result.rows[0].sources), [["Basel", "1,200"]]);
 }

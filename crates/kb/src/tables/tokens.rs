@@ -22,18 +22,18 @@ pub(super) struct Token {
 
 /// The tokens of a query, without comments.
 pub(super) fn tokens(sql: &str) -> Vec<Token> {
-    let mut found = vec![];
+    let mut tokens = vec![];
     let (mut at, mut depth) = (0, 0_usize);
     while let Some(c) = sql[at..].chars().next() {
         let (length, kind) = next(&sql[at..], c);
         if let Some(kind) = kind {
             depth = depth.saturating_sub(usize::from(kind == TokenKind::Mark(')')));
-            found.push(Token { kind, range: at..at + length, depth });
+            tokens.push(Token { kind, range: at..at + length, depth });
             depth += usize::from(kind == TokenKind::Mark('('));
         }
         at += length;
     }
-    found
+    tokens
 }
 
 /// How long the next token is, and what it is, if anything.
@@ -100,21 +100,21 @@ mod tests {
     #[test]
     fn names_texts_and_comments_are_told_apart() {
         let sql = "SELECT \"a \"\" b\", [c d] -- it's\n FROM t /* x */ WHERE (n = 'it''s ; x') ;";
-        let found = tokens(sql);
-        let names: Vec<String> = found.iter().filter_map(|token| token.name(sql)).collect();
+        let tokens = tokens(sql);
+        let names: Vec<String> = tokens.iter().filter_map(|token| token.name(sql)).collect();
         assert_eq!(names, ["select", "a \" b", "c d", "from", "t", "where", "n"]);
-        let inner = found.iter().find(|token| token.is(sql, "n")).unwrap();
+        let inner = tokens.iter().find(|token| token.is(sql, "n")).unwrap();
         assert_eq!(inner.depth, 1);
-        assert_eq!(found.last().unwrap().kind, TokenKind::Mark(';'));
-        assert_eq!(found.iter().filter(|token| token.kind == TokenKind::Value).count(), 1);
+        assert_eq!(tokens.last().unwrap().kind, TokenKind::Mark(';'));
+        assert_eq!(tokens.iter().filter(|token| token.kind == TokenKind::Value).count(), 1);
     }
 
     proptest! {
         #[test]
         fn nothing_breaks_it(sql in "([a-z0-9 '\"`\\[\\]().;*/é-]|--|/\\*|\n){0,40}") {
-            let found = tokens(&sql);
-            prop_assert!(found.windows(2).all(|two| two[0].range.end <= two[1].range.start));
-            for token in found {
+            let tokens = tokens(&sql);
+            prop_assert!(tokens.windows(2).all(|two| two[0].range.end <= two[1].range.start));
+            for token in tokens {
                 let _ = token.name(&sql);
             }
         }

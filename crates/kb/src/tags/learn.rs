@@ -48,8 +48,8 @@ async fn open_samples(stage: &MapTags, samples: &[TagSample]) -> Result<OpenSamp
     stage.context().base.refresh()?;
     let store = stage.context().store();
     let mut open = OpenSamples { units: vec![], unchanged: 0, skipped: vec![] };
-    let mut known = BTreeSet::new();
-    for sample in samples.iter().filter(|sample| known.insert(sample.key())) {
+    let mut seen = BTreeSet::new();
+    for sample in samples.iter().filter(|sample| seen.insert(sample.key())) {
         match sample.unit(stage).await? {
             Err(reason) => {
                 let question = sample.question.chars().take(200).collect();

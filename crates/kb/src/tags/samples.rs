@@ -17,7 +17,7 @@ const CHUNKS: usize = 3;
 const CANDIDATES: usize = 20;
 
 /// Tags that a model is shown for one sample.
-const MOST_TAGS: usize = 48;
+const MAX_TAGS: usize = 48;
 
 /// Characters of a question, and of an answer.
 const LONGEST: usize = 2000;
@@ -83,8 +83,8 @@ impl TagSample {
         let hits = base.find_plain(&query).await?.into_iter().flatten();
         let answers: Vec<Vec<String>> = self.answers().map(|answer| query_terms(answer)).collect();
         let answered = |text: &str| {
-            let held: BTreeSet<String> = query_terms(text).into_iter().collect();
-            answers.is_empty() || answers.iter().any(|a| a.iter().all(|word| held.contains(word)))
+            let terms: BTreeSet<String> = query_terms(text).into_iter().collect();
+            answers.is_empty() || answers.iter().any(|a| a.iter().all(|word| terms.contains(word)))
         };
         let hits = hits.filter(|hit| answered(&format!("{} {}", hit.title, hit.text)));
         let ids: Vec<_> = hits.take(CHUNKS).filter_map(|hit| parse_id(&hit.id)).collect();
@@ -147,7 +147,7 @@ fn add_tags(reader: &StoreReader<'_>, row: Row, to: &mut SampleRequest) -> heed:
     for link in reader.edges_from((Layer::Chunk, row), Some(Edge::Tagged))? {
         let Some(tag) = reader.node::<TagRecord>(link.to.1)? else { continue };
         let is_shown = to.tags.iter().any(|shown| shown.id == tag.id);
-        if !is_shown && tag.class != QUESTION_CLASS && to.tags.len() < MOST_TAGS {
+        if !is_shown && tag.class != QUESTION_CLASS && to.tags.len() < MAX_TAGS {
             to.tags.push(ShownTag { id: tag.id, class: tag.class, name: tag.name });
         }
     }

@@ -35,7 +35,7 @@ const STEMMED: &[(&str, Language)] = &[
 
 /// Whether words of this language are not stemmed as English.
 pub(crate) fn has_stemmer(code: &str) -> bool {
-    STEMMED.iter().any(|(known, _)| *known == code)
+    STEMMED.iter().any(|(stemmed, _)| *stemmed == code)
 }
 
 /// How words of one language become terms.
@@ -85,8 +85,8 @@ fn first_token(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
 
 impl Languages {
     pub(crate) fn new(codes: &[String]) -> Self {
-        let known = STEMMED.iter().filter(|(code, _)| codes.iter().any(|other| other == code));
-        Self(known.map(|(code, language)| LanguageTerms::new(code, *language)).collect())
+        let stemmed = STEMMED.iter().filter(|(code, _)| codes.iter().any(|other| other == code));
+        Self(stemmed.map(|(code, language)| LanguageTerms::new(code, *language)).collect())
     }
 
     pub(crate) fn is_english(&self) -> bool {
@@ -126,9 +126,9 @@ impl Languages {
             stops.push(words.iter().map(|word| language.is_stop_word(word)).collect());
         }
         let count = |stops: &Vec<bool>| stops.iter().filter(|stop| **stop).count();
-        let most = stops.iter().map(count).max().unwrap_or(0);
+        let highest = stops.iter().map(count).max().unwrap_or(0);
         let of_query: Vec<&Vec<bool>> =
-            stops.iter().filter(|stops| most > 0 && count(stops) == most).collect();
+            stops.iter().filter(|stops| highest > 0 && count(stops) == highest).collect();
         let is_stop = |at: usize| !of_query.is_empty() && of_query.iter().all(|stops| stops[at]);
         let meant: Vec<usize> = (0..words.len()).filter(|at| !is_stop(*at)).collect();
         let meant = if meant.is_empty() { (0..words.len()).collect() } else { meant };
@@ -224,9 +224,9 @@ mod tests {
 
     #[test]
     fn a_text_has_the_terms_of_its_words_in_a_query() {
-        let held = languages(&["fr"]);
-        let hashes = TermHashes::default().hashes(&held, "Les contrats résiliés", Some("fr"));
-        for group in held.query_words("contrat résilié") {
+        let french = languages(&["fr"]);
+        let hashes = TermHashes::default().hashes(&french, "Les contrats résiliés", Some("fr"));
+        for group in french.query_words("contrat résilié") {
             assert!(group.iter().any(|term| hashes.contains(&term_hash(term))), "{group:?}");
         }
     }

@@ -45,8 +45,8 @@ fn fold(text: &str) -> String {
 /// Whether a name occurs in a text; both are forms.
 pub(crate) fn occurs(name: &str, text: &str) -> bool {
     let mut from = 0;
-    while let Some(found) = text[from..].find(name) {
-        let (start, end) = (from + found, from + found + name.len());
+    while let Some(offset) = text[from..].find(name) {
+        let (start, end) = (from + offset, from + offset + name.len());
         let bounded = |at: Option<u8>| at.is_none_or(|byte| byte == b' ' || byte >= 0x80);
         let before = start.checked_sub(1).map(|at| text.as_bytes()[at]);
         if bounded(before) && bounded(text.as_bytes().get(end).copied()) {
@@ -74,10 +74,10 @@ pub(crate) fn acronyms(tokens: &[String]) -> Vec<String> {
         let kept = tokens.iter().filter(|t| small || !PARTICLES.contains(&t.as_str()));
         kept.filter_map(|token| token.chars().next()).collect::<String>()
     };
-    let mut found = vec![initials(true), initials(false)];
-    found.dedup();
-    found.retain(|short| short.chars().count() > 1);
-    found
+    let mut acronyms = vec![initials(true), initials(false)];
+    acronyms.dedup();
+    acronyms.retain(|short| short.chars().count() > 1);
+    acronyms
 }
 
 /// Whether a short form stands for a long name: `who` for `world health organization`.

@@ -64,7 +64,7 @@ pub(super) struct TermTokenizer {
     /// Takes accents and endings off a single word.
     stemmer: TextAnalyzer,
     /// Each word in the place of its hash, until another one takes it.
-    known: Box<[KnownWord]>,
+    cache: Box<[KnownWord]>,
 }
 
 pub(super) struct TermStream<'a> {
@@ -80,8 +80,8 @@ impl Default for TermTokenizer {
             .filter(AsciiFoldingFilter)
             .filter(Stemmer::new(Language::English))
             .build();
-        let known = vec![KnownWord::default(); SLOTS].into();
-        Self { words: WordTokenizer::default(), stemmer, known }
+        let cache = vec![KnownWord::default(); SLOTS].into();
+        Self { words: WordTokenizer::default(), stemmer, cache }
     }
 }
 
@@ -102,14 +102,14 @@ impl TermTokenizer {
         let place = slot(&word);
         let term = &mut self.words.token.text;
         term.clear();
-        if self.known[place].word == word && length > 0 {
-            self.known[place].write_onto(term);
+        if self.cache[place].word == word && length > 0 {
+            self.cache[place].write_onto(term);
             return;
         }
         term.push_str(str::from_utf8(&word[..length]).expect("a word is cut between characters"));
         self.stem();
-        if let Some(known) = KnownWord::new(word, &self.words.token.text) {
-            self.known[place] = known;
+        if let Some(entry) = KnownWord::new(word, &self.words.token.text) {
+            self.cache[place] = entry;
         }
     }
 

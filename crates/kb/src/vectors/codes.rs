@@ -42,12 +42,12 @@ impl Codes {
         if self.rows == 0 {
             self.words = words.len();
         }
-        let (block, lane) = (self.rows / LANES, self.rows % LANES);
-        if lane == 0 {
+        let (block, column) = (self.rows / LANES, self.rows % LANES);
+        if column == 0 {
             self.bits.resize(self.bits.len() + self.words * LANES, 0);
         }
         for (word, bits) in words.iter().enumerate().take(self.words) {
-            self.bits[(block * self.words + word) * LANES + lane] = *bits;
+            self.bits[(block * self.words + word) * LANES + column] = *bits;
         }
         self.rows += 1;
     }
@@ -90,8 +90,8 @@ impl Codes {
 impl QueryCode {
     pub(super) fn new(query: &[f32]) -> Self {
         let least = query.iter().copied().fold(f32::INFINITY, f32::min);
-        let most = query.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let step = ((most - least) / 15.0).max(f32::MIN_POSITIVE);
+        let greatest = query.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let step = ((greatest - least) / 15.0).max(f32::MIN_POSITIVE);
         let words = query.len().div_ceil(WORD);
         // Between 0 and 15; what is not a number is 0.
         let value = |x: &f32| rounded(((x - least) / step).clamp(0.0, 15.0));

@@ -4,8 +4,8 @@ use halma_core::{EmbedRole, Embedder, Vector};
 use crate::KbError;
 
 /// Vectors that have other dimensions than those that the base has of the embedder.
-pub(crate) fn other_dimensions(model: &str, dimensions: usize, held: usize) -> KbError {
-    KbError::OtherDimensions { model: model.to_owned(), dimensions, held }
+pub(crate) fn other_dimensions(model: &str, dimensions: usize, stored: usize) -> KbError {
+    KbError::OtherDimensions { model: model.to_owned(), dimensions, stored }
 }
 
 /// Texts sent in one call.
@@ -35,7 +35,7 @@ pub(crate) async fn embed_once_about(
     if vectors.len() == texts.len() && length > 0 && vectors.iter().all(sound) {
         return Ok(vectors);
     }
-    Err(KbError::BadVectors { model: model(), asked: texts.len(), got: vectors.len() })
+    Err(KbError::BadVectors { model: model(), requested: texts.len(), got: vectors.len() })
 }
 
 /// The vectors of any number of texts, in order.

@@ -46,7 +46,7 @@ pub(crate) struct Matrix {
     file: Option<Arc<VectorFile>>,
     slots: Option<Arc<Slots>>,
     /// The rows that have a vector.
-    held: RowSet,
+    rows_present: RowSet,
     /// One larger than the largest of them.
     end: Row,
     segments: Vec<Arc<CodeSegment>>,
@@ -56,7 +56,7 @@ pub(crate) struct Matrix {
 
 /// What is asked of a matrix for several queries at once.
 pub(crate) struct NearRequest<'a> {
-    pub(crate) most: usize,
+    pub(crate) limit: usize,
     pub(crate) admitted: &'a Admitted,
     /// Whether the least and the greatest cosine of any row are wanted.
     pub(crate) ranges: bool,
@@ -86,7 +86,7 @@ impl Matrix {
             position,
             file,
             slots: None,
-            held: RowSet::default(),
+            rows_present: RowSet::default(),
             end: 0,
             segments: vec![],
             lost: 0,
@@ -107,7 +107,7 @@ impl Matrix {
             Ok((lost, segment))
         };
         in_order(&parts, read, |(lost, segment)| {
-            segment.rows.iter().for_each(|row| matrix.held.insert(*row));
+            segment.rows.iter().for_each(|row| matrix.rows_present.insert(*row));
             matrix.segments.push(Arc::new(segment));
             matrix.lost += lost;
             Ok(())
@@ -119,20 +119,20 @@ impl Matrix {
 
     /// Takes in what has changed since it was up to date; `false` when that is not known any more.
     pub(crate) fn update(&mut self, store: &Store) -> Result<bool, KbError> {
-        let known = store.read(|reader| {
+        let is_complete = store.read(|reader| {
             let Some(changes) = reader.changes_since(self.position)? else { return Ok(false) };
             self.apply(reader, &changes)?;
             self.position = reader.change_position()?;
             Ok(true)
         })?;
         self.report_lost(store);
-        Ok(known)
+        Ok(is_complete)
     }
 
     fn apply(&mut self, reader: &StoreReader<'_>, changes: &Changes) -> heed::Result<()> {
         let mut added = vec![];
         for row in changes.of(Changed::Vector, self.layer) {
-            if self.held.contains(*row) {
+            if self.rows_present.contains(*row) {
                 self.remove(*row);
             }
             if reader.has_vector(self.embedder, (self.layer, *row))? {
@@ -143,7 +143,7 @@ impl Matrix {
     }
 
     fn remove(&mut self, row: Row) {
-        self.held.remove(row);
+        self.rows_present.remove(row);
         for segment in self.segments.iter_mut().filter(|segment| segment.find(row).is_some()) {
             let segment = Arc::make_mut(segment);
             if segment.remove(row) {
@@ -202,7 +202,7 @@ impl Matrix {
         }
         if let Some(last) = self.segments.last_mut() {
             Arc::make_mut(last).push(row, vector);
-            self.held.insert(row);
+            self.rows_present.insert(row);
         }
     }
 
@@ -218,7 +218,7 @@ impl Matrix {
             path.display()
         );
         if store.is_writable()
-            && let Err(reason) = store.write_here(|writer| writer.doubt_vectors())
+            && let Err(reason) = store.write_here(|writer| writer.note_unreadable_vectors())
         {
             tracing::warn!("{reason}");
         }
@@ -237,14 +237,14 @@ impl Matrix {
         queries: &[&QueryVector],
         request: &NearRequest<'_>,
     ) -> Vec<Near> {
-        let NearRequest { most, admitted, ranges, is_cancelled } = *request;
+        let NearRequest { limit, admitted, ranges, is_cancelled } = *request;
         let admits = |row: Row| admitted.admits(row);
         let admits: Option<&dyn Fn(Row) -> bool> =
             if admitted.is_everything() { None } else { Some(&admits) };
         let codes: Vec<&QueryCode> = queries.iter().map(|query| &query.code).collect();
-        let scanned = ScanRequest { most, admits, ends: ranges, is_cancelled };
-        let found = scan_codes(Instructions::best(), &self.segments, &codes, &scanned);
-        let near = |(query, found): (&&QueryVector, Candidates)| {
+        let scanned = ScanRequest { limit, admits, ends: ranges, is_cancelled };
+        let candidates = scan_codes(Instructions::best(), &self.segments, &codes, &scanned);
+        let near = |(query, candidates): (&&QueryVector, Candidates)| {
             let probe = Probe::new(self, query);
             let cosines = |mut rows: Vec<Row>| -> Vec<(Row, f32)> {
                 // In the order in which they lie in the file.
@@ -252,17 +252,17 @@ impl Matrix {
                 let cosines = rows.iter().zip(probe.cosines(&rows));
                 cosines.filter_map(|(row, cosine)| Some((*row, cosine?))).collect()
             };
-            let mut ends = cosines(found.ends);
-            let mut rows = cosines(found.near);
-            if most > 0 && most < rows.len() {
-                rows.select_nth_unstable_by(most - 1, by_score);
+            let mut ends = cosines(candidates.ends);
+            let mut rows = cosines(candidates.near);
+            if limit > 0 && limit < rows.len() {
+                rows.select_nth_unstable_by(limit - 1, by_score);
             }
-            rows.truncate(most);
+            rows.truncate(limit);
             rows.sort_unstable_by(by_score);
             ends.extend(rows.first());
             Near { range: range(&ends), rows }
         };
-        queries.iter().zip(found).map(near).collect()
+        queries.iter().zip(candidates).map(near).collect()
     }
 }
 
@@ -303,7 +303,7 @@ impl<'m> Probe<'m> {
 
     /// Whether a row has a vector.
     pub(crate) fn has(&self, row: Row) -> bool {
-        self.matrix.slots.is_some() && self.matrix.held.contains(row)
+        self.matrix.slots.is_some() && self.matrix.rows_present.contains(row)
     }
 
     /// The cosines of rows, best in the order in which they lie in the file.
@@ -323,7 +323,8 @@ impl<'m> Probe<'m> {
 
     /// The cosine of a row, where it has a vector.
     pub(crate) fn cosine(&self, row: Row) -> Option<f32> {
-        let slots = self.matrix.slots.as_ref().filter(|_| self.matrix.held.contains(row))?;
+        let slots =
+            self.matrix.slots.as_ref().filter(|_| self.matrix.rows_present.contains(row))?;
         Some(slots.cosine(&self.query.comparand, row))
     }
 }

@@ -58,7 +58,7 @@ impl CodeSegment {
         let guess = guess.filter(|at| self.rows.get(*at) == Some(&row));
         let sorted = || self.rows[..self.sorted].binary_search(&row).ok();
         let later = || {
-            let at = self.rows[self.sorted..].iter().rposition(|held| *held == row)?;
+            let at = self.rows[self.sorted..].iter().rposition(|other| *other == row)?;
             Some(self.sorted + at)
         };
         let alive = |at: &usize| self.is_alive(*at);
@@ -102,7 +102,7 @@ impl CodeSegment {
 /// What is searched for.
 pub(super) struct ScanRequest<'a> {
     /// Rows wanted, at least.
-    pub(super) most: usize,
+    pub(super) limit: usize,
     /// The rows that may be found; `None` where all may.
     pub(super) admits: Option<&'a dyn Fn(Row) -> bool>,
     /// Whether the nearest and the farthest of all rows are wanted as well.
@@ -244,7 +244,7 @@ pub(super) fn scan_codes(
     request: &ScanRequest<'_>,
 ) -> Vec<Candidates> {
     let rows: usize = segments.iter().map(|segment| segment.alive).sum();
-    let second = request.most.saturating_mul(SECOND_EACH).max(SECOND);
+    let second = request.limit.saturating_mul(SECOND_EACH).max(SECOND);
     let first = FIRST.max(rows / FIRST_SHARE).max(second.saturating_mul(2));
     let mut scans: Vec<QueryScan<'_>> = queries
         .iter()
@@ -269,10 +269,10 @@ pub(super) fn scan_codes(
             }
         }
     }
-    let nothing = request.most == 0;
+    let nothing = request.limit == 0;
     let finish = |scan: QueryScan<'_>| {
-        let found = scan.finish(segments, second);
-        if nothing { Candidates { near: vec![], ..found } } else { found }
+        let candidates = scan.finish(segments, second);
+        if nothing { Candidates { near: vec![], ..candidates } } else { candidates }
     };
     scans.into_iter().map(finish).collect()
 }
@@ -323,8 +323,8 @@ mod tests {
         rows.chunks(size).map(segment).collect()
     }
 
-    fn request(most: usize, admits: Option<&dyn Fn(Row) -> bool>) -> ScanRequest<'_> {
-        ScanRequest { most, admits, ends: true, is_cancelled: &|| false }
+    fn request(limit: usize, admits: Option<&dyn Fn(Row) -> bool>) -> ScanRequest<'_> {
+        ScanRequest { limit, admits, ends: true, is_cancelled: &|| false }
     }
 
     fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
@@ -345,18 +345,25 @@ mod tests {
         let queries: Vec<&[f32]> = queries.iter().map(Vec::as_slice).collect();
         let odd = |row: Row| row % 2 == 1;
         for admits in [None, Some(&odd as &dyn Fn(Row) -> bool)] {
-            let found = scan(&whole, &queries, &request(10, admits));
-            for (target, found) in [0, 17, 5999].into_iter().zip(&found) {
+            let candidates = scan(&whole, &queries, &request(10, admits));
+            for (target, candidates) in [0, 17, 5999].into_iter().zip(&candidates) {
                 let admitted = admits.is_none_or(|admits| admits(target));
-                assert_eq!(found.near.contains(&target), admitted);
-                assert!(found.near.len() == SECOND && found.ends.contains(&target));
-                assert!(found.near.iter().all(|row| admits.is_none_or(|admits| admits(*row))));
+                assert_eq!(candidates.near.contains(&target), admitted);
+                assert!(candidates.near.len() == SECOND && candidates.ends.contains(&target));
+                assert!(candidates.near.iter().all(|row| admits.is_none_or(|admits| admits(*row))));
             }
             for instructions in Instructions::available() {
-                for (found, others) in
-                    found.iter().zip(scan_with(instructions, &cut, &queries, &request(10, admits)))
-                {
-                    assert_eq!(sorted(found.near.clone()), sorted(others.near), "{instructions:?}");
+                for (candidates, others) in candidates.iter().zip(scan_with(
+                    instructions,
+                    &cut,
+                    &queries,
+                    &request(10, admits),
+                )) {
+                    assert_eq!(
+                        sorted(candidates.near.clone()),
+                        sorted(others.near),
+                        "{instructions:?}"
+                    );
                 }
             }
         }
@@ -367,20 +374,21 @@ mod tests {
         let mut all = segments(50, 64, 50);
         let segment = Arc::make_mut(&mut all[0]);
         assert!(segment.remove(7) && !segment.remove(7) && !segment.remove(99));
-        let asked = vector(7, 64);
-        let found = |all: &[Arc<CodeSegment>]| {
-            sorted(scan(all, &[&asked], &request(100, None)).remove(0).near)
+        let query = vector(7, 64);
+        let near_rows = |all: &[Arc<CodeSegment>]| {
+            sorted(scan(all, &[&query], &request(100, None)).remove(0).near)
         };
         let expected: Vec<Row> = (0..50).filter(|row| *row != 7).collect();
-        assert_eq!(found(&all), expected);
+        assert_eq!(near_rows(&all), expected);
         let compacted = vec![Arc::new(all[0].compacted())];
-        assert_eq!((found(&compacted), compacted[0].rows.len()), (expected, 49));
+        assert_eq!((near_rows(&compacted), compacted[0].rows.len()), (expected, 49));
     }
 
     #[test]
     fn odd_queries_find_something_or_nothing_and_do_not_panic() {
         let all = segments(20, 64, 20);
-        let near = |query: &[f32], most| scan(&all, &[query], &request(most, None)).remove(0).near;
+        let near =
+            |query: &[f32], limit| scan(&all, &[query], &request(limit, None)).remove(0).near;
         assert_eq!(near(&[f32::NAN; 64], 3).len(), 20);
         assert_eq!(near(&[0.0; 64], 3).len(), 20);
         assert!(near(&[1.0; 32], 3).is_empty() || near(&[1.0; 32], 3).len() == 20);

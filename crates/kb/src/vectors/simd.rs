@@ -168,9 +168,9 @@ mod tests {
                 })
                 .collect();
             for instructions in Instructions::available() {
-                let mut found = vec![0; blocks * LANES];
-                instructions.distances(&bits, &query, &mut found);
-                prop_assert_eq!(&found, &expected, "{:?}", instructions);
+                let mut distances = vec![0; blocks * LANES];
+                instructions.distances(&bits, &query, &mut distances);
+                prop_assert_eq!(&distances, &expected, "{:?}", instructions);
                 let planes: Vec<[u64; PLANES]> =
                     query.iter().map(|word| [0, 7, 13, 29].map(|by| word.rotate_left(by))).collect();
                 let weighed = instructions.weigh(&bits[3..], &planes);

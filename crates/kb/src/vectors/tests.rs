@@ -28,8 +28,8 @@ fn store(dir: &std::path::Path, rows: std::ops::Range<Row>) -> Store {
     store
 }
 
-fn found(matrix: &Matrix, query: &Vector, most: usize, admitted: &Admitted) -> Vec<Row> {
-    let request = NearRequest { most, admitted, ranges: true, is_cancelled: &|| false };
+fn nearest_rows(matrix: &Matrix, query: &Vector, limit: usize, admitted: &Admitted) -> Vec<Row> {
+    let request = NearRequest { limit, admitted, ranges: true, is_cancelled: &|| false };
     let near = matrix.near(&[query], &request).remove(0);
     near.rows.into_iter().map(|(row, _)| row).collect()
 }
@@ -43,7 +43,7 @@ fn the_nearest_are_found_and_their_range() {
         let query = unit(target);
         let admitted = Admitted { excluded: [0].into(), allowed: None };
         let request =
-            NearRequest { most: 5, admitted: &admitted, ranges: true, is_cancelled: &|| false };
+            NearRequest { limit: 5, admitted: &admitted, ranges: true, is_cancelled: &|| false };
         let near = matrix.near(&[&query], &request).remove(0);
         let exact: Vec<f32> = (0..1500).map(|row| cosine(&query, &unit(row))).collect();
         let mut best = exact[1..].to_vec();
@@ -82,7 +82,7 @@ fn what_has_changed_is_read_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path(), 0..100);
     let mut matrix = Matrix::load(&store, 0, Layer::Chunk).unwrap();
-    let held = Arc::clone(&matrix.segments[0]);
+    let in_use = Arc::clone(&matrix.segments[0]);
     store
         .write(|writer| {
             writer.remove_node::<ChunkRecord>(5)?;
@@ -96,11 +96,15 @@ fn what_has_changed_is_read_and_nothing_else() {
     for query in [5, 7, 200, 300, 42].map(unit) {
         let everything = Admitted::default();
         assert_eq!(
-            found(&matrix, &query, 20, &everything),
-            found(&opened, &query, 20, &everything)
+            nearest_rows(&matrix, &query, 20, &everything),
+            nearest_rows(&opened, &query, 20, &everything)
         );
     }
-    assert_eq!((held.rows.len(), held.alive), (100, 100), "a search that runs sees what it had");
+    assert_eq!(
+        (in_use.rows.len(), in_use.alive),
+        (100, 100),
+        "a search that runs sees what it had"
+    );
     assert_eq!(matrix.segments[0].alive, opened.segments[0].alive);
     let bytes = std::fs::read(dir.path().join("vectors/0-8-chunk")).unwrap();
     let gone = 64 + 5 * 16..64 + 6 * 16;
@@ -119,7 +123,7 @@ fn a_damaged_file_loses_what_is_damaged_and_the_next_build_embeds_it() {
     file.write_all_at(&[77], 64 + 3 * 16 + 6).unwrap();
     file.set_len(64 + 90 * 16 + 5).unwrap();
     let matrix = Matrix::load(&store, 0, Layer::Chunk).unwrap();
-    let all = found(&matrix, &unit(3), 1000, &Admitted::default());
+    let all = nearest_rows(&matrix, &unit(3), 1000, &Admitted::default());
     assert_eq!(all.len(), 89);
     assert!(!all.contains(&3) && !all.contains(&90));
     assert_eq!(store.write(|writer| writer.renew_lost_vectors()).unwrap(), 11);
@@ -151,7 +155,10 @@ fn a_vector_that_a_killed_write_left_goes_with_its_node() {
     });
     assert!(killed.is_err() && written(&bytes()));
     let matrix = Matrix::load(&store, 0, Layer::Chunk).unwrap();
-    assert!(!found(&matrix, &unit(1), 10, &Admitted::default()).contains(&1), "it is not listed");
+    assert!(
+        !nearest_rows(&matrix, &unit(1), 10, &Admitted::default()).contains(&1),
+        "it is not listed"
+    );
     store.write(|writer| writer.remove_node::<ChunkRecord>(1)).unwrap();
     assert!(!written(&bytes()));
 }
@@ -179,7 +186,7 @@ fn recall_of_codes() {
     store.write(fill).unwrap();
     let matrix = Matrix::load(&store, 0, Layer::Chunk).unwrap();
     for limit in [10, 50, 200] {
-        let (mut near, mut asked) = (0, 0);
+        let (mut near, mut expected) = (0, 0);
         // A vector half way to another one stands for a question.
         for (at, vector) in all.iter().enumerate().step_by(all.len() / 300 + 1) {
             let other = &all[(at * 7919 + 13) % all.len()];
@@ -187,10 +194,10 @@ fn recall_of_codes() {
             let exact = |vector: &Vector| query.iter().zip(vector).map(|(a, b)| a * b).sum();
             let mut exact: Vec<(Row, f32)> = (0..).zip(all.iter().map(exact)).collect();
             exact.sort_by(by_score);
-            let found = found(&matrix, &query, limit, &Admitted::default());
-            asked += limit;
-            near += exact[..limit].iter().filter(|(row, _)| found.contains(row)).count();
+            let rows = nearest_rows(&matrix, &query, limit, &Admitted::default());
+            expected += limit;
+            near += exact[..limit].iter().filter(|(row, _)| rows.contains(row)).count();
         }
-        println!("of {}: recall@{limit} {:.5}", all.len(), near as f64 / asked as f64);
+        println!("of {}: recall@{limit} {:.5}", all.len(), near as f64 / expected as f64);
     }
 }

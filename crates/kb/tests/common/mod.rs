@@ -29,11 +29,11 @@ pub(crate) struct Words {
     /// Fails for every call while set.
     pub(crate) down: AtomicBool,
     /// Refuses batches of more texts.
-    pub(crate) most: usize,
+    pub(crate) max_texts: usize,
     /// Fails after so many calls that it answered.
     pub(crate) answers: AtomicUsize,
     /// Turns its vectors by so many dimensions: another space.
-    pub(crate) turn: usize,
+    pub(crate) rotation: usize,
     pub(crate) calls: AtomicUsize,
 }
 
@@ -46,9 +46,9 @@ impl Words {
         Arc::new(Self {
             name,
             down: AtomicBool::new(false),
-            most: usize::MAX,
+            max_texts: usize::MAX,
             answers: AtomicUsize::new(usize::MAX),
-            turn: name.len(),
+            rotation: name.len(),
             calls: AtomicUsize::new(0),
         })
     }
@@ -100,7 +100,7 @@ impl Embedder for Words {
         if self.down.load(Ordering::Relaxed) {
             return Err(LlmError::refused("the embedder is down"));
         }
-        if texts.len() > self.most {
+        if texts.len() > self.max_texts {
             return Err(LlmError::TooLong { reason: format!("{} texts", texts.len()) });
         }
         let left = self.answers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
@@ -111,7 +111,7 @@ impl Embedder for Words {
         }
         let turned = |text: &&str| {
             let mut vector = hashed(text);
-            vector.rotate_left(self.turn % 64);
+            vector.rotate_left(self.rotation % 64);
             vector
         };
         Ok(texts.iter().map(turned).collect())

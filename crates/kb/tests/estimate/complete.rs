@@ -42,17 +42,17 @@ impl Llm for Typical {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         tokio::task::yield_now().await;
         let text = reply(request);
-        let asked: usize = request.messages.iter().map(|message| message.text.len()).sum();
+        let characters: usize = request.messages.iter().map(|message| message.text.len()).sum();
         let images = request.images.len() as u64 * IMAGE_TOKENS;
         let usage = Usage {
-            prompt_tokens: asked as u64 / 4 + images,
+            prompt_tokens: characters as u64 / 4 + images,
             completion_tokens: text.len() as u64 / 4,
             ..Usage::default()
         };
         let mut used = self.used.lock();
         let sums = used.entry(request.task.clone()).or_default();
-        let own = [1, usage.prompt_tokens, usage.completion_tokens];
-        sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        let added = [1, usage.prompt_tokens, usage.completion_tokens];
+        sums.iter_mut().zip(added).for_each(|(sum, added)| *sum += added);
         Ok(ChatReply { text, usage, ..ChatReply::default() })
     }
 }

@@ -42,9 +42,9 @@ impl Llm for Counting {
             format!("{}?\n", chunk[range].trim_end_matches('.').repeat(self.talk))
         };
         let text: String = sentences(&chunk).into_iter().map(ask).collect();
-        let asked = request.messages.iter().map(|message| message.text.len()).sum();
+        let characters = request.messages.iter().map(|message| message.text.len()).sum();
         let usage = Usage {
-            prompt_tokens: tokens(asked),
+            prompt_tokens: tokens(characters),
             completion_tokens: tokens(text.len()),
             ..Usage::default()
         };

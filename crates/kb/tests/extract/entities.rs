@@ -45,7 +45,7 @@ async fn unknown_ends_are_asked_for_again_and_left_out_in_the_end() {
     let base = works.open();
     let report = works.index(&base).await.extracted;
     assert_eq!(works.rules.calls("facts"), 2, "asked again once");
-    let said = works.rules.asked.lock()[1].1.clone();
+    let said = works.rules.requests.lock()[1].1.clone();
     assert!(said.contains("`Tom Ash`") && said.contains("`Queen Victoria`"), "{said}");
     // `Varn` stands in the text: it is an entity nevertheless.
     assert_eq!(entities(&base, "Varn").await, ["Mara Quill", "Varn"]);
@@ -283,12 +283,12 @@ async fn the_same_base_comes_of_any_order_of_documents() {
         "World Health Organization founded Health House. World Health Organization (WHO) is old.",
         "WHO founded Varn Clinic.",
     ];
-    let mut found = vec![];
-    for turn in [0, 2, 3] {
+    let mut graphs = vec![];
+    for shift in [0, 2, 3] {
         let works = Works::new();
         let base = works.open();
         for at in 0..texts.len() {
-            let at = (at + turn) % texts.len();
+            let at = (at + shift) % texts.len();
             works.bench.write(&format!("{at}.txt"), texts[at]);
             works.index(&base).await;
         }
@@ -299,10 +299,10 @@ async fn the_same_base_comes_of_any_order_of_documents() {
             ids.extend(seen.into_iter().map(|seen| seen.node.id.0));
         }
         ids.sort();
-        found.push((ids, base.merges().unwrap()));
+        graphs.push((ids, base.merges().unwrap()));
     }
-    assert_eq!(found[0], found[1]);
-    assert_eq!(found[0], found[2]);
-    let ids: std::collections::BTreeSet<&String> = found[0].0.iter().collect();
+    assert_eq!(graphs[0], graphs[1]);
+    assert_eq!(graphs[0], graphs[2]);
+    let ids: std::collections::BTreeSet<&String> = graphs[0].0.iter().collect();
     assert_eq!(ids.len(), 5, "two namesakes, one organisation, two houses: {ids:?}");
 }

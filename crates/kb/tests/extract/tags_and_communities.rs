@@ -73,8 +73,11 @@ async fn long_sections_and_documents_are_summed_up_once() {
     let summary = others(&base, &first, Edge::DerivedFrom, Layer::Summary);
     assert!(summary[0].1.starts_with("A section of 2 texts"), "{summary:?}");
     // The document is summed up by its sections' summaries.
-    let asked = works.rules.asked.lock().last().unwrap().1.clone();
-    assert!(asked.contains("A section of 2 texts") && asked.contains("Nothing else"), "{asked}");
+    let request = works.rules.requests.lock().last().unwrap().1.clone();
+    assert!(
+        request.contains("A section of 2 texts") && request.contains("Nothing else"),
+        "{request}"
+    );
     works.index(&base).await;
     assert_eq!(works.rules.calls("summarise"), 3);
     works.bench.write("long.md", "Short now.");
@@ -99,7 +102,7 @@ async fn a_text_beyond_the_window_is_summed_up_in_parts() {
     assert_eq!((made.extracted.summaries, made.failed_units), (1, 0));
     // The part that failed, and the whole: the other parts are kept.
     assert_eq!(works.rules.calls("summarise") - before, 2);
-    let said = works.rules.asked.lock().last().unwrap().1.clone();
+    let said = works.rules.requests.lock().last().unwrap().1.clone();
     assert!(said.contains("A part of"), "{said}");
 }
 
@@ -132,8 +135,8 @@ async fn communities_are_found_described_and_kept() {
     assert!(red[0].0.starts_with("Around Red"), "{red:?}");
     assert!(!base.inspector().stats().unwrap().communities_stale);
     let said = |of: &str| {
-        let asked = works.rules.asked.lock();
-        asked.iter().filter(|(task, text)| task == "community" && text.contains(of)).count()
+        let requests = works.rules.requests.lock();
+        requests.iter().filter(|(task, text)| task == "community" && text.contains(of)).count()
     };
     let (reds, blues) = (said("- Red "), said("- Blue "));
     assert_eq!(reds + blues, made.communities, "circles do not mix");

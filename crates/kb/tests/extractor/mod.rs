@@ -24,7 +24,7 @@ use crate::common::{Bench, search};
 /// Reads `A founded B.`, `A is …` and the like. What it was asked for is kept in order.
 #[derive(Default)]
 pub(crate) struct Model {
-    pub(crate) asked: Mutex<Vec<(String, String)>>,
+    pub(crate) requests: Mutex<Vec<(String, String)>>,
     /// Replies that come before those of the rules: task, words of the last message, reply.
     pub(crate) scripted: Mutex<Vec<(&'static str, &'static str, String)>>,
     /// Refuses every task.
@@ -40,11 +40,11 @@ impl Model {
 
     /// How often a task was asked for.
     pub(crate) fn calls(&self, task: &str) -> usize {
-        self.asked.lock().iter().filter(|(asked, _)| asked == task).count()
+        self.requests.lock().iter().filter(|(other, _)| other == task).count()
     }
 
     pub(crate) fn all_calls(&self) -> usize {
-        self.asked.lock().len()
+        self.requests.lock().len()
     }
 }
 
@@ -57,7 +57,7 @@ impl Llm for Model {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         tokio::task::yield_now().await;
         let said: String = request.messages.iter().map(|m| m.text.as_str()).collect();
-        self.asked.lock().push((request.task.clone(), said.clone()));
+        self.requests.lock().push((request.task.clone(), said.clone()));
         if *self.offline.lock() {
             return Err(LlmError::refused(format!("cannot do `{}`", request.task)));
         }
@@ -103,9 +103,11 @@ fn rules(request: &ChatRequest) -> String {
 fn facts(text: &str) -> Value {
     let (mut entities, mut facts): (Vec<Value>, Vec<Value>) = (vec![], vec![]);
     let mut put = |name: &str, kind: &str, description: &str| {
-        let held = entities.iter_mut().find(|entity| entity["name"] == name);
-        match held {
-            Some(held) if !description.is_empty() => held["description"] = description.into(),
+        let existing = entities.iter_mut().find(|entity| entity["name"] == name);
+        match existing {
+            Some(existing) if !description.is_empty() => {
+                existing["description"] = description.into()
+            }
             Some(_) => {}
             None => entities.push(json!({"name": name, "type": kind, "description": description})),
         }
@@ -139,8 +141,8 @@ fn tags(text: &str) -> Value {
 fn cut(variables: &Value) -> Value {
     let last = variables["last"].as_u64().unwrap();
     let pieces = variables["pieces"].as_array().unwrap();
-    let own = pieces.iter().take(usize::try_from(last).unwrap());
-    let text: String = own.map(|piece| piece.as_str().unwrap()).collect();
+    let taken = pieces.iter().take(usize::try_from(last).unwrap());
+    let text: String = taken.map(|piece| piece.as_str().unwrap()).collect();
     let short = text.contains("Sundays");
     let summary = if short { "Vacation on weekends is short." } else { "Vacation of all staff." };
     json!({"end": last, "summary": summary, "forward": "Rules about vacation of staff."})
@@ -208,17 +210,17 @@ pub(crate) async fn chunk(base: &Base, word: &str) -> Hit {
 pub(crate) fn others(base: &Base, id: &NodeId, edge: Edge, layer: Layer) -> Vec<(String, String)> {
     let seen = base.inspector().edges_of(id, Some(edge)).unwrap().into_iter();
     let of_layer = seen.filter(|seen| seen.node.layer == layer);
-    let mut found: Vec<(String, String)> =
+    let mut nodes: Vec<(String, String)> =
         of_layer.map(|seen| (seen.node.title, seen.node.text)).collect();
-    found.sort();
-    found
+    nodes.sort();
+    nodes
 }
 
 /// The names of the entities that the chunk of a word mentions.
 pub(crate) async fn entities(base: &Base, word: &str) -> Vec<String> {
     let chunk = chunk(base, word).await;
-    let found = others(base, &chunk.id, Edge::Mentions, Layer::Entity);
-    found.into_iter().map(|(name, _)| name).collect()
+    let mentioned = others(base, &chunk.id, Edge::Mentions, Layer::Entity);
+    mentioned.into_iter().map(|(name, _)| name).collect()
 }
 
 /// The node of an entity that the chunk of a word mentions.

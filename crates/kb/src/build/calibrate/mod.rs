@@ -69,7 +69,7 @@ impl StoreReader<'_> {
     /// The least cosine of a layer other than chunks and atoms, where it was measured.
     pub(crate) fn layer_threshold(&self, embedder: u8, layer: Layer) -> heed::Result<Option<f32>> {
         let measured = self.layer_calibrations(embedder)?;
-        Ok(measured.into_iter().find(|held| held.layer == layer.name()).map(|held| held.cosine))
+        Ok(measured.into_iter().find(|entry| entry.layer == layer.name()).map(|entry| entry.cosine))
     }
 }
 
@@ -89,8 +89,9 @@ impl Base {
             let Some((number, _)) = reader.active_embedder()? else { return Ok(BTreeMap::new()) };
             let measured = reader.layer_calibrations(number)?;
             let layer = |name: &str| Layer::ALL.into_iter().find(|layer| layer.name() == name);
-            let known = measured.iter().filter_map(|held| Some((layer(&held.layer)?, held.cosine)));
-            Ok(known.collect())
+            let thresholds =
+                measured.iter().filter_map(|entry| Some((layer(&entry.layer)?, entry.cosine)));
+            Ok(thresholds.collect())
         })
     }
 }
@@ -130,10 +131,10 @@ pub(super) async fn calibrate(context: &Arc<BuildContext>) -> Result<(), KbError
             return Ok(());
         }
     };
-    let own = Arc::clone(context);
+    let context = Arc::clone(context);
     run_blocking("measuring thresholds", move || {
         let rows = std::mem::take(&mut due.questions).into_iter().map(|(chunk, _)| chunk);
-        measure(&own, &due, &rows.zip(vectors).collect::<Vec<_>>())
+        measure(&context, &due, &rows.zip(vectors).collect::<Vec<_>>())
     })
     .await
 }
@@ -145,15 +146,15 @@ fn due(reader: &StoreReader<'_>, model: &str, atoms: Atoms) -> heed::Result<Due>
     let Some(embedder) = number.filter(|_| chunks >= LEAST_CHUNKS) else {
         return Ok(Due::default());
     };
-    let held = reader.calibration(embedder)?;
-    let fits = held.is_some_and(|held| chunks < held.chunks.saturating_mul(GROWN))
+    let former = reader.calibration(embedder)?;
+    let fits = former.is_some_and(|former| chunks < former.chunks.saturating_mul(GROWN))
         && reader.meta::<Atoms>(&atoms_key(embedder))? == Some(atoms);
     let measured = reader.layer_calibrations(embedder)?;
     let mut layers = vec![];
     for layer in Layer::ALL.into_iter().filter(|l| !matches!(l, Layer::Chunk | Layer::Atom)) {
         let nodes = reader.count(layer)?;
-        let held = measured.iter().find(|held| held.layer == layer.name());
-        let fits = held.is_some_and(|held| nodes < held.nodes.saturating_mul(GROWN));
+        let former = measured.iter().find(|former| former.layer == layer.name());
+        let fits = former.is_some_and(|former| nodes < former.nodes.saturating_mul(GROWN));
         if !fits && nodes >= LEAST_NODES && reader.has_vectors(embedder, layer)? {
             layers.push((layer, nodes));
         }
@@ -164,10 +165,10 @@ fn due(reader: &StoreReader<'_>, model: &str, atoms: Atoms) -> heed::Result<Due>
     Ok(Due { embedder, chunks, atoms, layers, questions })
 }
 
-fn measure(context: &BuildContext, due: &Due, asked: &[(Row, Vector)]) -> Result<(), KbError> {
+fn measure(context: &BuildContext, due: &Due, questions: &[(Row, Vector)]) -> Result<(), KbError> {
     let store = context.store();
     let (calibration, layers) = store.read(|reader| {
-        let of = |layer| share(reader, due.embedder, layer, asked);
+        let of = |layer| share(reader, due.embedder, layer, questions);
         let mut calibration = None;
         if let Some(chunks) = due.chunks
             && let Some(chunk) = of(Layer::Chunk)?
@@ -178,7 +179,7 @@ fn measure(context: &BuildContext, due: &Due, asked: &[(Row, Vector)]) -> Result
         let mut layers = reader.layer_calibrations(due.embedder)?;
         for (layer, nodes) in due.layers.iter().copied() {
             let Some(cosine) = of(layer)? else { continue };
-            layers.retain(|held| held.layer != layer.name());
+            layers.retain(|former| former.layer != layer.name());
             layers.push(LayerCalibration { layer: layer.name().to_owned(), cosine, nodes });
         }
         Ok((calibration, layers))
@@ -214,10 +215,10 @@ fn questions(reader: &StoreReader<'_>) -> heed::Result<Questions> {
 pub(super) fn spread(
     reader: &StoreReader<'_>,
     layer: Layer,
-    most: usize,
+    limit: usize,
 ) -> heed::Result<Vec<Row>> {
     let rows: Vec<Row> = reader.all_rows(layer)?.into_iter().collect();
-    Ok(rows.iter().step_by(rows.len().div_ceil(most).max(1)).copied().collect())
+    Ok(rows.iter().step_by(rows.len().div_ceil(limit).max(1)).copied().collect())
 }
 
 /// The cosine that a share of [`BELOW`] of unrelated pairs stays below; `None` for too few pairs.
@@ -230,8 +231,9 @@ fn share(
     let mut cosines = vec![];
     for row in spread(reader, layer, PASSAGES)? {
         let Some(passage) = reader.vector(embedder, layer, row)? else { continue };
-        let own = chunks_behind(reader, layer, row)?;
-        let others = questions.iter().filter(|(from, _)| !own.iter().any(|own| own.contains(from)));
+        let sources = chunks_behind(reader, layer, row)?;
+        let others =
+            questions.iter().filter(|(from, _)| !sources.iter().any(|range| range.contains(from)));
         cosines.extend(others.map(|(_, question)| cosine(question, &passage)));
     }
     if cosines.len() < QUESTIONS {

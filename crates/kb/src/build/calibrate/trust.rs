@@ -22,7 +22,7 @@ const LEAST_QUERIES: usize = 16;
 const LEAST_BYTES: usize = 24;
 
 /// Characters of a query, at most.
-const MOST_CHARS: usize = 300;
+const MAX_CHARS: usize = 300;
 
 fn key(embedder: u8) -> String {
     format!("trust {embedder}")
@@ -72,10 +72,10 @@ pub(in crate::build) async fn measure_trust(context: &Arc<BuildContext>) -> Resu
             return Ok(());
         }
     };
-    let own = Arc::clone(context);
+    let context = Arc::clone(context);
     run_blocking("measuring cosines", move || {
-        let store = own.store();
-        let dense = store.read(|reader| found_by_cosine(reader, &sample, &vectors))?;
+        let store = context.store();
+        let dense = store.read(|reader| count_by_cosine(reader, &sample, &vectors))?;
         let index = store.read(|reader| index_rows(reader, Layer::Chunk, &sample.passages))??;
         let mut bm25 = 0;
         for (row, text) in &sample.queries {
@@ -100,9 +100,9 @@ pub(in crate::build) async fn measure_trust(context: &Arc<BuildContext>) -> Resu
 fn sample(reader: &StoreReader<'_>, model: &str) -> heed::Result<Option<Sample>> {
     let chunks = reader.count(Layer::Chunk)?;
     let Some((embedder, _)) = reader.embedder(model)? else { return Ok(None) };
-    let held = reader.dense_trust(embedder)?;
+    let former = reader.dense_trust(embedder)?;
     if chunks < LEAST_CHUNKS
-        || held.is_some_and(|held| chunks < held.chunks.saturating_mul(GROWN))
+        || former.is_some_and(|former| chunks < former.chunks.saturating_mul(GROWN))
         || !reader.has_vectors(embedder, Layer::Chunk)?
     {
         return Ok(None);
@@ -128,9 +128,9 @@ fn sample(reader: &StoreReader<'_>, model: &str) -> heed::Result<Option<Sample>>
 /// The second sentence of a text, or a later one that is long enough; of a text of one sentence its
 /// second half. The first sentence may be an atom that says as much as the text.
 fn part(text: &str) -> Option<String> {
-    let found = sentences(text);
+    let ranges = sentences(text);
     let is_long = |part: &&str| part.len() >= LEAST_BYTES;
-    let part = match found.as_slice() {
+    let part = match ranges.as_slice() {
         [] => None,
         [only] => {
             let only = &text[only.clone()];
@@ -142,11 +142,11 @@ fn part(text: &str) -> Option<String> {
         }
         [_, rest @ ..] => rest.iter().map(|range| &text[range.clone()]).find(is_long),
     };
-    part.map(|part| part.chars().take(MOST_CHARS).collect())
+    part.map(|part| part.chars().take(MAX_CHARS).collect())
 }
 
 /// The queries whose own passage is the nearest.
-fn found_by_cosine(
+fn count_by_cosine(
     reader: &StoreReader<'_>,
     sample: &Sample,
     vectors: &[Vector],
@@ -155,18 +155,18 @@ fn found_by_cosine(
     for row in &sample.passages {
         passages.extend(reader.vector(sample.embedder, Layer::Chunk, *row)?.map(|v| (*row, v)));
     }
-    let mut found = 0;
-    for ((own, _), query) in sample.queries.iter().zip(vectors) {
-        let Some(passage) = passages.get(own) else { continue };
+    let mut count = 0;
+    for ((source, _), query) in sample.queries.iter().zip(vectors) {
+        let Some(passage) = passages.get(source) else { continue };
         let least = cosine(query, passage);
         // Ties by row, as in searches.
         let is_nearer = |(row, passage): &(&Row, &Vector)| {
             let near = cosine(query, passage);
-            near > least || near >= least && *row < own
+            near > least || near >= least && *row < source
         };
-        found += u32::from(!passages.iter().any(|pair| is_nearer(&pair)));
+        count += u32::from(!passages.iter().any(|pair| is_nearer(&pair)));
     }
-    Ok(found)
+    Ok(count)
 }
 
 #[cfg(test)]

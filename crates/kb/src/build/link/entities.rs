@@ -18,7 +18,7 @@ struct KnownEntity {
 /// Writes what chunks are tied to; entities that are new are put in.
 #[derive(Default)]
 pub(super) struct LinkWriter {
-    known: HashMap<Id, KnownEntity>,
+    entities: HashMap<Id, KnownEntity>,
 }
 
 impl LinkWriter {
@@ -44,11 +44,11 @@ impl LinkWriter {
         sorted.sort_unstable_by_key(|(key, _)| *key);
         for (key, (written, weight)) in sorted {
             let id = hash(&[key.as_bytes()]);
-            let entity = match self.known.get(&id) {
+            let entity = match self.entities.get(&id) {
                 Some(entity) => *entity,
                 None => entity(writer, (id, key, written))?,
             };
-            self.known.insert(id, entity);
+            self.entities.insert(id, entity);
             let to = (Layer::Entity, entity.row);
             writer.put_edge(Link { from, edge: Edge::Mentions, to, weight: *weight })?;
         }
@@ -57,8 +57,8 @@ impl LinkWriter {
 
     /// The entity of this name, if it was met and is called so.
     fn called(&self, key: &str) -> Option<Row> {
-        let known = self.known.get(&hash(&[key.as_bytes()]))?;
-        known.is_called_so.then_some(known.row)
+        let entity = self.entities.get(&hash(&[key.as_bytes()]))?;
+        entity.is_called_so.then_some(entity.row)
     }
 }
 

@@ -49,20 +49,20 @@ pub(super) fn link_new(
     let batches: Vec<&[Row]> = rows.chunks(BATCH).collect();
     let with_drafts = settings.atoms == Atoms::None;
     let find = |terms: &mut TermHashes, rows: &&[Row]| {
-        let found = |reader: &StoreReader<'_>| {
-            let mut found = Vec::with_capacity(rows.len());
+        let find_links = |reader: &StoreReader<'_>| {
+            let mut links = Vec::with_capacity(rows.len());
             for row in *rows {
                 let for_draft = with_drafts.then_some((&mut *terms, &languages));
-                found.extend(ChunkLinks::find(reader, *row, for_draft)?);
+                links.extend(ChunkLinks::find(reader, *row, for_draft)?);
             }
-            Ok(found)
+            Ok(links)
         };
-        Ok((store.read(found)?, rows.last().copied(), rows.len()))
+        Ok((store.read(find_links)?, rows.last().copied(), rows.len()))
     };
     let (mut links, mut done) = (LinkWriter::default(), 0);
-    in_order(&batches, find, |(found, last, count): (Vec<ChunkLinks>, Option<Row>, usize)| {
+    in_order(&batches, find, |(of_chunks, last, count): (Vec<ChunkLinks>, Option<Row>, usize)| {
         store.write(|writer| {
-            for chunk in found {
+            for chunk in of_chunks {
                 links.write(writer, chunk)?;
             }
             last.map_or(Ok(()), |last| writer.set_linked_to(VERSION, last + 1))

@@ -95,8 +95,8 @@ impl Previewer {
     fn take(&mut self, input: Input) -> Result<(), KbError> {
         match input {
             Input::Document(document) => self.add(*document)?,
-            Input::Unchanged(known) => {
-                let incoming = Incoming::of_file(known.document, &known.file);
+            Input::Unchanged(unchanged) => {
+                let incoming = Incoming::of_file(unchanged.document, &unchanged.file);
                 let store = self.context.store();
                 store.read(|reader| self.resolver.resolve(reader, incoming))?;
                 self.preview.estimate.documents_unchanged += 1;
@@ -263,9 +263,9 @@ impl Previewer {
         let (texts, characters) = store.read(|reader| {
             let is_target = reader.target_model()?.as_deref() == Some(embedder.model());
             let mut rows = if is_target { reader.awaiting_vector()? } else { vec![] };
-            let held = reader.vector_layers()?;
+            let vector_layers = reader.vector_layers()?;
             for layer in self.context.settings.vectors.layers() {
-                if !is_target || !held.holds(layer) {
+                if !is_target || !vector_layers.holds(layer) {
                     rows.extend(embedded_rows(reader, layer)?);
                 }
             }

@@ -21,7 +21,7 @@ const FOLDER: &str = "HALMA_TEST_FOLDER";
 /// The name of the embedder that a child uses.
 const EMBEDDER: &str = "HALMA_TEST_EMBEDDER";
 /// Set for a child whose model replies only when something comes in on standard input.
-const HELD: &str = "HALMA_TEST_HELD";
+const PAUSED: &str = "HALMA_TEST_HELD";
 
 const CONCURRENCY: usize = 4;
 
@@ -41,7 +41,7 @@ fn say(line: &str) {
 /// [`Asker`], telling what it is asked about.
 struct Telling {
     asker: Asker,
-    held: Mutex<bool>,
+    is_paused: Mutex<bool>,
 }
 
 #[async_trait]
@@ -53,7 +53,7 @@ impl Llm for Telling {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let chunk = request.variables.get_attr("chunk").unwrap();
         say(&format!("ask {}", chunk.get_attr("text").unwrap().to_string().replace('\n', " ")));
-        if std::mem::take(&mut *self.held.lock()) {
+        if std::mem::take(&mut *self.is_paused.lock()) {
             let mut line = String::new();
             std::io::stdin().read_line(&mut line).unwrap();
         }
@@ -61,12 +61,12 @@ impl Llm for Telling {
     }
 }
 
-async fn build(folder: &Path, embedder: &str, held: bool) -> (Arc<Base>, IndexReport) {
+async fn build(folder: &Path, embedder: &str, is_paused: bool) -> (Arc<Base>, IndexReport) {
     let words = Words::named(if embedder == "other" { "other" } else { "toy-words" });
     let options = BaseOptions { embedder: Some(words), ..BaseOptions::default() };
     let base = Base::create_or_open(&folder.join("base"), options).unwrap();
     let settings = KbSettings { concurrency: CONCURRENCY, ..KbSettings::default() };
-    let model = Telling { asker: Asker::default(), held: Mutex::new(held) };
+    let model = Telling { asker: Asker::default(), is_paused: Mutex::new(is_paused) };
     let setup = Arc::new(Setup::new(
         Models::new(Arc::new(model)),
         Toy::empty(),
@@ -85,16 +85,16 @@ async fn build(folder: &Path, embedder: &str, held: bool) -> (Arc<Base>, IndexRe
 async fn child() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
     let embedder = std::env::var(EMBEDDER).unwrap();
-    build(Path::new(&folder), &embedder, std::env::var(HELD).is_ok()).await;
+    build(Path::new(&folder), &embedder, std::env::var(PAUSED).is_ok()).await;
     say("built");
 }
 
-fn start(folder: &Path, embedder: &str, held: bool) -> Child {
+fn start(folder: &Path, embedder: &str, is_paused: bool) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "build::tests::crash::child", "--nocapture"]);
     command.env(FOLDER, folder).env(EMBEDDER, embedder);
-    if held {
-        command.env(HELD, "yes");
+    if is_paused {
+        command.env(PAUSED, "yes");
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
@@ -144,7 +144,7 @@ async fn undisturbed(second: bool) -> String {
 }
 
 /// Counts how often each chunk was asked about.
-fn asked(said: &[String]) -> HashMap<&str, usize> {
+fn count_questions(said: &[String]) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
     for line in said.iter().filter_map(|line| line.strip_prefix("ask ")) {
         *counts.entry(line).or_default() += 1;
@@ -175,7 +175,7 @@ async fn killed_at(moments: usize, second: bool) {
         let (base, report) = build(folder, embedder(second), false).await;
         assert_eq!((report.failed_units, report.pending_units), (0, 0));
         assert_eq!(dump(&base), expected, "killed after {after} of {steps} steps");
-        let twice: usize = asked(&said).values().map(|count| count - 1).sum();
+        let twice: usize = count_questions(&said).values().map(|count| count - 1).sum();
         assert!(twice <= 2 * IN_FLIGHT, "{twice} chunks were paid for twice");
     }
     assert!(died * 2 > moments, "most children were killed in time: {died} of {moments}");

@@ -99,8 +99,8 @@ async fn a_file_of_the_same_stamp_is_not_read() {
     let stamp = stamp_later(&path);
     base.store.write(|writer| writer.stamp_file(key, stamp)).unwrap();
     std::thread::sleep(Duration::from_millis(3_100));
-    let known = bench.index(&base).await;
-    assert_eq!((known.documents_unchanged, known.documents_replaced), (1, 0), "it was read");
+    let report = bench.index(&base).await;
+    assert_eq!((report.documents_unchanged, report.documents_replaced), (1, 0), "it was read");
     bench.options.rehash = true;
     let read = bench.index(&base).await;
     assert_eq!((read.documents_unchanged, read.documents_replaced), (0, 1));

@@ -46,7 +46,7 @@ async fn files_that_a_former_version_has_read_are_read_again_only_for_other_sett
     let mut record = base.store.read(|reader| reader.file(key)).unwrap().unwrap();
     record.read_with = former.read_with.former.unwrap();
     base.store.write(|writer| writer.put_file(key, &record)).unwrap();
-    assert!(former.known(file).unwrap().is_some());
+    assert!(former.unchanged_file(file).unwrap().is_some());
     let settings = KbSettings { reading: without_ocr(10), ..bench.settings.clone() };
-    assert!(reader(&settings).known(file).unwrap().is_none());
+    assert!(reader(&settings).unchanged_file(file).unwrap().is_none());
 }

@@ -15,7 +15,7 @@ use crate::{BuildContext, IndexOptions, PROMPTS};
 pub(super) struct Hanging {
     asker: Asker,
     hung: AtomicBool,
-    pub(super) asked: Notify,
+    pub(super) question_received: Notify,
 }
 
 impl Hanging {
@@ -33,7 +33,7 @@ impl Llm for Hanging {
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         if !self.hung.swap(true, Ordering::Relaxed) {
-            self.asked.notify_one();
+            self.question_received.notify_one();
             return std::future::pending().await;
         }
         self.asker.chat(request).await
@@ -53,7 +53,7 @@ async fn a_deletion_does_not_wait_for_a_build_that_then_goes_on_without_the_docu
     let (inputs, options) = ([bench.input()], IndexOptions::default());
     let build = crate::index(context, &inputs, &options);
     let deletion = async {
-        model.asked.notified().await;
+        model.question_received.notified().await;
         let base = Arc::clone(&base);
         tokio::task::spawn_blocking(move || base.delete(&["two.md".into()])).await.unwrap()
     };

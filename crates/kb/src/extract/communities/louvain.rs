@@ -41,11 +41,11 @@ impl WeightedGraph {
 
 /// Communities of each level, the smallest first: for every node of the graph the number of its
 /// community. A level that joins nothing any more is left out.
-pub(super) fn levels(graph: &WeightedGraph, most: usize) -> Vec<Vec<usize>> {
+pub(super) fn levels(graph: &WeightedGraph, max_levels: usize) -> Vec<Vec<usize>> {
     let mut levels: Vec<Vec<usize>> = vec![];
     let mut current = graph.clone();
     let mut place: Vec<usize> = (0..graph.neighbours.len()).collect();
-    while levels.len() < most {
+    while levels.len() < max_levels {
         let (communities, count) = connected(&current, &one_level(&current));
         if count == current.neighbours.len() {
             break;
@@ -72,14 +72,15 @@ fn one_level(graph: &WeightedGraph) -> Vec<usize> {
     for _ in 0..PASSES {
         let mut moved = false;
         for node in 0..count {
-            let own = community[node];
+            let current = community[node];
             let mut links: BTreeMap<usize, f64> = BTreeMap::new();
             for (to, weight) in graph.neighbours[node].iter().filter(|(to, _)| *to != node) {
                 *links.entry(community[*to]).or_default() += weight;
             }
-            total[own] -= degrees[node];
+            total[current] -= degrees[node];
             let gain = |to: usize, link: f64| link - total[to] * degrees[node] / whole;
-            let mut best = (own, gain(own, links.get(&own).copied().unwrap_or_default()));
+            let mut best =
+                (current, gain(current, links.get(&current).copied().unwrap_or_default()));
             for (to, link) in links {
                 let gain = gain(to, link);
                 if gain > best.1 + LEAST {
@@ -87,7 +88,7 @@ fn one_level(graph: &WeightedGraph) -> Vec<usize> {
                 }
             }
             total[best.0] += degrees[node];
-            moved |= best.0 != own;
+            moved |= best.0 != current;
             community[node] = best.0;
         }
         if !moved {

@@ -34,8 +34,8 @@ pub(super) async fn update_all(
     fresh: usize,
 ) -> Result<(StageReport, usize), KbError> {
     let base = Arc::clone(&context.base);
-    let found = run_blocking("finding communities", move || find(&base.store)).await?;
-    let Some((print, graph)) = found else {
+    let changed = run_blocking("finding communities", move || find(&base.store)).await?;
+    let Some((print, graph)) = changed else {
         let store = context.store();
         let count = store.read(|reader| reader.count(Layer::Community))?;
         return Ok((StageReport::default(), usize::try_from(count).unwrap_or(usize::MAX)));
@@ -45,10 +45,10 @@ pub(super) async fn update_all(
     for level in 0..LEVELS {
         report.add(describe(&driver, &graph, level, &mut texts).await?);
     }
-    let (own, complete, units) = (Arc::clone(context), report.is_complete(), report.done);
+    let (context, complete, units) = (Arc::clone(context), report.is_complete(), report.done);
     let count = graph.drafts.len();
     run_blocking("storing communities", move || {
-        let store = own.store();
+        let store = context.store();
         store.write(|writer| {
             if complete {
                 let chunks = writer.count(Layer::Chunk)?;
@@ -89,8 +89,8 @@ async fn describe(
     }
     let report = driver.run_all(units).await?;
     for (draft, key, input) in inputs {
-        let held = store.read(|reader| reader.done::<CommunityText>(key, input))?;
-        texts.insert(draft.id, held.unwrap_or_else(|| extracted(graph, draft)));
+        let stored = store.read(|reader| reader.done::<CommunityText>(key, input))?;
+        texts.insert(draft.id, stored.unwrap_or_else(|| extracted(graph, draft)));
     }
     Ok(report)
 }
@@ -134,9 +134,9 @@ fn write(writer: &mut StoreWriter<'_>, graph: &CommunityGraph, texts: &Texts) ->
     for draft in &graph.drafts {
         let CommunityText { title, summary } = texts[&draft.id].clone();
         let record = CommunityRecord { id: draft.id, level: draft.level, title, summary };
-        let held = writer.find(Layer::Community, draft.id)?;
+        let existing = writer.find(Layer::Community, draft.id)?;
         let (row, _) = writer.put_by_id(&record)?;
-        if held.is_none() && draft.level == 0 {
+        if existing.is_none() && draft.level == 0 {
             for member in &draft.members {
                 let (from, to) = ((Layer::Entity, *member), (Layer::Community, row));
                 writer.put_edge(Link::new(from, Edge::MemberOf, to))?;

@@ -38,7 +38,7 @@ pub(super) fn end(
 }
 
 /// The keys of the kind of this one that are kept of the names that were resolved.
-fn held(
+fn stored_keys(
     writer: &StoreWriter<'_>,
     scope: &Scope,
     of: impl Fn(Id) -> FormKey,
@@ -46,13 +46,13 @@ fn held(
     match scope {
         Scope::Everything => writer.form_keys(of(0))?.collect(),
         Scope::Touched { forms, .. } => {
-            let mut held = vec![];
+            let mut keys = vec![];
             for form in forms {
                 for key in writer.form_keys_of(of(*form))? {
-                    held.push(key?);
+                    keys.push(key?);
                 }
             }
-            Ok(held)
+            Ok(keys)
         }
     }
 }
@@ -64,7 +64,7 @@ fn put_merges(writer: &mut StoreWriter<'_>, resolution: &Resolution) -> heed::Re
         resolved.locals.iter().map(|local| (local.print, form_id(&local.name.form))).collect();
     let by_print = entities_by_print(resolved);
     let mut stale: BTreeSet<(Id, Id)> = BTreeSet::new();
-    for key in held(writer, &resolution.scope, |form| FormKey::Merge(form, 0))? {
+    for key in stored_keys(writer, &resolution.scope, |form| FormKey::Merge(form, 0))? {
         if let FormKey::Merge(form, id) = key {
             stale.insert((form, id));
         }
@@ -107,9 +107,9 @@ fn entities_by_print(resolved: &Resolved) -> HashMap<Id, Vec<usize>> {
     let mut by_print: HashMap<Id, Vec<usize>> = HashMap::new();
     for (entity, profile) in resolved.entities.iter().enumerate() {
         for local in &profile.locals {
-            let held = by_print.entry(resolved.locals[*local].print).or_default();
-            if held.last() != Some(&entity) {
-                held.push(entity);
+            let entities = by_print.entry(resolved.locals[*local].print).or_default();
+            if entities.last() != Some(&entity) {
+                entities.push(entity);
             }
         }
     }
@@ -156,7 +156,7 @@ fn note_entities(
     rows: &[Row],
 ) -> heed::Result<bool> {
     let mut gone: BTreeSet<(Id, Row)> = BTreeSet::new();
-    for key in held(writer, &resolution.scope, |form| FormKey::Entity(form, 0))? {
+    for key in stored_keys(writer, &resolution.scope, |form| FormKey::Entity(form, 0))? {
         if let FormKey::Entity(form, row) = key {
             gone.insert((form, row));
         }

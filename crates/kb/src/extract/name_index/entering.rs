@@ -73,8 +73,8 @@ impl<'w, 't> Entering<'w, 't> {
         let before: DocumentNames =
             self.writer.form_entry(FormKey::Document(row))?.unwrap_or_default();
         let record = self.writer.node::<DocumentRecord>(row)?;
-        let own = record.map_or(0..0, |record| record.chunks.0..record.chunks.1);
-        let chunks: BTreeSet<Row> = before.chunks.iter().copied().chain(own).collect();
+        let current = record.map_or(0..0, |record| record.chunks.0..record.chunks.1);
+        let chunks: BTreeSet<Row> = before.chunks.iter().copied().chain(current).collect();
         let mut now = BTreeMap::new();
         for chunk in chunks {
             let old: Option<ChunkForms> = self.writer.form_entry(FormKey::Chunk(chunk))?;
@@ -106,8 +106,8 @@ impl<'w, 't> Entering<'w, 't> {
     /// Puts in the names that a chunk has now.
     fn put_in(&mut self, change: &ChunkChange) -> heed::Result<()> {
         let Some(new) = &change.new else { return Ok(()) };
-        let held: BTreeSet<NameKey> = change.old.iter().flat_map(all_names).collect();
-        for (name, record) in new.records.iter().filter(|(name, _)| !held.contains(name)) {
+        let former: BTreeSet<NameKey> = change.old.iter().flat_map(all_names).collect();
+        for (name, record) in new.records.iter().filter(|(name, _)| !former.contains(name)) {
             self.add_name(*name, record, change.chunk)?;
         }
         for name in &new.chunk.names {
@@ -151,8 +151,8 @@ impl<'w, 't> Entering<'w, 't> {
 
     fn add_name(&mut self, name: NameKey, new: &NameRecord, chunk: Row) -> heed::Result<()> {
         let key = FormKey::Name(name);
-        if let Some(held) = self.writer.form_entry::<NameRecord>(key)? {
-            let more = NameRecord { chunks: held.chunks + 1, ..held };
+        if let Some(record) = self.writer.form_entry::<NameRecord>(key)? {
+            let more = NameRecord { chunks: record.chunks + 1, ..record };
             return self.writer.put_form_entry(key, &more);
         }
         for block in &new.blocks {
@@ -164,14 +164,14 @@ impl<'w, 't> Entering<'w, 't> {
 
     fn remove_name(&mut self, name: NameKey, chunk: Row) -> heed::Result<()> {
         let key = FormKey::Name(name);
-        let Some(held) = self.writer.form_entry::<NameRecord>(key)? else { return Ok(()) };
-        if held.chunks > 1 {
-            let other = if held.witness == chunk { self.witness(name)? } else { None };
-            let witness = other.unwrap_or(held.witness);
-            let fewer = NameRecord { chunks: held.chunks - 1, witness, ..held };
+        let Some(record) = self.writer.form_entry::<NameRecord>(key)? else { return Ok(()) };
+        if record.chunks > 1 {
+            let other = if record.witness == chunk { self.witness(name)? } else { None };
+            let witness = other.unwrap_or(record.witness);
+            let fewer = NameRecord { chunks: record.chunks - 1, witness, ..record };
             return self.writer.put_form_entry(key, &fewer);
         }
-        for block in held.blocks {
+        for block in record.blocks {
             // What it was like cannot be told from hashes: all that it met are looked at again.
             if !self.note_block(block)? {
                 self.touch_block(block)?;
@@ -186,7 +186,7 @@ impl<'w, 't> Entering<'w, 't> {
         for key in self.writer.form_keys_of(FormKey::Mention(name.form, 0))? {
             let FormKey::Mention(_, chunk) = key? else { continue };
             let names: Option<ChunkForms> = self.writer.form_entry(FormKey::Chunk(chunk))?;
-            if names.is_some_and(|names| all_names(&names).any(|held| held == name)) {
+            if names.is_some_and(|names| all_names(&names).any(|other| other == name)) {
                 return Ok(Some(chunk));
             }
         }

@@ -88,7 +88,7 @@ fn begin(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
 }
 
 /// Has all names entered again by the next build, and all entities resolved.
-pub(crate) fn doubt(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
+pub(crate) fn mark_damaged(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
     writer.clear_forms()?;
     let state = FormsState { version: DOUBTED, everything: true, ..FormsState::default() };
     writer.put_form_entry(FormKey::State, &state)
@@ -97,13 +97,13 @@ pub(crate) fn doubt(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
 /// Whether so much has changed that it is resolved with everything.
 fn is_large(reader: &StoreReader<'_>) -> heed::Result<bool> {
     let state = reader.forms_state()?.unwrap_or_default();
-    let most = most_chunks(&state);
-    let changed = reader.form_keys(FormKey::ChangedChunk(0))?.take(most.saturating_add(1)).count();
-    Ok(!state.everything && changed > most)
+    let limit = max_chunks(&state);
+    let changed = reader.form_keys(FormKey::ChangedChunk(0))?.take(limit.saturating_add(1)).count();
+    Ok(!state.everything && changed > limit)
 }
 
 /// How many chunks are resolved by themselves.
-fn most_chunks(state: &FormsState) -> usize {
+fn max_chunks(state: &FormsState) -> usize {
     usize::try_from((state.chunks / PART).max(FEW)).unwrap_or(usize::MAX)
 }
 

@@ -31,7 +31,7 @@ pub(super) fn enter(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
         }
     }
     for id in changed {
-        let held: Option<Prints> = writer.form_entry(FormKey::Pair(id))?;
+        let former: Option<Prints> = writer.form_entry(FormKey::Pair(id))?;
         let verdict = verdict(writer, id)?.map(|verdict| (verdict.one, verdict.two));
         let now = verdict.or(nearness(writer, id)?.map(|(one, two, _)| (one, two)));
         if let Some((one, two)) = now {
@@ -39,13 +39,13 @@ pub(super) fn enter(writer: &mut StoreWriter<'_>) -> heed::Result<()> {
             for print in [one, two] {
                 writer.put_form_entry(FormKey::PairOfPrint(print, id), &())?;
             }
-        } else if let Some((one, two)) = held {
+        } else if let Some((one, two)) = former {
             writer.delete_form_entry(FormKey::Pair(id))?;
             for print in [one, two] {
                 writer.delete_form_entry(FormKey::PairOfPrint(print, id))?;
             }
         }
-        for print in held.into_iter().chain(now).flat_map(|(one, two)| [one, two]) {
+        for print in former.into_iter().chain(now).flat_map(|(one, two)| [one, two]) {
             let form: Option<Id> = writer.form_entry(FormKey::FormOfPrint(print))?;
             form.map_or(Ok(()), |form| writer.touch_form(form))?;
         }
@@ -68,27 +68,28 @@ pub(crate) struct KnownPairs {
 impl KnownPairs {
     /// Reads what is known of some locals.
     pub(crate) fn load(reader: &StoreReader<'_>, locals: &[Local]) -> heed::Result<Self> {
-        let mut known = Self::default();
-        let own: HashMap<Id, &str> =
+        let mut pairs = Self::default();
+        let forms: HashMap<Id, &str> =
             locals.iter().map(|local| (local.print, local.name.form.as_str())).collect();
         let mut seen = HashSet::new();
-        for (print, form) in &own {
+        for (print, form) in &forms {
             for key in reader.form_keys_of(FormKey::PairOfPrint(*print, 0))? {
                 let FormKey::PairOfPrint(_, id) = key? else { continue };
-                known.forms.insert(*print, form_id(form));
+                pairs.forms.insert(*print, form_id(form));
                 if seen.insert(id) {
-                    known.add(reader, id)?;
+                    pairs.add(reader, id)?;
                 }
             }
         }
-        known.verdicts.sort_by_key(|verdict| (verdict.one, verdict.two));
-        for verdict in known.verdicts.iter().filter(|verdict| verdict.same) {
-            for print in [verdict.one, verdict.two].iter().filter(|print| !own.contains_key(print))
+        pairs.verdicts.sort_by_key(|verdict| (verdict.one, verdict.two));
+        for verdict in pairs.verdicts.iter().filter(|verdict| verdict.same) {
+            for print in
+                [verdict.one, verdict.two].iter().filter(|print| !forms.contains_key(print))
             {
-                known.missing.extend(reader.form_entry::<Id>(FormKey::FormOfPrint(*print))?);
+                pairs.missing.extend(reader.form_entry::<Id>(FormKey::FormOfPrint(*print))?);
             }
         }
-        Ok(known)
+        Ok(pairs)
     }
 
     fn add(&mut self, reader: &StoreReader<'_>, id: Id) -> heed::Result<()> {
@@ -99,11 +100,11 @@ impl KnownPairs {
     }
 
     /// The forms of the prints of all pairs, as far as there are locals with them.
-    pub(crate) fn forms_of_all(known: &ResolutionEvidence, locals: &[Local]) -> HashMap<Id, Id> {
-        let verdicts = known.verdicts.iter().flat_map(|verdict| [verdict.one, verdict.two]);
-        let near = known.near.keys().flat_map(|(one, two)| [*one, *two]);
+    pub(crate) fn forms_of_all(evidence: &ResolutionEvidence, locals: &[Local]) -> HashMap<Id, Id> {
+        let verdicts = evidence.verdicts.iter().flat_map(|verdict| [verdict.one, verdict.two]);
+        let near = evidence.near.keys().flat_map(|(one, two)| [*one, *two]);
         let prints: HashSet<Id> = verdicts.chain(near).collect();
-        let own = locals.iter().filter(|local| prints.contains(&local.print));
-        own.map(|local| (local.print, form_id(&local.name.form))).collect()
+        let matching = locals.iter().filter(|local| prints.contains(&local.print));
+        matching.map(|local| (local.print, form_id(&local.name.form))).collect()
     }
 }

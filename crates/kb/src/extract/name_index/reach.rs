@@ -8,7 +8,7 @@ use std::rc::Rc;
 use halma_core::Layer;
 
 use super::names::all_names;
-use super::{most_chunks, names_in_block};
+use super::{max_chunks, names_in_block};
 use crate::extract::extracted_chunk::{ChunkReading, ExtractedChunk, OutsideMentions, in_order};
 use crate::extract::resolve::{Name, NameSimilarity};
 use crate::store::{
@@ -44,7 +44,7 @@ pub(in crate::extract) fn reach(
             touched.insert(form);
         }
     }
-    let mut reaching = Reaching::new(reader, most_chunks(&state));
+    let mut reaching = Reaching::new(reader, max_chunks(&state));
     for key in reader.form_keys(FormKey::ChangedChunk(0))? {
         if let FormKey::ChangedChunk(chunk) = key? {
             reaching.chunks.insert(chunk);
@@ -67,7 +67,7 @@ enum Spelling {
 
 struct Reaching<'r, 't> {
     reader: &'r StoreReader<'t>,
-    most: usize,
+    max_chunks: usize,
     forms: HashSet<Id>,
     chunks: BTreeSet<Row>,
     crowded: HashSet<Id>,
@@ -77,10 +77,10 @@ struct Reaching<'r, 't> {
 }
 
 impl<'r, 't> Reaching<'r, 't> {
-    fn new(reader: &'r StoreReader<'t>, most: usize) -> Self {
+    fn new(reader: &'r StoreReader<'t>, max_chunks: usize) -> Self {
         Self {
             reader,
-            most,
+            max_chunks,
             forms: HashSet::new(),
             chunks: BTreeSet::new(),
             crowded: HashSet::new(),
@@ -102,7 +102,7 @@ impl<'r, 't> Reaching<'r, 't> {
                 if let FormKey::Mention(_, chunk) = key? {
                     self.chunks.insert(chunk);
                 }
-                if self.chunks.len() > self.most {
+                if self.chunks.len() > self.max_chunks {
                     return Ok(None);
                 }
             }
@@ -165,8 +165,8 @@ impl<'r, 't> Reaching<'r, 't> {
 
     /// A name as a chunk has it.
     fn spelling(&mut self, name: NameKey) -> heed::Result<Option<Rc<Spelling>>> {
-        if let Some(known) = self.spellings.get(&name) {
-            return Ok(known.clone());
+        if let Some(spelling) = self.spellings.get(&name) {
+            return Ok(spelling.clone());
         }
         let spelling = self.read_spelling(name)?.map(Rc::new);
         self.spellings.insert(name, spelling.clone());
@@ -178,8 +178,8 @@ impl<'r, 't> Reaching<'r, 't> {
         let Some(NameRecord { witness, .. }) = record else { return Ok(None) };
         let names: Option<ChunkForms> = self.reader.form_entry(FormKey::Chunk(witness))?;
         let Some(names) = names else { return Ok(None) };
-        let Some(at) = names.names.iter().position(|held| *held == name) else {
-            return Ok(all_names(&names).any(|held| held == name).then_some(Spelling::Declared));
+        let Some(at) = names.names.iter().position(|other| *other == name) else {
+            return Ok(all_names(&names).any(|other| other == name).then_some(Spelling::Declared));
         };
         let extract = self.extract(witness)?;
         let mention = extract.as_ref().and_then(|read| read.extract.mentions.get(at));
@@ -187,8 +187,8 @@ impl<'r, 't> Reaching<'r, 't> {
     }
 
     fn extract(&mut self, chunk: Row) -> heed::Result<Option<Rc<ExtractedChunk>>> {
-        if let Some(known) = self.extracts.get(&chunk) {
-            return Ok(known.clone());
+        if let Some(read) = self.extracts.get(&chunk) {
+            return Ok(read.clone());
         }
         let read = self.chunk_reading.read(self.reader, chunk)?.map(Rc::new);
         self.extracts.insert(chunk, read.clone());

@@ -46,15 +46,15 @@ fn an_entry_that_is_missing_or_left_over_is_found_whatever_it_is_about() {
         // Nothing was asked about here.
         let is_empty = matches!(key, FormKey::Pair(_) | FormKey::PairOfPrint(..));
         let library = people();
-        let held = keys(&library, key);
-        assert_eq!(held.is_empty(), is_empty, "{key:?}");
-        for at in 0..held.len() {
+        let entries = keys(&library, key);
+        assert_eq!(entries.is_empty(), is_empty, "{key:?}");
+        for at in 0..entries.len() {
             let library = people();
             let one = keys(&library, key)[at];
             library.base.store.write(|writer| writer.delete_form_entry(one)).unwrap();
-            let (names, found) = library.differences();
+            let (names, differences) = library.differences();
             assert_eq!(names, Names::Damaged, "{one:?}");
-            assert!(found.iter().any(|what| what.contains(kind)), "{one:?}: {found:?}");
+            assert!(differences.iter().any(|what| what.contains(kind)), "{one:?}: {differences:?}");
         }
         // One that belongs to nothing.
         let left = if matches!(key, FormKey::Chunk(_)) { FormKey::Chunk(900) } else { key };
@@ -84,8 +84,8 @@ fn values_that_are_wrong_or_cannot_be_read_are_found() {
         writer.put_form_entry(FormKey::State, &FormsState { facts: 77, ..state })
     });
     change.unwrap();
-    let (_, found) = library.differences();
-    assert_eq!(found, ["1 entries of the index of names are not as extracted: totals"]);
+    let (_, differences) = library.differences();
+    assert_eq!(differences, ["1 entries of the index of names are not as extracted: totals"]);
 }
 
 #[test]

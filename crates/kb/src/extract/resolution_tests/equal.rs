@@ -77,7 +77,7 @@ impl Numbers {
             };
             mention.aliases.extend(alias.filter(|_| self.below(2) == 0).map(str::to_owned));
             mention.times = 1 + u32::try_from(self.below(3)).unwrap();
-            if mentions.iter().all(|held| held.name != name) {
+            if mentions.iter().all(|other| other.name != name) {
                 mentions.push(mention);
             }
         }
@@ -143,13 +143,13 @@ fn step(library: &mut Library, numbers: &mut Numbers) -> bool {
 fn compare(library: &Library) {
     let resolution = library.settle();
     let (again, everything) = library.made_again();
-    let (found, expected) = (library.picture(), again.picture());
-    let differing: Vec<&String> = found
+    let (actual, expected) = (library.picture(), again.picture());
+    let differing: Vec<&String> = actual
         .iter()
         .filter(|line| !expected.contains(line))
-        .chain(expected.iter().filter(|line| !found.contains(line)))
+        .chain(expected.iter().filter(|line| !actual.contains(line)))
         .collect();
-    assert!(found == expected, "{differing:#?}");
+    assert!(actual == expected, "{differing:#?}");
     assert_eq!(questions(resolution.as_ref()), questions(everything.as_ref()));
     for base in [library, &again] {
         assert_eq!(base.settled_differences(), (Names::Sound, vec![]));

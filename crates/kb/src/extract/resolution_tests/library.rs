@@ -135,10 +135,10 @@ impl Library {
 
     /// What is kept of names and is not as it was extracted.
     pub(super) fn differences(&self) -> (Names, Vec<String>) {
-        let mut found = vec![];
-        let read = |reader: &StoreReader<'_>| check(reader, &mut |_, what| found.push(what));
+        let mut differences = vec![];
+        let read = |reader: &StoreReader<'_>| check(reader, &mut |_, what| differences.push(what));
         let names = self.base.store.read(read).unwrap();
-        (names, found)
+        (names, differences)
     }
 
     /// [`Library::differences`] of a base that is settled, as if no question were to be asked again.
@@ -147,13 +147,13 @@ impl Library {
         let like = FormKey::Touched(0);
         let open = store.read(|reader| reader.form_keys(like)?.collect::<heed::Result<Vec<_>>>());
         store.write(|writer| writer.delete_form_entries(like)).unwrap();
-        let found = self.differences();
+        let differences = self.differences();
         let open = open.unwrap();
         let put = |writer: &mut StoreWriter<'_>| {
             open.iter().try_for_each(|key| writer.put_form_entry(*key, &()))
         };
         store.write(put).unwrap();
-        found
+        differences
     }
 
     /// Everything that the base holds of entities, without rows.
@@ -193,7 +193,7 @@ fn put_document(
     let (mut chunks, mut at) = (vec![], 0);
     for line in &lines {
         let place = TextPlace { bytes: (at, at + line.len()), chars: (at, at + line.len()) };
-        chunks.push(ChunkDraft { own: place, place, text: None, summary: None, forward: None });
+        chunks.push(ChunkDraft { tile: place, place, text: None, summary: None, forward: None });
         at += line.len();
     }
     let place = TextPlace { bytes: (0, at), chars: (0, at) };

@@ -34,32 +34,32 @@ const ADDED: usize = 30;
 /// Every passage with its title.
 fn passages() -> Vec<(String, String)> {
     let folder = std::env::var_os("HALMA_DATA").expect("HALMA_DATA names the folder of test data");
-    let mut found = BTreeSet::new();
+    let mut passages = BTreeSet::new();
     for file in FILES {
         let text = std::fs::read_to_string(Path::new(&folder).join(file)).unwrap();
         for value in serde_json::Deserializer::from_str(&text).into_iter::<Value>() {
-            collect(&value.unwrap(), &mut found);
+            collect(&value.unwrap(), &mut passages);
         }
     }
-    let mut found: Vec<(String, String)> = found.into_iter().collect();
+    let mut passages: Vec<(String, String)> = passages.into_iter().collect();
     // In no order that says anything.
-    found.sort_by_key(|(title, text)| hash(&[title.as_bytes(), text.as_bytes()]));
-    found
+    passages.sort_by_key(|(title, text)| hash(&[title.as_bytes(), text.as_bytes()]));
+    passages
 }
 
-fn collect(value: &Value, found: &mut BTreeSet<(String, String)>) {
+fn collect(value: &Value, passages: &mut BTreeSet<(String, String)>) {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     match value {
         Value::Object(map) => match (map.get("title"), map.get("paragraph_text")) {
-            (Some(title), Some(paragraph)) => found.extend(text(title).zip(text(paragraph))),
-            _ => map.values().for_each(|value| collect(value, found)),
+            (Some(title), Some(paragraph)) => passages.extend(text(title).zip(text(paragraph))),
+            _ => map.values().for_each(|value| collect(value, passages)),
         },
         Value::Array(list) => match list.as_slice() {
             [Value::String(title), Value::Array(said)] if said.iter().all(Value::is_string) => {
                 let said: Vec<String> = said.iter().filter_map(text).collect();
-                found.insert((title.clone(), said.join(" ")));
+                passages.insert((title.clone(), said.join(" ")));
             }
-            _ => list.iter().for_each(|value| collect(value, found)),
+            _ => list.iter().for_each(|value| collect(value, passages)),
         },
         _ => {}
     }
@@ -67,19 +67,19 @@ fn collect(value: &Value, found: &mut BTreeSet<(String, String)>) {
 
 /// The names in a passage, each described by the sentence in which it stands.
 fn mentions((title, text): &(String, String)) -> Vec<(String, String)> {
-    let mut found: BTreeMap<String, (String, String)> = BTreeMap::new();
+    let mut mentions: BTreeMap<String, (String, String)> = BTreeMap::new();
     let first = sentences(text).first().map_or("", |range| &text[range.clone()]);
-    found.insert(form(title), (title.clone(), first.to_owned()));
+    mentions.insert(form(title), (title.clone(), first.to_owned()));
     for name in names(text) {
         let is_name = !matches!(name.kind, NameKind::Value(_)) && name.range.len() < 60;
-        let own = form(&text[name.range.clone()]);
-        if is_name && !own.is_empty() && found.len() < MENTIONS {
+        let key = form(&text[name.range.clone()]);
+        if is_name && !key.is_empty() && mentions.len() < MENTIONS {
             let around = sentences(text).into_iter().find(|s| s.contains(&name.range.start));
             let said = around.map_or("", |range| &text[range]).to_owned();
-            found.entry(own).or_insert((text[name.range].to_owned(), said));
+            mentions.entry(key).or_insert((text[name.range].to_owned(), said));
         }
     }
-    found.into_values().collect()
+    mentions.into_values().collect()
 }
 
 /// A document of these mentions; all but the first round of passages have other names.
@@ -90,10 +90,10 @@ fn content(
 ) -> Content {
     let kinds = ["person", "place", "organisation", "film"];
     let mention = |(name, said): &(String, String)| {
-        let own = form(name);
-        let kind = kinds[usize::try_from(hash(&[own.as_bytes()]) % 4).unwrap()];
+        let key = form(name);
+        let kind = kinds[usize::try_from(hash(&[key.as_bytes()]) % 4).unwrap()];
         let syllable = ["", "bo", "ka", "ri", "mu", "te", "lo", "vi", "za", "ne"][round];
-        if round == 0 || shared.get(&own).is_some_and(|count| *count >= SHARED) {
+        if round == 0 || shared.get(&key).is_some_and(|count| *count >= SHARED) {
             return mention(name, kind, said);
         }
         let other: Vec<String> = name.split(' ').map(|word| format!("{word}{syllable}")).collect();
@@ -126,8 +126,9 @@ fn measure_one_more_document() {
     for (name, _) in all.iter().flatten() {
         *counts.entry(form(name)).or_default() += 1;
     }
-    let most: usize = std::env::var("HALMA_PASSAGES").map_or(10_000, |most| most.parse().unwrap());
-    for passages in [1_000, 10_000, 100_000].into_iter().filter(|count| *count <= most) {
+    let limit: usize =
+        std::env::var("HALMA_PASSAGES").map_or(10_000, |limit| limit.parse().unwrap());
+    for passages in [1_000, 10_000, 100_000].into_iter().filter(|count| *count <= limit) {
         let library = Library::new();
         let documents: Vec<(String, Content)> = (0..passages)
             .map(|at| (format!("d{at}"), content(&all[at % all.len()], at / all.len(), &counts)))

@@ -87,13 +87,13 @@ fn candidates(clusters: &mut Clusters<'_>) -> BTreeSet<(usize, usize)> {
         }
     }
     let mut pairs = BTreeSet::new();
-    for (block, held) in blocks {
-        if held.len() < 2 || clusters.is_crowded(&block) {
+    for (block, members) in blocks {
+        if members.len() < 2 || clusters.is_crowded(&block) {
             continue;
         }
         // Locals are sorted by form.
         let names: Vec<&[usize]> =
-            held.chunk_by(|a, b| locals[*a].name.form == locals[*b].name.form).collect();
+            members.chunk_by(|a, b| locals[*a].name.form == locals[*b].name.form).collect();
         for (i, ones) in names.iter().enumerate() {
             for twos in names[i + 1..].iter().filter(|twos| ones.len() * twos.len() <= PAIRS) {
                 pairs.extend(alike(locals, ones, twos, &block));

@@ -16,7 +16,7 @@ const NEAR: f32 = 0.8;
 
 pub(super) struct Clusters<'a> {
     pub(super) locals: &'a [Local],
-    known: &'a ResolutionEvidence,
+    evidence: &'a ResolutionEvidence,
     parent: Vec<usize>,
     /// Of each root: its locals, in order of joining.
     members: Vec<Vec<usize>>,
@@ -33,19 +33,19 @@ pub(super) struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    pub(super) fn new(locals: &'a [Local], known: &'a ResolutionEvidence) -> Self {
+    pub(super) fn new(locals: &'a [Local], evidence: &'a ResolutionEvidence) -> Self {
         let mut apart: HashMap<Id, HashSet<Id>> = HashMap::new();
         let mut same: HashMap<Id, HashMap<Id, &str>> = HashMap::new();
         let mut part = |one: Id, two: Id| {
             apart.entry(one).or_default().insert(two);
             apart.entry(two).or_default().insert(one);
         };
-        for undone in &known.undone {
+        for undone in &evidence.undone {
             for one in &undone.one {
                 undone.two.iter().for_each(|two| part(*one, *two));
             }
         }
-        for verdict in &known.verdicts {
+        for verdict in &evidence.verdicts {
             if verdict.same {
                 same.entry(verdict.one).or_default().insert(verdict.two, &verdict.reason);
                 same.entry(verdict.two).or_default().insert(verdict.one, &verdict.reason);
@@ -56,7 +56,7 @@ impl<'a> Clusters<'a> {
         let count = locals.len();
         Self {
             locals,
-            known,
+            evidence,
             parent: (0..count).collect(),
             members: (0..count).map(|at| vec![at]).collect(),
             prints: locals.iter().map(|local| BTreeSet::from([local.print])).collect(),
@@ -169,9 +169,9 @@ impl<'a> Clusters<'a> {
         let record = MergeRecord { rule, one, two, score, reason };
         match self.merges.get_mut(&id) {
             // The same again in another document.
-            Some(known) => {
-                known.one.take_in(&record.one);
-                known.two.take_in(&record.two);
+            Some(existing) => {
+                existing.one.take_in(&record.one);
+                existing.two.take_in(&record.two);
             }
             None => {
                 self.merges.insert(id, record);
@@ -183,7 +183,7 @@ impl<'a> Clusters<'a> {
     /// The cluster as evidence: shown as the local of it that was compared.
     fn side(&self, root: usize, shown: usize) -> ClusterSnapshot {
         let local = &self.locals[shown];
-        let most = |counts: &BTreeMap<String, u32>| {
+        let commonest = |counts: &BTreeMap<String, u32>| {
             let best =
                 counts.iter().max_by_key(|(word, count)| (**count, std::cmp::Reverse(*word)));
             best.map_or_else(String::new, |(word, _)| word.clone())
@@ -191,8 +191,8 @@ impl<'a> Clusters<'a> {
         let documents: BTreeSet<Id> =
             self.members[root].iter().map(|at| self.locals[*at].document).collect();
         ClusterSnapshot {
-            name: most(&local.shown),
-            kind: most(&local.kinds),
+            name: commonest(&local.shown),
+            kind: commonest(&local.kinds),
             description: local.descriptions.first().cloned().unwrap_or_default(),
             from: local.document,
             documents: documents.into_iter().take(COMPARED).collect(),
@@ -249,7 +249,7 @@ impl<'a> Clusters<'a> {
         let (a, b) = (&self.locals[one], &self.locals[two]);
         let said = agreement((a.kind, &a.described), (b.kind, &b.described));
         let pair = (a.print.min(b.print), a.print.max(b.print));
-        match (said, self.known.near.get(&pair)) {
+        match (said, self.evidence.near.get(&pair)) {
             (Agreement::Unclear, Some(near)) if *near >= NEAR => Agreement::Same(*near),
             _ => said,
         }
@@ -257,7 +257,7 @@ impl<'a> Clusters<'a> {
 
     /// Whether so many names meet in a block that it says nothing.
     pub(super) fn is_crowded(&self, block: &str) -> bool {
-        !self.known.crowded.is_empty() && self.known.crowded.contains(&block_id(block))
+        !self.evidence.crowded.is_empty() && self.evidence.crowded.contains(&block_id(block))
     }
 
     pub(super) fn share_document(&mut self, one: usize, two: usize) -> bool {
@@ -297,12 +297,12 @@ fn better(one: Agreement, two: Agreement) -> Agreement {
 
 impl ClusterSnapshot {
     fn take_in(&mut self, other: &Self) {
-        for (held, new, most) in [
+        for (stored, new, limit) in [
             (&mut self.documents, &other.documents, COMPARED),
             (&mut self.prints, &other.prints, KEPT),
         ] {
-            let all: BTreeSet<Id> = held.iter().chain(new).copied().collect();
-            *held = all.into_iter().take(most).collect();
+            let all: BTreeSet<Id> = stored.iter().chain(new).copied().collect();
+            *stored = all.into_iter().take(limit).collect();
         }
     }
 }

@@ -23,7 +23,7 @@ impl EntityKind {
     pub(crate) fn parse(word: &str) -> Self {
         let said = words(word);
         let has = |list: &[&str]| {
-            said.iter().any(|word| list.iter().any(|known| word.starts_with(known)))
+            said.iter().any(|word| list.iter().any(|prefix| word.starts_with(prefix)))
         };
         if has(&["person", "people", "human", "artist", "author", "actor", "politician", "athlete"])
         {
@@ -102,13 +102,15 @@ impl Described {
         if description.trim().is_empty() {
             return Self::default();
         }
-        let own: BTreeSet<String> = query_terms(name).into_iter().collect();
-        let stems = query_terms(description).into_iter().filter(|stem| !own.contains(stem));
+        let name_stems: BTreeSet<String> = query_terms(name).into_iter().collect();
+        let stems = query_terms(description).into_iter().filter(|stem| !name_stems.contains(stem));
         let mut names = BTreeSet::new();
         for (i, word) in description.split_whitespace().enumerate() {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
             if i > 0 && bare.chars().next().is_some_and(char::is_uppercase) {
-                names.extend(query_terms(bare).into_iter().filter(|stem| !own.contains(stem)));
+                names.extend(
+                    query_terms(bare).into_iter().filter(|stem| !name_stems.contains(stem)),
+                );
             }
         }
         Self { stems: stems.collect(), names, born: born(description) }
@@ -127,20 +129,20 @@ impl Described {
 fn born(description: &str) -> BTreeSet<String> {
     let words = words(description);
     let year = |word: &&String| word.len() == 4 && word.chars().all(|c| c.is_ascii_digit());
-    let mut found = BTreeSet::new();
+    let mut years = BTreeSet::new();
     for (i, word) in words.iter().enumerate() {
         if word == "born" {
-            found.extend(words[i + 1..].iter().take(5).find(year).cloned());
+            years.extend(words[i + 1..].iter().take(5).find(year).cloned());
         }
     }
     if let Some((_, bracket)) = description.split_once('(') {
         let inner: Vec<&str> = bracket.split(')').next().unwrap_or("").split(['-', '–']).collect();
         if let [from, _to] = inner.as_slice() {
             let from = halma_core::text::words(from);
-            found.extend(from.iter().find(year).cloned());
+            years.extend(from.iter().find(year).cloned());
         }
     }
-    found
+    years
 }
 
 /// What two descriptions say about each other.

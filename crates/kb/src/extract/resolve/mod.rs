@@ -103,14 +103,14 @@ pub(crate) struct Resolved {
 
 /// Resolves what was read.
 #[cfg(test)]
-pub(crate) fn resolve(reads: &[ExtractedChunk], known: &ResolutionEvidence) -> Resolved {
-    resolve_locals(locals(reads), known)
+pub(crate) fn resolve(reads: &[ExtractedChunk], evidence: &ResolutionEvidence) -> Resolved {
+    resolve_locals(locals(reads), evidence)
 }
 
 /// Resolves what documents say of names. Names that nothing connects with these, by a block, a
 /// document or a verdict, change nothing about them and may be missing.
-pub(crate) fn resolve_locals(locals: Vec<Local>, known: &ResolutionEvidence) -> Resolved {
-    let mut clusters = Clusters::new(&locals, known);
+pub(crate) fn resolve_locals(locals: Vec<Local>, evidence: &ResolutionEvidence) -> Resolved {
+    let mut clusters = Clusters::new(&locals, evidence);
     senses::within_documents(&mut clusters);
     senses::across_documents(&mut clusters);
     across::join(&mut clusters);
@@ -160,13 +160,13 @@ pub(crate) fn locals(reads: &[ExtractedChunk]) -> Vec<Local> {
                 continue;
             }
             let kind = EntityKind::parse(&mention.kind);
-            let held = grouped.entry((read.document_id, form(&mention.name))).or_default();
-            let fitting = held.iter().position(|local| local.kind.fits(kind));
+            let same_name = grouped.entry((read.document_id, form(&mention.name))).or_default();
+            let fitting = same_name.iter().position(|local| local.kind.fits(kind));
             let place = fitting.unwrap_or_else(|| {
-                held.push(Local::new(&mention.name, kind, read.document_id));
-                held.len() - 1
+                same_name.push(Local::new(&mention.name, kind, read.document_id));
+                same_name.len() - 1
             });
-            let local = &mut held[place];
+            let local = &mut same_name[place];
             local.add(mention, kind);
             local.mentions.push((at, number));
         }
@@ -227,14 +227,14 @@ fn profile(locals: &[Local], mut group: Vec<usize>) -> Profile {
 
 /// A few words that say which of several namesakes it is.
 fn telling(locals: &[Local], profile: &Profile) -> String {
-    let own = halma_core::text::content_words(&profile.name);
+    let name_words = halma_core::text::content_words(&profile.name);
     let first = profile.locals.iter().min_by_key(|at| locals[**at].print);
     let said = first.and_then(|at| locals[*at].descriptions.first());
     let mut words = vec![profile.kind.clone()];
     words.retain(|kind| !kind.is_empty());
     if let Some(said) = said {
         let telling = halma_core::text::content_words(said);
-        words.extend(telling.into_iter().filter(|word| !own.contains(word)).take(3));
+        words.extend(telling.into_iter().filter(|word| !name_words.contains(word)).take(3));
     }
     if words.is_empty() { "unknown".to_owned() } else { words.join(" ") }
 }

@@ -22,7 +22,7 @@ const HONORIFICS: &str = "mr mrs ms dr doctor sir dame lord lady president prof 
 
 /// Whether a list has a word.
 fn holds(list: &str, word: &str) -> bool {
-    list.split(' ').any(|held| held == word)
+    list.split(' ').any(|entry| entry == word)
 }
 
 /// The block of a form with the names to which texts give it as a short form.
@@ -84,8 +84,8 @@ pub(crate) struct Name {
 
 impl Name {
     pub(crate) fn new(shown: &str) -> Self {
-        let own = form(shown);
-        let tokens: Vec<String> = own.split(' ').map(str::to_owned).collect();
+        let name_form = form(shown);
+        let tokens: Vec<String> = name_form.split(' ').map(str::to_owned).collect();
         let bare = bare(&tokens);
         let qualifier = shown.trim().strip_suffix(')').and_then(|open| open.rsplit_once('('));
         let qualifier = qualifier
@@ -93,7 +93,7 @@ impl Name {
             .filter(|(base, inner)| !base.is_empty() && !inner.is_empty());
         let (run, bare_run) = (skeleton(&tokens), skeleton(&bare));
         let capitals = is_abbreviation(shown);
-        Self { form: own, tokens, bare, qualifier, capitals, run, bare_run }
+        Self { form: name_form, tokens, bare, qualifier, capitals, run, bare_run }
     }
 
     /// Whether it may be the name of a person, by its looks.
@@ -319,12 +319,12 @@ fn spread<'a>(given: &'a [String], other: &[String]) -> Vec<&'a str> {
 
 fn near(one: &str, two: &str) -> bool {
     let (first, second) = (one.chars().count(), two.chars().count());
-    let most = match first.min(second) {
+    let max_edits = match first.min(second) {
         0..8 => return false,
         8..16 => 1,
         _ => 2,
     };
-    first.abs_diff(second) <= most && edit_distance(one, two) <= most
+    first.abs_diff(second) <= max_edits && edit_distance(one, two) <= max_edits
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ const EACH_WITH_EACH: usize = 300;
 const RARE: usize = 40;
 
 /// So many namesakes at most are asked about in one go.
-const ASKED: usize = 8;
+const MAX_COMPARED: usize = 8;
 
 /// Short forms join the full ones of their document.
 pub(super) fn within_documents(clusters: &mut Clusters<'_>) {
@@ -142,7 +142,7 @@ fn settle_unclear(clusters: &mut Clusters<'_>, described: &[usize]) -> Vec<usize
         }
     }
     let left = roots(clusters, &left);
-    for (i, at) in left.iter().enumerate().skip(1).take(ASKED) {
+    for (i, at) in left.iter().enumerate().skip(1).take(MAX_COMPARED) {
         let open = left[..i].iter().find(|other| !clusters.are_distinct(**other, *at));
         if let Some(other) = open.copied() {
             clusters.ask(other, *at);
@@ -178,13 +178,13 @@ fn pairs(locals: &[Local], of: &[usize]) -> Vec<(usize, usize)> {
             by_stem.entry(stem).or_default().push(*at);
         }
     }
-    for held in by_stem.values() {
-        if held.len() <= RARE {
-            for (i, one) in held.iter().enumerate() {
-                pairs.extend(held[i + 1..].iter().map(|two| (*one, *two)));
+    for members in by_stem.values() {
+        if members.len() <= RARE {
+            for (i, one) in members.iter().enumerate() {
+                pairs.extend(members[i + 1..].iter().map(|two| (*one, *two)));
             }
         } else {
-            pairs.extend(held.windows(2).map(|next| (next[0], next[1])));
+            pairs.extend(members.windows(2).map(|next| (next[0], next[1])));
         }
     }
     pairs.sort_unstable();

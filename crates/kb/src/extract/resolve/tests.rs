@@ -112,8 +112,8 @@ fn an_undone_merge_is_not_made_again_and_nothing_else_changes() {
     assert_eq!(keys(&resolved), ["ford motor company", "john f kennedy"]);
     let merge = resolved.merges.values().find(|m| m.rule == MergeRule::MiddleName).unwrap();
     let undone = Undone { one: merge.one.prints.clone(), two: merge.two.prints.clone() };
-    let known = ResolutionEvidence { undone: vec![undone], ..ResolutionEvidence::default() };
-    let resolved = resolve(&reads, &known);
+    let evidence = ResolutionEvidence { undone: vec![undone], ..ResolutionEvidence::default() };
+    let resolved = resolve(&reads, &evidence);
     assert_eq!(keys(&resolved), ["ford motor company", "john f kennedy", "john kennedy"]);
     assert_eq!(rules(&resolved), [MergeRule::Company]);
 }
@@ -160,8 +160,8 @@ fn the_order_of_what_comes_in_does_not_matter() {
     reads.sort_by_key(|read| read.document_id);
     let expected = resolve(&reads, &ResolutionEvidence::default());
     let sides = |r: &Resolved| r.merges.clone().into_iter().collect::<Vec<_>>();
-    for turn in 0..reads.len() {
-        reads.rotate_left(turn);
+    for shift in 0..reads.len() {
+        reads.rotate_left(shift);
         let resolved = resolve(&reads, &ResolutionEvidence::default());
         assert_eq!(keys(&resolved), keys(&expected));
         assert_eq!(sides(&resolved), sides(&expected));

@@ -46,19 +46,19 @@ pub(crate) struct Root {
     /// As in [`InputFile::origin`], with a `/` at its end.
     pub(crate) origin: String,
     /// Whether there is any file in it, read or not.
-    pub(crate) found: bool,
+    pub(crate) exists: bool,
 }
 
 /// The files of the inputs in order. `own` is the base's folder, which is never read.
 pub(crate) fn walk(
     inputs: &[PathBuf],
-    own: &Path,
+    base_dir: &Path,
     selection: &Selection,
 ) -> Result<Walked, KbError> {
     let mut walk =
-        FolderWalk { seen: HashSet::new(), selection, found: false, walked: Walked::default() };
+        FolderWalk { seen: HashSet::new(), selection, exists: false, walked: Walked::default() };
     // A folder that was seen is not entered: that goes for the base itself and for loops.
-    walk.seen.extend(own.canonicalize());
+    walk.seen.extend(base_dir.canonicalize());
     for input in inputs {
         if std::fs::symlink_metadata(input).is_err() {
             return Err(KbError::NoInput { path: input.clone() });
@@ -67,10 +67,10 @@ pub(crate) fn walk(
         if input.is_dir() {
             let origin = origin_of(&real);
             let again = walk.seen.contains(&real);
-            walk.found = again;
+            walk.exists = again;
             walk.folder(input, "", &origin);
-            let (path, found) = (input.clone(), walk.found);
-            walk.walked.roots.push(Root { path, origin, found });
+            let (path, exists) = (input.clone(), walk.exists);
+            walk.walked.roots.push(Root { path, origin, exists: exists });
         } else if selection.is_configuration(input) {
             walk.walked.refused.push(Refused::new(input, None, configuration_refusal()));
         } else {
@@ -84,7 +84,7 @@ pub(crate) fn walk(
 struct FolderWalk<'a> {
     seen: HashSet<PathBuf>,
     selection: &'a Selection,
-    found: bool,
+    exists: bool,
     walked: Walked,
 }
 
@@ -119,7 +119,7 @@ impl FolderWalk<'_> {
                 }
                 continue;
             }
-            self.found = true;
+            self.exists = true;
             // The fields of a file are read with it.
             let is_read = self.selection.takes(&below) && !is_metadata_file(&below);
             if is_read && !self.selection.is_configuration(&path) {
@@ -181,9 +181,9 @@ impl InputFile {
         for _ in 0..2 {
             let before = self.state()?;
             if before.bytes >= LARGEST {
-                let (megabytes, most) = (before.bytes / 1_000_000, LARGEST / 1_000_000);
+                let (megabytes, limit) = (before.bytes / 1_000_000, LARGEST / 1_000_000);
                 return Err(refusal(
-                    format!("it has {megabytes} MB; at most {most} MB are read"),
+                    format!("it has {megabytes} MB; at most {limit} MB are read"),
                     "split it into smaller files",
                 ));
             }

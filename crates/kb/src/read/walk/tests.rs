@@ -33,7 +33,7 @@ fn folders_are_walked_in_order_without_hidden_files_and_loops() {
     };
     assert_eq!(names(&walked), expected);
     assert_eq!(walked.refused, []);
-    assert!(walked.roots[0].found);
+    assert!(walked.roots[0].exists);
     assert!(walked.files[0].origin.ends_with("/a.txt") && walked.files[0].origin.starts_with('/'));
     if cfg!(unix) {
         let refused = walked.files[2].load().unwrap_err();
@@ -60,7 +60,10 @@ fn patterns_choose_the_files() {
     assert_eq!(names(&walk(&single, Path::new("."), &selection).unwrap()), ["a.txt"]);
     let none = IndexOptions { include: vec!["*.pdf".into()], ..IndexOptions::default() };
     let walked = walk(&input, Path::new("."), &Selection::new(&none).unwrap()).unwrap();
-    assert!(walked.files.is_empty() && walked.roots[0].found, "there are files, just no such ones");
+    assert!(
+        walked.files.is_empty() && walked.roots[0].exists,
+        "there are files, just no such ones"
+    );
 }
 
 #[test]
@@ -93,8 +96,8 @@ fn the_configuration_in_use_is_left_out() {
 
 #[test]
 fn an_input_that_is_not_there_is_an_error() {
-    let found = walk(&[PathBuf::from("no such folder")], Path::new("."), &all());
-    assert!(found.unwrap_err().to_string().contains("no such folder"));
+    let walked = walk(&[PathBuf::from("no such folder")], Path::new("."), &all());
+    assert!(walked.unwrap_err().to_string().contains("no such folder"));
 }
 
 #[cfg(unix)]

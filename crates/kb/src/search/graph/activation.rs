@@ -45,9 +45,9 @@ impl Reach {
 /// Activates an entity, or raises its activation: of several ways the strongest counts, and of
 /// equally strong ones the first.
 pub(super) fn activate(active: &mut Activations, entity: Row, activation: Activation) {
-    let held = active.entry(entity).or_insert(activation);
-    if activation.weight > held.weight {
-        *held = activation;
+    let current = active.entry(entity).or_insert(activation);
+    if activation.weight > current.weight {
+        *current = activation;
     }
 }
 

@@ -34,15 +34,15 @@ impl QueryTerms {
     }
 
     /// Which of the terms a text with these words holds, one bit each: a query has at most 64.
-    fn held(&self, words: &[u32]) -> u64 {
-        let held = |hash: &u32| words.binary_search(hash).is_ok();
-        let any = |word: &Vec<u32>| u64::from(word.iter().any(held));
+    fn terms_in(&self, words: &[u32]) -> u64 {
+        let is_contained = |hash: &u32| words.binary_search(hash).is_ok();
+        let any = |word: &Vec<u32>| u64::from(word.iter().any(is_contained));
         self.hashes.iter().rev().fold(0, |bits, word| bits << 1 | any(word))
     }
 
-    fn share(&self, held: u64) -> f32 {
-        let held = |at: usize| held >> at & 1 == 1;
-        self.shares.iter().enumerate().filter(|(at, _)| held(*at)).map(|(_, share)| share).sum()
+    fn share(&self, terms: u64) -> f32 {
+        let has_term = |at: usize| terms >> at & 1 == 1;
+        self.shares.iter().enumerate().filter(|(at, _)| has_term(*at)).map(|(_, share)| share).sum()
     }
 }
 
@@ -53,30 +53,30 @@ impl GraphContext<'_> {
         &self,
         terms: &QueryTerms,
         mut open: Vec<ChunkScore>,
-        most: usize,
+        limit: usize,
     ) -> heed::Result<Vec<ChunkScore>> {
         let rest = open.split_off(self.settings.hops.min(open.len()));
         let terms_of = |scored: &ChunkScore| self.cache.terms(self.reader, scored.row);
-        let held = open.iter().map(|scored| Ok(terms.held(&terms_of(scored)?)));
-        let mut held: Vec<u64> = held.collect::<heed::Result<_>>()?;
+        let covers = open.iter().map(|scored| Ok(terms.terms_in(&terms_of(scored)?)));
+        let mut covers: Vec<u64> = covers.collect::<heed::Result<_>>()?;
         // The titles of each chunk with their importance.
         let mut titles: Vec<Vec<(Row, f32)>> = open.iter().map(|c| self.titles(c.row)).collect();
         let (mut chosen, mut covered, mut named) = (vec![], 0, SparseRows::default());
         let mut least = f32::INFINITY;
-        while chosen.len() < most && !open.is_empty() {
+        while chosen.len() < limit && !open.is_empty() {
             let mut best: Option<(usize, ChunkScore)> = None;
             for (at, scored) in open.iter().enumerate() {
-                let covers = self.settings.covers * terms.share(held[at] & !covered);
+                let covers = self.settings.covers * terms.share(covers[at] & !covered);
                 let led_to = self.settings.led_to * led_to(&titles[at], &named);
                 let mut next = ChunkScore { score: scored.score + covers + led_to, ..*scored };
                 (next.parts[COVERS], next.parts[LED_TO]) = (covers, led_to);
-                if best.as_ref().is_none_or(|(_, most)| next.score > most.score) {
+                if best.as_ref().is_none_or(|(_, limit)| next.score > limit.score) {
                     best = Some((at, next));
                 }
             }
             let Some((at, next)) = best else { break };
             open.remove(at);
-            covered |= held.remove(at);
+            covered |= covers.remove(at);
             titles.remove(at);
             if let Some(place) = self.walk().find(next.row) {
                 named.extend(self.walk().names(place));

@@ -27,8 +27,8 @@ impl GraphContext<'_> {
         }
         let mut gained: HashMap<Row, [f32; 2]> = HashMap::new();
         let mut gain = |row: Row, kind: usize, score: f32| {
-            let most = &mut gained.entry(row).or_default()[kind];
-            *most = most.max(score);
+            let highest = &mut gained.entry(row).or_default()[kind];
+            *highest = highest.max(score);
         };
         for best in scored.iter().take(SOURCES) {
             let Some(chunk) = self.reader.node::<ChunkRecord>(best.row)? else { continue };
@@ -63,12 +63,12 @@ impl GraphContext<'_> {
 
     /// The first chunks of the documents that a document links to or that link to it.
     fn linked_chunks(&self, document: Row) -> heed::Result<Vec<Row>> {
-        let own = (Layer::Document, document);
+        let start = (Layer::Document, document);
         let mut documents = vec![];
-        for link in self.reader.edges_from(own, Some(Edge::LinksTo))? {
+        for link in self.reader.edges_from(start, Some(Edge::LinksTo))? {
             documents.push(link.to.1);
         }
-        let back = self.reader.first_edges_to(own, Edge::LinksTo, DOCUMENTS)?;
+        let back = self.reader.first_edges_to(start, Edge::LinksTo, DOCUMENTS)?;
         documents.extend(back.into_iter().map(|(_, row)| row));
         let mut chunks = vec![];
         for row in documents.into_iter().take(DOCUMENTS) {

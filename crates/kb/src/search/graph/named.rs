@@ -125,7 +125,7 @@ impl GraphContext<'_> {
                 let key = self.cache.key(self.reader, entity)?;
                 let similarity = query_words.similarity(&key);
                 if similarity >= self.settings.similarity
-                    && nearest.is_none_or(|(_, most)| similarity > most)
+                    && nearest.is_none_or(|(_, best_similarity)| similarity > best_similarity)
                 {
                     nearest = Some((entity, similarity));
                 }
@@ -179,15 +179,15 @@ struct NameWords<'n> {
 
 impl<'n> NameWords<'n> {
     fn new(name: &'n str) -> Self {
-        let mut own = Self { words: vec![], letters: 0 };
+        let mut content = Self { words: vec![], letters: 0 };
         for word in name.split(' ').filter(|word| !is_stop_word(word)) {
             // A name has a few words, of which a list is searched faster than a set is made.
-            if !own.words.contains(&word) {
-                own.words.push(word);
-                own.letters += word.chars().count();
+            if !content.words.contains(&word) {
+                content.words.push(word);
+                content.letters += word.chars().count();
             }
         }
-        own
+        content
     }
 
     /// The share of letters in words that both names have, in `[0, 1]`.

@@ -49,17 +49,17 @@ impl Similarity<'_> {
 /// The best of these, best first, the first of equals before the others.
 fn best_of(
     units: Vec<UnitPlace>,
-    most: usize,
+    limit: usize,
     score: impl Fn(UnitPlace) -> f32,
 ) -> Vec<(f32, UnitPlace)> {
     let mut scored: Vec<(f32, UnitPlace)> =
         units.into_iter().map(|unit| (score(unit), unit)).collect();
     let order =
         |a: &(f32, UnitPlace), b: &(f32, UnitPlace)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    if scored.len() > most && most > 0 {
-        scored.select_nth_unstable_by(most - 1, order);
+    if scored.len() > limit && limit > 0 {
+        scored.select_nth_unstable_by(limit - 1, order);
     }
-    scored.truncate(most);
+    scored.truncate(limit);
     scored.sort_unstable_by(order);
     scored
 }
@@ -76,8 +76,8 @@ impl GraphContext<'_> {
         for _ in 0..self.settings.rounds {
             let mut reached = Activations::new();
             for (entity, Activation { weight: a, .. }) in &active {
-                let known = spread.insert(*entity, *a);
-                if *a <= self.settings.least || known.is_some_and(|known| known >= *a) {
+                let former = spread.insert(*entity, *a);
+                if *a <= self.settings.least || former.is_some_and(|former| former >= *a) {
                     continue;
                 }
                 if self.settings.facts > 0.0 {
@@ -113,9 +113,9 @@ impl GraphContext<'_> {
         } else {
             self.walk().units_with(&entity).collect()
         };
-        let most = self.settings.sentences.saturating_mul(ROUGH_EACH);
-        let units = if units.len() > most && similarity.is_by_codes() {
-            best_of(units, most, |unit| {
+        let limit = self.settings.sentences.saturating_mul(ROUGH_EACH);
+        let units = if units.len() > limit && similarity.is_by_codes() {
+            best_of(units, limit, |unit| {
                 let nodes = self.walk().unit_nodes(unit);
                 nodes.map(|node| similarity.rough(node.at())).fold(f32::NEG_INFINITY, f32::max)
             })

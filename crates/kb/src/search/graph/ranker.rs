@@ -91,19 +91,19 @@ fn lexical_matches(
     let mut shares = HashMap::new();
     let has_vectors = |layer| vector.is_some() && search.matrices.contains_key(&layer);
     let best = |layer| search.index(layer)?.search(&search.lexical_query(text), SHARES_DEPTH, None);
-    let mut add = |layer: Layer, found: &[(Row, f32)]| {
-        let most = found.first().map_or(1.0, |(_, score)| *score);
-        shares.extend(found.iter().map(|(row, score)| ((layer, *row), score / most)));
+    let mut add = |layer: Layer, rows: &[(Row, f32)]| {
+        let highest = rows.first().map_or(1.0, |(_, score)| *score);
+        shares.extend(rows.iter().map(|(row, score)| ((layer, *row), score / highest)));
     };
     if !has_vectors(Layer::Atom) {
         add(Layer::Atom, &best(Layer::Atom)?);
     }
     if !has_vectors(Layer::Chunk) {
-        let mut found = best(Layer::Chunk)?;
-        add(Layer::Chunk, &found);
+        let mut lexical = best(Layer::Chunk)?;
+        add(Layer::Chunk, &lexical);
         if search.admitted(Layer::Chunk).is_everything() {
-            found.truncate(LEXICAL_DEPTH);
-            return Ok(LexicalMatches { lexical: found, shares });
+            lexical.truncate(LEXICAL_DEPTH);
+            return Ok(LexicalMatches { lexical: lexical, shares });
         }
     }
     let lexical = search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?;
@@ -164,8 +164,8 @@ impl GraphQuery<'_> {
         let wanted = if of_atoms { ATOM_CHUNKS } else { search.query.limit };
         let deep = wanted.saturating_mul(SPARE);
         let admitted = search.admitted(Layer::Chunk);
-        let most = deep.max(settings.hops);
-        let scored = context.chunks(&first, most, &|row| admitted.admits(row))?;
+        let limit = deep.max(settings.hops);
+        let scored = context.chunks(&first, limit, &|row| admitted.admits(row))?;
         let mut chunks = context.hop_by_hop(&self.terms, scored.chunks, wanted)?;
         chunks.truncate(if of_atoms { wanted } else { deep });
         if of_atoms {
@@ -199,9 +199,9 @@ impl GraphQuery<'_> {
         let admitted = search.admitted(Layer::Atom);
         let vectors = search.matrices.get(&Layer::Atom).zip(self.vector);
         let near = if let Some((matrix, vector)) = vectors {
-            let (most, is_cancelled) = (depth(search.query.limit), &|| search.is_cancelled());
+            let (limit, is_cancelled) = (depth(search.query.limit), &|| search.is_cancelled());
             let admitted = &admitted;
-            let request = NearRequest { most, admitted, ranges: false, is_cancelled };
+            let request = NearRequest { limit, admitted, ranges: false, is_cancelled };
             let near = matrix.near_queries(&[vector], &request);
             near.into_iter().flat_map(|near| near.rows).collect::<Vec<_>>()
         } else {
@@ -212,12 +212,12 @@ impl GraphQuery<'_> {
         for (row, _) in near.iter().filter(|(row, _)| admitted.admits(*row)) {
             rows.entry(*row).or_insert((0.0, false));
         }
-        let most = chunks.first().map_or(1.0, |chunk| chunk.score.max(f32::EPSILON));
+        let highest = chunks.first().map_or(1.0, |chunk| chunk.score.max(f32::EPSILON));
         for chunk in chunks {
             let led_to = chunk.is_led_to();
             for atom in context.reader.atoms_of(chunk.row)? {
                 if admitted.admits(atom) {
-                    rows.insert(atom, (chunk.score / most, led_to));
+                    rows.insert(atom, (chunk.score / highest, led_to));
                 }
             }
         }

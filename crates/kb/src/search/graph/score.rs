@@ -85,7 +85,7 @@ impl GraphContext<'_> {
     pub(super) fn chunks(
         &self,
         first: &FirstStage<'_>,
-        most: usize,
+        limit: usize,
         admits: &dyn Fn(Row) -> bool,
     ) -> heed::Result<ChunkScores> {
         let best: Vec<Row> = interleaved(first);
@@ -113,11 +113,11 @@ impl GraphContext<'_> {
             parts[FROM_SUMMARIES] = first.summaries.get(&row).copied().unwrap_or(0.0);
             scored.push(ChunkScore { row, score: parts.iter().sum(), parts });
         }
-        best_first(&mut scored, most.max(SOURCES));
+        best_first(&mut scored, limit.max(SOURCES));
         if self.add_links(&mut scored, admits)? {
-            best_first(&mut scored, most);
+            best_first(&mut scored, limit);
         }
-        scored.truncate(most);
+        scored.truncate(limit);
         Ok(ChunkScores { chunks: scored, active })
     }
 
@@ -207,12 +207,12 @@ impl GraphContext<'_> {
     /// The names through which a part came, the strongest first, each with by what it was reached.
     fn through(&self, part: usize, chunk: Row, active: &Activations) -> heed::Result<String> {
         let Some(place) = self.walk().find(chunk) else { return Ok(String::new()) };
-        let held: Vec<Row> = match part {
+        let rows: Vec<Row> = match part {
             TITLES => self.walk().titles(place).collect(),
             _ => self.walk().names(place).collect(),
         };
         let mut names = vec![];
-        for row in held {
+        for row in rows {
             let Some(activation) = active.get(&row) else { continue };
             let name = self.cache.name(self.reader, row)?;
             names.push((activation.weight * self.walk().importance(row), name, activation.by));
@@ -230,29 +230,29 @@ impl GraphContext<'_> {
 
 /// The scores of a list, best first, as shares of the best.
 fn shares_of_best(list: &[(Row, f32)]) -> RowMap<f32> {
-    let most = list.first().map_or(0.0, |(_, score)| *score);
-    list.iter().filter(|_| most > 0.0).map(|(row, score)| (*row, score / most)).collect()
+    let highest = list.first().map_or(0.0, |(_, score)| *score);
+    list.iter().filter(|_| highest > 0.0).map(|(row, score)| (*row, score / highest)).collect()
 }
 
 /// Puts the best to the front, best first, ties by row; the others follow in no order.
-fn best_first(scored: &mut [ChunkScore], most: usize) {
+fn best_first(scored: &mut [ChunkScore], count: usize) {
     let order =
         |a: &ChunkScore, b: &ChunkScore| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row));
-    let most = most.min(scored.len());
-    if most > 0 && most < scored.len() {
-        scored.select_nth_unstable_by(most - 1, order);
+    let count = count.min(scored.len());
+    if count > 0 && count < scored.len() {
+        scored.select_nth_unstable_by(count - 1, order);
     }
-    scored[..most].sort_unstable_by(order);
+    scored[..count].sort_unstable_by(order);
 }
 
 /// The chunks near by BM25 and by vectors, alternating.
 fn interleaved(first: &FirstStage<'_>) -> Vec<Row> {
-    let most = first.lexical.len() + first.dense.len();
-    let (mut rows, mut known) = (Vec::with_capacity(most), SparseRows::default());
-    known.reserve(most);
+    let total = first.lexical.len() + first.dense.len();
+    let (mut rows, mut seen) = (Vec::with_capacity(total), SparseRows::default());
+    seen.reserve(total);
     for at in 0..first.lexical.len().max(first.dense.len()) {
         for list in [first.dense, first.lexical] {
-            rows.extend(list.get(at).map(|(row, _)| *row).filter(|row| known.insert(*row)));
+            rows.extend(list.get(at).map(|(row, _)| *row).filter(|row| seen.insert(*row)));
         }
     }
     rows

@@ -72,9 +72,9 @@ async fn base_of(records: &str, atoms: Atoms, options: BaseOptions) -> SampleBas
 
 /// The names through which names or titles led a search without vectors to its hits.
 async fn led_through(records: &str, question: &str) -> Vec<String> {
-    let held = base_of(records, Atoms::Sentences, BaseOptions::default()).await;
+    let library = base_of(records, Atoms::Sentences, BaseOptions::default()).await;
     let query = query(&[question], Layer::Chunk, Mode::Graph);
-    names_through(&held.base.search(&query).await.unwrap().remove(0))
+    names_through(&library.base.search(&query).await.unwrap().remove(0))
 }
 
 /// The names through which names or titles led to these hits, without how each was reached.
@@ -141,9 +141,9 @@ async fn names_lead_from_a_question_to_what_it_does_not_name() {
     for (vectors, atoms) in
         [(true, Atoms::Sentences), (false, Atoms::Sentences), (true, Atoms::None)]
     {
-        let held = library(vectors, atoms, GraphSettings::default()).await;
+        let library = library(vectors, atoms, GraphSettings::default()).await;
         let query = query(&[QUESTION], Layer::Chunk, Mode::Graph);
-        let hits = held.base.search(&query).await.unwrap().remove(0);
+        let hits = library.base.search(&query).await.unwrap().remove(0);
         assert_eq!(hits[0].title, "Low Tide", "{vectors} {atoms:?}");
         let sum: f32 = hits[0].parts.iter().map(|part| part.score).sum();
         assert!((sum - hits[0].score).abs() < 1e-4, "{:?}", hits[0]);
@@ -156,9 +156,9 @@ async fn names_lead_from_a_question_to_what_it_does_not_name() {
 
 #[tokio::test]
 async fn a_name_that_is_only_like_one_of_the_question_is_marked() {
-    let held = library(false, Atoms::Sentences, GraphSettings::default()).await;
+    let library = library(false, Atoms::Sentences, GraphSettings::default()).await;
     let query = query(&["Where did Sarah Quill grow up?"], Layer::Chunk, Mode::Graph);
-    let hits = held.base.search(&query).await.unwrap().remove(0);
+    let hits = library.base.search(&query).await.unwrap().remove(0);
     let painter = hits.iter().find(|hit| hit.title == "Mara Quill").unwrap();
     let led = painter.parts.iter().find(|part| part.name == "titles").unwrap();
     assert_eq!(led.through, "Mara Quill [similar name]");
@@ -167,9 +167,9 @@ async fn a_name_that_is_only_like_one_of_the_question_is_marked() {
 #[tokio::test]
 async fn a_part_with_weight_0_is_off() {
     let off = GraphSettings { entities: 0.0, titles: 0.0, hops: 0, ..GraphSettings::default() };
-    let held = library(true, Atoms::Sentences, off).await;
+    let library = library(true, Atoms::Sentences, off).await;
     let query = query(&[QUESTION], Layer::Chunk, Mode::Graph);
-    let hits = held.base.search(&query).await.unwrap().remove(0);
+    let hits = library.base.search(&query).await.unwrap().remove(0);
     let parts: Vec<&str> =
         hits.iter().flat_map(|hit| &hit.parts).map(|part| part.name.as_str()).collect();
     assert!(parts.iter().all(|part| ["dense", "bm25"].contains(part)), "{parts:?}");
@@ -177,12 +177,12 @@ async fn a_part_with_weight_0_is_off() {
 
 #[tokio::test]
 async fn several_texts_are_answered_each_as_if_alone() {
-    let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
+    let library = library(true, Atoms::Sentences, GraphSettings::default()).await;
     for layer in [Layer::Chunk, Layer::Atom] {
         let texts = [QUESTION, " ", "What lies on a canal?", "Orla Finch"];
-        let together = held.base.search(&query(&texts, layer, Mode::Graph)).await.unwrap();
+        let together = library.base.search(&query(&texts, layer, Mode::Graph)).await.unwrap();
         for (text, list) in texts.iter().zip(&together) {
-            let alone = held.base.search(&query(&[text], layer, Mode::Graph)).await.unwrap();
+            let alone = library.base.search(&query(&[text], layer, Mode::Graph)).await.unwrap();
             let ids = |hits: &[Hit]| hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
             assert_eq!(ids(list), ids(&alone[0]), "{text}");
         }
@@ -192,99 +192,105 @@ async fn several_texts_are_answered_each_as_if_alone() {
 
 #[tokio::test]
 async fn graph_search_of_atoms_brings_those_of_the_chunks_it_is_led_to() {
-    let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
+    let library = library(true, Atoms::Sentences, GraphSettings::default()).await;
     let query = Query { limit: 6, ..query(&[QUESTION], Layer::Atom, Mode::Graph) };
-    let hits = held.base.search(&query).await.unwrap().remove(0);
+    let hits = library.base.search(&query).await.unwrap().remove(0);
     assert!(hits.iter().all(|hit| hit.layer == Layer::Atom));
     assert!(titles(&hits).contains(&"Mara Quill"), "{:?}", titles(&hits));
 }
 
 #[tokio::test]
 async fn filters_hold_in_every_mode_before_the_limit_is_taken() {
-    let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
+    let library = library(true, Atoms::Sentences, GraphSettings::default()).await;
     let documents = |name: &str| Filter { documents: vec![name.into()], ..Filter::default() };
     let since = |day: &str| Filter { since: Some(day.parse().unwrap()), ..Filter::default() };
     let tags = Filter { tags: vec!["unheard of".into()], ..Filter::default() };
     for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid, Mode::Graph] {
         for layer in [Layer::Chunk, Layer::Atom] {
-            let found = async |filter: Filter| {
+            let titles_found = async |filter: Filter| {
                 let query = Query { filter, limit: 1, ..query(&[QUESTION], layer, mode) };
-                let hits = held.base.search(&query).await.unwrap().remove(0);
+                let hits = library.base.search(&query).await.unwrap().remove(0);
                 hits.into_iter().map(|hit| hit.title).collect::<Vec<_>>()
             };
-            assert_eq!(found(documents("*finch*")).await, ["Orla Finch"], "{mode:?} {layer:?}");
-            assert!(found(documents("nothing")).await.is_empty(), "{mode:?}");
-            assert!(found(since("2022-07")).await.iter().all(|title| title == "Saxby (town)"));
-            assert!(found(tags.clone()).await.is_empty());
+            assert_eq!(
+                titles_found(documents("*finch*")).await,
+                ["Orla Finch"],
+                "{mode:?} {layer:?}"
+            );
+            assert!(titles_found(documents("nothing")).await.is_empty(), "{mode:?}");
+            assert!(
+                titles_found(since("2022-07")).await.iter().all(|title| title == "Saxby (town)")
+            );
+            assert!(titles_found(tags.clone()).await.is_empty());
         }
     }
 }
 
 #[tokio::test]
 async fn sections_and_dates_filter_what_lies_in_them() {
-    let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
+    let library = library(true, Atoms::Sentences, GraphSettings::default()).await;
     let notes = "# Notes\n\nA picture.\n\n## The Mill\n\nThe mill has a picture of a town.\n";
-    std::fs::write(held.dir.path().join("notes.md"), notes).unwrap();
-    indexed(&held.base, held.dir.path(), "notes.md", Atoms::Sentences).await;
+    std::fs::write(library.dir.path().join("notes.md"), notes).unwrap();
+    indexed(&library.base, library.dir.path(), "notes.md", Atoms::Sentences).await;
     for (sections, expected) in [("the mill", 1), ("*mill*", 1), ("nowhere", 0)] {
         let filter = Filter { sections: vec![sections.into()], ..Filter::default() };
         for layer in [Layer::Chunk, Layer::Section] {
             let query = Query { filter: filter.clone(), ..query(&["picture"], layer, Mode::Bm25) };
-            let hits = held.base.search(&query).await.unwrap().remove(0);
+            let hits = library.base.search(&query).await.unwrap().remove(0);
             assert_eq!(hits.len(), expected, "{sections} {layer:?}");
         }
     }
     let until = Filter { until: Some("2021".parse().unwrap()), ..Filter::default() };
     let query = Query { filter: until, ..query(&["Quill"], Layer::Entity, Mode::Bm25) };
-    let hits = held.base.search(&query).await.unwrap().remove(0);
+    let hits = library.base.search(&query).await.unwrap().remove(0);
     assert_eq!(titles(&hits), ["Mara Quill"]);
     let before = Filter { until: Some("2020".parse().unwrap()), ..Filter::default() };
     let query = Query { filter: before, ..query };
-    assert!(held.base.search(&query).await.unwrap().remove(0).is_empty());
+    assert!(library.base.search(&query).await.unwrap().remove(0).is_empty());
 }
 
 #[tokio::test]
 async fn excluded_chunks_and_their_atoms_are_not_found() {
-    let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
+    let library = library(true, Atoms::Sentences, GraphSettings::default()).await;
     let first = query(&[QUESTION], Layer::Chunk, Mode::Graph);
-    let best = held.base.search(&first).await.unwrap().remove(0).remove(0);
+    let best = library.base.search(&first).await.unwrap().remove(0).remove(0);
     for layer in [Layer::Chunk, Layer::Atom] {
         let exclude = vec![best.id.clone()];
         let query = Query { exclude, ..query(&[QUESTION], layer, Mode::Graph) };
-        let hits = held.base.search(&query).await.unwrap().remove(0);
+        let hits = library.base.search(&query).await.unwrap().remove(0);
         assert!(!hits.is_empty() && !titles(&hits).contains(&best.title.as_str()));
     }
 }
 
 #[tokio::test]
 async fn other_layers_are_searched_by_their_words() {
-    let held = library(true, Atoms::Sentences, GraphSettings::default()).await;
+    let library = library(true, Atoms::Sentences, GraphSettings::default()).await;
     for mode in [Mode::Bm25, Mode::Hybrid, Mode::Graph] {
         let query = query(&["Quill"], Layer::Entity, mode);
-        let hits = held.base.search(&query).await.unwrap().remove(0);
+        let hits = library.base.search(&query).await.unwrap().remove(0);
         assert_eq!(titles(&hits), ["Mara Quill"], "{mode:?}");
     }
     let query = query(&["canal"], Layer::Document, Mode::Bm25);
-    let hits = held.base.search(&query).await.unwrap().remove(0);
+    let hits = library.base.search(&query).await.unwrap().remove(0);
     assert_eq!(titles(&hits), ["Saxby (town)"]);
 }
 
 #[tokio::test]
 async fn entities_come_and_go_with_the_chunks_that_name_them() {
-    let held = library(false, Atoms::None, GraphSettings::default()).await;
+    let library = library(false, Atoms::None, GraphSettings::default()).await;
     let named = async || {
         let query = query(&["Quill"], Layer::Entity, Mode::Bm25);
-        held.base.search(&query).await.unwrap().remove(0)
+        library.base.search(&query).await.unwrap().remove(0)
     };
     let before = named().await;
-    let chunks = held.base.neighbours(&before[0].id, Some(Edge::Mentions)).await.unwrap();
+    let chunks = library.base.neighbours(&before[0].id, Some(Edge::Mentions)).await.unwrap();
     assert!(chunks.len() >= 3, "{chunks:?}");
     // A second run changes nothing; without the texts that name her she is gone.
-    indexed(&held.base, held.dir.path(), LIBRARY_FILE, Atoms::None).await;
+    indexed(&library.base, library.dir.path(), LIBRARY_FILE, Atoms::None).await;
     assert_eq!(named().await.len(), before.len());
     let other = LIBRARY.replace("Mara Quill", "Somebody Else");
-    std::fs::write(held.dir.path().join(LIBRARY_FILE), other.trim()).unwrap();
-    indexed(&held.base, held.dir.path(), LIBRARY_FILE, Atoms::None).await;
+    std::fs::write(library.dir.path().join(LIBRARY_FILE), other.trim()).unwrap();
+    indexed(&library.base, library.dir.path(), LIBRARY_FILE, Atoms::None).await;
     assert!(named().await.is_empty());
 }
 
@@ -302,8 +308,8 @@ impl Llm for WhoAsker {
         let text = chunk.get_attr("text").unwrap().to_string();
         let ask = |range: std::ops::Range<usize>| {
             let sentence = &text[range];
-            let asked = names(sentence).into_iter().find(|name| name.kind == NameKind::Name);
-            let question = asked.map_or_else(
+            let name = names(sentence).into_iter().find(|name| name.kind == NameKind::Name);
+            let question = name.map_or_else(
                 || sentence.to_owned(),
                 |name| sentence.replacen(&sentence[name.range], "who", 1),
             );
@@ -317,9 +323,9 @@ impl Llm for WhoAsker {
 #[tokio::test]
 async fn names_are_reached_through_sentences_whatever_the_atoms_are() {
     let reached = async |vectors: bool, atoms: Atoms| {
-        let held = library(vectors, atoms, GraphSettings::default()).await;
+        let library = library(vectors, atoms, GraphSettings::default()).await;
         let query = query(&[QUESTION], Layer::Chunk, Mode::Graph);
-        let hits = held.base.search(&query).await.unwrap().remove(0);
+        let hits = library.base.search(&query).await.unwrap().remove(0);
         let mut led = names_through(&hits);
         led.sort();
         led.dedup();

@@ -29,7 +29,7 @@ impl Drop for CancelGuard {
 /// A search on a thread of its own.
 pub(super) struct SearchJob {
     pub(super) store: Store,
-    pub(super) held: Arc<SearchCache>,
+    pub(super) caches: Arc<SearchCache>,
     pub(super) query: Query,
     pub(super) settings: SearchSettings,
     pub(super) graph: GraphSettings,
@@ -53,21 +53,23 @@ pub(super) struct SearchJob {
 
 impl SearchJob {
     pub(super) fn run(self) -> Result<Vec<Vec<Hit>>, KbError> {
-        let held = self.held.refresh(&self.store)?;
+        let snapshot = self.caches.refresh(&self.store)?;
         let prepared = |vector: &Option<Vector>| Some(Arc::new(QueryVector::new(vector.as_ref()?)));
-        let own: Vec<Option<Arc<QueryVector>>> = self.vectors.iter().map(prepared).collect();
-        let mut search = self.load(held, own.clone())?;
+        let originals: Vec<Option<Arc<QueryVector>>> = self.vectors.iter().map(prepared).collect();
+        let mut search = self.load(snapshot, originals.clone())?;
         if self.expand == Expand::ByTags {
-            let tags = TagSource { held, embedder: self.tag_space };
+            let tags = TagSource { snapshot, embedder: self.tag_space };
             expand_by_tags(&tags, &mut search)?;
         }
-        let lists = self.rank(held, &search)?;
+        let lists = self.rank(snapshot, &search)?;
         let matrix = search.matrices.get(&self.query.layer);
         self.store.read(|reader| {
             let mut all = vec![];
-            for ((list, own), moved) in lists.into_iter().zip(&own).zip(&search.vectors) {
-                let vectors = own.as_ref().zip(moved.as_ref());
-                let vectors = vectors.map(|(own, moved)| TextVectors::new(own, moved, matrix));
+            for ((list, original), moved) in lists.into_iter().zip(&originals).zip(&search.vectors)
+            {
+                let vectors = original.as_ref().zip(moved.as_ref());
+                let vectors =
+                    vectors.map(|(original, moved)| TextVectors::new(original, moved, matrix));
                 all.push(self.hits(reader, list, vectors.as_ref())?);
             }
             Ok(all)
@@ -77,17 +79,17 @@ impl SearchJob {
     /// Everything that rankers need.
     fn load<'a>(
         &'a self,
-        held: Snapshot<'a>,
+        snapshot: Snapshot<'a>,
         vectors: Vec<Option<Arc<QueryVector>>>,
     ) -> Result<Search<'a>, KbError> {
         let follows_names = ranker_for(&self.query).walks();
-        let graph_cache = if follows_names { held.graph()? } else { Arc::default() };
+        let graph_cache = if follows_names { snapshot.graph()? } else { Arc::default() };
         let (mut indexes, mut matrices) = (HashMap::new(), HashMap::new());
         for layer in &self.indexed {
-            indexes.insert(*layer, held.lexical(*layer)?);
+            indexes.insert(*layer, snapshot.lexical(*layer)?);
         }
         for (layer, embedder) in &self.compared {
-            matrices.insert(*layer, held.matrix(*embedder, *layer)?);
+            matrices.insert(*layer, snapshot.matrix(*embedder, *layer)?);
         }
         Ok(Search {
             store: &self.store,
@@ -100,13 +102,17 @@ impl SearchJob {
             expansions: vec![],
             matrices,
             indexes,
-            admitted: self.admitted(held)?,
+            admitted: self.admitted(snapshot)?,
             cancelled: &self.cancelled,
         })
     }
 
     /// The ranked list of each text, with what feedback says of it.
-    fn rank(&self, held: Snapshot<'_>, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
+    fn rank(
+        &self,
+        snapshot: Snapshot<'_>,
+        search: &Search<'_>,
+    ) -> Result<Vec<Vec<Ranked>>, KbError> {
         let layer = self.query.layer;
         let ranker = ranker_for(&self.query);
         let has_vectors = search.matrices.contains_key(&layer);
@@ -115,13 +121,13 @@ impl SearchJob {
             _ => ranker.rank(search)?,
         };
         if let Some(settings) = self.feedback.filter(|_| layer == Layer::Chunk) {
-            held.feedback()?.weigh(search, &settings, &mut lists);
+            snapshot.feedback()?.weigh(search, &settings, &mut lists);
         }
         Ok(lists)
     }
 
     /// What the query admits of its layer and, where they are read, of chunks and summaries.
-    fn admitted(&self, held: Snapshot<'_>) -> Result<HashMap<Layer, Admitted>, KbError> {
+    fn admitted(&self, snapshot: Snapshot<'_>) -> Result<HashMap<Layer, Admitted>, KbError> {
         let query = &self.query;
         let admit = |layer: Layer| {
             let excluded = self.store.read(|reader| {
@@ -131,7 +137,7 @@ impl SearchJob {
                 }
                 Ok(rows)
             })?;
-            Ok((layer, Admitted { excluded, allowed: held.allowed(&query.filter, layer)? }))
+            Ok((layer, Admitted { excluded, allowed: snapshot.allowed(&query.filter, layer)? }))
         };
         let read = |layer: &Layer| self.layers.contains(layer);
         let others = [Layer::Chunk, Layer::Summary].into_iter().filter(read);
@@ -165,7 +171,7 @@ impl SearchJob {
             }
             // A row that was replaced since the list was made is no hit.
             if let Some(hit) = reader.hit(at)? {
-                hits.push(Hit { score, cosine: near.map(|near| near.own), parts, ..hit });
+                hits.push(Hit { score, cosine: near.map(|near| near.original), parts, ..hit });
             }
         }
         Ok(hits)
@@ -182,11 +188,11 @@ fn excluded(
     for (of, id) in exclude.iter().filter_map(parse_id) {
         let Some(row) = reader.find(of, id)? else { continue };
         rows.extend((of == layer).then_some(row));
-        let held = reader.record((of, row))?.map_or(0..0, |record| record.chunks(row));
+        let chunks = reader.record((of, row))?.map_or(0..0, |record| record.chunks(row));
         match layer {
-            Layer::Chunk => rows.extend(held),
+            Layer::Chunk => rows.extend(chunks),
             Layer::Atom => {
-                for chunk in held {
+                for chunk in chunks {
                     rows.extend(reader.atoms_of(chunk)?);
                     rows.extend(reader.accepted_atoms_of(chunk)?);
                 }

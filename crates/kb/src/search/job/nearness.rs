@@ -11,22 +11,22 @@ use crate::vectors::{Matrix, Probe, QueryVector, cosine};
 #[derive(Clone, Copy)]
 pub(super) struct Nearness {
     /// The cosine with the vector of the text.
-    pub(super) own: f32,
+    pub(super) original: f32,
     /// The greater of it and that with the same vector moved towards those of its tags: what the
     /// tags of the text lead to may be far from its own words.
     pub(super) greatest: f32,
 }
 
 impl Nearness {
-    fn new(own: f32, moved: f32) -> Self {
-        Self { own, greatest: own.max(moved) }
+    fn new(original: f32, moved: f32) -> Self {
+        Self { original, greatest: original.max(moved) }
     }
 }
 
 /// The vectors of a text that rows are compared with.
 pub(super) struct TextVectors<'a> {
     /// The text's own.
-    pub(super) own: &'a QueryVector,
+    pub(super) original: &'a QueryVector,
     /// Moved towards those of its tags.
     pub(super) moved: &'a QueryVector,
     /// Both over the rows of the layer that is searched, where that has vectors.
@@ -35,12 +35,12 @@ pub(super) struct TextVectors<'a> {
 
 impl<'a> TextVectors<'a> {
     pub(super) fn new(
-        own: &'a QueryVector,
+        original: &'a QueryVector,
         moved: &'a QueryVector,
         matrix: Option<&'a Arc<Matrix>>,
     ) -> Self {
-        let probes = matrix.map(|matrix| (Probe::new(matrix, own), Probe::new(matrix, moved)));
-        Self { own, moved, probes }
+        let probes = matrix.map(|matrix| (Probe::new(matrix, original), Probe::new(matrix, moved)));
+        Self { original, moved, probes }
     }
 
     /// How near a node of the layer that is searched is; `None` where it has no vector by this
@@ -51,16 +51,16 @@ impl<'a> TextVectors<'a> {
         embedder: u8,
         at: At,
     ) -> heed::Result<Option<Nearness>> {
-        if let Some((own, moved)) = &self.probes
-            && own.has(at.1)
+        if let Some((original, moved)) = &self.probes
+            && original.has(at.1)
         {
-            let cosines = own.cosine(at.1).zip(moved.cosine(at.1));
-            return Ok(cosines.map(|(own, moved)| Nearness::new(own, moved)));
+            let cosines = original.cosine(at.1).zip(moved.cosine(at.1));
+            return Ok(cosines.map(|(original, moved)| Nearness::new(original, moved)));
         }
         let node = single_chunk::vector(reader, embedder, at)?;
         let near = |node: Vector| {
-            let own = cosine(self.own.vector(), &node);
-            Nearness::new(own, cosine(self.moved.vector(), &node))
+            let original = cosine(self.original.vector(), &node);
+            Nearness::new(original, cosine(self.moved.vector(), &node))
         };
         Ok(node.map(near))
     }

@@ -5,7 +5,7 @@ use halma_core::Prompt;
 use minijinja::{Value, context};
 
 use super::super::forecast::Texts;
-use super::facts_reply::{FactsReply, MOST_ENTITIES, MOST_FACTS};
+use super::facts_reply::{FactsReply, MAX_ENTITIES, MAX_FACTS};
 use crate::stages::{AskStage, BuildContext, LedgerUnit, Passage, SourceDocument, StageError};
 use crate::store::{Extraction, Id, StoreReader, Task, UnitKey};
 use crate::terms::form;
@@ -63,8 +63,8 @@ impl AskStage for Facts {
                 section => &passage.section,
                 text => &passage.text,
             },
-            most_entities => MOST_ENTITIES,
-            most_facts => MOST_FACTS,
+            most_entities => MAX_ENTITIES,
+            most_facts => MAX_FACTS,
         }
     }
 
@@ -83,7 +83,7 @@ impl AskStage for Facts {
 
     fn count_texts(&self, extraction: &Extraction) -> u64 {
         let VectorLayers { entity, fact, .. } = self.context.settings.vectors;
-        let count = |held: usize, wanted: bool| if wanted { held as u64 } else { 0 };
+        let count = |number: usize, wanted: bool| if wanted { number as u64 } else { 0 };
         count(extraction.mentions.len(), entity) + count(extraction.facts.len(), fact)
     }
 

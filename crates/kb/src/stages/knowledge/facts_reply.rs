@@ -7,8 +7,8 @@ use crate::store::{EntityMention, Extraction, StatedFact};
 use crate::terms::{abbreviates, form, is_abbreviation, occurs, occurs_somehow};
 
 /// The most that are kept of one chunk; a reply with more is cut, and that is reported.
-pub(crate) const MOST_ENTITIES: usize = 60;
-pub(crate) const MOST_FACTS: usize = 80;
+pub(crate) const MAX_ENTITIES: usize = 60;
+pub(crate) const MAX_FACTS: usize = 80;
 
 /// Longer names and relations are not accepted.
 const LONGEST_NAME: usize = 200;
@@ -42,12 +42,12 @@ struct Triple {
 impl FactsReply {
     /// What the model should correct.
     pub(crate) fn complaint(&self, text: &str) -> Option<String> {
-        let known: BTreeSet<String> = self.entities.iter().map(|e| form(&e.name)).collect();
+        let names: BTreeSet<String> = self.entities.iter().map(|e| form(&e.name)).collect();
         let mut unknown = BTreeSet::new();
         for end in self.facts.iter().flat_map(|fact| [&fact.head, &fact.tail]) {
             let named = form(end);
             // An end that stands in the text is an entity anyway: no second call for that.
-            if !known.contains(&named) && !occurs_somehow(&named, text) {
+            if !names.contains(&named) && !occurs_somehow(&named, text) {
                 unknown.insert(end.trim());
             }
         }
@@ -121,13 +121,13 @@ impl Acceptance<'_> {
         let description = cut(description.unwrap_or_default().trim());
         if let Some(at) = self.by_form.get(&named) {
             // The same name twice: what the second adds is kept.
-            let known = &mut self.extract.mentions[*at as usize];
-            if known.description.is_empty() {
-                known.description = description;
+            let mention = &mut self.extract.mentions[*at as usize];
+            if mention.description.is_empty() {
+                mention.description = description;
             }
             return;
         }
-        if self.extract.mentions.len() >= MOST_ENTITIES {
+        if self.extract.mentions.len() >= MAX_ENTITIES {
             left_out.beyond_limit += 1;
             return;
         }
@@ -149,7 +149,7 @@ impl Acceptance<'_> {
     }
 
     fn add_fact(&mut self, fact: Triple) {
-        if self.extract.facts.len() >= MOST_FACTS {
+        if self.extract.facts.len() >= MAX_FACTS {
             self.extract.left_out.beyond_limit += 1;
             return;
         }
@@ -170,8 +170,8 @@ impl Acceptance<'_> {
         } else {
             said
         };
-        let again = |known: &StatedFact| {
-            (known.head, known.tail) == (head, tail) && known.relation == relation
+        let again = |other: &StatedFact| {
+            (other.head, other.tail) == (head, tail) && other.relation == relation
         };
         if !self.extract.facts.iter().any(again) {
             self.extract.facts.push(StatedFact { head, relation, tail, text });
@@ -187,7 +187,7 @@ impl Acceptance<'_> {
         }
         let plain = !named.is_empty()
             && named.len() <= LONGEST_NAME
-            && self.extract.mentions.len() < MOST_ENTITIES
+            && self.extract.mentions.len() < MAX_ENTITIES
             && occurs(&named, self.text);
         plain.then(|| {
             let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -201,7 +201,7 @@ impl Acceptance<'_> {
 /// `World Health Organization (WHO)` and `WHO (World Health Organization)` in a text, as pairs of
 /// the short form as written and the long one's form.
 fn bracketed(text: &str) -> Vec<(String, String)> {
-    let mut found = vec![];
+    let mut pairs = vec![];
     for (at, _) in text.match_indices('(') {
         let Some(end) = text[at..].find(')') else { break };
         let (inner, before) = (text[at + 1..at + end].trim(), text[..at].trim_end());
@@ -214,22 +214,22 @@ fn bracketed(text: &str) -> Vec<(String, String)> {
                 let long = form(&run.join(" "));
                 abbreviates(&short, &long).then_some(long)
             });
-            found.extend(long.map(|long| (inner.to_owned(), long)));
+            pairs.extend(long.map(|long| (inner.to_owned(), long)));
         } else if let Some(short) = words.first().filter(|word| is_abbreviation(word)) {
             let long = form(inner);
             if abbreviates(&form(short), &long) {
-                found.push(((*short).to_owned(), long));
+                pairs.push(((*short).to_owned(), long));
             }
         }
     }
-    found
+    pairs
 }
 
 /// How often a name stands in a text, once at least: it may stand there in another form.
 fn count(named: &str, text: &str) -> u32 {
     let text = format!(" {text} ");
-    let found = text.matches(&format!(" {named} ")).count();
-    u32::try_from(found.max(1)).unwrap_or(u32::MAX)
+    let occurrences = text.matches(&format!(" {named} ")).count();
+    u32::try_from(occurrences.max(1)).unwrap_or(u32::MAX)
 }
 
 fn cut(text: &str) -> String {

@@ -11,8 +11,8 @@ use crate::store::{Id, LearnedTerms};
 use crate::terms::query_terms;
 
 /// Terms kept of one question, and tags of one term.
-const MOST_TERMS: usize = 8;
-const MOST_TAGS: usize = 4;
+const MAX_TERMS: usize = 8;
+const MAX_TAGS: usize = 4;
 
 /// A tag of a passage that answers a sample.
 #[derive(Debug, Clone)]
@@ -56,9 +56,9 @@ impl MapTags {
 
 /// Whether every word of a term is one of the question's.
 fn is_of_question(term: &str, question: &str) -> bool {
-    let held = query_terms(question);
+    let question_terms = query_terms(question);
     let words = query_terms(term);
-    !words.is_empty() && words.iter().all(|word| held.contains(word))
+    !words.is_empty() && words.iter().all(|word| question_terms.contains(word))
 }
 
 impl AskStage for MapTags {
@@ -102,8 +102,8 @@ impl AskStage for MapTags {
 
     fn accept(&self, sample: &SampleRequest, reply: MapReply) -> Result<LearnedTerms, StageError> {
         let mut learned = LearnedTerms::default();
-        for TermPair { term, tags } in reply.pairs.into_iter().take(MOST_TERMS) {
-            let numbers = tags.into_iter().take(MOST_TAGS);
+        for TermPair { term, tags } in reply.pairs.into_iter().take(MAX_TERMS) {
+            let numbers = tags.into_iter().take(MAX_TAGS);
             let shown = numbers.filter_map(|number| sample.tags.get(number.checked_sub(1)?));
             let mut ids: Vec<Id> = shown.map(|tag| tag.id).collect();
             ids.sort_unstable();

@@ -11,7 +11,7 @@ pub(crate) use communities::{Communities, CommunityRequest, CommunityText};
 pub(crate) use facts::Facts;
 #[cfg(test)]
 pub(crate) use facts_reply::FactsReply;
-pub(crate) use facts_reply::{MOST_ENTITIES, MOST_FACTS};
+pub(crate) use facts_reply::{MAX_ENTITIES, MAX_FACTS};
 pub(crate) use map_tags::{MapTags, SampleRequest, ShownTag};
 pub(crate) use resolve::{Comparison, ComparisonSide, SameEntity};
 pub(crate) use rows::{Rows, StatedRow};

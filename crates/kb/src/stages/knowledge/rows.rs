@@ -11,7 +11,7 @@ use crate::terms::{form, occurs_somehow};
 use crate::{Phase, TableTarget};
 
 /// Rows kept of one passage.
-const MOST_ROWS: usize = 40;
+const MAX_ROWS: usize = 40;
 
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct RowsReply {
@@ -115,7 +115,7 @@ impl AskStage for Rows {
         };
         let tables: Vec<Value> = self.targets.iter().map(table).collect();
         let Passage { title, section, text, .. } = passage;
-        context! { chunk => context! { title, section, text }, tables, most => MOST_ROWS }
+        context! { chunk => context! { title, section, text }, tables, most => MAX_ROWS }
     }
 
     fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {
@@ -136,9 +136,9 @@ impl AskStage for Rows {
                 let Some(at) = column(target, name) else {
                     return Some(format!("table {} has no column `{name}`", row.table));
                 };
-                let asked = &target.columns[at];
-                if !value.trim().is_empty() && asked.normalise(value).is_none() {
-                    let kind = asked.kind.name();
+                let requested = &target.columns[at];
+                if !value.trim().is_empty() && requested.normalise(value).is_none() {
+                    let kind = requested.kind.name();
                     return Some(format!("`{value}` in `{name}` is not of type {kind}"));
                 }
             }
@@ -151,7 +151,7 @@ impl AskStage for Rows {
         let told = form(&passage.whole());
         let mut rows = vec![];
         for RowReply { table, head, tail, values, sentence } in reply.rows {
-            let Some(target) = self.target(table).filter(|_| rows.len() < MOST_ROWS) else {
+            let Some(target) = self.target(table).filter(|_| rows.len() < MAX_ROWS) else {
                 continue;
             };
             let mut cells = vec![String::new(); target.columns.len()];

@@ -7,7 +7,7 @@ use halma_core::{Layer, Prompt};
 use minijinja::{Value, context};
 use serde::Deserialize;
 
-use crate::settings::{BasePart, MOST_CHUNKS_UNASKED};
+use crate::settings::{BasePart, MAX_CHUNKS_UNASKED};
 use crate::stages::{
     AskStage, BuildContext, Corpus, Forecaster, LedgerUnit, Passage, SourceDocument, StageError,
     StageForecast, Tally,
@@ -21,10 +21,10 @@ use crate::{KbError, Phase};
 /// Passages that the classes are found in, and how much is shown of each.
 const SAMPLE: usize = 24;
 const SAMPLE_CHARS: usize = 600;
-const MOST_CLASSES: usize = 12;
-const MOST_TAGS: usize = 16;
+const MAX_CLASSES: usize = 12;
+const MAX_TAGS: usize = 16;
 /// Other names kept of one tag.
-const MOST_NAMES: usize = 4;
+const MAX_NAMES: usize = 4;
 /// A longer tag is a sentence, in characters.
 const LONGEST_TAG: usize = 80;
 
@@ -72,14 +72,14 @@ impl TagClasses {
         reader: &StoreReader<'_>,
         chunks: u64,
     ) -> heed::Result<Option<TagVocabulary>> {
-        let held: Option<TagVocabulary> = reader.done(CLASSES_KEY, self.prompt)?;
+        let stored: Option<TagVocabulary> = reader.done(CLASSES_KEY, self.prompt)?;
         let asked_for = self.context.rebuild.contains(&BasePart::Tags);
-        let fits = |held: &TagVocabulary| {
-            let may_grow = held.chunks > MOST_CHUNKS_UNASKED && !asked_for;
-            let fits = may_grow || chunks <= held.chunks.saturating_mul(GROWN);
-            fits && !held.classes.is_empty()
+        let fits = |stored: &TagVocabulary| {
+            let may_grow = stored.chunks > MAX_CHUNKS_UNASKED && !asked_for;
+            let fits = may_grow || chunks <= stored.chunks.saturating_mul(GROWN);
+            fits && !stored.classes.is_empty()
         };
-        Ok(held.filter(fits))
+        Ok(stored.filter(fits))
     }
 
     /// The unit that finds them in the chunks that there are; `None` where there are none.
@@ -149,7 +149,7 @@ impl AskStage for TagClasses {
     fn variables(&self, sample: &Vec<Passage>) -> Value {
         let chunk = |p: &Passage| context! { title => &p.title, text => &p.text };
         let chunks: Vec<Value> = sample.iter().map(chunk).collect();
-        context! { chunks, most => MOST_CLASSES }
+        context! { chunks, most => MAX_CLASSES }
     }
 
     fn documents<'a>(&self, sample: &'a Vec<Passage>) -> Vec<&'a str> {
@@ -167,7 +167,7 @@ impl AskStage for TagClasses {
             class.name = class.name.trim().to_lowercase();
         }
         classes.retain(|class| !form(&class.name).is_empty() && names.insert(form(&class.name)));
-        classes.truncate(MOST_CLASSES);
+        classes.truncate(MAX_CLASSES);
         let mut parts: Vec<&[u8]> = vec![];
         for class in &classes {
             parts.extend([class.name.as_bytes(), class.description.as_bytes()]);
@@ -239,7 +239,7 @@ impl AskStage for Tag {
             context! { name => &class.name, description => &class.description }
         };
         let classes: Vec<Value> = self.classes.iter().map(class).collect();
-        context! { text => &passage.text, title => &passage.title, classes, most => MOST_TAGS }
+        context! { text => &passage.text, title => &passage.title, classes, most => MAX_TAGS }
     }
 
     fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {
@@ -248,23 +248,23 @@ impl AskStage for Tag {
 
     /// A class that does not exist is asked for again once, then left out.
     fn complaint(&self, _: &Passage, reply: &TagReply, first: bool) -> Option<String> {
-        let known = self.named();
-        let unknown = reply.tags.iter().find(|tag| !known.contains_key(&form(&tag.class)));
+        let classes = self.named();
+        let unknown = reply.tags.iter().find(|tag| !classes.contains_key(&form(&tag.class)));
         unknown.filter(|_| first).map(|tag| format!("there is no class `{}`", tag.class))
     }
 
     fn accept(&self, _: &Passage, reply: TagReply) -> Result<Tags, StageError> {
-        let (known, mut tags) = (self.named(), Tags::new());
+        let (classes, mut tags) = (self.named(), Tags::new());
         for ClassedTag { class, tag, also_called } in reply.tags {
-            let Some(class) = known.get(&form(&class)) else { continue };
+            let Some(class) = classes.get(&form(&class)) else { continue };
             let Some(name) = sound(&tag) else { continue };
-            let is_held = |held: &ChunkTag| held.class == *class && held.name == name;
-            if tags.len() >= MOST_TAGS || tags.iter().any(is_held) {
+            let is_repeated = |other: &ChunkTag| other.class == *class && other.name == name;
+            if tags.len() >= MAX_TAGS || tags.iter().any(is_repeated) {
                 continue;
             }
             let mut also: Vec<String> = vec![];
             for other in also_called.iter().filter_map(|other| sound(other)) {
-                if other != name && !also.contains(&other) && also.len() < MOST_NAMES {
+                if other != name && !also.contains(&other) && also.len() < MAX_NAMES {
                     also.push(other);
                 }
             }
@@ -284,7 +284,7 @@ fn sound(name: &str) -> Option<String> {
 /// The forecast of tagging: with the classes that there are, or with new ones should the corpus
 /// outgrow these.
 pub(crate) struct TagForecast {
-    held: Tally<Tag>,
+    current: Tally<Tag>,
     renewed: Tally<Tag>,
     is_outgrown: bool,
 }
@@ -292,10 +292,11 @@ pub(crate) struct TagForecast {
 impl TagForecast {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Result<Self, KbError> {
         let store = context.store();
-        let held = store.read(|reader| TagClasses::new(context).current(reader, 0))?;
-        let held = held.map_or_else(|| Tag::expected(context), |held| Tag::new(context, held));
-        let (held, renewed) = (Tally::new(held), Tally::new(Tag::expected(context)));
-        Ok(Self { held, renewed, is_outgrown: false })
+        let current = store.read(|reader| TagClasses::new(context).current(reader, 0))?;
+        let current =
+            current.map_or_else(|| Tag::expected(context), |current| Tag::new(context, current));
+        let (current, renewed) = (Tally::new(current), Tally::new(Tag::expected(context)));
+        Ok(Self { current, renewed, is_outgrown: false })
     }
 }
 
@@ -305,7 +306,7 @@ impl Forecaster for TagForecast {
         reader: &StoreReader<'_>,
         document: &SourceDocument,
     ) -> heed::Result<()> {
-        self.held.add_document(reader, document)?;
+        self.current.add_document(reader, document)?;
         self.renewed.add_document(reader, document)
     }
 
@@ -314,17 +315,17 @@ impl Forecaster for TagForecast {
         reader: &StoreReader<'_>,
         is_skipped: &dyn Fn(Row) -> bool,
     ) -> heed::Result<()> {
-        self.held.add_backlog(reader, is_skipped)?;
+        self.current.add_backlog(reader, is_skipped)?;
         self.renewed.add_backlog(reader, is_skipped)
     }
 
     fn add_expected(&mut self, reader: &StoreReader<'_>, corpus: &Corpus) -> heed::Result<()> {
-        let classes = TagClasses::new(self.held.stage().build());
+        let classes = TagClasses::new(self.current.stage().build());
         self.is_outgrown = classes.current(reader, corpus.chunks)?.is_none();
         Ok(())
     }
 
     fn forecast(&self) -> StageForecast {
-        if self.is_outgrown { self.renewed.forecast() } else { self.held.forecast() }
+        if self.is_outgrown { self.renewed.forecast() } else { self.current.forecast() }
     }
 }

@@ -9,10 +9,10 @@ use super::Changes;
 use crate::store::{StoreReader, StoreWriter};
 
 /// Bytes of entries beyond which the oldest are dropped.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// Rows of one transaction beyond which its entry says that everything changed.
-const MOST_ROWS: usize = 200_000;
+const MAX_ROWS: usize = 200_000;
 
 const KEY: &str = "changes";
 
@@ -59,7 +59,7 @@ impl StoreWriter<'_> {
         self.store_made_names()?;
         let count: usize = changes.rows.values().map(Vec::len).sum();
         let mut extent = self.meta::<Extent>(KEY)?.unwrap_or_default();
-        if changes.everything || count > MOST_ROWS {
+        if changes.everything || count > MAX_ROWS {
             self.store.db.changes.clear(self.txn())?;
             let next = extent.next + 1;
             return self.set_meta(KEY, &Extent { first: next, next, bytes: 0 });
@@ -71,7 +71,7 @@ impl StoreWriter<'_> {
         self.store.db.changes.put(self.txn(), &extent.next.to_be_bytes(), &entry)?;
         extent.next += 1;
         extent.bytes += entry.len() as u64;
-        while extent.bytes > MOST_BYTES && extent.first < extent.next {
+        while extent.bytes > MAX_BYTES && extent.first < extent.next {
             let key = extent.first.to_be_bytes();
             let length = self.store.db.changes.get(self, &key)?.map_or(0, <[u8]>::len);
             self.store.db.changes.delete(self.txn(), &key)?;

@@ -163,8 +163,8 @@ pub(in crate::store) fn open_existing(env: &Env<WithoutTls>, name: &str) -> heed
 
 pub(in crate::store) fn open_one(env: &Env<WithoutTls>, name: &str) -> heed::Result<Option<Db>> {
     let opened = env.open_databases_and_commit(env.read_txn()?, |opener, txn| {
-        let found = opener.open_database::<Bytes, Bytes>(txn, Some(name))?;
-        Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(found))
+        let database = opener.open_database::<Bytes, Bytes>(txn, Some(name))?;
+        Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(database))
     })?;
     Ok(opened.commit().flatten())
 }

@@ -41,7 +41,7 @@ const SHARED: [&str; 28] = [
 
 /// The number of a shared database.
 pub(in crate::store) fn part_of(name: &str) -> Option<u8> {
-    let at = SHARED.iter().position(|known| *known == name)?;
+    let at = SHARED.iter().position(|shared| *shared == name)?;
     u8::try_from(at).ok()
 }
 
@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn numbers_are_those_of_the_names() {
         let numbers = ["meta", "edges", "ledger", "vectors", "wipes"].map(part_of);
-        let known = [META_PART, EDGES_PART, LEDGER_PART, VECTORS_PART, WIPES_PART].map(Some);
-        assert_eq!(numbers, known);
+        let expected = [META_PART, EDGES_PART, LEDGER_PART, VECTORS_PART, WIPES_PART].map(Some);
+        assert_eq!(numbers, expected);
         assert_eq!(part_of("tombstones"), None);
     }
 }

@@ -69,7 +69,7 @@ impl StoreReader<'_> {
         let row = self.store.db.names.get(self, &name_key(name))?.map(row_of);
         let Some(row) = row.filter(|_| self.visibility.is_some()) else { return Ok(row) };
         let record = self.node::<DocumentRecord>(row)?;
-        Ok(record.filter(|record| record.names.iter().any(|known| known == name)).map(|_| row))
+        Ok(record.filter(|record| record.names.iter().any(|other| other == name)).map(|_| row))
     }
 }
 
@@ -164,9 +164,9 @@ impl StoreWriter<'_> {
         let mut record: DocumentRecord = self.linked(row)?;
         record.origins.resize(record.names.len(), String::new());
         record.metadata.resize(record.names.len(), String::new());
-        let known = record.names.iter().position(|known| known == name);
+        let position = record.names.iter().position(|other| other == name);
         let stays = |at| at == 0 || !first;
-        match known {
+        match position {
             Some(at) if stays(at) && record.origins[at] == origin => return Ok(()),
             Some(at) => {
                 origin.clone_into(&mut record.origins[at]);
@@ -198,7 +198,7 @@ impl StoreWriter<'_> {
         metadata: &Metadata,
     ) -> heed::Result<bool> {
         let mut record: DocumentRecord = self.linked(row)?;
-        let at = record.names.iter().position(|known| known == name);
+        let at = record.names.iter().position(|other| other == name);
         let Some(at) = at.filter(|at| record.metadata_of(*at) != *metadata) else {
             return Ok(false);
         };
@@ -221,7 +221,7 @@ impl StoreWriter<'_> {
     /// another one or removed before the transaction ends.
     pub(crate) fn take_name(&mut self, row: Row, name: &str) -> heed::Result<bool> {
         let mut record: DocumentRecord = self.linked(row)?;
-        if let Some(at) = record.names.iter().position(|known| known == name) {
+        if let Some(at) = record.names.iter().position(|other| other == name) {
             record.names.remove(at);
             for list in [&mut record.origins, &mut record.metadata] {
                 if at < list.len() {

@@ -24,7 +24,7 @@ pub(crate) struct SectionDraft {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChunkDraft {
     /// What of the text is its alone; these tile the text.
-    pub(crate) own: TextPlace,
+    pub(crate) tile: TextPlace,
     /// What it shows, which is what citations quote.
     pub(crate) place: TextPlace,
     /// Where it is not the document's text at `place`.

@@ -81,7 +81,7 @@ impl StoreReader<'_> {
 
 impl StoreWriter<'_> {
     /// Notes whose a node is that is put into `row`; returns the slot to seal it with.
-    pub(in crate::store) fn own<N: LayerRecord>(
+    pub(in crate::store) fn note_owner<N: LayerRecord>(
         &mut self,
         row: Row,
         node: &N,

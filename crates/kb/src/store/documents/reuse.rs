@@ -25,14 +25,14 @@ impl StoreReader<'_> {
     /// [`sameness`] of the chunks of a document that is stored, in order.
     pub(crate) fn samenesses(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
         let record: DocumentRecord = self.linked(document)?;
-        let mut found = vec![];
+        let mut rows = vec![];
         for row in record.chunks.0..record.chunks.1 {
             let Some(searched) = self.searched_text(Layer::Chunk, row)? else { continue };
             let chunk: ChunkRecord = self.linked(row)?;
             let text = self.chunk_text(&chunk)?;
-            found.push((sameness(&searched, &text, chunk.text.is_none()), row));
+            rows.push((sameness(&searched, &text, chunk.text.is_none()), row));
         }
-        Ok(found)
+        Ok(rows)
     }
 
     /// The tables, figures, rows and summaries of a document that have vectors.
@@ -61,46 +61,46 @@ impl StoreReader<'_> {
     /// [`section_sameness`] of the sections of a document that is stored, in order.
     pub(crate) fn section_samenesses(&self, document: Row) -> heed::Result<Vec<(Id, Row)>> {
         let record: DocumentRecord = self.linked(document)?;
-        let mut found = vec![];
+        let mut rows = vec![];
         for row in record.sections.0..record.sections.1 {
             let section: SectionRecord = self.linked(row)?;
             let name = section.name.unwrap_or_default();
             let text = self.slice(document, section.place.bytes)?;
-            found.push((section_sameness(&record.title, &name, &text), row));
+            rows.push((section_sameness(&record.title, &name, &text), row));
         }
-        Ok(found)
+        Ok(rows)
     }
 }
 
 impl StoreWriter<'_> {
     /// Moves everything that was made of the chunks and sections of `old` to the same ones of `new`,
     /// which has just been put in. Returns how many chunks there were.
-    pub(crate) fn carry(&mut self, old: Row, new: Row) -> heed::Result<usize> {
+    pub(crate) fn move_derived(&mut self, old: Row, new: Row) -> heed::Result<usize> {
         let same = same_rows(self.samenesses(old)?, self.samenesses(new)?);
         for (from, to) in &same {
-            self.carry_chunk(*from, *to)?;
+            self.move_chunk(*from, *to)?;
         }
-        self.carry_sections(old, new)?;
-        self.carry_described(old, new)?;
-        self.carry_feedback((Layer::Document, old), (Layer::Document, new))?;
+        self.move_sections(old, new)?;
+        self.move_described(old, new)?;
+        self.move_feedback((Layer::Document, old), (Layer::Document, new))?;
         Ok(same.len())
     }
 
-    fn carry_chunk(&mut self, from: Row, to: Row) -> heed::Result<()> {
+    fn move_chunk(&mut self, from: Row, to: Row) -> heed::Result<()> {
         let (old, new): (ChunkRecord, ChunkRecord) = (self.linked(from)?, self.linked(to)?);
         for atom in self.atoms_of(from)? {
-            self.carry_atom(atom, old.place, to, &new)?;
+            self.move_atom(atom, old.place, to, &new)?;
         }
-        self.carry_facts(from, to, new.id)?;
-        self.carry_feedback((Layer::Chunk, from), (Layer::Chunk, to))?;
+        self.move_facts(from, to, new.id)?;
+        self.move_feedback((Layer::Chunk, from), (Layer::Chunk, to))?;
         // The old chunk lets go of its atoms, so that they are not removed with it.
         self.move_units((Layer::Chunk, from), (Layer::Chunk, to))?;
-        self.carry_vectors((Layer::Chunk, from), to)?;
-        self.carry_edges((Layer::Chunk, from), (Layer::Chunk, to))
+        self.move_vectors((Layer::Chunk, from), to)?;
+        self.move_edges((Layer::Chunk, from), (Layer::Chunk, to))
     }
 
     /// An atom keeps its row, so its edges, vectors and words need no change.
-    fn carry_atom(
+    fn move_atom(
         &mut self,
         row: Row,
         old: TextPlace,
@@ -117,16 +117,16 @@ impl StoreWriter<'_> {
     }
 
     /// Facts that are linked to the chunk keep their rows, too.
-    fn carry_facts(&mut self, from: Row, to: Row, chunk_id: Id) -> heed::Result<()> {
+    fn move_facts(&mut self, from: Row, to: Row, chunk_id: Id) -> heed::Result<()> {
         for (layer, row) in self.listed_under((Layer::Chunk, from))? {
             if layer == Layer::Fact {
-                self.carry_fact(row, to, chunk_id)?;
+                self.move_fact(row, to, chunk_id)?;
             }
         }
         Ok(())
     }
 
-    fn carry_fact(&mut self, row: Row, chunk: Row, chunk_id: Id) -> heed::Result<()> {
+    fn move_fact(&mut self, row: Row, chunk: Row, chunk_id: Id) -> heed::Result<()> {
         let Some(fact) = self.node::<FactRecord>(row)? else { return Ok(()) };
         let head: EntityRecord = self.linked(fact.head)?;
         let tail: EntityRecord = self.linked(fact.tail)?;
@@ -140,11 +140,11 @@ impl StoreWriter<'_> {
     /// What is known of the vector of a node that has got another owner is sealed as that is.
     fn reseal_vector(&mut self, at: At) -> heed::Result<()> {
         self.move_units(at, at)?;
-        self.carry_vectors(at, at.1)
+        self.move_vectors(at, at.1)
     }
 
     /// Sections of the same name and text keep what was made of them, such as summaries.
-    fn carry_sections(&mut self, old: Row, new: Row) -> heed::Result<()> {
+    fn move_sections(&mut self, old: Row, new: Row) -> heed::Result<()> {
         let same = same_rows(self.section_samenesses(old)?, self.section_samenesses(new)?);
         for (from, to) in same {
             let from = (Layer::Section, from);
@@ -155,15 +155,15 @@ impl StoreWriter<'_> {
                 self.put_node(row, &SummaryRecord { document: new, ..summary })?;
                 self.reseal_vector((Layer::Summary, row))?;
             }
-            self.carry_edges(from, (Layer::Section, to))?;
-            self.carry_vectors(from, to)?;
+            self.move_edges(from, (Layer::Section, to))?;
+            self.move_vectors(from, to)?;
         }
         Ok(())
     }
 
     /// Tables, figures, rows and summaries that say what those of the former document said keep
     /// their vectors.
-    fn carry_described(&mut self, old: Row, new: Row) -> heed::Result<()> {
+    fn move_described(&mut self, old: Row, new: Row) -> heed::Result<()> {
         let mut left: HashMap<(Layer, String), Row> = HashMap::new();
         for (layer, row) in self.described(old)? {
             if let Some(text) = self.embedded_text(layer, row)? {
@@ -173,7 +173,7 @@ impl StoreWriter<'_> {
         for (layer, row) in self.described(new)? {
             let Some(text) = self.embedded_text(layer, row)? else { continue };
             if let Some(from) = left.get(&(layer, text)) {
-                self.carry_vectors((layer, *from), row)?;
+                self.move_vectors((layer, *from), row)?;
             }
         }
         Ok(())
@@ -187,7 +187,7 @@ impl StoreWriter<'_> {
         self.put_node(row, node)
     }
 
-    fn carry_vectors(&mut self, (layer, from): At, to: Row) -> heed::Result<()> {
+    fn move_vectors(&mut self, (layer, from): At, to: Row) -> heed::Result<()> {
         let target = match self.target_model()? {
             Some(model) => self.embedder(&model)?.map(|(number, _)| number),
             None => None,
@@ -203,7 +203,7 @@ impl StoreWriter<'_> {
     }
 
     /// Edges at one node lead to and from another instead.
-    fn carry_edges(&mut self, from: At, to: At) -> heed::Result<()> {
+    fn move_edges(&mut self, from: At, to: At) -> heed::Result<()> {
         let mut links = self.edges_from(from, None)?;
         links.extend(self.edges_to(from, None)?);
         let moved = |end: At| if end == from { to } else { end };

@@ -48,7 +48,7 @@ impl StoreWriter<'_> {
 pub(crate) fn table_summary(heading: Option<&str>, draft: &TableDraft) -> String {
     let mut lines: Vec<String> = vec![];
     for line in [heading, draft.caption.as_deref()].into_iter().flatten() {
-        if !line.is_empty() && lines.iter().all(|known| !known.contains(line)) {
+        if !line.is_empty() && lines.iter().all(|written| !written.contains(line)) {
             lines.push(line.to_owned());
         }
     }

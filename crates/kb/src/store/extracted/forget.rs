@@ -26,19 +26,19 @@ pub(crate) struct ExtractedFrom {
 impl ExtractedFrom {
     /// Of a document that is about to be removed.
     pub(crate) fn load(reader: &StoreReader<'_>, document: &DocumentRecord) -> heed::Result<Self> {
-        let mut found = Self::default();
+        let mut traces = Self::default();
         for chunk in document.chunks.0..document.chunks.1 {
             let at = (Layer::Chunk, chunk);
             let by_model = reader.entry(UnitKey::of(Task::Graph, at))?.is_some();
             for link in reader.edges_from(at, None)? {
                 match link.edge {
-                    Edge::Mentions if by_model => drop(found.described.insert(link.to.1)),
-                    Edge::Tagged => found.is_tagged = true,
+                    Edge::Mentions if by_model => drop(traces.described.insert(link.to.1)),
+                    Edge::Tagged => traces.is_tagged = true,
                     _ => {}
                 }
             }
         }
-        Ok(found)
+        Ok(traces)
     }
 
     /// Forgets what is left of it when the document's nodes have been removed: what is said of

@@ -30,14 +30,14 @@ impl StoreReader<'_> {
     }
 
     /// Where the first few edges of a kind begin that end at a node.
-    pub(crate) fn first_edges_to(&self, to: At, edge: Edge, most: usize) -> heed::Result<Vec<At>> {
+    pub(crate) fn first_edges_to(&self, to: At, edge: Edge, limit: usize) -> heed::Result<Vec<At>> {
         let mut prefix = at_key(to).to_vec();
         prefix.push(edge_byte(edge));
-        let mut found = vec![];
-        for entry in self.store.db.backlinks.prefix_iter(self, &prefix)?.take(most) {
-            found.extend(edge_of_key(entry?.0).map(|(_, _, from)| from));
+        let mut sources = vec![];
+        for entry in self.store.db.backlinks.prefix_iter(self, &prefix)?.take(limit) {
+            sources.extend(edge_of_key(entry?.0).map(|(_, _, from)| from));
         }
-        Ok(found)
+        Ok(sources)
     }
 
     /// All records of merges with their ids, in the order of ids.
@@ -77,9 +77,9 @@ impl StoreWriter<'_> {
     /// when nothing is left of it.
     pub(crate) fn weigh_edge(&mut self, added: Link) -> heed::Result<()> {
         let Link { from, edge, to, .. } = added;
-        let held = self.store.db.edges.get(self, &edge_key(from, edge, to))?;
-        let held = held.and_then(|weight| Some(f32::from_le_bytes(weight.try_into().ok()?)));
-        let weight = held.unwrap_or_default() + added.weight;
+        let stored = self.store.db.edges.get(self, &edge_key(from, edge, to))?;
+        let stored = stored.and_then(|weight| Some(f32::from_le_bytes(weight.try_into().ok()?)));
+        let weight = stored.unwrap_or_default() + added.weight;
         let link = Link { from, edge, to, weight };
         // Weights are sums of whole numbers: less than a half is nothing.
         if weight < 0.5 { self.remove_edge(&link) } else { self.put_edge(link) }

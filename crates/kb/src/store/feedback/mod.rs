@@ -153,8 +153,8 @@ impl StoreWriter<'_> {
     /// The slot of a record, a new one where there is no record.
     fn feedback_slot(&mut self, id: Id) -> heed::Result<Slot> {
         let db = self.store.db.feedback;
-        let held = db.records.get(self, &id.to_be_bytes())?.and_then(Store::slot_in);
-        held.map_or_else(|| self.new_slot(), Ok)
+        let slot = db.records.get(self, &id.to_be_bytes())?.and_then(Store::slot_in);
+        slot.map_or_else(|| self.new_slot(), Ok)
     }
 
     /// Stores what was accepted, with its edges. Returns its row.

@@ -40,7 +40,7 @@ impl StoreReader<'_> {
             let (key, _) = entry?;
             let Some(at) = key.get(..5).and_then(at_of_key) else { continue };
             let is_there = match last {
-                Some((known, is_there)) if known == at => is_there,
+                Some((previous, is_there)) if previous == at => is_there,
                 _ => self.holds(at)?,
             };
             last = Some((at, is_there));
@@ -83,7 +83,7 @@ impl StoreWriter<'_> {
 
     /// What quotes a document or chunk quotes another from now on, which is the same. Called before
     /// the edges of the first are carried to the other.
-    pub(in crate::store) fn carry_feedback(&mut self, from: At, to: At) -> heed::Result<()> {
+    pub(in crate::store) fn move_feedback(&mut self, from: At, to: At) -> heed::Result<()> {
         let (layer, replaced) = (from.0, |row: &mut Row| {
             if *row == from.1 {
                 *row = to.1;
@@ -91,7 +91,7 @@ impl StoreWriter<'_> {
         });
         if layer == Layer::Chunk {
             for atom in self.accepted_atoms_of(from.1)? {
-                self.carry_accepted(atom, from.1, to.1)?;
+                self.move_accepted(atom, from.1, to.1)?;
             }
         }
         let db = self.store.db.feedback;
@@ -117,7 +117,7 @@ impl StoreWriter<'_> {
 
     /// An accepted atom keeps its row, its key and its vectors; its id stays, too, because it does
     /// not come from the chunk.
-    fn carry_accepted(&mut self, row: Row, from: Row, to: Row) -> heed::Result<()> {
+    fn move_accepted(&mut self, row: Row, from: Row, to: Row) -> heed::Result<()> {
         let Some(mut atom) = self.node::<AtomRecord>(row)? else { return Ok(()) };
         if atom.chunk == from {
             let chunk: ChunkRecord = self.linked(to)?;

@@ -59,18 +59,18 @@ impl StoreReader<'_> {
 
     /// Every entry of a node, of all tasks.
     pub(crate) fn entries_of(&self, node: At) -> heed::Result<Vec<Entry<'_>>> {
-        let mut found = vec![];
+        let mut entries = vec![];
         if !self.sees(node)? {
-            return Ok(found);
+            return Ok(entries);
         }
         for task in Task::all() {
             // The part of a unit is the rest of its key.
             let first = UnitKey::of(task, node).bytes();
             for entry in self.store.db.ledger.prefix_iter(self, &first[..6])? {
-                found.extend(Entry::parse(entry?));
+                entries.extend(Entry::parse(entry?));
             }
         }
-        Ok(found)
+        Ok(entries)
     }
 
     /// The rows of a layer with a unit of this task that is pending or failed, in order.

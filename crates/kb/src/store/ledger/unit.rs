@@ -102,9 +102,10 @@ impl UnitKey {
 
     /// The node that it is about and deleted with; `None` for what is about several.
     pub(in crate::store) fn node(self) -> Option<At> {
-        let own = [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom, Layer::Table];
-        let is_own = self.task == Task::Embed || own.contains(&self.layer);
-        is_own.then(|| (self.layer, self.row()))
+        let document_layers =
+            [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom, Layer::Table];
+        let belongs_to_node = self.task == Task::Embed || document_layers.contains(&self.layer);
+        belongs_to_node.then(|| (self.layer, self.row()))
     }
 
     pub(in crate::store) fn bytes(self) -> [u8; 10] {

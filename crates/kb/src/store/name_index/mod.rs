@@ -177,7 +177,7 @@ mod tests {
         store
             .write(|writer| keys.iter().try_for_each(|key| writer.put_form_entry(*key, &true)))
             .unwrap();
-        let found = |reader: &StoreReader<'_>| {
+        let read_keys = |reader: &StoreReader<'_>| {
             let all: Vec<FormKey> =
                 reader.form_keys(FormKey::Mention(0, 0))?.collect::<heed::Result<_>>()?;
             let five: Vec<FormKey> =
@@ -186,12 +186,12 @@ mod tests {
                 reader.form_keys_of(FormKey::Block(5, name(0)))?.collect::<heed::Result<_>>()?;
             Ok((all, five, blocks))
         };
-        let (all, five, blocks) = store.read(found).unwrap();
+        let (all, five, blocks) = store.read(read_keys).unwrap();
         assert_eq!(all, keys[..3]);
         assert_eq!(five, keys[..2]);
         assert_eq!(blocks, keys[4..5]);
         store.write(|writer| writer.delete_form_entries(FormKey::Mention(0, 0))).unwrap();
-        let (all, _, blocks) = store.read(found).unwrap();
+        let (all, _, blocks) = store.read(read_keys).unwrap();
         assert_eq!((all.len(), blocks.len()), (0, 1));
     }
 }

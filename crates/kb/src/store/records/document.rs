@@ -105,7 +105,7 @@ impl DocumentRecord {
 
     /// The fields under a name; none where it does not have the name.
     pub(crate) fn metadata_under(&self, name: &str) -> Metadata {
-        let at = self.names.iter().position(|known| known == name);
+        let at = self.names.iter().position(|other| other == name);
         at.map_or_else(Metadata::default, |at| self.metadata_of(at))
     }
 
@@ -114,9 +114,9 @@ impl DocumentRecord {
         &self,
         reader: &StoreReader<'_>,
         row: Row,
-        most: usize,
+        max_bytes: usize,
     ) -> heed::Result<Hit> {
-        let text = reader.beginning(row, (0, reader.text_bytes(row)?), most)?;
+        let text = reader.beginning(row, (0, reader.text_bytes(row)?), max_bytes)?;
         Ok(Hit { text, ..hit::in_document(self, Self::LAYER, self.id, Span::default()) })
     }
 
@@ -173,8 +173,12 @@ impl DocumentRecord {
                 Layer::Atom => {
                     rows.extend(reader.atoms_of(chunk)?);
                     for atom in reader.accepted_atoms_of(chunk)? {
-                        let own = reader.node::<AtomRecord>(atom)?;
-                        rows.extend(own.filter(|own| own.chunk == chunk).map(|_| atom));
+                        let atom_record = reader.node::<AtomRecord>(atom)?;
+                        rows.extend(
+                            atom_record
+                                .filter(|atom_record| atom_record.chunk == chunk)
+                                .map(|_| atom),
+                        );
                     }
                 }
                 Layer::Row | Layer::Fact => {

@@ -8,7 +8,7 @@ use super::{LayerRecord, NodeRecord, Owner};
 use crate::store::{At, Id, Link, Row, StoreReader, node_id};
 
 /// Rows of one table that have vectors.
-const MOST_EMBEDDED: u32 = 1_000;
+const MAX_EMBEDDED: u32 = 1_000;
 
 impl LayerRecord for RowRecord {
     const LAYER: Layer = Layer::Row;
@@ -43,7 +43,7 @@ impl NodeRecord for RowRecord {
     /// The rows of a long table say much the same; beyond the first ones they are found by BM25,
     /// and by SQL.
     fn has_vector(&self) -> bool {
-        self.number <= MOST_EMBEDDED
+        self.number <= MAX_EMBEDDED
     }
 
     fn edges(&self, _: &StoreReader<'_>, row: Row) -> heed::Result<Vec<Link>> {

@@ -52,14 +52,14 @@ impl NodeRecord for TableRecord {
     }
 
     fn details(&self, reader: &StoreReader<'_>, _: Row) -> heed::Result<Details> {
-        let most = (self.rows.1 - self.rows.0) as usize;
-        let held = reader.rows(Layer::Row, self.rows.0, most)?;
+        let count = (self.rows.1 - self.rows.0) as usize;
+        let rows = reader.rows(Layer::Row, self.rows.0, count)?;
         let columns = self.columns.iter();
         let columns = columns
             .map(|column| ColumnDetails { name: column.name.clone(), values: column.kind.name() });
         Ok(Details::Table {
             columns: columns.collect(),
-            rows: held.iter().take_while(|row| **row < self.rows.1).count() as u64,
+            rows: rows.iter().take_while(|row| **row < self.rows.1).count() as u64,
             caption: self.caption.clone(),
             merged: self.merged.clone(),
             relation: self.relation.clone(),

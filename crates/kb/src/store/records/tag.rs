@@ -25,8 +25,8 @@ impl NodeRecord for TagRecord {
     }
 
     fn searched_text(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<String> {
-        let own = [self.class.clone(), self.name.clone()];
-        Ok(joined(own.into_iter().chain(self.also.iter().cloned())))
+        let names = [self.class.clone(), self.name.clone()];
+        Ok(joined(names.into_iter().chain(self.also.iter().cloned())))
     }
 
     fn details(&self, _: &StoreReader<'_>, _: Row) -> heed::Result<Details> {

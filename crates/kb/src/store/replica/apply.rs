@@ -13,9 +13,9 @@ impl Replication {
     /// has it already; returns whether there was anything.
     pub(crate) fn pull(&self, store: &Store) -> Result<bool, KbError> {
         let is_lent = self.lends_replica();
-        match self.held.try_lock() {
+        match self.leadership.try_lock() {
             _ if is_lent => {}
-            Some(held) if held.writers == 0 => {}
+            Some(leadership) if leadership.writers == 0 => {}
             _ => return Ok(false),
         }
         // Without the lock: while the database is away, a write must not wait for this question.
@@ -145,6 +145,6 @@ fn is_at(state: &ReplicaState, head: &Head) -> bool {
 
 /// Whether another base has taken the place of the one that a replica is of.
 fn is_other(store: &Store, head: &Head) -> Result<bool, KbError> {
-    let own = store.read(|reader| reader.meta::<u64>("uid"))?;
-    Ok(head.base.zip(own).is_some_and(|(there, here)| there != here))
+    let local_uid = store.read(|reader| reader.meta::<u64>("uid"))?;
+    Ok(head.base.zip(local_uid).is_some_and(|(there, here)| there != here))
 }

@@ -6,7 +6,7 @@ use halma_seal::{Key, SealError, Slot};
 
 use super::super::extracted::UNDONE;
 use super::segment::{SharedEntry, entries};
-use super::{OWN, ReplicaState};
+use super::{LOCAL_KEYS, ReplicaState};
 use crate::KbError;
 use crate::store::changes::Changed;
 use crate::store::databases::table::{
@@ -74,12 +74,15 @@ impl Store {
             };
             match each(&mut take) {
                 Ok(mut state) => {
-                    if let Some(found) =
-                        writer.meta::<u32>("format")?.filter(|found| *found != FORMAT)
+                    if let Some(version) =
+                        writer.meta::<u32>("format")?.filter(|version| *version != FORMAT)
                     {
                         // A newer program has converted the base while this one runs.
-                        failure =
-                            Some(KbError::SharedFormat { name: state.name, found, known: FORMAT });
+                        failure = Some(KbError::SharedFormat {
+                            name: state.name,
+                            format: version,
+                            supported: FORMAT,
+                        });
                         return Err(heed::Error::Encoding("of another format".into()));
                     }
                     writer.wipe_vectors_not_listed(&former)?;
@@ -118,15 +121,15 @@ impl StoreWriter<'_> {
             vectors.push(entry?.0.to_vec());
         }
         // What searches hold is compared with these numbers, which must never begin again.
-        let mut own = vec![];
-        for key in OWN {
+        let mut local = vec![];
+        for key in LOCAL_KEYS {
             let value = db.meta.get(self, key.as_bytes())?;
-            own.extend(value.map(|value| (key, value.to_vec())));
+            local.extend(value.map(|value| (key, value.to_vec())));
         }
         for (_, table) in db.shared() {
             table.clear(self.txn())?;
         }
-        for (key, value) in own {
+        for (key, value) in local {
             db.meta.receive(self.txn(), key.as_bytes(), Some(&value))?;
         }
         for table in [db.backlinks, db.tombstones] {
@@ -165,7 +168,8 @@ impl Taker<'_, '_> {
 
     fn put(&mut self, entry: SharedEntry<'_>) -> heed::Result<()> {
         let SharedEntry { part, key, value } = entry;
-        let Some((_, table)) = self.tables.iter().find(|(known, _)| *known == part) else {
+        let Some((_, table)) = self.tables.iter().find(|(table_part, _)| *table_part == part)
+        else {
             let newer = format!("part {part} of a segment is of a newer version of Halma");
             return Err(heed::Error::Decoding(newer.into()));
         };
@@ -183,13 +187,13 @@ impl Taker<'_, '_> {
 
     /// Takes the keys that are new from the shared folder.
     fn install_keys(&mut self, value: Option<&[u8]>) -> heed::Result<()> {
-        let known: Slot = self.writer.meta("slots")?.unwrap_or_default();
+        let installed: Slot = self.writer.meta("slots")?.unwrap_or_default();
         let slots: Slot = value.map(decode).transpose()?.unwrap_or_default();
-        if slots <= known {
+        if slots <= installed {
             return Ok(());
         }
-        let keys = (self.keys)(known..slots).map_err(broken)?;
-        self.writer.store.keys.install(known, &keys).map_err(broken)
+        let keys = (self.keys)(installed..slots).map_err(broken)?;
+        self.writer.store.keys.install(installed, &keys).map_err(broken)
     }
 
     fn put_edge(&mut self, key: &[u8], value: Option<&[u8]>) -> heed::Result<()> {

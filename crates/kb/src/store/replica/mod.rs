@@ -28,9 +28,9 @@ pub(crate) use waiting::IndexAccess;
 pub use upstream::{Head, IsUrgent, Lease, NextSegment, Push, Upstream};
 
 /// Values of the base as a whole that each replica has of its own.
-const OWN: [&str; 3] = ["generation", "changes", "vector_doubt"];
+const LOCAL_KEYS: [&str; 3] = ["generation", "changes", "vector_doubt"];
 
 /// Whether a value of the base as a whole is shared by its replicas.
 pub(super) fn is_shared_value(key: &str) -> bool {
-    !OWN.contains(&key)
+    !LOCAL_KEYS.contains(&key)
 }

@@ -109,8 +109,9 @@ impl Packer<'_, '_> {
     }
 
     fn add(&mut self, part: u8, key: &[u8], value: Option<&[u8]>) -> Packed {
-        let own = part == META_PART && !std::str::from_utf8(key).is_ok_and(super::is_shared_value);
-        if own {
+        let is_local =
+            part == META_PART && !std::str::from_utf8(key).is_ok_and(super::is_shared_value);
+        if is_local {
             return Ok(Ok(()));
         }
         let vector = match (part, value) {

@@ -26,7 +26,7 @@ pub(crate) struct Replication {
     /// The folder of keys that all replicas share.
     keys: PathBuf,
     pub(super) dir: PathBuf,
-    pub(super) held: Mutex<HeldLease>,
+    pub(super) leadership: Mutex<HeldLease>,
     /// One push at a time.
     pub(super) sending: Mutex<()>,
     /// Held while what others wrote is taken in, until searches find it.
@@ -65,7 +65,7 @@ impl Replication {
             upstream,
             keys: keys.to_owned(),
             dir: dir.to_owned(),
-            held: Mutex::default(),
+            leadership: Mutex::default(),
             sending: Mutex::default(),
             taking_in: Mutex::default(),
             waiting: Waiting::default(),
@@ -139,7 +139,7 @@ impl Replication {
 
     /// Whether an urgent write waits for the lease that this process holds.
     pub(crate) fn is_wanted(&self) -> Result<bool, KbError> {
-        let lease = self.held.lock().lease.clone();
+        let lease = self.leadership.lock().lease.clone();
         lease.map_or(Ok(false), |lease| Ok(lease.is_wanted()?))
     }
 
@@ -148,23 +148,23 @@ impl Replication {
     pub(super) fn enter(&self, store: &Store, request: LeadRequest) -> Result<(), KbError> {
         let LeadRequest { urgency, has_indexes } = request;
         // Given back after what says that this write waits.
-        let mut turn = None;
+        let mut entry_guard = None;
         let _waits = has_indexes.then(|| self.waiting.with_indexes());
         // One that waits for the lease in this process asks for it urgently from now on.
-        let (mut held, _room) = match self.held.try_lock() {
+        let (mut leadership, _room) = match self.leadership.try_lock() {
             None => {
                 let is_urgent = urgency == Urgency::Urgent;
                 let room = is_urgent.then(|| lock_file::ask_for_room(&self.dir)).transpose()?;
-                (self.held.lock(), room)
+                (self.leadership.lock(), room)
             }
-            Some(held) => (held, None),
+            Some(leadership) => (leadership, None),
         };
-        if held.writers == 0 {
-            *held = self.begin(store, urgency, &mut turn)?;
+        if leadership.writers == 0 {
+            *leadership = self.begin(store, urgency, &mut entry_guard)?;
         } else {
-            turn.get_or_insert_with(|| self.turn_to_enter());
+            entry_guard.get_or_insert_with(|| self.lock_entry());
         }
-        held.writers += 1;
+        leadership.writers += 1;
         Ok(())
     }
 
@@ -172,7 +172,7 @@ impl Replication {
         &'a self,
         store: &Store,
         urgency: Urgency,
-        turn: &mut Option<MutexGuard<'a, ()>>,
+        entry_guard: &mut Option<MutexGuard<'a, ()>>,
     ) -> Result<HeldLease, KbError> {
         // The lock first: others on this machine must not take in what is older.
         // A build in another process on this machine makes room, too.
@@ -182,7 +182,7 @@ impl Replication {
         file.lock().map_err(|e| KbError::io(self.dir.join(LOCK), "lock", e))?;
         let waits = self.waiting.for_lease();
         let lease = self.upstream.lease(&self.urgency(is_urgent)?);
-        turn.get_or_insert_with(|| self.turn_to_enter());
+        entry_guard.get_or_insert_with(|| self.lock_entry());
         drop(waits);
         let lease: Arc<dyn Lease> = Arc::from(lease?);
         self.take_in(store)?;
@@ -200,17 +200,17 @@ impl Replication {
 
     /// Ends a write of this process: what was written is sent if it is published or the last.
     pub(super) fn leave(&self, store: &Store, is_published: bool) -> Result<(), KbError> {
-        let mut held = self.held.lock();
-        held.writers = held.writers.saturating_sub(1);
-        let is_last = held.writers == 0;
-        let lease = if is_last { held.lease.take() } else { held.lease.clone() };
+        let mut leadership = self.leadership.lock();
+        leadership.writers = leadership.writers.saturating_sub(1);
+        let is_last = leadership.writers == 0;
+        let lease = if is_last { leadership.lease.take() } else { leadership.lease.clone() };
         // Others wait for the last one; meanwhile nobody on this machine takes in what is older.
-        let (mut _file, mut _held) = (None, None);
+        let (mut _file, mut _leadership) = (None, None);
         if is_last {
-            _file = held.lock.take();
-            _held = Some(held);
+            _file = leadership.lock.take();
+            _leadership = Some(leadership);
         } else {
-            drop(held);
+            drop(leadership);
         }
         if !is_last && !is_published {
             return Ok(());

@@ -114,8 +114,8 @@ mod tests {
                 .map(|entry| entry.map(|entry| entry.part))
                 .collect::<Result<Vec<_>, _>>()
         };
-        let held: Vec<_> = entries(&segment).unwrap().map(Result::unwrap).collect();
-        assert_eq!(held, entries_in);
+        let read_back: Vec<_> = entries(&segment).unwrap().map(Result::unwrap).collect();
+        assert_eq!(read_back, entries_in);
         for length in 0..segment.len() {
             let cut = read(&segment[..length]);
             let whole = [1, 18, 25].contains(&length);

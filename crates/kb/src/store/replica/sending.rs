@@ -7,7 +7,7 @@ use crate::{KbError, UpstreamError, lock_file};
 /// end of a build, which takes its time. Who writes alone waits for the answer, and sends it only
 /// where no build has done so for long.
 const PUSHES: u64 = 500;
-const MOST_PUSHES: u64 = 4 * PUSHES;
+const MAX_PUSHES: u64 = 4 * PUSHES;
 
 /// Segments that were read and are not sent yet, at most.
 const QUEUED: usize = 8;
@@ -47,7 +47,7 @@ impl Replication {
         }
         let (id, expected) = (push_id()?, store.replica_state()?.generation);
         self.push(store, &NextPush { lease, sent: Sent::New, id, expected })?;
-        if let Err(reason) = self.sum_up_after(store, lease, MOST_PUSHES) {
+        if let Err(reason) = self.sum_up_after(store, lease, MAX_PUSHES) {
             tracing::warn!("{reason}; it was written, and all of it is sent once more later");
         }
         Ok(())
@@ -56,7 +56,7 @@ impl Replication {
     /// Sends everything that there is, in the place of what was sent before. A lease must be held.
     pub(crate) fn send_whole(&self, store: &Store) -> Result<(), KbError> {
         let _alone = self.sending.lock();
-        let lease = self.held.lock().lease.clone().ok_or_else(|| self.lost())?;
+        let lease = self.leadership.lock().lease.clone().ok_or_else(|| self.lost())?;
         let (id, expected) = (push_id()?, self.upstream.head()?.generation);
         self.push(store, &NextPush { lease: lease.as_ref(), sent: Sent::Whole, id, expected })
     }
@@ -68,7 +68,7 @@ impl Replication {
             return Ok(());
         }
         let _alone = self.sending.lock();
-        let lease = self.held.lock().lease.clone().ok_or_else(|| self.lost())?;
+        let lease = self.leadership.lock().lease.clone().ok_or_else(|| self.lost())?;
         self.sum_up_after(store, lease.as_ref(), PUSHES)
     }
 

@@ -127,7 +127,7 @@ impl Upstream for MemoryUpstream {
 
     fn generation_of(&self, push: &[u8; 16]) -> Result<Option<u64>, UpstreamError> {
         let state = self.log.state.lock();
-        let at = state.pushes.iter().position(|known| known == push);
+        let at = state.pushes.iter().position(|other| other == push);
         Ok(at.map(|at| at as u64 + 1))
     }
 

@@ -58,16 +58,16 @@ pub(crate) enum IndexAccess {
 impl Replication {
     /// For taking in; `None` while this process leads, which has everything already. Waits for
     /// another thread that takes in.
-    pub(crate) fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+    pub(crate) fn lock_incoming(&self) -> Option<MutexGuard<'_, ()>> {
         if !self.may_take_in() {
             return None;
         }
-        let turn = self.taking_in.lock();
-        self.may_take_in().then_some(turn)
+        let guard = self.taking_in.lock();
+        self.may_take_in().then_some(guard)
     }
 
     fn may_take_in(&self) -> bool {
-        let leads = || self.held.try_lock().is_none_or(|held| held.writers != 0);
+        let leads = || self.leadership.try_lock().is_none_or(|leadership| leadership.writers != 0);
         self.lends_replica() || !leads()
     }
 
@@ -89,7 +89,7 @@ impl Replication {
     }
 
     /// The turn of a write that goes on.
-    pub(super) fn turn_to_enter(&self) -> MutexGuard<'_, ()> {
+    pub(super) fn lock_entry(&self) -> MutexGuard<'_, ()> {
         let _waits = Counted::new(&self.waiting.to_enter);
         self.taking_in.lock()
     }

@@ -91,14 +91,14 @@ pub(super) struct Visibility {
     rows: Arc<VisibleRows>,
     settled: bool,
     /// Of entities and communities, whether all that they were made of is visible.
-    known: Mutex<HashMap<At, bool>>,
+    answers: Mutex<HashMap<At, bool>>,
 }
 
 impl Visibility {
     /// Reads what of the documents is visible, unless it is known from before.
     pub(super) fn new(reader: &StoreReader<'_>, scope: &Arc<Scope>) -> heed::Result<Self> {
         let changes = reader.document_changes()?;
-        let cached = scope.rows.lock().clone().filter(|(known, _)| *known == changes);
+        let cached = scope.rows.lock().clone().filter(|(read_at, _)| *read_at == changes);
         let rows = if let Some((_, rows)) = cached {
             rows
         } else {
@@ -107,7 +107,7 @@ impl Visibility {
             rows
         };
         let settled = !reader.meta::<bool>(UNSETTLED)?.unwrap_or_default();
-        Ok(Self { scope: Arc::clone(scope), rows, settled, known: Mutex::default() })
+        Ok(Self { scope: Arc::clone(scope), rows, settled, answers: Mutex::default() })
     }
 }
 
@@ -158,8 +158,8 @@ impl StoreReader<'_> {
             Layer::Figure => Ok(visibility.rows.figures.contains(row)),
             Layer::Table if visibility.rows.tables.contains(row) => Ok(true),
             _ => {
-                if let Some(known) = visibility.known.lock().get(&at) {
-                    return Ok(*known);
+                if let Some(visible) = visibility.answers.lock().get(&at) {
+                    return Ok(*visible);
                 }
                 let record = self.any_record(at)?;
                 record.map_or(Ok(false), |record| self.sees_record(at, record.as_ref()))
@@ -212,8 +212,8 @@ impl StoreReader<'_> {
         if !visibility.settled || at.0 == Layer::Community && !self.communities_are_current()? {
             return Ok(false);
         }
-        if let Some(known) = visibility.known.lock().get(&at) {
-            return Ok(*known);
+        if let Some(visible) = visibility.answers.lock().get(&at) {
+            return Ok(*visible);
         }
         let sources = self.every_edge_to(at, Some(edge))?;
         let mut visible = !sources.is_empty();
@@ -223,7 +223,7 @@ impl StoreReader<'_> {
             }
             visible = self.sees(link.from)?;
         }
-        visibility.known.lock().insert(at, visible);
+        visibility.answers.lock().insert(at, visible);
         Ok(visible)
     }
 

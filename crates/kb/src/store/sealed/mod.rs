@@ -128,17 +128,17 @@ impl Store {
     /// Finishes what a write that was killed has left to wipe. The caller holds the base's lock.
     pub(crate) fn settle(&self) -> Result<(), KbError> {
         let open = self.read(|reader| {
-            let known = reader.meta::<Slot>("slots")?.unwrap_or_default();
+            let committed = reader.meta::<Slot>("slots")?.unwrap_or_default();
             let given = self.keys.slots().map_err(broken)?;
-            Ok(given != known || !self.db.wipes.is_empty(reader)?)
+            Ok(given != committed || !self.db.wipes.is_empty(reader)?)
         })?;
         if open { self.write_here(|_| Ok(())) } else { Ok(()) }
     }
 
     /// Under LMDB's lock for writing: keys that no commit knows of go.
     pub(super) fn begin_keys(&self, reader: &StoreReader<'_>) -> Result<(), KbError> {
-        let known = reader.meta::<Slot>("slots").map_err(|e| self.failed(e))?;
-        Ok(self.keys.begin(known.unwrap_or_default())?)
+        let committed = reader.meta::<Slot>("slots").map_err(|e| self.failed(e))?;
+        Ok(self.keys.begin(committed.unwrap_or_default())?)
     }
 
     /// Wipes what the last commit removed. That commit is brought to the disk first: were it
@@ -184,9 +184,9 @@ impl Store {
         let reader = StoreReader::new(self, txn)?;
         for embedder in erasures.embedders {
             // The same embedder may have begun again since.
-            let known = reader.embedders()?.into_iter().nth(usize::from(embedder));
-            let held = reader.has_any_vector(embedder)?;
-            let keep = known.filter(|_| held).map(|record| record.dimensions as usize);
+            let record = reader.embedders()?.into_iter().nth(usize::from(embedder));
+            let is_in_use = reader.has_any_vector(embedder)?;
+            let keep = record.filter(|_| is_in_use).map(|record| record.dimensions as usize);
             self.vectors.remove(embedder, keep)?;
         }
         Ok(())

@@ -52,7 +52,7 @@ impl StoreReader<'_> {
         let first = Id::from(bucket) << (Id::BITS - BITS);
         let ids = (first, first | (Id::MAX >> BITS));
         let fits = |sealed: &[u8]| crate::store::Store::slot_in(sealed).is_some();
-        let mut found = vec![];
+        let mut values = vec![];
         // Targets of links hold no words.
         for task in Task::all().filter(|task| *task != Task::LinkTarget) {
             for layer in Layer::ALL {
@@ -66,7 +66,8 @@ impl StoreReader<'_> {
                     let Some(entry) = Entry::parse(value?).filter(|e| fits(e.sealed)) else {
                         continue;
                     };
-                    found.extend(self.content(&entry)?.map(|value| Shared::Unit(entry.key, value)));
+                    values
+                        .extend(self.content(&entry)?.map(|value| Shared::Unit(entry.key, value)));
                 }
             }
         }
@@ -77,10 +78,10 @@ impl StoreReader<'_> {
             let id = key.last_chunk().map_or(0, |id| Id::from_be_bytes(*id));
             if fits(sealed) {
                 let value = self.store.unsealed(sealed)?;
-                found.extend(value.map(|value| Shared::Merge(id, value)));
+                values.extend(value.map(|value| Shared::Merge(id, value)));
             }
         }
-        Ok(found)
+        Ok(values)
     }
 }
 
@@ -142,14 +143,14 @@ impl StoreWriter<'_> {
         if documents.any {
             crate::store::extracted::forget_quotes(self, &documents)?;
         }
-        let held = self.removals.stale.take();
+        let listed = self.removals.stale.take();
         if !documents.any {
-            return match held.filter(|stale| !stale.is_empty()) {
+            return match listed.filter(|stale| !stale.is_empty()) {
                 Some(stale) if stale != self.stale_keys()? => self.set_meta(STALE, &stale),
                 _ => Ok(()),
             };
         }
-        let stale = match held {
+        let stale = match listed {
             Some(stale) => stale,
             None => self.stale_keys()?,
         };

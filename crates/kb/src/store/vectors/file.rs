@@ -92,9 +92,9 @@ impl VectorFile {
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
         }
-        let found = head[16..20].try_into().map_or(0, u32::from_le_bytes);
+        let file_dimensions = head[16..20].try_into().map_or(0, u32::from_le_bytes);
         let precision = Precision::read(head[20]);
-        if !head.starts_with(MAGIC) || found as usize != dimensions {
+        if !head.starts_with(MAGIC) || file_dimensions as usize != dimensions {
             return Ok(None);
         }
         let (path, identity) = (path.to_owned(), FileIdentity::of(&file.metadata()?)?);
@@ -188,8 +188,8 @@ impl VectorFile {
             let (now, later) = rest.split_at(count);
             let start = self.place(first);
             let end = self.place(now[count - 1]) + size as u64;
-            let held = end.min(length).saturating_sub(start);
-            block.resize(usize::try_from(held).unwrap_or(0), 0);
+            let available = end.min(length).saturating_sub(start);
+            block.resize(usize::try_from(available).unwrap_or(0), 0);
             read_exact(&self.file, &mut block, start)?;
             for row in now {
                 let at = (row - first) as usize * size;
@@ -205,14 +205,14 @@ impl VectorFile {
     /// The slots up to this row, mapped.
     pub(crate) fn slots(&self, last: Row) -> io::Result<Arc<Slots>> {
         let needed = self.place(last) + self.slot() as u64;
-        let held = self.map.read().clone();
-        if let Some(held) = held.filter(|held| held.map.len() as u64 >= needed) {
-            return Ok(held);
+        let slots = self.map.read().clone();
+        if let Some(slots) = slots.filter(|slots| slots.map.len() as u64 >= needed) {
+            return Ok(slots);
         }
         let (dimensions, precision) = (self.dimensions, self.precision);
         let slots = Arc::new(Slots { map: map(&self.file)?, dimensions, precision });
-        let mut held = self.map.write();
-        *held = Some(Arc::clone(&slots));
+        let mut mapped = self.map.write();
+        *mapped = Some(Arc::clone(&slots));
         Ok(slots)
     }
 }
@@ -282,23 +282,23 @@ mod tests {
             }
             let file = VectorFile::open(&path, 100, true).unwrap().unwrap();
             assert!(VectorFile::open(&path, 99, false).unwrap().is_none());
-            let asked = Comparand::new(&vector(9000));
+            let query = Comparand::new(&vector(9000));
             for row in [0, 1, 9000] {
                 let expected = vector(u16::try_from(row).unwrap());
-                let held = file.get(row).unwrap().unwrap();
-                assert!(held.iter().zip(&expected).all(|(a, b)| (a - b).abs() < close));
+                let vector_read = file.get(row).unwrap().unwrap();
+                assert!(vector_read.iter().zip(&expected).all(|(a, b)| (a - b).abs() < close));
                 // What was read and is stored again stays the same.
-                file.put(row, &held).unwrap();
-                assert_eq!(file.get(row).unwrap().unwrap(), held);
+                file.put(row, &vector_read).unwrap();
+                assert_eq!(file.get(row).unwrap().unwrap(), vector_read);
                 let cosine: f32 = expected.iter().zip(&vector(9000)).map(|(a, b)| a * b).sum();
-                let found = file.slots(9000).unwrap().cosine(&asked, row);
-                assert!((found - cosine).abs() < close, "{precision:?} {found} {cosine}");
+                let computed = file.slots(9000).unwrap().cosine(&query, row);
+                assert!((computed - cosine).abs() < close, "{precision:?} {computed} {cosine}");
             }
             file.erase(&[0, 1]).unwrap();
-            let mut found = vec![];
+            let mut present = vec![];
             let rows = [0, 1, 2, 9000, 9001];
-            file.each(&rows, &mut |row, vector| found.push((row, vector.is_some()))).unwrap();
-            assert_eq!(found, rows.map(|row| (row, row == 9000)));
+            file.each(&rows, &mut |row, vector| present.push((row, vector.is_some()))).unwrap();
+            assert_eq!(present, rows.map(|row| (row, row == 9000)));
             let bytes = std::fs::read(&path).unwrap();
             let end = usize::try_from(file.place(9000)).unwrap();
             assert!(bytes[HEAD..end].iter().all(|byte| *byte == 0), "of what was erased");
@@ -313,19 +313,19 @@ mod tests {
         (0..10).for_each(|row| file.put(row, &vector(3)).unwrap());
         write_all(&file.file, &[1, 2, 3], file.place(4) + 20).unwrap();
         file.file.set_len(file.place(8) + 50).unwrap();
-        let held = |file: &VectorFile| -> Vec<Row> {
+        let readable_rows = |file: &VectorFile| -> Vec<Row> {
             (0..12).filter(|row| file.get(*row).unwrap().is_some()).collect()
         };
-        assert_eq!(held(&file), [0, 1, 2, 3, 5, 6, 7]);
+        assert_eq!(readable_rows(&file), [0, 1, 2, 3, 5, 6, 7]);
         let mut each = vec![];
         let rows: Vec<Row> = (0..12).collect();
         file.each(&rows, &mut |row, vector| each.extend(vector.map(|_| row))).unwrap();
-        assert_eq!(each, held(&file));
+        assert_eq!(each, readable_rows(&file));
         // A slot in the place of another one does not count.
         let mut slot = vec![0; file.slot()];
         read_exact(&file.file, &mut slot, file.place(2)).unwrap();
         write_all(&file.file, &slot, file.place(6)).unwrap();
-        assert!(!held(&file).contains(&6));
+        assert!(!readable_rows(&file).contains(&6));
         file.file.set_len(30).unwrap();
         assert!(VectorFile::open(&path, 100, true).unwrap().is_none());
     }

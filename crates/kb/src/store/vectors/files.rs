@@ -51,15 +51,15 @@ impl VectorFiles {
     pub(in crate::store) fn open(&self, key: VectorKey) -> heed::Result<Option<Arc<VectorFile>>> {
         let path = self.path(key);
         let there = at(&path, FileIdentity::at(&path))?;
-        let mut held = self.open.lock();
+        let mut open_files = self.open.lock();
         // Another process may have made it again. One that it removed lists nothing any more.
         let same = |open: &&Arc<VectorFile>| there.is_none_or(|there| there == open.identity());
-        if let Some(open) = held.get(&key).filter(same) {
+        if let Some(open) = open_files.get(&key).filter(same) {
             return Ok(Some(Arc::clone(open)));
         }
         let opened = at(&path, VectorFile::open(&path, key.dimensions, self.writable))?;
         let opened = opened.map(Arc::new);
-        held.extend(opened.clone().map(|file| (key, file)));
+        open_files.extend(opened.clone().map(|file| (key, file)));
         Ok(opened)
     }
 
@@ -160,7 +160,7 @@ fn parse(name: &str) -> Option<VectorKey> {
     let embedder = parts.next()?.parse().ok()?;
     let dimensions = parts.next()?.parse().ok()?;
     let layer = parts.next()?;
-    let layer = Layer::ALL.into_iter().find(|known| known.name() == layer)?;
+    let layer = Layer::ALL.into_iter().find(|other| other.name() == layer)?;
     Some(VectorKey { embedder, layer, dimensions })
 }
 
@@ -177,19 +177,19 @@ mod tests {
             let file = one.create(key, Precision::Float32).unwrap();
             VectorFiles::put(&file, row, &[0.6, 0.8]).unwrap();
         };
-        let held = |row: Row| {
+        let has_vector = |row: Row| {
             let file = other.open(key).unwrap();
             file.is_some_and(|file| file.get(row).unwrap().is_some())
         };
         put(1);
-        assert!(held(1) && !held(2));
+        assert!(has_vector(1) && !has_vector(2));
         other.remove(0, None).unwrap();
         put(2);
-        assert!(!held(1) && held(2));
+        assert!(!has_vector(1) && has_vector(2));
         // A rest of another format is no file of vectors, and is replaced.
         std::fs::write(one.path(key), "rest").unwrap();
-        assert!(!held(2));
+        assert!(!has_vector(2));
         put(3);
-        assert!(held(3) && !held(2));
+        assert!(has_vector(3) && !has_vector(2));
     }
 }

@@ -46,7 +46,7 @@ impl StoreWriter<'_> {
     /// Nodes of these layers have vectors from now on. What that adds waits for them; the vectors
     /// of other layers are thrown away.
     pub(crate) fn set_vector_layers(&mut self, layers: &VectorLayers) -> heed::Result<()> {
-        let held = self.vector_layers()?;
+        let former = self.vector_layers()?;
         let bits = layers.layers().fold(0_u16, |bits, layer| bits | 1 << number(layer));
         if self.meta::<u16>(KEY)? != Some(bits) {
             self.set_meta(KEY, &bits)?;
@@ -56,7 +56,7 @@ impl StoreWriter<'_> {
             None => None,
         };
         for layer in Layer::ALL {
-            match (held.holds(layer), layers.holds(layer)) {
+            match (former.holds(layer), layers.holds(layer)) {
                 (false, true) if is_queued(layer) => self.await_vectors_of(target, layer)?,
                 (true, false) => self.forget_vectors_of(layer)?,
                 _ => {}

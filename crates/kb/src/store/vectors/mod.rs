@@ -32,9 +32,9 @@ impl StoreReader<'_> {
 
     /// The number of an embedder.
     pub(crate) fn embedder(&self, model: &str) -> heed::Result<Option<(u8, EmbedderRecord)>> {
-        let known = self.embedders()?;
-        let at = known.iter().position(|record| record.model == model);
-        Ok(at.and_then(|at| Some((u8::try_from(at).ok()?, known[at].clone()))))
+        let embedders = self.embedders()?;
+        let at = embedders.iter().position(|record| record.model == model);
+        Ok(at.and_then(|at| Some((u8::try_from(at).ok()?, embedders[at].clone()))))
     }
 
     /// The embedder whose vectors are searched, with its number.
@@ -65,8 +65,8 @@ impl StoreReader<'_> {
     }
 
     fn dimensions(&self, embedder: u8) -> heed::Result<Option<usize>> {
-        let known = self.embedders()?;
-        Ok(known.get(usize::from(embedder)).map(|record| record.dimensions as usize))
+        let embedders = self.embedders()?;
+        Ok(embedders.get(usize::from(embedder)).map(|record| record.dimensions as usize))
     }
 
     /// The vector of a node; `None` also where it cannot be read any more.
@@ -90,8 +90,8 @@ impl StoreReader<'_> {
 
     /// Whether any node has a vector of this embedder.
     pub(super) fn has_any_vector(&self, embedder: u8) -> heed::Result<bool> {
-        let mut found = self.store.db.vectors.prefix_iter(self, &[embedder])?;
-        Ok(found.next().transpose()?.is_some())
+        let mut entries = self.store.db.vectors.prefix_iter(self, &[embedder])?;
+        Ok(entries.next().transpose()?.is_some())
     }
 
     /// Every row of a layer with a vector of this embedder, in order.
@@ -149,8 +149,8 @@ impl StoreReader<'_> {
     }
 
     pub(crate) fn has_vectors(&self, embedder: u8, layer: Layer) -> heed::Result<bool> {
-        let mut found = self.store.db.vectors.prefix_iter(self, &row_prefix(embedder, layer))?;
-        Ok(found.next().transpose()?.is_some())
+        let mut entries = self.store.db.vectors.prefix_iter(self, &row_prefix(embedder, layer))?;
+        Ok(entries.next().transpose()?.is_some())
     }
 
     /// Every text that waits for a vector, or could not be embedded.
@@ -217,28 +217,29 @@ impl StoreWriter<'_> {
         dimensions: usize,
     ) -> heed::Result<Option<usize>> {
         let Some((number, record)) = self.embedder(model)? else { return Ok(None) };
-        let held = record.dimensions as usize;
-        Ok((held != dimensions && self.has_any_vector(number)?).then_some(held))
+        let stored = record.dimensions as usize;
+        Ok((stored != dimensions && self.has_any_vector(number)?).then_some(stored))
     }
 
     /// The number of the embedder that texts get vectors of, which gets one when it has none. Vectors of
     /// other dimensions under the same name are thrown away: they are of another space.
     pub(crate) fn register_embedder(&mut self, model: &str, dimensions: usize) -> heed::Result<u8> {
         let dimensions = u32::try_from(dimensions).unwrap_or(u32::MAX);
-        let mut known = self.embedders()?;
-        let at = known.iter().position(|record| record.model == model).unwrap_or(known.len());
+        let mut embedders = self.embedders()?;
+        let at =
+            embedders.iter().position(|record| record.model == model).unwrap_or(embedders.len());
         let number = u8::try_from(at)
             .map_err(|_| heed::Error::Encoding("a base knows at most 256 embedders".into()))?;
-        match known.get_mut(at) {
+        match embedders.get_mut(at) {
             Some(record) if record.dimensions == dimensions => return Ok(number),
             Some(record) => record.dimensions = dimensions,
-            None => known.push(EmbedderRecord {
+            None => embedders.push(EmbedderRecord {
                 model: model.to_owned(),
                 dimensions,
                 origin: String::new(),
             }),
         }
-        self.set_meta("embedders", &known)?;
+        self.set_meta("embedders", &embedders)?;
         self.forget_vectors(number)?;
         self.await_vectors(Some(number))?;
         self.publish()?;
@@ -251,11 +252,11 @@ impl StoreWriter<'_> {
 
     /// Notes how an embedder is opened.
     pub(crate) fn set_origin(&mut self, number: u8, origin: &str) -> heed::Result<()> {
-        let mut known = self.embedders()?;
-        match known.get_mut(usize::from(number)) {
+        let mut embedders = self.embedders()?;
+        match embedders.get_mut(usize::from(number)) {
             Some(record) if record.origin != origin => {
                 origin.clone_into(&mut record.origin);
-                self.set_meta("embedders", &known)
+                self.set_meta("embedders", &embedders)
             }
             _ => Ok(()),
         }
@@ -315,7 +316,8 @@ impl StoreWriter<'_> {
 
     /// The file that vectors go into, which is made where there is none.
     fn file_to_write(&mut self, key: VectorKey) -> heed::Result<Arc<VectorFile>> {
-        if let Some((_, file)) = self.vector_file.as_ref().filter(|(held, _)| *held == key) {
+        if let Some((_, file)) = self.vector_file.as_ref().filter(|(open_key, _)| *open_key == key)
+        {
             return Ok(Arc::clone(file));
         }
         let file = self.store.vectors.create(key, self.precision()?)?;

@@ -8,19 +8,19 @@ use crate::store::{StoreReader, StoreWriter, Task, UnitKey};
 
 /// Whether vectors may be missing in their files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Doubt {
+enum VectorFaults {
     None,
     /// Some may not be on the disk: should the power fail, they are missing.
     Unsynced,
     /// Some were found that cannot be read.
-    Found,
+    Unreadable,
 }
 
-const DOUBT: &str = "vector_doubt";
+const KEY: &str = "vector_doubt";
 
 impl StoreReader<'_> {
-    fn vector_doubt(&self) -> heed::Result<Doubt> {
-        Ok(self.meta(DOUBT)?.unwrap_or(Doubt::None))
+    fn vector_faults(&self) -> heed::Result<VectorFaults> {
+        Ok(self.meta(KEY)?.unwrap_or(VectorFaults::None))
     }
 }
 
@@ -28,7 +28,7 @@ impl StoreWriter<'_> {
     /// Texts whose vectors cannot be read wait for new ones, if there may be any: after a power
     /// failure, or when one was found. Returns how many there are.
     pub(crate) fn renew_lost_vectors(&mut self) -> heed::Result<usize> {
-        if self.vector_doubt()? == Doubt::None {
+        if self.vector_faults()? == VectorFaults::None {
             return Ok(0);
         }
         let mut count = 0;
@@ -48,35 +48,35 @@ impl StoreWriter<'_> {
                 }
             }
         }
-        self.set_meta(DOUBT, &Doubt::None)?;
+        self.set_meta(KEY, &VectorFaults::None)?;
         Ok(count)
     }
 
     /// Some vectors cannot be read: the next build looks at all.
-    pub(crate) fn doubt_vectors(&mut self) -> heed::Result<()> {
-        if self.vector_doubt()? == Doubt::Found {
+    pub(crate) fn note_unreadable_vectors(&mut self) -> heed::Result<()> {
+        if self.vector_faults()? == VectorFaults::Unreadable {
             Ok(())
         } else {
-            self.set_meta(DOUBT, &Doubt::Found)
+            self.set_meta(KEY, &VectorFaults::Unreadable)
         }
     }
 
     /// Before a commit with vectors that are not on the disk for certain.
     pub(in crate::store) fn note_unsynced_vectors(&mut self) -> heed::Result<()> {
-        if self.has_put_vectors && self.vector_doubt()? == Doubt::None {
-            self.set_meta(DOUBT, &Doubt::Unsynced)?;
+        if self.has_put_vectors && self.vector_faults()? == VectorFaults::None {
+            self.set_meta(KEY, &VectorFaults::Unsynced)?;
         }
         Ok(())
     }
 
     /// Brings the vectors to the disk.
     pub(in crate::store) fn sync_vectors(&mut self) -> heed::Result<()> {
-        if self.has_put_vectors || self.vector_doubt()? == Doubt::Unsynced {
+        if self.has_put_vectors || self.vector_faults()? == VectorFaults::Unsynced {
             self.store.vectors.sync()?;
             self.has_put_vectors = false;
         }
-        if self.vector_doubt()? == Doubt::Unsynced {
-            self.set_meta(DOUBT, &Doubt::None)
+        if self.vector_faults()? == VectorFaults::Unsynced {
+            self.set_meta(KEY, &VectorFaults::None)
         } else {
             Ok(())
         }

@@ -22,7 +22,7 @@ pub(crate) enum Precision {
 
 impl Precision {
     pub(super) fn read(byte: u8) -> Option<Self> {
-        [Self::Int8, Self::Float32].into_iter().find(|known| *known as u8 == byte)
+        [Self::Int8, Self::Float32].into_iter().find(|precision| *precision as u8 == byte)
     }
 
     /// Bytes of a slot, the checksum included.
@@ -83,7 +83,7 @@ fn checksum(bytes: &[u8], row: Row) -> u32 {
 /// keeps far more of it than one scale for all: components of unit vectors are small.
 #[expect(clippy::cast_possible_truncation, reason = "scaled to at most 127")]
 pub(super) fn quantize(vector: &[f32]) -> (Vec<i8>, f32) {
-    let largest = vector.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+    let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
     if largest == 0.0 || !largest.is_finite() {
         return (vec![0; vector.len()], 0.0);
     }

@@ -105,7 +105,7 @@ async fn a_build_makes_room_for_what_another_machine_writes() {
     let (inputs, options) = ([shared.bench.input()], IndexOptions::default());
     let build = crate::index(context, &inputs, &options);
     let write = async {
-        model.asked.notified().await;
+        model.question_received.notified().await;
         let base = Arc::clone(&two);
         let write = move || base.delete(&["cities.md".into()]).map(|deleted| deleted.names);
         let deleted = tokio::task::spawn_blocking(write).await.unwrap();

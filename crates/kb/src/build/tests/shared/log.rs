@@ -55,9 +55,9 @@ async fn after_the_whole_was_taken_in_searches_find_what_comes_later() {
     await_equal(&one, &two);
     await_same_hits(&one, &two).await;
     for mode in [Mode::Dense, Mode::Graph, Mode::Bm25] {
-        let found = hits(&two, mode).await;
-        assert!(found.iter().any(|(_, text, _)| text.contains("Zqlake")), "{mode:?}: {found:?}");
-        assert_eq!(found, hits(&one, mode).await, "{mode:?}");
+        let ranked = hits(&two, mode).await;
+        assert!(ranked.iter().any(|(_, text, _)| text.contains("Zqlake")), "{mode:?}: {ranked:?}");
+        assert_eq!(ranked, hits(&one, mode).await, "{mode:?}");
     }
 }
 

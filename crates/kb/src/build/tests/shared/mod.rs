@@ -66,7 +66,7 @@ fn numbered(number: u32) -> Metadata {
 }
 
 /// What a base holds, with the fields of its documents.
-fn held(base: &Base) -> String {
+fn contents(base: &Base) -> String {
     let names = base.store.read(|reader| reader.document_names()).unwrap();
     let fields = names.iter().map(|(name, _)| (name, base.metadata(name).unwrap()));
     format!("{}\n{:?}", dump(base), fields.collect::<Vec<_>>())
@@ -75,19 +75,19 @@ fn held(base: &Base) -> String {
 /// Waits until a base holds what another one does.
 fn await_equal(one: &Base, other: &Base) {
     let until = Instant::now() + Duration::from_secs(10);
-    while held(one) != held(other) && Instant::now() < until {
+    while contents(one) != contents(other) && Instant::now() < until {
         one.pull().unwrap();
         other.pull().unwrap();
     }
-    assert_eq!(held(one), held(other));
+    assert_eq!(contents(one), contents(other));
 }
 
 async fn hits(base: &Arc<Base>, mode: Mode) -> Vec<(String, String, f32)> {
     let mut hits = vec![];
     for layer in [Layer::Chunk, Layer::Atom] {
-        let found = base.search(&query("Which river is Basel on?", layer, mode)).await.unwrap();
-        let found = found.into_iter().flatten();
-        hits.extend(found.map(|hit| (hit.id.0, hit.text, hit.score)));
+        let results = base.search(&query("Which river is Basel on?", layer, mode)).await.unwrap();
+        let results = results.into_iter().flatten();
+        hits.extend(results.map(|hit| (hit.id.0, hit.text, hit.score)));
     }
     hits
 }
@@ -271,10 +271,10 @@ async fn a_base_is_copied_into_a_database_and_back() {
     let options = BaseOptions { embedder: Some(Words::new() as _), ..BaseOptions::default() };
     let back = Base::create_or_open(&back, options).unwrap();
     back.copy_from(&two).unwrap();
-    let expected = (held(&folder), hits(&folder, Mode::Hybrid).await, folder.id().unwrap());
+    let expected = (contents(&folder), hits(&folder, Mode::Hybrid).await, folder.id().unwrap());
     for base in [&one, &two, &back] {
-        let found = (held(base), hits(base, Mode::Hybrid).await, base.id().unwrap());
-        assert_eq!(found, expected);
+        let copied = (contents(base), hits(base, Mode::Hybrid).await, base.id().unwrap());
+        assert_eq!(copied, expected);
         assert!(base.inspector().verify().unwrap().problems.is_empty());
     }
     let again = back.copy_from(&folder).unwrap_err();
@@ -284,7 +284,7 @@ async fn a_base_is_copied_into_a_database_and_back() {
     shared.bench.index(&back).await;
     shared.bench.index(&two).await;
     await_equal(&one, &two);
-    assert_eq!(held(&back), held(&two));
+    assert_eq!(contents(&back), contents(&two));
 }
 
 /// The base of a machine that was switched off.

@@ -6,7 +6,7 @@ use halma_core::Mode;
 use parking_lot::Mutex;
 
 use super::super::common::Words;
-use super::{Shared, await_equal, held, hits, numbered, open_again};
+use super::{Shared, await_equal, contents, hits, numbered, open_again};
 use crate::KbError;
 use crate::base::sample_base::count_bytes;
 
@@ -87,7 +87,7 @@ async fn a_program_that_runs_while_a_newer_one_converts_the_base_stays_where_it_
     let (one, two) = (shared.open("one"), shared.open("two"));
     shared.bench.index(&one).await;
     await_equal(&one, &two);
-    let before = held(&two);
+    let before = contents(&two);
     one.store
         .write(|writer| {
             writer.set_meta("format", &(crate::store::FORMAT + 1))?;
@@ -99,7 +99,7 @@ async fn a_program_that_runs_while_a_newer_one_converts_the_base_stays_where_it_
     let refused = two.set_metadata("rivers.md", &numbered(1)).unwrap_err();
     assert!(refused.to_string().contains("use the same version"), "{refused}");
     // It searches what it has.
-    assert_eq!(held(&two), before);
+    assert_eq!(contents(&two), before);
     assert!(!hits(&two, Mode::Bm25).await.is_empty());
 }
 

@@ -17,7 +17,7 @@ const LEFT_OVER: &str = "the index of names holds it, and nothing is extracted f
 
 pub(super) struct ChunkCheck<'a, 'r, 'f> {
     reader: &'a StoreReader<'r>,
-    found: &'a mut Differences<'f>,
+    differences: &'a mut Differences<'f>,
     /// Each name, with how many chunks have it.
     names: HashMap<NameKey, u32>,
     /// Chunks with names, by their documents.
@@ -28,9 +28,9 @@ pub(super) struct ChunkCheck<'a, 'r, 'f> {
 }
 
 impl<'a, 'r, 'f> ChunkCheck<'a, 'r, 'f> {
-    pub(super) fn new(reader: &'a StoreReader<'r>, found: &'a mut Differences<'f>) -> Self {
+    pub(super) fn new(reader: &'a StoreReader<'r>, differences: &'a mut Differences<'f>) -> Self {
         let (names, documents) = (HashMap::new(), BTreeMap::new());
-        Self { reader, found, names, documents, mentions: 0, totals: [0; 5] }
+        Self { reader, differences, names, documents, mentions: 0, totals: [0; 5] }
     }
 
     /// Returns what there is in all, as it is kept in the state.
@@ -41,8 +41,8 @@ impl<'a, 'r, 'f> ChunkCheck<'a, 'r, 'f> {
                 self.take_chunk(chunk)?;
             }
         }
-        let held = count(self.reader, FormKey::Mention(0, 0))?;
-        self.found.compare_counts("mentions", self.mentions, held);
+        let count = count(self.reader, FormKey::Mention(0, 0))?;
+        self.differences.compare_counts("mentions", self.mentions, count);
         self.check_names()?;
         self.check_documents()?;
         Ok(self.totals)
@@ -67,12 +67,12 @@ impl<'a, 'r, 'f> ChunkCheck<'a, 'r, 'f> {
             let Some((_, extract)) = extract else { continue };
             let expected = NewNames::new(record.document, &extract);
             if entry(self.reader, FormKey::Chunk(chunk))? != Some(expected.chunk) {
-                self.found.report_chunk((Layer::Chunk, chunk), OTHER);
+                self.differences.report_chunk((Layer::Chunk, chunk), OTHER);
             }
             for (name, of_name) in &expected.records {
-                let held: Option<NameRecord> = entry(self.reader, FormKey::Name(*name))?;
-                if held.is_none_or(|h| (&h.blocks, h.last) != (&of_name.blocks, of_name.last)) {
-                    self.found.note("names");
+                let record: Option<NameRecord> = entry(self.reader, FormKey::Name(*name))?;
+                if record.is_none_or(|h| (&h.blocks, h.last) != (&of_name.blocks, of_name.last)) {
+                    self.differences.note("names");
                 }
             }
         }
@@ -87,12 +87,12 @@ impl<'a, 'r, 'f> ChunkCheck<'a, 'r, 'f> {
         let unit = self.reader.entry(UnitKey::of(Task::Facts, (Layer::Chunk, chunk)))?;
         let is_done = unit.is_some_and(|unit| unit.state == UnitState::Done);
         if self.is_entered(chunk)? && !(is_done && is_chunk(self.reader, chunk)?) {
-            self.found.report_chunk((Layer::Chunk, chunk), LEFT_OVER);
+            self.differences.report_chunk((Layer::Chunk, chunk), LEFT_OVER);
         }
         let forms: BTreeSet<Id> = names.names.iter().map(|name| name.form).collect();
         for form in &forms {
             if !self.reader.has_form_entry(FormKey::Mention(*form, chunk))? {
-                self.found.note("mentions");
+                self.differences.note("mentions");
             }
         }
         self.mentions += forms.len();
@@ -113,25 +113,25 @@ impl<'a, 'r, 'f> ChunkCheck<'a, 'r, 'f> {
         for (name, chunks) in &self.names {
             let record: Option<NameRecord> = entry(self.reader, FormKey::Name(*name))?;
             let Some(record) = record.filter(|record| record.chunks == *chunks) else {
-                self.found.note("names");
+                self.differences.note("names");
                 continue;
             };
             let witness: Option<ChunkForms> = entry(self.reader, FormKey::Chunk(record.witness))?;
-            if !witness.is_some_and(|chunk| all_names(&chunk).any(|held| held == *name)) {
-                self.found.note("names");
+            if !witness.is_some_and(|chunk| all_names(&chunk).any(|other| other == *name)) {
+                self.differences.note("names");
             }
             for block in record.blocks.iter().collect::<BTreeSet<&Id>>() {
                 blocks += 1;
                 if !self.reader.has_form_entry(FormKey::Block(*block, *name))? {
-                    self.found.note("blocks");
+                    self.differences.note("blocks");
                 }
             }
         }
         let any = NameKey { form: 0, variant: 0 };
-        let held = count(self.reader, FormKey::Name(any))?;
-        self.found.compare_counts("names", self.names.len(), held);
-        let held = count(self.reader, FormKey::Block(0, any))?;
-        self.found.compare_counts("blocks", blocks, held);
+        let entries = count(self.reader, FormKey::Name(any))?;
+        self.differences.compare_counts("names", self.names.len(), entries);
+        let entries = count(self.reader, FormKey::Block(0, any))?;
+        self.differences.compare_counts("blocks", blocks, entries);
         Ok(())
     }
 
@@ -152,18 +152,18 @@ impl<'a, 'r, 'f> ChunkCheck<'a, 'r, 'f> {
             let expected =
                 DocumentNames { chunks: chunks.clone(), links: links.into_iter().collect() };
             if entry(self.reader, FormKey::Document(*document))? != Some(expected) {
-                self.found.note("documents");
+                self.differences.note("documents");
             }
         }
         for ((one, two), weight) in &weights {
             if entry(self.reader, FormKey::Link(*one, *two))? != Some(*weight) {
-                self.found.note("links");
+                self.differences.note("links");
             }
         }
-        let held = count(self.reader, FormKey::Document(0))?;
-        self.found.compare_counts("documents", self.documents.len(), held);
-        let held = count(self.reader, FormKey::Link(0, 0))?;
-        self.found.compare_counts("links", weights.len(), held);
+        let entries = count(self.reader, FormKey::Document(0))?;
+        self.differences.compare_counts("documents", self.documents.len(), entries);
+        let entries = count(self.reader, FormKey::Link(0, 0))?;
+        self.differences.compare_counts("links", weights.len(), entries);
         Ok(())
     }
 }

@@ -41,18 +41,19 @@ pub(crate) fn check(
         VERSION if !reader.is_restricted() => {}
         _ => return Ok(Names::Sound),
     }
-    let mut found = Differences { report, is_any: false, kinds: BTreeMap::new() };
-    let totals = ChunkCheck::new(reader, &mut found).check()?;
-    let held = [state.chunks, state.facts, state.left_out[0], state.left_out[1], state.left_out[2]];
-    if held != totals {
-        found.note("totals");
+    let mut differences = Differences { report, is_any: false, kinds: BTreeMap::new() };
+    let totals = ChunkCheck::new(reader, &mut differences).check()?;
+    let recorded =
+        [state.chunks, state.facts, state.left_out[0], state.left_out[1], state.left_out[2]];
+    if recorded != totals {
+        differences.note("totals");
     }
-    resolved::check_pairs(reader, &mut found)?;
+    resolved::check_pairs(reader, &mut differences)?;
     if reader.is_resolved()? {
-        resolved::check_entities(reader, state.entities, &mut found)?;
-        resolved::check_merges(reader, &mut found)?;
+        resolved::check_entities(reader, state.entities, &mut differences)?;
+        resolved::check_merges(reader, &mut differences)?;
     }
-    Ok(if found.tell() { Names::Damaged } else { Names::Sound })
+    Ok(if differences.tell() { Names::Damaged } else { Names::Sound })
 }
 
 /// What is not as it should be.
@@ -81,8 +82,8 @@ impl Differences<'_> {
     }
 
     /// Of entries that must be as many as are held; each of them was looked for.
-    fn compare_counts(&mut self, kind: &'static str, expected: usize, held: usize) {
-        self.note_many(kind, held.saturating_sub(expected) as u64);
+    fn compare_counts(&mut self, kind: &'static str, expected: usize, stored: usize) {
+        self.note_many(kind, stored.saturating_sub(expected) as u64);
     }
 
     /// Reports what was noted. Returns whether anything was.

@@ -11,7 +11,7 @@ use crate::terms::form;
 /// Pairs by their units and by their prints.
 pub(super) fn check_pairs(
     reader: &StoreReader<'_>,
-    found: &mut Differences<'_>,
+    differences: &mut Differences<'_>,
 ) -> heed::Result<()> {
     let mut pairs: BTreeMap<Id, (Id, Id)> = BTreeMap::new();
     for measured in reader.results::<(Id, Id, f32)>(Task::Near)? {
@@ -31,25 +31,25 @@ pub(super) fn check_pairs(
     }
     for (id, prints) in pairs.iter().filter(|(id, _)| !changed.contains(id)) {
         if entry(reader, FormKey::Pair(*id))? != Some(*prints) {
-            found.note("pairs");
+            differences.note("pairs");
         }
     }
     let mut by_print = BTreeSet::new();
     for key in reader.form_keys(FormKey::Pair(0))? {
         let FormKey::Pair(id) = key? else { continue };
         if !pairs.contains_key(&id) && !changed.contains(&id) {
-            found.note("pairs");
+            differences.note("pairs");
         }
         let prints: Option<(Id, Id)> = entry(reader, FormKey::Pair(id))?;
         by_print.extend(prints.into_iter().flat_map(|(one, two)| [(one, id), (two, id)]));
     }
     for (print, id) in &by_print {
         if !reader.has_form_entry(FormKey::PairOfPrint(*print, *id))? {
-            found.note("pairs");
+            differences.note("pairs");
         }
     }
-    let held = count(reader, FormKey::PairOfPrint(0, 0))?;
-    found.compare_counts("pairs", by_print.len(), held);
+    let entries = count(reader, FormKey::PairOfPrint(0, 0))?;
+    differences.compare_counts("pairs", by_print.len(), entries);
     Ok(())
 }
 
@@ -57,7 +57,7 @@ pub(super) fn check_pairs(
 pub(super) fn check_entities(
     reader: &StoreReader<'_>,
     total: u64,
-    found: &mut Differences<'_>,
+    differences: &mut Differences<'_>,
 ) -> heed::Result<()> {
     let mut rows: BTreeSet<Row> = BTreeSet::new();
     for made in reader.results::<ChunkGraph>(Task::Graph)? {
@@ -67,18 +67,18 @@ pub(super) fn check_entities(
         let record = readable(reader.node::<EntityRecord>(*row))?.flatten();
         let key = record.map(|record| FormKey::Entity(form_id(&form(&record.name)), *row));
         let is_held = key.map_or(Ok(true), |key| reader.has_form_entry(key))?;
-        found.note_many("entities", u64::from(!is_held));
+        differences.note_many("entities", u64::from(!is_held));
     }
-    let held = count(reader, FormKey::Entity(0, 0))?;
-    found.compare_counts("entities", rows.len(), held);
-    found.note_many("totals", u64::from(held as u64 != total));
+    let entries = count(reader, FormKey::Entity(0, 0))?;
+    differences.compare_counts("entities", rows.len(), entries);
+    differences.note_many("totals", u64::from(entries as u64 != total));
     Ok(())
 }
 
 /// Merges under the form of a name in each.
 pub(super) fn check_merges(
     reader: &StoreReader<'_>,
-    found: &mut Differences<'_>,
+    differences: &mut Differences<'_>,
 ) -> heed::Result<()> {
     let Some(merges) = readable(reader.all_merges::<StoredMerge>())? else { return Ok(()) };
     let mut merges: BTreeSet<Id> = merges.into_iter().map(|(id, _)| id).collect();
@@ -86,9 +86,9 @@ pub(super) fn check_merges(
         if let FormKey::Merge(_, id) = key?
             && !merges.remove(&id)
         {
-            found.note("merges");
+            differences.note("merges");
         }
     }
-    found.note_many("merges", merges.len() as u64);
+    differences.note_many("merges", merges.len() as u64);
     Ok(())
 }

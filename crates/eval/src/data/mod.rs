@@ -5,6 +5,7 @@
 mod answers;
 mod check;
 mod companion;
+mod companion_files;
 mod data_set;
 mod entry;
 mod error;

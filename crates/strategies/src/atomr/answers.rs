@@ -184,16 +184,15 @@ impl<'a> KnownAnswers<'a> {
     /// of its own parts that have one.
     pub(super) fn below(&self, place: usize) -> Vec<&'a Solved> {
         let Step::Inner(parts) = &self.plan.nodes[place].step else { return vec![] };
-        let mut answers_below = vec![];
+        let mut below = vec![];
         for part in parts {
             let solved = self.at(*part);
             if !solved.is_some_and(Solved::is_known) {
-                answers_below
-                    .extend(self.below(*part).into_iter().filter(|solved| solved.is_known()));
+                below.extend(self.below(*part).into_iter().filter(|solved| solved.is_known()));
             }
-            answers_below.extend(solved);
+            below.extend(solved);
         }
-        answers_below
+        below
     }
 
     fn listed(&self, place: usize) -> String {

@@ -97,9 +97,8 @@ impl Run<'_> {
     ) -> Result<LookupResult> {
         let queries = operation.queries(self.settings);
         let is_graph = |name: &&String| self.sources.graph.as_ref() == Some(*name);
-        let names_graph = names.iter().find(is_graph).filter(|_| of_graph.is_none());
-        let graph: OptionFuture<_> =
-            names_graph.map(|_| self.ask_graph(operation, question, cx)).into();
+        let named = names.iter().find(is_graph).filter(|_| of_graph.is_none());
+        let graph: OptionFuture<_> = named.map(|_| self.ask_graph(operation, question, cx)).into();
         let texts: Vec<&String> = names.iter().filter(|name| !is_graph(name)).collect();
         let enough = operation.enough(self.settings);
         let lists = texts.iter().map(|name| self.texts(name, &queries, (question, enough), cx));
@@ -181,28 +180,24 @@ impl Run<'_> {
     ) -> Result<Solved> {
         let queries = [question.text.clone()];
         let lists = names.iter().map(|name| self.texts(name, &queries, (question, None), cx));
-        let evidence = Evidence::collect(try_join_all(lists).await?, GraphResult::default());
-        let (evidence, own_knowledge) = (evidence.after(before), self.settings.own_knowledge);
-        if evidence.is_empty() && !own_knowledge {
+        let read = Evidence::collect(try_join_all(lists).await?, GraphResult::default());
+        let (read, own_knowledge) = (read.after(before), self.settings.own_knowledge);
+        if read.is_empty() && !own_knowledge {
             cx.note("no result for the question");
             return Ok(Solved::unknown(&question.text));
         }
         let variables = context! {
             question => Serde(question),
-            context => Serde(&evidence.passages()),
-            facts => Serde(&evidence.lines),
+            context => Serde(&read.passages()),
+            facts => Serde(&read.lines),
             own_knowledge,
         };
         let Reading { answer, rationale } = cx.ask(&DIRECT, variables).await?;
         let answers: Vec<String> = several(&answer);
         Ok(Solved {
             question: question.text.clone(),
-            citations: if answers.is_empty() {
-                vec![]
-            } else {
-                evidence.cited(&answers, &rationale)
-            },
-            entities: evidence.entities(&answers),
+            citations: if answers.is_empty() { vec![] } else { read.cited(&answers, &rationale) },
+            entities: read.entities(&answers),
             answer: if answers.is_empty() { String::new() } else { rationale },
             answers,
         })

@@ -99,6 +99,14 @@ impl Strategy for Dec {
     }
 }
 
+/// Notes how many sub-questions were searched for.
+fn counted(history: Vec<Solved>, searched: usize, cx: &Cx) -> Vec<Solved> {
+    if !history.is_empty() {
+        cx.note(format!("#SQA: {searched}"));
+    }
+    history
+}
+
 /// The answer of the last sub-question that has one, where no reply puts the history together.
 fn last_answer(history: &[Solved]) -> Answer {
     let last = history.iter().rev().find(|solved| !solved.answer.is_empty());
@@ -141,10 +149,7 @@ impl Dec {
             let Some(solved) = solved.unless_spent()? else { break };
             history.push(solved);
         }
-        if !history.is_empty() {
-            cx.note(format!("#SQA: {searched}"));
-        }
-        Ok(history)
+        Ok(counted(history, searched, cx))
     }
 
     /// H without a plan (w/o QD, Appendix B): the question, then what is still missing.
@@ -162,10 +167,8 @@ impl Dec {
             let Some(solved) = solved.unless_spent()? else { break };
             history.push(solved);
         }
-        if !history.is_empty() {
-            cx.note(format!("#SQA: {}", history.len()));
-        }
-        Ok(history)
+        let searched = history.len();
+        Ok(counted(history, searched, cx))
     }
 
     /// H without rewriting (w/o QR): no sub-question waits for the answer of another.
@@ -183,9 +186,7 @@ impl Dec {
         });
         let history = try_join_all(solved).await?;
         let history: Vec<Solved> = history.into_iter().flatten().collect();
-        if !history.is_empty() {
-            cx.note(format!("#SQA: {}", history.len()));
-        }
-        Ok(history)
+        let searched = history.len();
+        Ok(counted(history, searched, cx))
     }
 }

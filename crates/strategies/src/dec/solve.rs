@@ -83,19 +83,13 @@ impl Dec {
         let passages = self.recall(&question.text, cx).await?;
         if passages.is_empty() {
             cx.note("nothing in the knowledge base is near it");
-            return Ok(Solved {
-                question: question.text,
-                answer: String::new(),
-                citations: vec![],
-            });
+            return Ok(Solved::unanswered(question.text));
         }
         let variables = context! { question => Serde(&question), context => Serde(&passages) };
         let reading = cx.ask(&ANSWER_ONE, variables).await;
         match reading.unless_failed(cx, "the sub-question stays without an answer")? {
             Some(reading) => Ok(Solved::read(question.text, reading, &passages)),
-            None => {
-                Ok(Solved { question: question.text, answer: String::new(), citations: vec![] })
-            }
+            None => Ok(Solved::unanswered(question.text)),
         }
     }
 

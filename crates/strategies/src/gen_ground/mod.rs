@@ -97,11 +97,8 @@ impl Strategy for GenGround {
             cx.note("nothing in the knowledge base is near what was asked");
             return Ok(abstain("nothing in the knowledge base is near the question"));
         }
-        let variables = context! {
-            question => Serde(question),
-            history => Serde(&history),
-            context => Serde(&context),
-        };
+        let (pairs, read) = (Serde(&history), Serde(&context));
+        let variables = context! { question => Serde(question), history => pairs, context => read };
         let reading = close(&ANSWER, variables, cx).await?;
         if history.is_empty() {
             return Ok(answer_from(reading, &context));

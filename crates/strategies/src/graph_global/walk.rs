@@ -38,12 +38,11 @@ impl GraphGlobal {
         for members in try_join_all(members).await? {
             let members = query_words.sorted(members).into_iter().take(MEMBERS);
             let members: Vec<Hit> = members.collect();
-            let neighbours =
+            let around =
                 members.iter().map(|entity| cx.neighbours(&entity.id, Some(Edge::Mentions)));
-            let neighbours =
-                try_join_all(neighbours).await?.into_iter().flatten().map(|(_, hit)| hit);
+            let around = try_join_all(around).await?.into_iter().flatten().map(|(_, hit)| hit);
             let mut seen: HashSet<NodeId> = HashSet::new();
-            let chunks = neighbours.filter(|hit| hit.layer == Layer::Chunk);
+            let chunks = around.filter(|hit| hit.layer == Layer::Chunk);
             let chunks: Vec<Hit> = chunks.filter(|hit| seen.insert(hit.id.clone())).collect();
             passages.extend(query_words.sorted(chunks).into_iter().take(self.cited));
         }

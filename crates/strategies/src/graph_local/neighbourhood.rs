@@ -118,9 +118,7 @@ impl GraphLocal {
             match related.iter_mut().find(|(_, other)| other.id == hit.id) {
                 Some((times, _)) => *times += 1,
                 None if hit.layer == Layer::Chunk => chunks.push(hit),
-                None if edge == Edge::Relates
-                    && entities.iter().all(|other| other.id != hit.id) =>
-                {
+                None if edge == Edge::Relates && entities.iter().all(|one| one.id != hit.id) => {
                     related.push((1, hit));
                 }
                 None => {}

@@ -56,10 +56,6 @@ impl Candidate {
         }
     }
 
-    async fn into_chunk(self, cx: &Cx) -> Result<Self> {
-        Ok(Self { hit: chunk_of(&self.hit, cx).await?, also: vec![], query: self.query })
-    }
-
     /// q^t: the atom, where atoms are questions; where they are sentences, what found it.
     fn sub_question(&self) -> &str {
         let text = self.hit.text.trim();
@@ -84,28 +80,21 @@ impl Kar3 {
         for (proposal, hits) in proposals.iter_mut().zip(&lists) {
             proposal.in_vain = hits.is_empty();
         }
-        let mut candidates = candidates(&texts, lists);
-        if candidates.is_empty() && self.fall_back_question && !texts.contains(&question.text) {
-            cx.note("no result is near the proposals: searching with the question");
-            candidates = self.near(question, layer, context, cx).await?;
-        }
-        if candidates.is_empty() && self.fall_back_chunks && layer == Layer::Atom {
-            cx.note("no atom is near: searching chunks with the question");
-            candidates = self.near(question, Layer::Chunk, context, cx).await?;
+        let mut candidates = distinct_chunks(&texts, lists);
+        let question = std::slice::from_ref(&question.text);
+        let by_question = self.fall_back_question && !texts.contains(&question[0]);
+        let by_chunk = self.fall_back_chunks && layer == Layer::Atom;
+        for (applies, layer, note) in [
+            (by_question, layer, "no result is near the proposals: searching with the question"),
+            (by_chunk, Layer::Chunk, "no atom is near: searching chunks with the question"),
+        ] {
+            if applies && candidates.is_empty() {
+                cx.note(note);
+                let lists = cx.search(&self.query(question.to_vec(), layer, context)).await?;
+                candidates = distinct_chunks(question, lists);
+            }
         }
         Ok(candidates)
-    }
-
-    async fn near(
-        &self,
-        question: &Question,
-        layer: Layer,
-        context: &[Hit],
-        cx: &Cx,
-    ) -> Result<Vec<Candidate>> {
-        let texts = [question.text.clone()];
-        let lists = cx.search(&self.query(texts.to_vec(), layer, context)).await?;
-        Ok(candidates(&texts, lists))
     }
 
     /// The layer that is searched first.
@@ -138,20 +127,16 @@ impl Kar3 {
         if self.select_by == SelectBy::Chunk {
             candidates = chunks_of(candidates, cx).await?;
         }
-        let mut chosen = choose(question, context, &candidates, cx).await?;
-        if matches!(chosen, Chosen::None) && self.second_look && !are_chunks(&candidates) {
+        let mut choice = choose(question, context, &candidates, cx).await?;
+        if choice == Some(0) && self.second_look && !are_chunks(&candidates) {
             cx.note("none was chosen by its atom: offering the chunks");
             candidates = chunks_of(candidates, cx).await?;
-            chosen = choose(question, context, &candidates, cx).await?;
+            choice = choose(question, context, &candidates, cx).await?;
         }
-        let i = match chosen {
-            Chosen::Candidate(i) => i,
-            // The paper's selector picks among the nearest; without one, the nearest is left.
-            Chosen::Unreadable => 0,
-            Chosen::None => {
-                cx.note("none was chosen");
-                return Ok(None);
-            }
+        // The paper's selector picks among the nearest; without a readable choice, the nearest is left.
+        let Some(i) = choice.unwrap_or(1).checked_sub(1) else {
+            cx.note("none was chosen");
+            return Ok(None);
         };
         let sub_question = candidates[i].sub_question().to_owned();
         let chosen = &candidates[i].hit;
@@ -163,7 +148,7 @@ impl Kar3 {
 }
 
 /// The chunks that the lists lead to, best first, each once, with its best atom of each list.
-fn candidates(texts: &[String], lists: Vec<Vec<Hit>>) -> Vec<Candidate> {
+fn distinct_chunks(texts: &[String], lists: Vec<Vec<Hit>>) -> Vec<Candidate> {
     let mut hits: Vec<(Hit, &String)> = vec![];
     for (text, list) in texts.iter().zip(lists) {
         let mut chunks = HashSet::new();
@@ -184,30 +169,22 @@ fn candidates(texts: &[String], lists: Vec<Vec<Hit>>) -> Vec<Candidate> {
     candidates
 }
 
-async fn chunks_of(candidates: Vec<Candidate>, cx: &Cx) -> Result<Vec<Candidate>> {
-    let mut chunks = Vec::with_capacity(candidates.len());
-    for candidate in candidates {
-        chunks.push(candidate.into_chunk(cx).await?);
+async fn chunks_of(mut candidates: Vec<Candidate>, cx: &Cx) -> Result<Vec<Candidate>> {
+    for candidate in &mut candidates {
+        candidate.hit = chunk_of(&candidate.hit, cx).await?;
+        candidate.also.clear();
     }
-    Ok(chunks)
+    Ok(candidates)
 }
 
-/// The selector's choice.
-enum Chosen {
-    /// The index of a candidate.
-    Candidate(usize),
-    None,
-    /// No reply says what is chosen.
-    Unreadable,
-}
-
-/// The candidate that the selector chooses. A number that was not offered is malformed.
+/// The number of the candidate that the selector chooses, 0 for none; `None` where no reply says it.
+/// A number that was not offered is malformed.
 async fn choose(
     question: &Question,
     context: &[Hit],
     candidates: &[Candidate],
     cx: &Cx,
-) -> Result<Chosen> {
+) -> Result<Option<usize>> {
     let prompt = if are_chunks(candidates) { &SELECT_CHUNK } else { &SELECT };
     let offered = |choice: &Choice| match choice.candidate {
         i if i <= candidates.len() => Ok(()),
@@ -220,11 +197,7 @@ async fn choose(
     };
     let choice = cx.ask_checked(prompt, variables, offered).await;
     let choice = choice.unless_failed(cx, "the nearest candidate is read")?;
-    Ok(match choice.map(|choice| choice.candidate) {
-        Some(0) => Chosen::None,
-        Some(i) => Chosen::Candidate(i - 1),
-        None => Chosen::Unreadable,
-    })
+    Ok(choice.map(|choice| choice.candidate))
 }
 
 fn are_chunks(candidates: &[Candidate]) -> bool {

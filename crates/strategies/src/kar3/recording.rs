@@ -18,74 +18,75 @@ use crate::shared::steps::{Reading, chunk_id};
 
 const ANSWER_ONE: Prompt<Reading> = Prompt::json("kar3/answer_one");
 
-/// The state of a run with the pool that chunks are sampled from.
-#[derive(Default)]
-struct RecordedRun {
-    state: State,
-    pool: Pool,
-}
-
 impl Kar3 {
     /// The context of [`Kar3::collect`], with a record of every hop in the trace.
     pub(super) async fn collect_recorded(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
-        let mut run = RecordedRun::default();
+        let (mut state, mut pool) = (State::default(), Pool::default());
         for t in 1..=self.n {
             let cx = cx.span(format!("hop {t}"));
-            let hop = self.recorded_hop(question, t, &mut run, &cx).await;
-            if !self.continues(hop, &mut run.state)? {
+            let hop = self.recorded_hop(question, (t, &mut pool), &mut state, &cx).await;
+            if !self.continues(hop, &mut state)? {
                 break;
             }
         }
-        Ok(run.state.context)
+        Ok(state.context)
     }
 
     async fn recorded_hop(
         &self,
         question: &Question,
-        t: usize,
-        run: &mut RecordedRun,
+        (t, pool): (usize, &mut Pool),
+        state: &mut State,
         cx: &Cx,
     ) -> Result<Hop> {
-        let sampled = self.sampled(t, run, cx).await?;
-        let mut record = DecompositionHop {
-            sampled: sampled.as_ref().map(|chunk| chunk.id.clone()),
-            ..DecompositionHop::default()
-        };
-        let mut proposals = self.propose_from(question, sampled, &run.state, cx).await?;
+        let sampled = self.sampled(t, &state.context, pool, cx).await?;
+        let sampled_id = sampled.as_ref().map(|chunk| chunk.id.clone());
+        let mut record = DecompositionHop { sampled: sampled_id, ..DecompositionHop::default() };
+        let mut proposals = self.propose_from(question, sampled, state, cx).await?;
         if proposals.is_empty() {
             cx.note("enough is known");
             cx.note(record.note());
             return Ok(Hop::Enough);
         }
         record.proposals = proposals.iter().map(|proposal| proposal.text.clone()).collect();
-        let context = &run.state.context;
+        let context = &state.context;
         let candidates = self.retrieve(question, &mut proposals, context, cx).await?;
         if self.sample {
             let below = self.below(&record.proposals, &candidates, context, cx).await?;
-            below.iter().for_each(|hit| run.pool.add(chunk_id(hit), similarity(hit)));
+            below.iter().for_each(|hit| pool.add(chunk_id(hit), similarity(hit)));
             record.below = below.iter().map(hop_candidate).collect();
         }
         record.candidates = candidates.iter().map(|c| hop_candidate(&c.hit)).collect();
         let selected = self.select(question, context, candidates, cx).await?;
         if let Some(selected) = &selected {
-            run.pool.choose(&selected.chunk.id);
-            record.chosen = Some(chosen_hop(question, selected, cx).await?);
+            pool.choose(&selected.chunk.id);
+            let Selected { candidate, chunk, sub_question } = selected;
+            let answer = answer_one(question, sub_question, chunk, cx).await?;
+            let (candidate, sub_question) = (*candidate, sub_question.clone());
+            let chunk = chunk.id.clone();
+            record.chosen = Some(ChosenHop { candidate, sub_question, answer, chunk });
         }
         cx.note(record.note());
-        Ok(run.state.read(proposals, selected))
+        Ok(state.read(proposals, selected))
     }
 
     /// Line 5 of Algorithm 2: a chunk to be shown to the proposer.
-    async fn sampled(&self, t: usize, run: &mut RecordedRun, cx: &Cx) -> Result<Option<Hit>> {
+    async fn sampled(
+        &self,
+        t: usize,
+        context: &[Hit],
+        pool: &mut Pool,
+        cx: &Cx,
+    ) -> Result<Option<Hit>> {
         if !self.sample {
             return Ok(None);
         }
         let (alpha, noise, seed) = (self.sample_alpha, self.sample_noise, self.sample_seed);
-        let context: Vec<&NodeId> = run.state.context.iter().map(|chunk| &chunk.id).collect();
-        let Some(id) = run.pool.sample(t, &context, Draw { alpha, noise, seed }) else {
+        let context: Vec<&NodeId> = context.iter().map(|chunk| &chunk.id).collect();
+        let Some(id) = pool.sample(t, &context, Draw { alpha, noise, seed }) else {
             return Ok(None);
         };
-        run.pool.visit(&id);
+        pool.visit(&id);
         let chunk = cx.get(&id).await?;
         cx.note(format!("shows the proposer “{}” as well", chunk.title));
         Ok(Some(chunk))
@@ -152,13 +153,6 @@ fn hop_candidate(hit: &Hit) -> HopCandidate {
 
 fn similarity(hit: &Hit) -> f32 {
     hit.cosine.unwrap_or(hit.score)
-}
-
-async fn chosen_hop(question: &Question, selected: &Selected, cx: &Cx) -> Result<ChosenHop> {
-    let Selected { candidate, chunk, sub_question } = selected;
-    let answer = answer_one(question, sub_question, chunk, cx).await?;
-    let (candidate, sub_question) = (*candidate, sub_question.clone());
-    Ok(ChosenHop { candidate, sub_question, answer, chunk: chunk.id.clone() })
 }
 
 /// a^t, read from the chunk of q^t alone; empty where it does not say.

@@ -32,12 +32,6 @@ struct Chain {
     history: Vec<Solved>,
 }
 
-impl Chain {
-    fn push(&mut self, question: String, answer: String) {
-        self.history.push(Solved { question, answer, citations: vec![] });
-    }
-}
-
 impl Kar3 {
     /// The context that the sub-questions lead to; what was collected when the budget is spent.
     pub(super) async fn follow(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
@@ -65,7 +59,7 @@ impl Kar3 {
         }
         let Some(chunk) = self.nearest(&sub_question, cx).await? else {
             cx.note("nothing is near the sub-question");
-            chain.push(sub_question, String::new());
+            chain.history.push(Solved::unanswered(sub_question));
             return Ok(true);
         };
         cx.note(format!("reads “{}”", chunk.title));
@@ -73,7 +67,7 @@ impl Kar3 {
         if self.sub_answers {
             cx.note(recorded_hop(&sub_question, &answer, &chunk).note());
         }
-        chain.push(sub_question, answer);
+        chain.history.push(Solved { question: sub_question, answer, citations: vec![] });
         if !chain.context.iter().any(|earlier| earlier.id == chunk.id) {
             chain.context.push(chunk);
         }
@@ -98,14 +92,10 @@ impl Kar3 {
 }
 
 fn recorded_hop(sub_question: &str, answer: &str, chunk: &Hit) -> DecompositionHop {
-    let chosen = ChosenHop {
-        candidate: 0,
-        sub_question: sub_question.to_owned(),
-        answer: answer.to_owned(),
-        chunk: chunk.id.clone(),
-    };
-    let proposals = vec![sub_question.to_owned()];
-    DecompositionHop { proposals, chosen: Some(chosen), ..DecompositionHop::default() }
+    let (sub_question, answer, chunk) = (sub_question.into(), answer.into(), chunk.id.clone());
+    let proposals = vec![String::clone(&sub_question)];
+    let chosen = Some(ChosenHop { candidate: 0, sub_question, answer, chunk });
+    DecompositionHop { proposals, chosen, ..DecompositionHop::default() }
 }
 
 /// q^t; `None` when no more is needed. Without a readable reply, and without a sub-question, the

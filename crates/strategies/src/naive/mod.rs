@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::shared::closing::close;
 use crate::shared::settings;
 use crate::shared::sources::{TEXT, text_alone};
-use crate::shared::steps::{Reading, answer_from, chunks_of, unseen};
+use crate::shared::steps::{Reading, abstain, answer_from, chunks_of, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "naive",
@@ -90,8 +90,7 @@ impl Strategy for Naive {
         if context.is_empty() {
             // There is nothing to read, so a call would only invite an answer from memory.
             cx.note("nothing in the knowledge base is near the question");
-            let reason = "nothing in the knowledge base is near the question".into();
-            return Ok(Answer { abstained: true, reason, ..Answer::default() });
+            return Ok(abstain("nothing in the knowledge base is near the question"));
         }
         let variables = context! { question => Serde(question), context => Serde(&context) };
         let reading = close(&ANSWER, variables, cx).await?;

@@ -53,12 +53,11 @@ impl PikeL1 {
     /// Chunks that mention the nearest entities, those with most of the question's words first.
     async fn through_entities(&self, question: &Question, cx: &Cx) -> Result<Vec<Hit>> {
         let near = self.near(Layer::Entity, self.leads, Filter::default(), question, cx).await?;
-        let neighbours = near.iter().map(|entity| cx.neighbours(&entity.id, Some(Edge::Mentions)));
-        let neighbours = try_join_all(neighbours).await?.into_iter().flatten().map(|(_, hit)| hit);
+        let around = near.iter().map(|entity| cx.neighbours(&entity.id, Some(Edge::Mentions)));
+        let around = try_join_all(around).await?.into_iter().flatten().map(|(_, hit)| hit);
         let mut seen = HashSet::new();
-        let chunks: Vec<Hit> = neighbours
-            .filter(|hit| hit.layer == Layer::Chunk && seen.insert(hit.id.clone()))
-            .collect();
+        let chunks: Vec<Hit> =
+            around.filter(|hit| hit.layer == Layer::Chunk && seen.insert(hit.id.clone())).collect();
         let mut chunks = QueryWords::new(&question.text).sorted(chunks);
         chunks.truncate(self.chunks);
         Ok(chunks)

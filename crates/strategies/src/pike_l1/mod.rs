@@ -168,7 +168,7 @@ impl PikeL1 {
             !matches!(layer, Layer::Document | Layer::Section) || catalog.count(*layer) < chunks
         };
         let wanted = wanted.filter(|(layer, _)| says_more(layer));
-        let (present, lacking): (Vec<_>, Vec<_>) =
+        let (used, lacking): (Vec<_>, Vec<_>) =
             wanted.partition(|(layer, _)| catalog.count(*layer) > 0);
         if !lacking.is_empty() {
             let names: Vec<&str> = lacking.iter().map(|(layer, _)| layer.name()).collect();
@@ -176,10 +176,9 @@ impl PikeL1 {
         }
         // One part of the work, so that it counts as one hop.
         let searching = cx.span("search");
-        let leading = present.iter().map(|(layer, _)| self.lead(*layer, question, &searching));
+        let leading = used.iter().map(|(layer, _)| self.lead(*layer, question, &searching));
         let lists = try_join_all(leading).await?;
-        let weighed =
-            present.iter().zip(lists).map(|((layer, weight), list)| (*layer, *weight, list));
+        let weighed = used.iter().zip(lists).map(|((layer, weight), list)| (*layer, *weight, list));
         let mut chunks = fused(weighed);
         chunks.truncate(self.chunks.saturating_mul(SPARE));
         if self.rerank {

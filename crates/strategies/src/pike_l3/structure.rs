@@ -7,12 +7,12 @@ use halma_core::{
 use halma_forecast::Granularity;
 use minijinja::context;
 use minijinja::value::Serde;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::PikeL3;
 use super::plan::{Aggregate, Plan};
 use super::rows::{Collected, RawRow, days, text};
-use crate::pike_l2::quantitative::query::Offered;
+use crate::pike_l2::quantitative::query::{FailedQuery, Offered};
 
 const SQL: Prompt<Written> = Prompt::json("pike_l3/sql");
 
@@ -29,13 +29,6 @@ struct Written {
     /// complete.
     #[serde(default)]
     window: String,
-}
-
-/// A query that was run in vain.
-#[derive(Debug, Serialize)]
-struct FailedQuery {
-    sql: String,
-    reason: String,
 }
 
 impl PikeL3 {

@@ -159,9 +159,8 @@ impl SearchChain {
                 continue;
             }
             count += 1;
-            let check =
+            let NodeCheck { answer, goes_on } =
                 self.check(&question.sub_question(text), &given[place], history, cx).await?;
-            let NodeCheck { answer, goes_on } = check;
             given[place] = answer;
             if !goes_on {
                 return Ok(false);

@@ -61,6 +61,10 @@ pub(crate) struct Solved {
 }
 
 impl Solved {
+    pub(crate) fn unanswered(question: String) -> Self {
+        Self { question, answer: String::new(), citations: vec![] }
+    }
+
     /// A sub-question as it was read from passages.
     pub(crate) fn read(question: String, reading: Reading, passages: &[Hit]) -> Self {
         let Answer { text, citations, abstained, .. } = answer_from(reading, passages);

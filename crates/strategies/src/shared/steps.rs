@@ -99,10 +99,7 @@ fn cite(chunk: &Hit, answer: &str, rationale: &str) -> Citation {
 fn holding_sentence(text: &str, answer: &str, rationale: &str) -> Option<std::ops::Range<usize>> {
     let wanted = without_articles(answer);
     // `yes` and `no` are judgements on the passages, not words in them.
-    if wanted.is_empty() || wanted == ["yes"] || wanted == ["no"] {
-        return None;
-    }
-    if !may_have(text, &wanted) {
+    if is_judgement(&wanted) || !may_have(text, &wanted) {
         return None;
     }
     let rationale_words: HashSet<String> = content_words(rationale).into_iter().collect();
@@ -132,12 +129,15 @@ fn may_have(text: &str, words: &[String]) -> bool {
 /// Whether a hit's title or text holds an answer's words in a row. Judgements stand in no text.
 pub(crate) fn holds(hit: &Hit, answer: &str) -> bool {
     let wanted = without_articles(answer);
-    let judgement = wanted.is_empty() || wanted == ["yes"] || wanted == ["no"];
     let within = |text: &str| {
         may_have(text, &wanted)
             && without_articles(text).windows(wanted.len()).any(|run| run == wanted)
     };
-    !judgement && (within(&hit.title) || within(&hit.text))
+    !is_judgement(&wanted) && (within(&hit.title) || within(&hit.text))
+}
+
+fn is_judgement(words: &[String]) -> bool {
+    words.is_empty() || words == ["yes"] || words == ["no"]
 }
 
 fn without_articles(text: &str) -> Vec<String> {

@@ -217,12 +217,8 @@ fn with_references(text: &str, number: usize, literal: &[usize]) -> Result<Strin
             continue;
         }
         let written = |label: &String| match label.parse::<usize>() {
-            Ok(number_given) if literal.contains(&number_given) => {
-                Ok(format!("no. {number_given}"))
-            }
-            Ok(number_given) if (1..number).contains(&number_given) => {
-                Ok(format!("#{number_given}"))
-            }
+            Ok(given) if literal.contains(&given) => Ok(format!("no. {given}")),
+            Ok(given) if (1..number).contains(&given) => Ok(format!("#{given}")),
             _ => Err(format!("`#{label}` is not an earlier step")),
         };
         let each = labels.iter().map(written).collect::<Result<Vec<String>, String>>()?;

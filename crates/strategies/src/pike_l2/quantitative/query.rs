@@ -113,9 +113,9 @@ struct Written {
 
 /// A query that was run in vain.
 #[derive(Debug, Serialize)]
-struct FailedQuery {
-    sql: String,
-    reason: String,
+pub(crate) struct FailedQuery {
+    pub(crate) sql: String,
+    pub(crate) reason: String,
 }
 
 impl Quantitative {

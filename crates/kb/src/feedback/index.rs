@@ -38,12 +38,11 @@ impl IndexedRecord {
         let lowers = record.verdict == Verdict::Wrong && !record.dismissed;
         let wrong = (lowers && !record.cited.is_empty())
             .then(|| Arc::new(KnownQuestion::new(id, &record.question, &record.cited)));
-        let is_accepted =
-            |candidate: &&CandidateRecord| candidate.state == CandidateState::Accepted;
-        let accepted = record.candidates.iter().filter(is_accepted).map(|candidate| {
-            let question = KnownQuestion::new(id, &candidate.question, &candidate.chunks);
-            let answers = candidate.kind.is_recalled() && !candidate.answer.trim().is_empty();
-            Arc::new(KnownQuestion { atom: candidate.atom.filter(|_| answers), ..question })
+        let is_accepted = |entry: &&CandidateRecord| entry.state == CandidateState::Accepted;
+        let accepted = record.candidates.iter().filter(is_accepted).map(|entry| {
+            let question = KnownQuestion::new(id, &entry.question, &entry.chunks);
+            let answers = entry.kind.is_recalled() && !entry.answer.trim().is_empty();
+            Arc::new(KnownQuestion { atom: entry.atom.filter(|_| answers), ..question })
         });
         Self { stamp, accepted: accepted.collect(), wrong }
     }

@@ -122,7 +122,7 @@ impl Base {
         note_started_over(&self.store)
     }
 
-    /// The right to change the indexes; `None` if they are to be changed later. The caller has the turn
+    /// The right to change the indexes; `None` if they are to be changed later. The caller has the lock
     /// to take in.
     fn lock_indexes(
         &self,
@@ -204,7 +204,7 @@ fn begin(store: &Store, shared: &SharedBase<'_>) -> Result<(), KbError> {
     }
     match version {
         Some(version) if version != FORMAT => {
-            Err(KbError::SharedFormat { name: name(), format: version, supported: FORMAT })
+            Err(KbError::SharedFormat { name: name(), format: version, reads: FORMAT })
         }
         _ => Ok(()),
     }

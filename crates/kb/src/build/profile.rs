@@ -259,11 +259,10 @@ impl BuildProfile {
             if made_with != now {
                 kept.push(KeptPart { part, made_with, configured: now });
             } else if let Some(prompt) = part.prompts().iter().find(|prompt| {
-                let (recorded, now) =
-                    (self.prompts.get(**prompt), configured.prompts.get(**prompt));
+                let (then, now) = (self.prompts.get(**prompt), configured.prompts.get(**prompt));
                 let kind = made_with.split(", ").next().unwrap_or_default();
                 let is_asked = !UNASKED.contains(&kind);
-                is_asked && recorded.is_some() && recorded != now
+                is_asked && then.is_some() && then != now
             }) {
                 let made_with = format!("an earlier wording of the prompt `{prompt}`");
                 kept.push(KeptPart { part, made_with, configured: "another wording".into() });

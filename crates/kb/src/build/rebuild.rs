@@ -118,12 +118,11 @@ fn vectors_of(reader: &StoreReader<'_>, layers: impl Iterator<Item = Layer>) -> 
         let rows = reader.all_rows(layer)?;
         let looked_at: Vec<&Row> =
             rows.iter().step_by(rows.len().div_ceil(SAMPLE).max(1)).collect();
-        let mut with_vector = 0;
+        let mut count = 0;
         for row in &looked_at {
-            with_vector +=
-                usize::from(reader.record((layer, **row))?.is_some_and(|r| r.has_vector()));
+            count += usize::from(reader.record((layer, **row))?.is_some_and(|r| r.has_vector()));
         }
-        texts += (rows.len() * with_vector / looked_at.len().max(1)) as u64;
+        texts += (rows.len() * count / looked_at.len().max(1)) as u64;
     }
     Ok(texts)
 }

@@ -37,7 +37,7 @@ pub struct Changed {
 }
 
 impl Watch {
-    /// Watches the inputs: folders with all below them, files by themselves. `own` is the base's
+    /// Watches the inputs: folders with all below them, files by themselves. `base_dir` is the base's
     /// folder, whose changes are its own business.
     pub fn new(inputs: &[PathBuf], base_dir: &Path) -> Result<Self, KbError> {
         let (tell, events) = mpsc::unbounded_channel();

@@ -73,8 +73,7 @@ impl AtomSource {
         let mut best: Option<(usize, &Range<usize>)> = None;
         for (range, words) in sentences {
             let shared = wanted.intersection(words).count();
-            if shared * 2 >= wanted.len() && shared > best.map_or(0, |(best_shared, _)| best_shared)
-            {
+            if shared * 2 >= wanted.len() && shared > best.map_or(0, |(max, _)| max) {
                 best = Some((shared, range));
             }
         }

@@ -139,7 +139,7 @@ impl CutText<'_> {
         (max_pieces, shown)
     }
 
-    /// The variables of the prompt: the pieces that are shown, of which a chunk has at most `most`.
+    /// The variables of the prompt: the pieces that are shown, of which a chunk has at most `max_pieces`.
     fn variables(self, shown: &[Range<usize>], max_pieces: usize, forward: &str) -> Value {
         let piece = |range: &Range<usize>| self.text[range.clone()].trim().to_owned();
         let pieces: Vec<String> = shown.iter().map(piece).collect();

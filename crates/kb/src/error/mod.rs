@@ -16,15 +16,15 @@ pub enum KbError {
     NoBase { dir: PathBuf },
     #[error(
         "the knowledge base in `{dir}` has format {format}, and this version of Halma reads up to \
-         {supported}; upgrade Halma, or index into another folder"
+         {reads}; upgrade Halma, or index into another folder"
     )]
-    Newer { dir: PathBuf, format: u32, supported: u32 },
+    Newer { dir: PathBuf, format: u32, reads: u32 },
     #[error(
-        "the knowledge base in `{dir}` has format {format}, and this version of Halma reads {supported}; \
+        "the knowledge base in `{dir}` has format {format}, and this version of Halma reads {reads}; \
          index again with `halma index --kb NEW_DIR FOLDER`; with `{dir}/cache` copied to \
          `NEW_DIR/cache` before, replies of models that were paid for are used again"
     )]
-    Older { dir: PathBuf, format: u32, supported: u32 },
+    Older { dir: PathBuf, format: u32, reads: u32 },
     #[error(
         "a restore to `{dir}` was interrupted; run `halma restore` again, or rename the former base, \
          `{dir}.replaced`, to `{dir}`"
@@ -166,10 +166,10 @@ pub enum KbError {
     )]
     NoSharedBase { name: String },
     #[error(
-        "the knowledge base in `{name}` has format {format}, and this version of Halma reads {supported}; \
+        "the knowledge base in `{name}` has format {format}, and this version of Halma reads {reads}; \
          use the same version on all machines"
     )]
-    SharedFormat { name: String, format: u32, supported: u32 },
+    SharedFormat { name: String, format: u32, reads: u32 },
     #[error(
         "{place} holds {} documents already; copy into a base that holds nothing, or delete it first",
         thousands(*.documents)

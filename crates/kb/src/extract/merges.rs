@@ -48,10 +48,7 @@ impl Base {
             for (id, merge) in reader.all_merges::<StoredMerge>()? {
                 let StoredMerge { record, entity } = merge;
                 let row = reader.find(Layer::Entity, entity)?;
-                let named = match row {
-                    Some(row) => reader.node::<EntityRecord>(row)?,
-                    None => None,
-                };
+                let named = row.map_or(Ok(None), |row| reader.node::<EntityRecord>(row))?;
                 merges.push(Merge {
                     id: format!("{id:016x}"),
                     entity: named.as_ref().map(|_| node_id(Layer::Entity, entity)),
@@ -73,7 +70,7 @@ impl Base {
         let _lock = WriterLock::take(&self.dir)?.leading(&self.store, Urgency::Normal)?;
         let number = u64::from_str_radix(id, 16).ok();
         let merges = self.store.read(|reader| reader.all_merges::<StoredMerge>())?;
-        let merge = merges.into_iter().find(|(id_of_merge, _)| Some(*id_of_merge) == number);
+        let merge = merges.into_iter().find(|(key, _)| Some(*key) == number);
         let Some((number, merge)) = merge else {
             return Err(KbError::NoMerge { id: id.to_owned() });
         };

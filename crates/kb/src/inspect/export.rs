@@ -150,7 +150,7 @@ impl Inspector<'_> {
     }
 
     /// All facts and their entities, each by id; `None` when the base still is what it was at the
-    /// generation `known`.
+    /// generation `seen`.
     pub fn facts(&self, seen: Option<u64>) -> Result<Option<ExtractedGraph>, KbError> {
         self.base.store.read(|reader| {
             let generation = reader.generation()?;
@@ -197,13 +197,8 @@ mod tests {
         let base = sample_base::create(dir.path(), "mark");
         let graph = base.inspector().facts(None).unwrap().unwrap();
         assert_eq!((graph.facts.len(), graph.entities.len()), (3, 3));
-        let has_entity = |id| graph.entities.iter().any(|entity| entity.id == id);
-        assert!(
-            graph
-                .facts
-                .iter()
-                .all(|fact| has_entity(fact.head.clone()) && has_entity(fact.tail.clone()))
-        );
+        let has = |id| graph.entities.iter().any(|entity| entity.id == id);
+        assert!(graph.facts.iter().all(|fact| has(fact.head.clone()) && has(fact.tail.clone())));
         assert!(graph.facts.windows(2).all(|pair| pair[0].id < pair[1].id));
         assert_eq!(base.inspector().facts(Some(graph.generation)).unwrap(), None);
         base.delete(&["one*".to_owned()]).unwrap();

@@ -107,9 +107,8 @@ impl Inspector<'_> {
                 }
                 others.retain(|_, count| *count > 0);
                 if chunks + atoms > 0 {
-                    let statistics =
-                        VectorStats { embedder: model, dimensions, chunks, atoms, others };
-                    vectors.push(statistics);
+                    let stats = VectorStats { embedder: model, dimensions, chunks, atoms, others };
+                    vectors.push(stats);
                 }
             }
             let mut hasher = blake3::Hasher::new();

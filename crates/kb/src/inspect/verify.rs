@@ -134,9 +134,9 @@ impl Inspector<'_> {
     fn verify_index(&self, layer: Layer, verified: &mut Verified) -> Result<(), KbError> {
         let index = self.base.lexical_on_disk(layer)?;
         index.reload()?;
-        let rows = index.rows()?;
-        verified.index_entries += rows.len() as u64;
-        let unique: BTreeSet<Row> = rows.iter().copied().collect();
+        let indexed = index.rows()?;
+        verified.index_entries += indexed.len() as u64;
+        let unique: BTreeSet<Row> = indexed.iter().copied().collect();
         self.base.store.read(|reader| {
             let rows: BTreeSet<Row> = reader.all_rows(layer)?.into_iter().collect();
             for row in rows.difference(&unique) {
@@ -147,8 +147,8 @@ impl Inspector<'_> {
                 let what = "the lexical index holds it, and the node is missing".to_owned();
                 verified.add(Self::problem(reader, Some((layer, *row)), what, REBUILD));
             }
-            if rows.len() > unique.len() {
-                let twice = rows.len() - unique.len();
+            if indexed.len() > unique.len() {
+                let twice = indexed.len() - unique.len();
                 let what = format!("the lexical index of {layer:?} holds {twice} nodes twice");
                 verified.add(Self::problem(reader, None, what, REBUILD));
             }

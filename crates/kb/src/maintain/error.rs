@@ -32,15 +32,15 @@ pub enum BackupError {
     NoBackup { path: PathBuf },
     #[error(
         "the backup `{path}` was written by a newer version of Halma: its base has format {format}, \
-         and this version reads up to {supported}; upgrade Halma and restore it then"
+         and this version reads up to {reads}; upgrade Halma and restore it then"
     )]
-    Newer { path: PathBuf, format: u32, supported: u32 },
+    Newer { path: PathBuf, format: u32, reads: u32 },
     #[error(
         "the backup `{path}` is of an older format: its base has format {format}, and this version \
-         reads {supported}; restore it with the version of Halma that wrote it, or \
+         reads {reads}; restore it with the version of Halma that wrote it, or \
          index its documents again with `halma index --kb NEW_DIR FOLDER`"
     )]
-    TooOld { path: PathBuf, format: u32, supported: u32 },
+    TooOld { path: PathBuf, format: u32, reads: u32 },
     #[error("`{path}` is there already; with `--replace` the backup takes its place")]
     Exists { path: PathBuf },
     #[error("the base in `{path}` is in use by a server, a build or a restore; stop it first")]
@@ -91,11 +91,11 @@ impl BackupError {
     /// Names the backup where the error names a copy that was made of it.
     pub(super) fn of_backup(self, backup: &Path) -> Self {
         match self {
-            Self::Newer { format, supported, .. } => {
-                Self::Newer { path: backup.to_owned(), format, supported }
+            Self::Newer { format, reads, .. } => {
+                Self::Newer { path: backup.to_owned(), format, reads }
             }
-            Self::TooOld { format, supported, .. } => {
-                Self::TooOld { path: backup.to_owned(), format, supported }
+            Self::TooOld { format, reads, .. } => {
+                Self::TooOld { path: backup.to_owned(), format, reads }
             }
             other => other,
         }

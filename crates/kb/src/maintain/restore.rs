@@ -226,11 +226,11 @@ fn look_through(dir: &Path, report: &mut RestoreReport) -> Result<(), BackupErro
     let open = || Base::open(dir, BaseOptions::default());
     let mut base = match open() {
         // Nothing of it can be used here, verified or not.
-        Err(KbError::Newer { format, supported, .. }) => {
-            return Err(BackupError::Newer { path: dir.to_owned(), format, supported });
+        Err(KbError::Newer { format, reads, .. }) => {
+            return Err(BackupError::Newer { path: dir.to_owned(), format, reads });
         }
-        Err(KbError::Older { format, supported, .. }) => {
-            return Err(BackupError::TooOld { path: dir.to_owned(), format, supported });
+        Err(KbError::Older { format, reads, .. }) => {
+            return Err(BackupError::TooOld { path: dir.to_owned(), format, reads });
         }
         Err(e) => {
             report.problems.push(e.to_string());

@@ -140,10 +140,9 @@ impl<'a> Mirror<'a> {
         for entry in fs::read_dir(to).map_err(BackupError::io(to, "read"))? {
             let entry = entry.map_err(BackupError::io(to, "read"))?;
             let name = entry.file_name();
-            let is_written_here =
-                ["backup.lock", ABOUT].iter().any(|is_written_here| name == **is_written_here);
-            let is_written_here = is_written_here && kind == FolderKind::Base;
-            if !is_written_here && !names.contains(&name) {
+            let of_backup = ["backup.lock", ABOUT].iter().any(|file| name == **file);
+            let of_backup = of_backup && kind == FolderKind::Base;
+            if !of_backup && !names.contains(&name) {
                 remove(&entry.path())?;
                 self.changed += 1;
             }

@@ -71,7 +71,7 @@ impl SearchCache {
         }
     }
 
-    /// Of a view of some documents of the base that `held` is of.
+    /// Of a view of some documents of the base that `caches` are of.
     pub(crate) fn restricted(caches: &Arc<Self>, store: &Store) -> Self {
         let whole = caches.whole.clone();
         let (whole, caches) = whole.unwrap_or_else(|| (store.whole(), Arc::clone(caches)));

@@ -171,8 +171,7 @@ impl Snapshot<'_> {
 
     /// The tags by everything that they go by.
     pub(crate) fn tags(&self) -> Result<Arc<TagIndex>, KbError> {
-        current(&self.caches.tags, self.generation, |_| {
-            self.store.read(TagIndex::load).map(Arc::new)
-        })
+        let load = |_| self.store.read(TagIndex::load).map(Arc::new);
+        current(&self.caches.tags, self.generation, load)
     }
 }

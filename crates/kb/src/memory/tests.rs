@@ -176,7 +176,7 @@ fn odd_names(base: &Base) -> HashSet<String> {
     names
 }
 
-/// Lines of [`found`] show these documents, and entities that no other names.
+/// Lines of [`everything_found`] show these documents, and entities that no other names.
 fn assert_only(base: &Base, names: &HashSet<String>, lines: &[String]) {
     for line in lines {
         let mut words = line.split(' ').skip(1);

@@ -193,7 +193,7 @@ impl MentionGraph {
         entity
     }
 
-    /// [`EntityPlaces::importance`] of an entity whose places are not asked for.
+    /// [`EntityPlaces::importance`] of an entity whose places are not needed.
     pub(crate) fn importance(&self, row: Row) -> f32 {
         let frequency = |part: &Part| {
             let entity = part.segment.find_entity(row)?;

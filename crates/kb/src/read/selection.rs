@@ -29,12 +29,11 @@ impl Selection {
 
     /// Whether a file is the configuration, by its own name or by a link.
     pub(crate) fn is_configuration(&self, path: &Path) -> bool {
-        let Some(configuration) = &self.configuration else { return false };
+        let Some(file) = &self.configuration else { return false };
         // Links are resolved of these only: there may be millions of files.
-        let mut names = path.file_name().into_iter().zip(configuration.file_name());
+        let mut names = path.file_name().into_iter().zip(file.file_name());
         let is_named_so = names.any(|(name, configured)| name.eq_ignore_ascii_case(configured));
-        (is_named_so || path.is_symlink())
-            && path.canonicalize().is_ok_and(|real| real == **configuration)
+        (is_named_so || path.is_symlink()) && path.canonicalize().is_ok_and(|real| real == **file)
     }
 
     /// Whether a file is read; the path is the one below the folder that was given.

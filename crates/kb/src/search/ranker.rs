@@ -164,11 +164,10 @@ impl Search<'_> {
         let admitted = &self.admitted(layer);
         let is_cancelled = &|| self.is_cancelled();
         let request = NearRequest { limit, admitted, ranges, is_cancelled };
-        let results =
-            self.matrices.get(&layer).map(|matrix| matrix.near_queries(&vectors, &request));
-        let mut results = results.unwrap_or_default().into_iter();
+        let lists = self.matrices.get(&layer).map(|matrix| matrix.near_queries(&vectors, &request));
+        let mut lists = lists.unwrap_or_default().into_iter();
         let near = |vector: &Option<Arc<QueryVector>>| {
-            vector.as_ref().and_then(|_| results.next()).unwrap_or_default()
+            vector.as_ref().and_then(|_| lists.next()).unwrap_or_default()
         };
         self.vectors.iter().map(near).collect()
     }

@@ -48,12 +48,11 @@ impl Search<'_> {
         limit: usize,
     ) -> Result<Vec<Vec<(Row, f32)>>, KbError> {
         let layer = self.query.layer;
-        let depth = limit.saturating_mul(DEPTH).max(LEAST_DEPTH);
+        let deep = limit.saturating_mul(DEPTH).max(LEAST_DEPTH);
         let admitted = self.admitted(layer);
         let vectors: Vec<&QueryVector> = self.vectors.iter().flatten().map(Arc::as_ref).collect();
         let (of_chunks, is_cancelled) = (&self.admitted(Layer::Chunk), &|| self.is_cancelled());
-        let request =
-            NearRequest { limit: depth, admitted: of_chunks, ranges: false, is_cancelled };
+        let request = NearRequest { limit: deep, admitted: of_chunks, ranges: false, is_cancelled };
         let near = chunks.near_queries(&vectors, &request);
         self.store.read(|reader| {
             let mut lists = vec![];

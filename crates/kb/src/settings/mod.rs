@@ -176,11 +176,8 @@ impl ThresholdSources {
     pub(crate) fn or(self, measured: Option<Calibration>) -> Thresholds {
         let (configured, usual) = (self.configured, self.usual);
         Thresholds {
-            chunk: configured
-                .chunk
-                .or(usual.chunk)
-                .or(measured.map(|calibration| calibration.chunk)),
-            atom: configured.atom.or(usual.atom).or(measured.map(|calibration| calibration.atom)),
+            chunk: configured.chunk.or(usual.chunk).or(measured.map(|measured| measured.chunk)),
+            atom: configured.atom.or(usual.atom).or(measured.map(|measured| measured.atom)),
         }
     }
 }

@@ -192,9 +192,9 @@ impl<S: Stage> Driver<S> {
     ) -> Result<StageReport, KbError> {
         let (mut report, mut done) = (StageReport::default(), 0);
         // Failures before the first reply: failed units if one comes, pending ones if none does.
-        let mut deferred = vec![];
+        let mut early = vec![];
         while let Some(first) = results.recv().await {
-            let mut batch = std::mem::take(&mut deferred);
+            let mut batch = std::mem::take(&mut early);
             let mut next = Some(first);
             while let Some(finished) = next {
                 done += self.stage.weight(&finished.unit);
@@ -203,8 +203,7 @@ impl<S: Stage> Driver<S> {
                 next = if batch.len() < BATCH { results.try_recv().ok() } else { None };
             }
             if !self.health.answered.load(Ordering::Relaxed) {
-                deferred =
-                    batch.extract_if(.., |f| matches!(f.outcome, Outcome::Failed(_))).collect();
+                early = batch.extract_if(.., |f| matches!(f.outcome, Outcome::Failed(_))).collect();
             }
             report.add(self.write(batch).await?);
         }
@@ -212,10 +211,10 @@ impl<S: Stage> Driver<S> {
             let stage = S::PHASE.name();
             let left = thousands(total() as u64);
             tracing::warn!("{stage}: {reason}; {left} units are left for another run");
-            report.pending += deferred.len();
+            report.pending += early.len();
             report.failure = Some(reason);
         } else {
-            report.add(self.write(deferred).await?);
+            report.add(self.write(early).await?);
         }
         Ok(report)
     }

@@ -373,16 +373,12 @@ fn is_denied(e: &std::io::Error) -> bool {
     matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
-fn check_format(dir: &Path, version: Option<u32>) -> Result<(), KbError> {
+fn check_format(dir: &Path, format: Option<u32>) -> Result<(), KbError> {
     // The store is a folder in that of the base.
     let dir = dir.parent().unwrap_or(dir).to_owned();
-    match version {
-        Some(version) if version > FORMAT => {
-            Err(KbError::Newer { dir, format: version, supported: FORMAT })
-        }
-        Some(version) if version < FORMAT => {
-            Err(KbError::Older { dir, format: version, supported: FORMAT })
-        }
+    match format {
+        Some(format) if format > FORMAT => Err(KbError::Newer { dir, format, reads: FORMAT }),
+        Some(format) if format < FORMAT => Err(KbError::Older { dir, format, reads: FORMAT }),
         _ => Ok(()),
     }
 }

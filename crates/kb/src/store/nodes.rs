@@ -84,7 +84,7 @@ impl StoreReader<'_> {
         Ok(self.meta::<[Row; LAYERS]>("next")?.unwrap_or_default()[number(layer)])
     }
 
-    /// Rows of a layer from `from` on, at most `most`, in order.
+    /// Rows of a layer from `from` on, at most `limit`, in order.
     pub(crate) fn rows(&self, layer: Layer, from: Row, limit: usize) -> heed::Result<Vec<Row>> {
         let from = from.to_be_bytes();
         let range = (std::ops::Bound::Included(&from[..]), std::ops::Bound::Unbounded);
@@ -117,7 +117,7 @@ impl StoreReader<'_> {
         String::from_utf8(slice).map_err(|e| heed::Error::Decoding(e.into()))
     }
 
-    /// The first bytes, at most `most`, of a place in a document, cut between characters.
+    /// The first bytes, at most `max_bytes`, of a place in a document, cut between characters.
     pub(crate) fn beginning(
         &self,
         document: Row,

@@ -118,7 +118,7 @@ impl TableCatalog {
             self.by_name.insert(table.name.clone(), i);
         }
         for (other, i) in others {
-            let unclear = self.other_names.get(&other).is_some_and(|other| *other != i);
+            let unclear = self.other_names.get(&other).is_some_and(|at| *at != i);
             self.other_names.insert(other, if unclear { usize::MAX } else { i });
         }
     }

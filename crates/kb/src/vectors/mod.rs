@@ -46,7 +46,7 @@ pub(crate) struct Matrix {
     file: Option<Arc<VectorFile>>,
     slots: Option<Arc<Slots>>,
     /// The rows that have a vector.
-    rows_present: RowSet,
+    present: RowSet,
     /// One larger than the largest of them.
     end: Row,
     segments: Vec<Arc<CodeSegment>>,
@@ -54,7 +54,7 @@ pub(crate) struct Matrix {
     lost: usize,
 }
 
-/// What is asked of a matrix for several queries at once.
+/// A search of a matrix for several queries at once.
 pub(crate) struct NearRequest<'a> {
     pub(crate) limit: usize,
     pub(crate) admitted: &'a Admitted,
@@ -68,7 +68,7 @@ pub(crate) struct NearRequest<'a> {
 pub(crate) struct Near {
     /// With their cosines, best first, ties by row.
     pub(crate) rows: Vec<(Row, f32)>,
-    /// The least and the greatest cosine of any row, about; zeros where they were not asked for.
+    /// The least and the greatest cosine of any row, about; zeros where they were not requested.
     pub(crate) range: (f32, f32),
 }
 
@@ -86,7 +86,7 @@ impl Matrix {
             position,
             file,
             slots: None,
-            rows_present: RowSet::default(),
+            present: RowSet::default(),
             end: 0,
             segments: vec![],
             lost: 0,
@@ -107,7 +107,7 @@ impl Matrix {
             Ok((lost, segment))
         };
         in_order(&parts, read, |(lost, segment)| {
-            segment.rows.iter().for_each(|row| matrix.rows_present.insert(*row));
+            segment.rows.iter().for_each(|row| matrix.present.insert(*row));
             matrix.segments.push(Arc::new(segment));
             matrix.lost += lost;
             Ok(())
@@ -132,7 +132,7 @@ impl Matrix {
     fn apply(&mut self, reader: &StoreReader<'_>, changes: &Changes) -> heed::Result<()> {
         let mut added = vec![];
         for row in changes.of(Changed::Vector, self.layer) {
-            if self.rows_present.contains(*row) {
+            if self.present.contains(*row) {
                 self.remove(*row);
             }
             if reader.has_vector(self.embedder, (self.layer, *row))? {
@@ -143,7 +143,7 @@ impl Matrix {
     }
 
     fn remove(&mut self, row: Row) {
-        self.rows_present.remove(row);
+        self.present.remove(row);
         for segment in self.segments.iter_mut().filter(|segment| segment.find(row).is_some()) {
             let segment = Arc::make_mut(segment);
             if segment.remove(row) {
@@ -202,7 +202,7 @@ impl Matrix {
         }
         if let Some(last) = self.segments.last_mut() {
             Arc::make_mut(last).push(row, vector);
-            self.rows_present.insert(row);
+            self.present.insert(row);
         }
     }
 
@@ -303,7 +303,7 @@ impl<'m> Probe<'m> {
 
     /// Whether a row has a vector.
     pub(crate) fn has(&self, row: Row) -> bool {
-        self.matrix.slots.is_some() && self.matrix.rows_present.contains(row)
+        self.matrix.slots.is_some() && self.matrix.present.contains(row)
     }
 
     /// The cosines of rows, best in the order in which they lie in the file.
@@ -323,8 +323,7 @@ impl<'m> Probe<'m> {
 
     /// The cosine of a row, where it has a vector.
     pub(crate) fn cosine(&self, row: Row) -> Option<f32> {
-        let slots =
-            self.matrix.slots.as_ref().filter(|_| self.matrix.rows_present.contains(row))?;
+        let slots = self.matrix.slots.as_ref().filter(|_| self.matrix.present.contains(row))?;
         Some(slots.cosine(&self.query.comparand, row))
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of the least distances of a scan, held until they are cut.
+//! The rows of the least distances of a scan, collected until they are cut.
 
 /// A row by its segment and its place there.
 pub(super) type Place = (u32, u32);
@@ -13,12 +13,12 @@ fn reached(mut counts: impl Iterator<Item = u32>, limit: usize) -> Option<u16> {
     within.and_then(|at| u16::try_from(at).ok())
 }
 
-/// The rows of the least distances, about: at least `most` of them, with all that are as near.
+/// The rows of the least distances, about: at least `limit` of them, with all that are as near.
 pub(super) struct Nearest {
     limit: usize,
     candidates: Vec<(u16, Place)>,
     counts: Vec<u32>,
-    /// Farther ones are not held.
+    /// Farther ones are left out.
     pub(super) within: u16,
 }
 

@@ -345,22 +345,19 @@ mod tests {
         let queries: Vec<&[f32]> = queries.iter().map(Vec::as_slice).collect();
         let odd = |row: Row| row % 2 == 1;
         for admits in [None, Some(&odd as &dyn Fn(Row) -> bool)] {
-            let candidates = scan(&whole, &queries, &request(10, admits));
-            for (target, candidates) in [0, 17, 5999].into_iter().zip(&candidates) {
+            let ranked = scan(&whole, &queries, &request(10, admits));
+            for (target, ranked) in [0, 17, 5999].into_iter().zip(&ranked) {
                 let admitted = admits.is_none_or(|admits| admits(target));
-                assert_eq!(candidates.near.contains(&target), admitted);
-                assert!(candidates.near.len() == SECOND && candidates.ends.contains(&target));
-                assert!(candidates.near.iter().all(|row| admits.is_none_or(|admits| admits(*row))));
+                assert_eq!(ranked.near.contains(&target), admitted);
+                assert!(ranked.near.len() == SECOND && ranked.ends.contains(&target));
+                assert!(ranked.near.iter().all(|row| admits.is_none_or(|admits| admits(*row))));
             }
             for instructions in Instructions::available() {
-                for (candidates, others) in candidates.iter().zip(scan_with(
-                    instructions,
-                    &cut,
-                    &queries,
-                    &request(10, admits),
-                )) {
+                for (ranked, others) in
+                    ranked.iter().zip(scan_with(instructions, &cut, &queries, &request(10, admits)))
+                {
                     assert_eq!(
-                        sorted(candidates.near.clone()),
+                        sorted(ranked.near.clone()),
                         sorted(others.near),
                         "{instructions:?}"
                     );

@@ -89,9 +89,8 @@ impl Base {
             let Some((number, _)) = reader.active_embedder()? else { return Ok(BTreeMap::new()) };
             let measured = reader.layer_calibrations(number)?;
             let layer = |name: &str| Layer::ALL.into_iter().find(|layer| layer.name() == name);
-            let thresholds =
-                measured.iter().filter_map(|entry| Some((layer(&entry.layer)?, entry.cosine)));
-            Ok(thresholds.collect())
+            let named = measured.iter().filter_map(|one| Some((layer(&one.layer)?, one.cosine)));
+            Ok(named.collect())
         })
     }
 }
@@ -231,9 +230,8 @@ fn share(
     let mut cosines = vec![];
     for row in spread(reader, layer, PASSAGES)? {
         let Some(passage) = reader.vector(embedder, layer, row)? else { continue };
-        let sources = chunks_behind(reader, layer, row)?;
-        let others =
-            questions.iter().filter(|(from, _)| !sources.iter().any(|range| range.contains(from)));
+        let rows = chunks_behind(reader, layer, row)?;
+        let others = questions.iter().filter(|(at, _)| !rows.iter().any(|run| run.contains(at)));
         cosines.extend(others.map(|(_, question)| cosine(question, &passage)));
     }
     if cosines.len() < QUESTIONS {

@@ -72,15 +72,14 @@ fn one_level(graph: &WeightedGraph) -> Vec<usize> {
     for _ in 0..PASSES {
         let mut moved = false;
         for node in 0..count {
-            let current = community[node];
+            let home = community[node];
             let mut links: BTreeMap<usize, f64> = BTreeMap::new();
             for (to, weight) in graph.neighbours[node].iter().filter(|(to, _)| *to != node) {
                 *links.entry(community[*to]).or_default() += weight;
             }
-            total[current] -= degrees[node];
+            total[home] -= degrees[node];
             let gain = |to: usize, link: f64| link - total[to] * degrees[node] / whole;
-            let mut best =
-                (current, gain(current, links.get(&current).copied().unwrap_or_default()));
+            let mut best = (home, gain(home, links.get(&home).copied().unwrap_or_default()));
             for (to, link) in links {
                 let gain = gain(to, link);
                 if gain > best.1 + LEAST {
@@ -88,7 +87,7 @@ fn one_level(graph: &WeightedGraph) -> Vec<usize> {
                 }
             }
             total[best.0] += degrees[node];
-            moved |= best.0 != current;
+            moved |= best.0 != home;
             community[node] = best.0;
         }
         if !moved {

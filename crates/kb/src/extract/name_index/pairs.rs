@@ -83,8 +83,7 @@ impl KnownPairs {
         }
         pairs.verdicts.sort_by_key(|verdict| (verdict.one, verdict.two));
         for verdict in pairs.verdicts.iter().filter(|verdict| verdict.same) {
-            for print in
-                [verdict.one, verdict.two].iter().filter(|print| !forms.contains_key(print))
+            for print in [verdict.one, verdict.two].iter().filter(|side| !forms.contains_key(side))
             {
                 pairs.missing.extend(reader.form_entry::<Id>(FormKey::FormOfPrint(*print))?);
             }

@@ -283,7 +283,7 @@ impl<'a> Clusters<'a> {
     }
 }
 
-/// The stronger of two: a contradiction, then similarity, then a doubt.
+/// The stronger of two: a contradiction, then similarity, then an open question.
 fn better(one: Agreement, two: Agreement) -> Agreement {
     use Agreement::{Apart, Same, Unclear, Unknown};
     match (one, two) {

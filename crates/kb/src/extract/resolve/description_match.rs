@@ -102,15 +102,13 @@ impl Described {
         if description.trim().is_empty() {
             return Self::default();
         }
-        let name_stems: BTreeSet<String> = query_terms(name).into_iter().collect();
-        let stems = query_terms(description).into_iter().filter(|stem| !name_stems.contains(stem));
+        let of_name: BTreeSet<String> = query_terms(name).into_iter().collect();
+        let stems = query_terms(description).into_iter().filter(|stem| !of_name.contains(stem));
         let mut names = BTreeSet::new();
         for (i, word) in description.split_whitespace().enumerate() {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
             if i > 0 && bare.chars().next().is_some_and(char::is_uppercase) {
-                names.extend(
-                    query_terms(bare).into_iter().filter(|stem| !name_stems.contains(stem)),
-                );
+                names.extend(query_terms(bare).into_iter().filter(|stem| !of_name.contains(stem)));
             }
         }
         Self { stems: stems.collect(), names, born: born(description) }

@@ -49,7 +49,7 @@ pub(crate) struct Root {
     pub(crate) exists: bool,
 }
 
-/// The files of the inputs in order. `own` is the base's folder, which is never read.
+/// The files of the inputs in order. `base_dir` is the base's folder, which is never read.
 pub(crate) fn walk(
     inputs: &[PathBuf],
     base_dir: &Path,

@@ -47,7 +47,7 @@ impl QueryTerms {
 }
 
 impl GraphContext<'_> {
-    /// Chooses `most` of the first chunks one by one; the others follow as they were. Scores never
+    /// Chooses `limit` of the first chunks one by one; the others follow as they were. Scores never
     /// rise, so that sorting by them keeps the order.
     pub(super) fn hop_by_hop(
         &self,
@@ -57,8 +57,8 @@ impl GraphContext<'_> {
     ) -> heed::Result<Vec<ChunkScore>> {
         let rest = open.split_off(self.settings.hops.min(open.len()));
         let terms_of = |scored: &ChunkScore| self.cache.terms(self.reader, scored.row);
-        let covers = open.iter().map(|scored| Ok(terms.terms_in(&terms_of(scored)?)));
-        let mut covers: Vec<u64> = covers.collect::<heed::Result<_>>()?;
+        let bits = open.iter().map(|scored| Ok(terms.terms_in(&terms_of(scored)?)));
+        let mut bits: Vec<u64> = bits.collect::<heed::Result<_>>()?;
         // The titles of each chunk with their importance.
         let mut titles: Vec<Vec<(Row, f32)>> = open.iter().map(|c| self.titles(c.row)).collect();
         let (mut chosen, mut covered, mut named) = (vec![], 0, SparseRows::default());
@@ -66,17 +66,17 @@ impl GraphContext<'_> {
         while chosen.len() < limit && !open.is_empty() {
             let mut best: Option<(usize, ChunkScore)> = None;
             for (at, scored) in open.iter().enumerate() {
-                let covers = self.settings.covers * terms.share(covers[at] & !covered);
+                let covers = self.settings.covers * terms.share(bits[at] & !covered);
                 let led_to = self.settings.led_to * led_to(&titles[at], &named);
                 let mut next = ChunkScore { score: scored.score + covers + led_to, ..*scored };
                 (next.parts[COVERS], next.parts[LED_TO]) = (covers, led_to);
-                if best.as_ref().is_none_or(|(_, limit)| next.score > limit.score) {
+                if best.as_ref().is_none_or(|(_, best)| next.score > best.score) {
                     best = Some((at, next));
                 }
             }
             let Some((at, next)) = best else { break };
             open.remove(at);
-            covered |= covers.remove(at);
+            covered |= bits.remove(at);
             titles.remove(at);
             if let Some(place) = self.walk().find(next.row) {
                 named.extend(self.walk().names(place));

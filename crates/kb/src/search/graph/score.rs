@@ -81,7 +81,7 @@ struct Sums {
 }
 
 impl GraphContext<'_> {
-    /// The chunks that `admits` lets in, best first, ties by row, at most `most`.
+    /// The chunks that `admits` lets in, best first, ties by row, at most `limit`.
     pub(super) fn chunks(
         &self,
         first: &FirstStage<'_>,

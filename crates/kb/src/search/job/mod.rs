@@ -55,8 +55,8 @@ impl SearchJob {
     pub(super) fn run(self) -> Result<Vec<Vec<Hit>>, KbError> {
         let snapshot = self.caches.refresh(&self.store)?;
         let prepared = |vector: &Option<Vector>| Some(Arc::new(QueryVector::new(vector.as_ref()?)));
-        let originals: Vec<Option<Arc<QueryVector>>> = self.vectors.iter().map(prepared).collect();
-        let mut search = self.load(snapshot, originals.clone())?;
+        let queries: Vec<Option<Arc<QueryVector>>> = self.vectors.iter().map(prepared).collect();
+        let mut search = self.load(snapshot, queries.clone())?;
         if self.expand == Expand::ByTags {
             let tags = TagSource { snapshot, embedder: self.tag_space };
             expand_by_tags(&tags, &mut search)?;
@@ -65,11 +65,9 @@ impl SearchJob {
         let matrix = search.matrices.get(&self.query.layer);
         self.store.read(|reader| {
             let mut all = vec![];
-            for ((list, original), moved) in lists.into_iter().zip(&originals).zip(&search.vectors)
-            {
-                let vectors = original.as_ref().zip(moved.as_ref());
-                let vectors =
-                    vectors.map(|(original, moved)| TextVectors::new(original, moved, matrix));
+            for ((list, query), moved) in lists.into_iter().zip(&queries).zip(&search.vectors) {
+                let vectors = query.as_ref().zip(moved.as_ref());
+                let vectors = vectors.map(|(query, moved)| TextVectors::new(query, moved, matrix));
                 all.push(self.hits(reader, list, vectors.as_ref())?);
             }
             Ok(all)
@@ -108,11 +106,7 @@ impl SearchJob {
     }
 
     /// The ranked list of each text, with what feedback says of it.
-    fn rank(
-        &self,
-        snapshot: Snapshot<'_>,
-        search: &Search<'_>,
-    ) -> Result<Vec<Vec<Ranked>>, KbError> {
+    fn rank(&self, state: Snapshot<'_>, search: &Search<'_>) -> Result<Vec<Vec<Ranked>>, KbError> {
         let layer = self.query.layer;
         let ranker = ranker_for(&self.query);
         let has_vectors = search.matrices.contains_key(&layer);
@@ -121,7 +115,7 @@ impl SearchJob {
             _ => ranker.rank(search)?,
         };
         if let Some(settings) = self.feedback.filter(|_| layer == Layer::Chunk) {
-            snapshot.feedback()?.weigh(search, &settings, &mut lists);
+            state.feedback()?.weigh(search, &settings, &mut lists);
         }
         Ok(lists)
     }

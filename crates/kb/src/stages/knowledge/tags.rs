@@ -292,10 +292,9 @@ pub(crate) struct TagForecast {
 impl TagForecast {
     pub(crate) fn new(context: &Arc<BuildContext>) -> Result<Self, KbError> {
         let store = context.store();
-        let current = store.read(|reader| TagClasses::new(context).current(reader, 0))?;
-        let current =
-            current.map_or_else(|| Tag::expected(context), |current| Tag::new(context, current));
-        let (current, renewed) = (Tally::new(current), Tally::new(Tag::expected(context)));
+        let tags = store.read(|reader| TagClasses::new(context).current(reader, 0))?;
+        let tags = tags.map_or_else(|| Tag::expected(context), |tags| Tag::new(context, tags));
+        let (current, renewed) = (Tally::new(tags), Tally::new(Tag::expected(context)));
         Ok(Self { current, renewed, is_outgrown: false })
     }
 }

@@ -82,7 +82,7 @@ impl StoreWriter<'_> {
     }
 
     /// What quotes a document or chunk quotes another from now on, which is the same. Called before
-    /// the edges of the first are carried to the other.
+    /// the edges of the first are moved to the other.
     pub(in crate::store) fn move_feedback(&mut self, from: At, to: At) -> heed::Result<()> {
         let (layer, replaced) = (from.0, |row: &mut Row| {
             if *row == from.1 {

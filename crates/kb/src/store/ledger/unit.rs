@@ -102,9 +102,8 @@ impl UnitKey {
 
     /// The node that it is about and deleted with; `None` for what is about several.
     pub(in crate::store) fn node(self) -> Option<At> {
-        let document_layers =
-            [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom, Layer::Table];
-        let belongs_to_node = self.task == Task::Embed || document_layers.contains(&self.layer);
+        let layers = [Layer::Document, Layer::Section, Layer::Chunk, Layer::Atom, Layer::Table];
+        let belongs_to_node = self.task == Task::Embed || layers.contains(&self.layer);
         belongs_to_node.then(|| (self.layer, self.row()))
     }
 

@@ -173,12 +173,8 @@ impl DocumentRecord {
                 Layer::Atom => {
                     rows.extend(reader.atoms_of(chunk)?);
                     for atom in reader.accepted_atoms_of(chunk)? {
-                        let atom_record = reader.node::<AtomRecord>(atom)?;
-                        rows.extend(
-                            atom_record
-                                .filter(|atom_record| atom_record.chunk == chunk)
-                                .map(|_| atom),
-                        );
+                        let record = reader.node::<AtomRecord>(atom)?;
+                        rows.extend(record.filter(|record| record.chunk == chunk).map(|_| atom));
                     }
                 }
                 Layer::Row | Layer::Fact => {

@@ -74,15 +74,12 @@ impl Store {
             };
             match each(&mut take) {
                 Ok(mut state) => {
-                    if let Some(version) =
-                        writer.meta::<u32>("format")?.filter(|version| *version != FORMAT)
+                    if let Some(format) =
+                        writer.meta::<u32>("format")?.filter(|format| *format != FORMAT)
                     {
                         // A newer program has converted the base while this one runs.
-                        failure = Some(KbError::SharedFormat {
-                            name: state.name,
-                            format: version,
-                            supported: FORMAT,
-                        });
+                        failure =
+                            Some(KbError::SharedFormat { name: state.name, format, reads: FORMAT });
                         return Err(heed::Error::Encoding("of another format".into()));
                     }
                     writer.wipe_vectors_not_listed(&former)?;
@@ -168,8 +165,7 @@ impl Taker<'_, '_> {
 
     fn put(&mut self, entry: SharedEntry<'_>) -> heed::Result<()> {
         let SharedEntry { part, key, value } = entry;
-        let Some((_, table)) = self.tables.iter().find(|(table_part, _)| *table_part == part)
-        else {
+        let Some((_, table)) = self.tables.iter().find(|(other, _)| *other == part) else {
             let newer = format!("part {part} of a segment is of a newer version of Halma");
             return Err(heed::Error::Decoding(newer.into()));
         };

@@ -109,9 +109,8 @@ impl Packer<'_, '_> {
     }
 
     fn add(&mut self, part: u8, key: &[u8], value: Option<&[u8]>) -> Packed {
-        let is_local =
-            part == META_PART && !std::str::from_utf8(key).is_ok_and(super::is_shared_value);
-        if is_local {
+        let sent = part != META_PART || std::str::from_utf8(key).is_ok_and(super::is_shared_value);
+        if !sent {
             return Ok(Ok(()));
         }
         let vector = match (part, value) {

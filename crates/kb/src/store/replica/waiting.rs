@@ -72,12 +72,12 @@ impl Replication {
     }
 
     /// Whether a write of this process holds the lock of the replica and waits for the lease. With
-    /// the turn this does not change from yes to no.
+    /// the lock for taking in, this does not change from yes to no.
     pub(crate) fn lends_replica(&self) -> bool {
         self.waiting.for_lease.load(Ordering::SeqCst) > 0
     }
 
-    /// With the turn.
+    /// To be read with the lock for taking in.
     pub(crate) fn index_access(&self) -> IndexAccess {
         if self.waiting.with_indexes.load(Ordering::SeqCst) > 0 {
             IndexAccess::Lent
@@ -88,7 +88,7 @@ impl Replication {
         }
     }
 
-    /// The turn of a write that goes on.
+    /// The lock for taking in, for a write that has the lease.
     pub(super) fn lock_entry(&self) -> MutexGuard<'_, ()> {
         let _waits = Counted::new(&self.waiting.to_enter);
         self.taking_in.lock()

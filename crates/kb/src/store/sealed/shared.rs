@@ -52,7 +52,7 @@ impl StoreReader<'_> {
         let first = Id::from(bucket) << (Id::BITS - BITS);
         let ids = (first, first | (Id::MAX >> BITS));
         let fits = |sealed: &[u8]| crate::store::Store::slot_in(sealed).is_some();
-        let mut values = vec![];
+        let mut list = vec![];
         // Targets of links hold no words.
         for task in Task::all().filter(|task| *task != Task::LinkTarget) {
             for layer in Layer::ALL {
@@ -66,8 +66,7 @@ impl StoreReader<'_> {
                     let Some(entry) = Entry::parse(value?).filter(|e| fits(e.sealed)) else {
                         continue;
                     };
-                    values
-                        .extend(self.content(&entry)?.map(|value| Shared::Unit(entry.key, value)));
+                    list.extend(self.content(&entry)?.map(|value| Shared::Unit(entry.key, value)));
                 }
             }
         }
@@ -78,10 +77,10 @@ impl StoreReader<'_> {
             let id = key.last_chunk().map_or(0, |id| Id::from_be_bytes(*id));
             if fits(sealed) {
                 let value = self.store.unsealed(sealed)?;
-                values.extend(value.map(|value| Shared::Merge(id, value)));
+                list.extend(value.map(|value| Shared::Merge(id, value)));
             }
         }
-        Ok(values)
+        Ok(list)
     }
 }
 

@@ -225,21 +225,20 @@ impl StoreWriter<'_> {
     /// other dimensions under the same name are thrown away: they are of another space.
     pub(crate) fn register_embedder(&mut self, model: &str, dimensions: usize) -> heed::Result<u8> {
         let dimensions = u32::try_from(dimensions).unwrap_or(u32::MAX);
-        let mut embedders = self.embedders()?;
-        let at =
-            embedders.iter().position(|record| record.model == model).unwrap_or(embedders.len());
+        let mut models = self.embedders()?;
+        let at = models.iter().position(|record| record.model == model).unwrap_or(models.len());
         let number = u8::try_from(at)
             .map_err(|_| heed::Error::Encoding("a base knows at most 256 embedders".into()))?;
-        match embedders.get_mut(at) {
+        match models.get_mut(at) {
             Some(record) if record.dimensions == dimensions => return Ok(number),
             Some(record) => record.dimensions = dimensions,
-            None => embedders.push(EmbedderRecord {
+            None => models.push(EmbedderRecord {
                 model: model.to_owned(),
                 dimensions,
                 origin: String::new(),
             }),
         }
-        self.set_meta("embedders", &embedders)?;
+        self.set_meta("embedders", &models)?;
         self.forget_vectors(number)?;
         self.await_vectors(Some(number))?;
         self.publish()?;
@@ -316,8 +315,7 @@ impl StoreWriter<'_> {
 
     /// The file that vectors go into, which is made where there is none.
     fn file_to_write(&mut self, key: VectorKey) -> heed::Result<Arc<VectorFile>> {
-        if let Some((_, file)) = self.vector_file.as_ref().filter(|(open_key, _)| *open_key == key)
-        {
+        if let Some((_, file)) = self.vector_file.as_ref().filter(|(open, _)| *open == key) {
             return Ok(Arc::clone(file));
         }
         let file = self.store.vectors.create(key, self.precision()?)?;

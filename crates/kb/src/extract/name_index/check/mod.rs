@@ -43,9 +43,8 @@ pub(crate) fn check(
     }
     let mut differences = Differences { report, is_any: false, kinds: BTreeMap::new() };
     let totals = ChunkCheck::new(reader, &mut differences).check()?;
-    let recorded =
-        [state.chunks, state.facts, state.left_out[0], state.left_out[1], state.left_out[2]];
-    if recorded != totals {
+    let sums = [state.chunks, state.facts, state.left_out[0], state.left_out[1], state.left_out[2]];
+    if sums != totals {
         differences.note("totals");
     }
     resolved::check_pairs(reader, &mut differences)?;

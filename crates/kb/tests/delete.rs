@@ -191,8 +191,8 @@ async fn plant_and_delete(seed: u64, count: usize, earlier: bool) {
     assert_eq!(marks_in_words(&dir, &marks.given), BTreeSet::new());
     // The vectors of what is left lie in the clear; of what was deleted none is left.
     let is_left = |text: &str| text.contains("stripes") || text.contains("striped");
-    let embedded = embedder.0.lock().clone();
-    let (left, gone): (Vec<_>, Vec<_>) = embedded.into_iter().partition(|(text, _)| is_left(text));
+    let texts = embedder.0.lock().clone();
+    let (left, gone): (Vec<_>, Vec<_>) = texts.into_iter().partition(|(text, _)| is_left(text));
     let of_texts = |texts: Vec<(String, Vector)>| -> Vec<Vector> {
         texts.into_iter().map(|(_, vector)| vector).collect()
     };

@@ -165,9 +165,9 @@ impl Measured {
             }
             let taken = taken(&record);
             if same_settings {
-                measured.same_settings.push(taken)
+                measured.same_settings.push(taken);
             } else {
-                measured.other_settings.push(taken)
+                measured.other_settings.push(taken);
             }
         })?;
         measured.answered = answered.len();

@@ -142,9 +142,10 @@ impl Scheme {
             // The judge is not asked where there is nothing to compare a forecast with.
             Self::Forecast => {
                 let actual = ActualValue::read(item);
-                let outlook = match actual.is_known() {
-                    true => outlook(cx, question, text).await,
-                    false => Ok(Outlook::default()),
+                let outlook = if actual.is_known() {
+                    outlook(cx, question, text).await
+                } else {
+                    Ok(Outlook::default())
                 };
                 enter(&mut marks, FORECAST, outlook.map(|outlook| actual.findings(&outlook)))?;
             }

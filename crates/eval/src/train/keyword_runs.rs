@@ -123,7 +123,9 @@ impl KeywordCollector {
         let Recording { runs, health, discarded, .. } = &*recording;
         let done = items.iter().filter(|item| is_done(item, runs)).count();
         let mut usage = UsageTotal::default();
-        runs.iter().for_each(|run| usage.add(run.usage));
+        for run in runs {
+            usage.add(run.usage);
+        }
         usage.add(*discarded);
         Ok(KeywordSummary {
             questions: items.len(),

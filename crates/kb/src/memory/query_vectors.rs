@@ -42,14 +42,14 @@ impl QueryVectorCache {
         if unknown.is_empty() {
             return Ok(vectors);
         }
-        let embedded = embed_once(embedder, &unknown, EmbedRole::Query).await?;
+        let computed = embed_once(embedder, &unknown, EmbedRole::Query).await?;
         // All have the same length.
-        let length = embedded.first().map_or(0, Vec::len);
+        let length = computed.first().map_or(0, Vec::len);
         if u32::try_from(length) != Ok(dimensions) {
             return Err(other_dimensions(model, length, dimensions as usize));
         }
         let mut cache = self.0.lock();
-        for (text, vector) in unknown.into_iter().zip(embedded) {
+        for (text, vector) in unknown.into_iter().zip(computed) {
             for (place, _) in vectors.iter_mut().zip(texts).filter(|(_, other)| *other == text) {
                 *place = Some(vector.clone());
             }

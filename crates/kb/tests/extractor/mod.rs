@@ -106,7 +106,7 @@ fn facts(text: &str) -> Value {
         let existing = entities.iter_mut().find(|entity| entity["name"] == name);
         match existing {
             Some(existing) if !description.is_empty() => {
-                existing["description"] = description.into()
+                existing["description"] = description.into();
             }
             Some(_) => {}
             None => entities.push(json!({"name": name, "type": kind, "description": description})),

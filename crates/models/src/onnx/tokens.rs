@@ -32,7 +32,7 @@ pub(crate) struct Tokens {
     cutting: Tokenizer,
     whole: Tokenizer,
     /// The special ones included.
-    max_tokens: usize,
+    limit: usize,
 }
 
 impl Tokens {
@@ -47,7 +47,7 @@ impl Tokens {
         let mut cutting = whole.clone();
         let params = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
         cutting.with_truncation(Some(params)).map_err(wrong)?;
-        Ok(Self { cutting, whole, max_tokens })
+        Ok(Self { cutting, whole, limit: max_tokens })
     }
 
     /// Both texts in one row; the longer one is cut where they do not fit.
@@ -65,7 +65,7 @@ impl Tokens {
         let all = special.len();
         let after = special[before..].iter().rev().take_while(|special| **special == 1).count();
         let content = before..all - after;
-        let room = self.max_tokens.saturating_sub(before + after).max(1);
+        let room = self.limit.saturating_sub(before + after).max(1);
         let shared = SHARED.min(room / 4);
         let mut windows = vec![];
         let mut start = content.start;

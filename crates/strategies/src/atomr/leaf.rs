@@ -97,8 +97,8 @@ impl Run<'_> {
     ) -> Result<LookupResult> {
         let queries = operation.queries(self.settings);
         let is_graph = |name: &&String| self.sources.graph.as_ref() == Some(*name);
-        let named = names.iter().find(is_graph).filter(|_| of_graph.is_none());
-        let graph: OptionFuture<_> = named.map(|_| self.ask_graph(operation, question, cx)).into();
+        let source = names.iter().find(is_graph).filter(|_| of_graph.is_none());
+        let graph: OptionFuture<_> = source.map(|_| self.ask_graph(operation, question, cx)).into();
         let texts: Vec<&String> = names.iter().filter(|name| !is_graph(name)).collect();
         let enough = operation.enough(self.settings);
         let lists = texts.iter().map(|name| self.texts(name, &queries, (question, enough), cx));

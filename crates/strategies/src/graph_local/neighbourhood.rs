@@ -161,9 +161,9 @@ const RELATED: usize = 1;
 
 impl Rank {
     fn new(question: &Question, entities: &[Hit], related: &[Hit]) -> Self {
-        let named = entities.iter().map(|entity| (normalise_name(&entity.title), NAMED));
+        let direct = entities.iter().map(|entity| (normalise_name(&entity.title), NAMED));
         let related = related.iter().map(|entity| (normalise_name(&entity.title), RELATED));
-        let mut names: HashMap<String, usize> = related.chain(named).collect();
+        let mut names: HashMap<String, usize> = related.chain(direct).collect();
         names.remove("");
         Self { query_words: QueryWords::new(&question.text), names }
     }

@@ -137,7 +137,9 @@ impl State {
     /// C <- C + chunk(s); without one, all proposals of the hop were in vain.
     fn read(&mut self, mut proposals: Vec<Proposal>, selected: Option<Selected>) -> Hop {
         let hop = if selected.is_some() { Hop::Read } else { Hop::NothingRead };
-        proposals.iter_mut().for_each(|proposal| proposal.in_vain |= selected.is_none());
+        for proposal in &mut proposals {
+            proposal.in_vain |= selected.is_none();
+        }
         self.proposed.extend(proposals);
         self.context.extend(selected.map(|selected| selected.chunk));
         hop

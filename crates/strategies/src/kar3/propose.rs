@@ -1,4 +1,4 @@
-//! Q <- f_p(q, C): the sub-questions that a hop searches for.
+//! `Q <- f_p(q, C)`: the sub-questions that a hop searches for.
 use halma_core::{Cx, Hit, Prompt, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;

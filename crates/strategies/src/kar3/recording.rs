@@ -53,7 +53,9 @@ impl Kar3 {
         let candidates = self.retrieve(question, &mut proposals, context, cx).await?;
         if self.sample {
             let below = self.below(&record.proposals, &candidates, context, cx).await?;
-            below.iter().for_each(|hit| pool.add(chunk_id(hit), similarity(hit)));
+            for hit in &below {
+                pool.add(chunk_id(hit), similarity(hit));
+            }
             record.below = below.iter().map(hop_candidate).collect();
         }
         record.candidates = candidates.iter().map(|c| hop_candidate(&c.hit)).collect();

@@ -70,7 +70,7 @@ pub(crate) fn walk(
             walk.exists = again;
             walk.folder(input, "", &origin);
             let (path, exists) = (input.clone(), walk.exists);
-            walk.walked.roots.push(Root { path, origin, exists: exists });
+            walk.walked.roots.push(Root { path, origin, exists });
         } else if selection.is_configuration(input) {
             walk.walked.refused.push(Refused::new(input, None, configuration_refusal()));
         } else {

@@ -103,7 +103,7 @@ fn lexical_matches(
         add(Layer::Chunk, &lexical);
         if search.admitted(Layer::Chunk).is_everything() {
             lexical.truncate(LEXICAL_DEPTH);
-            return Ok(LexicalMatches { lexical: lexical, shares });
+            return Ok(LexicalMatches { lexical, shares });
         }
     }
     let lexical = search.bm25(Layer::Chunk, text, LEXICAL_DEPTH)?;

@@ -45,9 +45,9 @@ impl FactsReply {
         let names: BTreeSet<String> = self.entities.iter().map(|e| form(&e.name)).collect();
         let mut unknown = BTreeSet::new();
         for end in self.facts.iter().flat_map(|fact| [&fact.head, &fact.tail]) {
-            let named = form(end);
+            let end_form = form(end);
             // An end that stands in the text is an entity anyway: no second call for that.
-            if !names.contains(&named) && !occurs_somehow(&named, text) {
+            if !names.contains(&end_form) && !occurs_somehow(&end_form, text) {
                 unknown.insert(end.trim());
             }
         }

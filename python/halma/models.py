@@ -3209,6 +3209,10 @@ class Me(BaseModel):
 
 
 class SearchRequest(BaseModel):
+    """
+    A search of one layer.
+    """
+
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,

@@ -105,7 +105,7 @@ test("errors have the client's error classes", async () => {
     await fails(ask(question, { model: "gpt-4o", stream }), OpenAI.NotFoundError, 404, /`gpt-4o`/);
     await fails(ask(question, { n: 2, stream }), OpenAI.UnprocessableEntityError, 422, /`n` must be 1/);
     await fails(ask([], { stream }), OpenAI.UnprocessableEntityError, 422, /no user message/);
-    await fails(ask([user("  ")], { stream }), OpenAI.UnprocessableEntityError, 422, /empty/);
+    await fails(ask([user("  ")], { stream }), OpenAI.UnprocessableEntityError, 422, /no word or number/);
   }
   await fails(client.models.retrieve("none"), OpenAI.NotFoundError, 404, /there is no/);
   await fails(client.embeddings.create({ model: "any", input: [] }), OpenAI.UnprocessableEntityError, 422, /`input`/);

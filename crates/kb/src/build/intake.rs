@@ -40,7 +40,7 @@ enum Waiting {
 
 pub(super) struct Intake {
     context: Arc<BuildContext>,
-    attempt: WriteLease,
+    lease: WriteLease,
     options: IndexOptions,
     reader: Arc<InputReader>,
     ingest: Arc<Mutex<Ingest>>,
@@ -63,7 +63,7 @@ pub(super) struct Intake {
 impl Intake {
     pub(super) fn new(
         context: &Arc<BuildContext>,
-        attempt: WriteLease,
+        lease: WriteLease,
         options: &IndexOptions,
         indexing: IndexingRequests,
     ) -> Result<Self, KbError> {
@@ -72,7 +72,7 @@ impl Intake {
         ingest.metadata = options.metadata.clone();
         Ok(Self {
             context: Arc::clone(context),
-            attempt,
+            lease,
             options: options.clone(),
             reader: Arc::new(reader),
             ingest: Arc::new(Mutex::new(ingest)),
@@ -113,7 +113,7 @@ impl Intake {
         doing: &'static str,
         work: impl FnOnce(&mut Ingest) -> Result<T, KbError> + Send + 'static,
     ) -> impl Future<Output = Result<T, KbError>> + Send + 'static {
-        let (ingest, lock) = (Arc::clone(&self.ingest), Arc::clone(&self.attempt.lock));
+        let (ingest, lock) = (Arc::clone(&self.ingest), Arc::clone(&self.lease.lock));
         run_blocking(doing, move || {
             let _lock = lock;
             work(&mut ingest.lock())
@@ -236,7 +236,7 @@ impl Intake {
     /// Whether an item was not deleted since the build began.
     fn is_wanted(&self, item: &IngestItem) -> bool {
         match item {
-            IngestItem::Document(document) => !self.attempt.deleted.contains(&document.id),
+            IngestItem::Document(document) => !self.lease.deleted.contains(&document.id),
             IngestItem::Unchanged(_) => true,
         }
     }

@@ -65,10 +65,10 @@ async fn build(
     mut context: BuildContext,
     inputs: &[PathBuf],
     options: &IndexOptions,
-    attempt: WriteLease,
+    lease: WriteLease,
 ) -> Result<IndexReport, KbError> {
     let began = Instant::now();
-    let lock = Arc::clone(&attempt.lock);
+    let lock = Arc::clone(&lease.lock);
     let (writer_lock, rebuild) = (Arc::clone(&lock), options.rebuild.clone());
     let (context, kept) = run_blocking("storing", move || {
         let plan = RunPlan::new(&context, &rebuild)?;
@@ -82,7 +82,7 @@ async fn build(
     .await?;
     let base = &context.base;
     let indexing = ChunkIndexing::start(&context, &lock);
-    let intake = intake::Intake::new(&context, attempt, options, indexing.requests())?;
+    let intake = intake::Intake::new(&context, lease, options, indexing.requests())?;
     let mut report = intake.run(inputs).await?;
     let link = async {
         link::run(&context).await?;

@@ -42,10 +42,10 @@ pub(super) async fn run(
         if !documents_before.is_empty() {
             deleted.extend(documents_before.difference(&documents(&context).await?));
         }
-        let attempt = WriteLease { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
+        let lease = WriteLease { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
         let before = context.meter.used();
         tokio::select! {
-            report = super::build(context.copy(), inputs, options, attempt) => {
+            report = super::build(context.copy(), inputs, options, lease) => {
                 let mut report = report?;
                 report.usage.add(used);
                 sum_up(&context, lock).await?;

@@ -35,7 +35,7 @@ pub(crate) fn short_hash(hash: u32) -> u32 {
 #[derive(Default)]
 pub(super) struct NameKeys(std::collections::HashMap<Row, String>);
 
-/// The most keys in the cache.
+/// The maximum of keys in the cache.
 const MAX_KEYS: usize = 100_000;
 
 impl NameKeys {

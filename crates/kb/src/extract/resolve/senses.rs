@@ -12,7 +12,7 @@ const EACH_WITH_EACH: usize = 300;
 /// Above that, those that share a word which no more than so many others have.
 const RARE: usize = 40;
 
-/// The most namesakes that the model compares at once.
+/// The maximum of namesakes that the model compares at once.
 const MAX_COMPARED: usize = 8;
 
 /// Short forms join the full ones of their document.

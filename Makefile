@@ -88,7 +88,7 @@ attack: ## attacks on a running server, kills, and random input: docs/attacks.md
 
 soak: ## the full crash, deletion and migration tests, and a million passages (an hour, 12 GB of disk)
 	HALMA_SOAK=1 cargo test -p halma-kb --profile dev --lib --tests -- --include-ignored --nocapture
-	cargo test -p halma-pg --test all -- --ignored --nocapture --test-threads 1
+	cargo test -p halma-store --test pg -- --ignored --nocapture --test-threads 1
 	cargo test -p halma-engine --profile dev --test workers -- --ignored --nocapture
 	HALMA_SCALE=1000000 cargo bench -p halma-kb --profile dev --config profile.dev.opt-level=2 --bench scale
 

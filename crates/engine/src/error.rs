@@ -14,18 +14,18 @@ pub enum EngineError {
     Kb(#[from] KbError),
     /// The database of a shared base.
     #[error(transparent)]
-    Shared(#[from] halma_pg::PgError),
+    Shared(#[from] halma_store::pg::PgError),
     #[error("the key of calls that workers do: {0}; all machines of this base need that folder")]
-    CallsKey(#[source] halma_seal::SealError),
+    CallsKey(#[source] halma_store::seal::SealError),
     #[error("the keys of a workspace: {0}; all machines of this base need that folder")]
-    Keys(#[source] halma_seal::SealError),
+    Keys(#[source] halma_store::seal::SealError),
     #[error("no thread can be started for the connections to the database: {0}; try again")]
     Runtime(#[source] std::io::Error),
     #[error("there is no folder for the replica of a shared base; name one in {variable}")]
     NoReplicaFolder { variable: &'static str },
     /// Files of knowledge graphs.
     #[error(transparent)]
-    Kg(#[from] halma_kg::KgError),
+    Kg(#[from] halma_sources::kg::KgError),
     #[error("the reply cache: {0}")]
     Cache(#[source] halma_core::BoxError),
     #[error(
@@ -68,7 +68,7 @@ impl EngineError {
             | Self::NoReplicaFolder { .. }
             | Self::NoRun { .. }
             | Self::RecordOfUpload { .. }
-            | Self::Shared(halma_pg::PgError::Address { .. })
+            | Self::Shared(halma_store::pg::PgError::Address { .. })
             | Self::Run(halma_core::Error::Prompt(_)) => true,
             Self::Kb(error) => error.is_wrong_use(),
             Self::Kg(error) => error.is_wrong_use(),

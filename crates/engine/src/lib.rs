@@ -48,14 +48,14 @@ pub use halma_kb::{
     BUILD_LOCK, BackupError, BackupReport, FileLock, KbError, ListedDocument, RestoreOptions,
     RestoreReport, SERVER_LOCK, backup, may_hold_records, restore,
 };
-pub use halma_kg::{
-    KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
-};
 pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_net::daily::DailyFigures;
+pub use halma_sources::kg::{
+    KgError, KgFigures, KgFormat, KgGraph, KgKind, KgLoad, KgLoaded, KgProfile, KgSettings,
+};
+pub use halma_sources::web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use halma_store::{Cap, Spent, SpentOn, StateEntry};
 pub use halma_strategies::atomr;
-pub use halma_web::{WebKind, WebRank, WebResult, WebSearch, WebSettings};
 pub use shared::{
     CallSharing, CallWorker, Place, SharedSpace, WorkerReport, Workforce, base_folder,
 };

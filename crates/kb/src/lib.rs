@@ -50,7 +50,7 @@ pub use feedback::{
     CandidateDraft, Decision, Feedback, FeedbackCandidate, FeedbackDraft, FeedbackQuery,
     KnownAnswer,
 };
-pub use halma_worker::{Confinement, confinement};
+pub use halma_parse::worker::{Confinement, confinement};
 pub use inspect::{
     EdgeEnd, Figures, Inspector, ListQuery, ListedDocument, ListedNode, Problem, Shown, Sizes,
     Stats, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verified,

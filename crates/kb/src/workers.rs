@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_parse::Parser;
-use halma_worker::{FileRules, Limits, Pool, PoolSize, WorkerCommand};
+use halma_parse::worker::{FileRules, Limits, Pool, PoolSize, WorkerCommand};
 
 use crate::parallel::cores;
 
@@ -85,7 +85,7 @@ pub(crate) fn sql_limits() -> Limits {
 mod tests {
     use std::process::{Command, Stdio};
 
-    use halma_worker::{Confinement, Purpose, Requests, confinement};
+    use halma_parse::worker::{Confinement, Purpose, Requests, confinement};
 
     use super::*;
 

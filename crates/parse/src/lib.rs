@@ -6,6 +6,7 @@ mod container;
 mod decode;
 mod detect;
 mod epub;
+mod guard;
 mod html;
 mod inflate;
 mod mail;
@@ -18,7 +19,7 @@ mod pdf;
 mod room;
 mod sheets;
 mod text;
-mod worker;
+pub mod worker;
 mod writer;
 
 use std::path::PathBuf;
@@ -73,7 +74,7 @@ pub fn parse(name: &str, bytes: &[u8], options: &ParseOptions) -> Result<Parsed,
         until: start + Duration::from_secs(options.seconds.max(1)),
     };
     let (name, bytes) = (name.to_owned(), bytes.to_vec());
-    worker::guarded(options.seconds, move || read(&name, bytes, &limits))
+    guard::guarded(options.seconds, move || read(&name, bytes, &limits))
 }
 
 /// Refuses a file that is too large to be read.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use halma_worker::{Lease, Limits, Pool, Purpose, Requests, WorkerError};
+use crate::worker::{Lease, Limits, Pool, Purpose, Requests, WorkerError};
 use serde::{Deserialize, Serialize};
 
 use crate::container::refusal;
@@ -120,7 +120,7 @@ fn exchange(
 
 fn explained(error: &WorkerError, seconds: u64) -> Refusal {
     match error {
-        WorkerError::Late => crate::worker::late(seconds),
+        WorkerError::Late => crate::guard::late(seconds),
         WorkerError::Ended => failed(),
         WorkerError::Busy { .. } | WorkerError::Start { .. } => {
             refusal(&error.to_string(), "close other programs and try again")
@@ -178,7 +178,7 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
 
-    use halma_worker::{Confinement, confinement};
+    use crate::worker::{Confinement, confinement};
 
     use super::*;
 

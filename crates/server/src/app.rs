@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use halma_engine::{Config, Engine, Loaded, ServeConfig};
-use halma_pg::Marks;
+use halma_store::pg::Marks;
 use parking_lot::{Mutex, RwLock};
 use serde::Serialize;
 use tokio::sync::{Semaphore, watch};

@@ -3,7 +3,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use halma_core::{ConfigError, Error};
 use halma_engine::{EngineError, KbError, SqlError};
-use halma_pg::PgError;
+use halma_store::pg::PgError;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -10,6 +10,7 @@ mod blend_filter;
 mod chain_of_knowledge;
 mod dec;
 mod direct;
+pub mod forecast;
 mod gen_ground;
 #[cfg(test)]
 mod golden;

@@ -18,7 +18,7 @@ use halma_models::{
 };
 use halma_net::{Endpoint, Limits};
 use halma_offline::Extractive;
-use halma_web::{Web, WebAccess};
+use halma_sources::web::{Web, WebAccess};
 
 pub(crate) use self::heads::heads;
 pub use self::prompts::{
@@ -277,7 +277,7 @@ pub(crate) fn web(config: &Config, folder: PathBuf) -> Result<Option<Arc<Web>>, 
     let Some(settings) = &config.sources.web else { return Ok(None) };
     let key = key_of(&settings.key_env, "sources.web")?;
     let access = WebAccess { key, contact: config.sources.contact.clone(), folder };
-    let web = halma_web::web(settings, access).map_err(|e| at(e, "sources.web"))?;
+    let web = halma_sources::web::web(settings, access).map_err(|e| at(e, "sources.web"))?;
     Ok(Some(Arc::new(web)))
 }
 

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 
 use halma_core::{AnswerStyle, Budget, ConfigError, Price};
 use halma_kb::{FeedbackSettings, KbSettings};
-use halma_kg::KgSettings;
 use halma_models::embed::minilm::Precision;
 use halma_models::{Pooling, RerankerSettings, TaggerSettings};
 use halma_net::JsonMode;
 use halma_net::address::is_loopback;
-use halma_web::WebSettings;
+use halma_sources::kg::KgSettings;
+use halma_sources::web::WebSettings;
 use serde::{Deserialize, Serialize};
 
 use self::serve::ServeConfig;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use halma_core::text::thousands;
 use halma_core::{ConfigError, EmbedRole, Embedder, Layer, Source as _, Tagging};
 use halma_kb::{DenseTrust, KbError};
-use halma_kg::{KgKind, KgProfile};
 use halma_models::embed::minilm::{MAX_TOKENS, MiniLm};
 use halma_models::{RerankerKind, ping};
+use halma_sources::kg::{KgKind, KgProfile};
 use serde::Serialize;
 
 use self::unfinished::unfinished;

@@ -2,7 +2,7 @@
 //! mixed.
 use halma_core::Strategy;
 use halma_kb::{CandidateState, Feedback, FeedbackQuery};
-use halma_web::WebSettings;
+use halma_sources::web::WebSettings;
 
 use super::{Engine, knowledge_graph};
 use crate::error::EngineError;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use halma_core::{ConfigError, Facts, Knowledge};
 use halma_kb::Base;
-use halma_kg::{
+use halma_sources::kg::{
     GraphLoader, KgAccess, KgFacts, KgFigures, KgGraph, KgGraphs, KgKind, KgLoad, KgLoaded,
     KgParts, KgSettings, kb_facts,
 };
@@ -59,7 +59,7 @@ pub(super) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
     let folder = assemble::kg_folder(&base.cache_dir());
     let access = KgAccess { key, contact, folder };
     let parts = KgParts { access, graphs: &graphs, base: own, base_has_facts };
-    let made = halma_kg::facts(settings, parts);
+    let made = halma_sources::kg::facts(settings, parts);
     made.map_err(|e| config.named(assemble::at(e, "kg")).into())
 }
 

@@ -1,7 +1,7 @@
 //! Searching the base, and the external sources that are configured in addition to it.
 use halma_core::{ConfigError, Hit, Layer, Mode, Query};
 use halma_kb::NoVectors;
-use halma_web::{WebSearch, web_searches};
+use halma_sources::web::{WebSearch, web_searches};
 
 use super::{Engine, SearchRequest};
 use crate::assemble;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use halma_core::ConfigError;
 use halma_kb::{Base, BaseOptions, KbError, SharedBase};
-use halma_pg::{Address, Database, Home, PgError};
+use halma_store::pg::{Address, Database, Home, PgError};
 use halma_store::{Cap, Spent};
 
 pub use self::calls::{CallSharing, CallWorker, WorkerReport, Workforce};

@@ -2,8 +2,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halma_pg::Address;
-use halma_seal::wipe_folder;
+use halma_store::pg::Address;
+use halma_store::seal::wipe_folder;
 
 use super::SharedSpace;
 use crate::error::EngineError;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use halma_kb::{Head, IsUrgent, KbError, NextSegment, Push, Upstream, UpstreamError};
-use halma_pg::{Home, NewPush, PgError};
+use halma_store::pg::{Home, NewPush, PgError};
 use tokio::sync::mpsc;
 
 use super::SharedSpace;
@@ -16,7 +16,7 @@ pub(super) struct Log(SharedSpace);
 
 struct Lease {
     space: SharedSpace,
-    lease: Option<Arc<halma_pg::Lease>>,
+    lease: Option<Arc<halma_store::pg::Lease>>,
 }
 
 impl Log {
@@ -47,7 +47,7 @@ impl Upstream for Log {
     fn head(&self) -> Result<Head, UpstreamError> {
         let home = self.home();
         let head = self.0.wait(async move { home.head().await }).map_err(failed(self.name()))?;
-        let halma_pg::Head { generation, first, push, uid } = head;
+        let halma_store::pg::Head { generation, first, push, uid } = head;
         Ok(Head { generation, first, push, base: uid })
     }
 
@@ -98,7 +98,7 @@ fn holder() -> String {
 }
 
 impl Lease {
-    fn held(&self) -> Result<Arc<halma_pg::Lease>, UpstreamError> {
+    fn held(&self) -> Result<Arc<halma_store::pg::Lease>, UpstreamError> {
         let name = self.space.name().to_owned();
         self.lease.clone().ok_or(UpstreamError::LeaseLost { name })
     }

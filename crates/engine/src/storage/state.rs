@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_pg::{PgError, States};
-use halma_seal::{KeyFolder, seal, unseal};
+use halma_store::pg::{PgError, States};
+use halma_store::seal::{KeyFolder, seal, unseal};
 use halma_store::{Cap, Spent, SpentOn, State, StateEntry};
 
 use crate::error::EngineError;

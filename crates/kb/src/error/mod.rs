@@ -82,7 +82,7 @@ pub enum KbError {
     )]
     DamagedValue { dir: PathBuf },
     #[error(transparent)]
-    Keys(#[from] halma_seal::SealError),
+    Keys(#[from] halma_store::seal::SealError),
     #[error("the lexical index in `{dir}`: {source}; delete that folder and it is built again")]
     Lexical { dir: PathBuf, source: tantivy::TantivyError },
     #[error("embedding with `{model}`: {source}")]

@@ -2,7 +2,7 @@
 use std::fmt;
 
 use halma_core::text::thousands;
-use halma_worker::WorkerError;
+use halma_parse::worker::WorkerError;
 use serde::{Deserialize, Serialize};
 
 /// At most this many names are listed.

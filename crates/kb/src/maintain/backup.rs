@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use halma_seal::{copy_environment, is_environment};
+use halma_store::seal::{copy_environment, is_environment};
 use serde::Serialize;
 
 use super::archive;

@@ -55,7 +55,7 @@ pub enum BackupError {
     )]
     Io { path: PathBuf, doing: &'static str, source: std::io::Error },
     #[error(transparent)]
-    Copy(#[from] halma_seal::CopyError),
+    Copy(#[from] halma_store::seal::CopyError),
     #[error(transparent)]
     Base(#[from] KbError),
 }

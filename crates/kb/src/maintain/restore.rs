@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use halma_seal::{
+use halma_store::seal::{
     CopyError, copy_environment, is_environment, pad_environment, salvage_environment,
 };
 use serde::Serialize;

@@ -5,7 +5,7 @@ use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use halma_seal::is_environment;
+use halma_store::seal::is_environment;
 
 use super::archive::ABOUT;
 use super::error::BackupError;

@@ -95,7 +95,7 @@ impl Store {
     }
 
     pub(crate) fn copy_to(&self, to: &std::path::Path) {
-        halma_seal::copy_open_environment(&self.env, to).unwrap();
+        halma_store::seal::copy_open_environment(&self.env, to).unwrap();
     }
 
     /// Removes a document and ends where a process may be killed: after the commit.

@@ -34,7 +34,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::SystemTime;
 
 use halma_core::Filter;
-use halma_seal::{Keys, SealError};
+use halma_store::seal::{Keys, SealError};
 use heed::{Env, WithoutTls};
 
 pub(crate) use atoms::{AtomDraft, atoms_input, atoms_key};
@@ -345,7 +345,7 @@ impl Store {
                 Ok(keys) => KbError::Keys(keys),
                 Err(e) => KbError::of_store(&self.dir, heed::Error::Io(e)),
             },
-            heed::Error::Decoding(e) if e.is::<halma_seal::DamagedValue>() => {
+            heed::Error::Decoding(e) if e.is::<halma_store::seal::DamagedValue>() => {
                 KbError::DamagedValue { dir: self.dir.clone() }
             }
             source => KbError::of_store(&self.dir, source),

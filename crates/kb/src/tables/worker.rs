@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use halma_core::{NodeId, SqlResult, SqlRow};
-use halma_worker::{Lease, Pool, Purpose, Requests, WorkerError};
+use halma_parse::worker::{Lease, Pool, Purpose, Requests, WorkerError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

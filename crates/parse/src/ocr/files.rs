@@ -2,7 +2,7 @@
 use std::env::{split_paths, var_os};
 use std::path::{Path, PathBuf};
 
-use halma_worker::FileRules;
+use crate::worker::FileRules;
 
 use super::PROGRAMS;
 

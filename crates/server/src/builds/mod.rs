@@ -361,7 +361,7 @@ impl Builds {
 
 /// The database is not reached, or something is wrong here.
 pub(crate) fn unstored(error: std::io::Error) -> Problem {
-    match error.downcast::<halma_pg::PgError>() {
+    match error.downcast::<halma_store::pg::PgError>() {
         Ok(error) => error.into(),
         Err(error) => Problem::io(&error),
     }

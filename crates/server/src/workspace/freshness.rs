@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use halma_engine::SharedSpace;
-use halma_pg::Marks;
+use halma_store::pg::Marks;
 use parking_lot::Mutex;
 
 use crate::limits::blocking::run_blocking;

@@ -1,6 +1,6 @@
 //! What is to be forecast.
+use crate::forecast::{Granularity, Measure, Period};
 use halma_core::{Cx, Prompt, Question, Result, UnlessFailed as _, UnlessSpent as _};
-use halma_forecast::{Granularity, Measure, Period};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};

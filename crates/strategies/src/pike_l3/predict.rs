@@ -1,12 +1,12 @@
 //! Knowledge induction and the forecast (PIKE-RAG, Section 5.4), both computed.
+use crate::forecast::{
+    Forecast, ForecastError, Induction, InductionError, Interval, Measure, Nature, Omitted, Period,
+    Point, Request, Series, forecast, induce, likelihood,
+};
 use halma_core::text::thousands;
 use halma_core::{
     Cx, MethodError, NodeId, PredictionInterval, Question, SeriesForecast, SeriesPoint,
     SeriesPrediction,
-};
-use halma_forecast::{
-    Forecast, ForecastError, Induction, InductionError, Interval, Measure, Nature, Omitted, Period,
-    Point, Request, Series, forecast, induce, likelihood,
 };
 
 use super::PikeL3;
@@ -219,7 +219,7 @@ fn method(forecast: &Forecast) -> String {
 }
 
 fn errors(forecast: &Forecast) -> Vec<MethodError> {
-    let error = |(method, error): &(halma_forecast::Method, f64)| MethodError {
+    let error = |(method, error): &(crate::forecast::Method, f64)| MethodError {
         method: method.name().to_owned(),
         error: *error,
     };

@@ -1,10 +1,10 @@
 //! Rows as they were collected, and as typed ones.
 use std::collections::BTreeMap;
 
+use crate::forecast::{Granularity, Period, Row};
 use halma_core::text::dates::{DateOrder, Period as DatePeriod, normalise_stamp, parse_day};
 use halma_core::text::thousands;
 use halma_core::{NodeId, Question};
-use halma_forecast::{Granularity, Period, Row};
 use serde_json::Value;
 use time::{Date, Month};
 

@@ -1,10 +1,10 @@
 //! Knowledge structuring (PIKE-RAG, Section 5.4): dated rows, from a query over the tables or, where
 //! none has them, from passages.
+use crate::forecast::Granularity;
 use halma_core::text::thousands;
 use halma_core::{
     Cx, Error, Prompt, Question, Result, SqlResult, UnlessFailed as _, UnlessSpent as _,
 };
-use halma_forecast::Granularity;
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use halma_core::LlmError;
-use halma_pg::{CallId, Outcome, PgError};
-use halma_seal::{CallKeys, Key};
+use halma_store::pg::{CallId, Outcome, PgError};
+use halma_store::seal::{CallKeys, Key};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
@@ -358,7 +358,7 @@ impl Poller {
 #[cfg(test)]
 mod tests {
     use halma_core::EmbedRole;
-    use halma_pg::Address;
+    use halma_store::pg::Address;
     use halma_testkit::Postgres;
 
     use super::super::message::EmbedCall;

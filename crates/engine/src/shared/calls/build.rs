@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use halma_core::{ConfigError, Embedder, Models};
 use halma_models::{Cache, cached, wrapped};
 use halma_offline::Extractive;
-use halma_pg::PgError;
+use halma_store::pg::PgError;
 use tokio::sync::oneshot;
 
 use super::asker::Asker;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use halma_core::LlmError;
-use halma_pg::{CallId, Calls, NewCall, call_id};
-use halma_seal::{CallKeys, Key, KeyStore, SealError, seal, unseal};
+use halma_store::pg::{CallId, Calls, NewCall, call_id};
+use halma_store::seal::{CallKeys, Key, KeyStore, SealError, seal, unseal};
 use parking_lot::Mutex;
 
 use super::message::{CallKind, Failed, Output};
@@ -134,7 +134,7 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use halma_pg::{Address, Outcome};
+    use halma_store::pg::{Address, Outcome};
     use halma_testkit::Postgres;
 
     use super::*;

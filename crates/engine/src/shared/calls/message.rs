@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::{ChatReply, ChatRequest, EmbedRole, LlmError, Message, Stopped, Vector};
-use halma_pg::call_id;
+use halma_store::pg::call_id;
 use serde::{Deserialize, Serialize};
 
 /// A call, with everything that a worker needs to do it by its own model of that name.

@@ -85,7 +85,7 @@ impl Embedder for SharedEmbedder {
 #[cfg(test)]
 mod tests {
     use halma_core::Message;
-    use halma_pg::{Address, Done};
+    use halma_store::pg::{Address, Done};
     use halma_testkit::{Postgres, Script};
 
     use super::*;

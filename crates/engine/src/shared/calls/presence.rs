@@ -1,5 +1,5 @@
 //! Who is there: workers that do calls, and builds that ask.
-use halma_pg::{Calls, PgError};
+use halma_store::pg::{Calls, PgError};
 
 /// Names of programs that only ask begin with this.
 const ASKS: &str = "index, ";

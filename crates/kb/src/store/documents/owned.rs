@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use halma_core::{Edge, Layer};
-use halma_seal::Slot;
+use halma_store::seal::Slot;
 
 use super::super::extracted::ExtractedFrom;
 use crate::store::schema::at_key;

@@ -9,7 +9,7 @@ mod tests;
 mod types;
 
 use halma_core::{Edge, Layer};
-use halma_seal::Slot;
+use halma_store::seal::Slot;
 
 pub(in crate::store) use self::near::is_near_key;
 pub(crate) use self::record::{CandidateRecord, FeedbackRecord};

@@ -2,7 +2,7 @@
 use std::ops::Range;
 
 use halma_core::Layer;
-use halma_seal::{Key, SealError, Slot};
+use halma_store::seal::{Key, SealError, Slot};
 
 use super::super::extracted::UNDONE;
 use super::segment::{SharedEntry, entries};

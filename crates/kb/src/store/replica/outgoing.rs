@@ -1,5 +1,5 @@
 //! What a replica sends: the keys in its journal with the values that they have now.
-use halma_seal::Slot;
+use halma_store::seal::Slot;
 
 use super::segment::{SegmentWriter, SharedEntry};
 use crate::KbError;

@@ -3,7 +3,7 @@
 //! each note under a key of its own, which is wiped with it.
 use std::path::Path;
 
-use halma_seal::{KeyFolder, seal, unseal};
+use halma_store::seal::{KeyFolder, seal, unseal};
 
 use crate::KbError;
 use crate::store::schema::{decode, encode};

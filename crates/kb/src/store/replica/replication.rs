@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use halma_seal::KeyStore;
+use halma_store::seal::KeyStore;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::removals::Removals;

@@ -1,5 +1,5 @@
 //! What a replica knows of the shared base, in a database of its own.
-use halma_seal::Slot;
+use halma_store::seal::Slot;
 
 use crate::store::schema::{decode, encode};
 use crate::store::{Store, StoreReader, StoreWriter};

@@ -2,7 +2,7 @@
 //! wiped when the owner goes. LMDB copies pages and never clears them, so what was deleted would
 //! else be read in the file for years (docs/adr/0010-sealed-records.md).
 //!
-//! A sealed value is the slot of its key in the clear, then what `halma_seal` makes of it.
+//! A sealed value is the slot of its key in the clear, then what `halma_store::seal` makes of it.
 mod removals;
 mod shared;
 
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use halma_core::Layer;
-use halma_seal::{DamagedValue, Key, SealError, Slot, seal, unseal, unseal_part, value_len};
+use halma_store::seal::{DamagedValue, Key, SealError, Slot, seal, unseal, unseal_part, value_len};
 use serde::de::DeserializeOwned;
 
 pub(super) use removals::Removals;

@@ -209,7 +209,7 @@ mod tests {
         };
         // As another process sees it.
         let readable = |sealed: &[u8]| {
-            let keys = halma_seal::Keys::open_read_only(&dir.path().join("keys")).unwrap();
+            let keys = halma_store::seal::Keys::open_read_only(&dir.path().join("keys")).unwrap();
             keys.key(Store::slot_in(sealed).unwrap()).unwrap().is_some()
         };
         let (first, stays, elsewhere) = (raw(near).unwrap(), raw(twin).unwrap(), raw(far).unwrap());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use halma_pg::{CallId, Calls, Done, PgError, TakenCall};
+use halma_store::pg::{CallId, Calls, Done, PgError, TakenCall};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 

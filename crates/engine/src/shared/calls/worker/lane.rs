@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halma_core::{Llm, LlmError};
-use halma_pg::{Done, Failure, PgError, Retry, TakenCall};
+use halma_store::pg::{Done, Failure, PgError, Retry, TakenCall};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -206,6 +206,6 @@ impl Common {
     }
 }
 
-fn transient(error: &halma_seal::SealError) -> LlmError {
+fn transient(error: &halma_store::seal::SealError) -> LlmError {
     LlmError::transient(error.to_string())
 }

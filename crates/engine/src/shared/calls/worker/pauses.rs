@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use halma_core::{ChatReply, ChatRequest, EmbedRole, Embedder, Llm, LlmError, Price, Vector};
-use halma_pg::Calls;
+use halma_store::pg::Calls;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -87,7 +87,7 @@ impl PauseExchange {
         }
     }
 
-    async fn look(&self, calls: &Calls) -> Result<(), halma_pg::PgError> {
+    async fn look(&self, calls: &Calls) -> Result<(), halma_store::pg::PgError> {
         let servers: Vec<String> = self.until.lock().keys().cloned().collect();
         for server in servers {
             if let Some(left) = calls.paused(&server).await? {

@@ -7,6 +7,7 @@ mod documents;
 mod edges;
 mod folders;
 mod layers;
+mod lexer;
 mod lines;
 mod prompts;
 mod shipped;

@@ -2,6 +2,7 @@
 //! things. The table there is the only list; what its third column names is checked.
 use std::collections::BTreeMap;
 
+use crate::lexer::code;
 use crate::shipped::shipped;
 use crate::tidy::{Source, Violation};
 
@@ -21,8 +22,18 @@ const WORDED: &[&str] = &["rs", "md", "svelte", "ts", "mjs", "toml", "html"];
 struct Retired {
     word: String,
     instead: String,
-    in_names: bool,
-    in_text: bool,
+    checked: Checked,
+}
+
+/// Where a retired word is looked for.
+#[derive(Clone, Copy, PartialEq)]
+enum Checked {
+    /// What a line declares.
+    Names,
+    Text,
+    All,
+    /// Every identifier of code that is shipped.
+    Identifiers,
 }
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
@@ -40,6 +51,7 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Violation> {
             }
         }
     }
+    violations.extend(retired_identifiers(sources, &glossary));
     violations.extend(overused_names(sources));
     violations
 }
@@ -53,15 +65,16 @@ fn glossary(style: &str) -> Vec<Retired> {
     for row in rows {
         let cells: Vec<&str> = row.split(" | ").collect();
         let [words, instead, checked] = cells[..] else { continue };
-        let (in_names, in_text) = match checked {
-            "names" => (true, false),
-            "text" => (false, true),
-            "all" => (true, true),
+        let checked = match checked {
+            "names" => Checked::Names,
+            "text" => Checked::Text,
+            "all" => Checked::All,
+            "identifiers" => Checked::Identifiers,
             _ => continue,
         };
         for word in words.split(", ") {
             let word = word.split(" (").next().unwrap_or(word).trim_matches('`').to_owned();
-            retired.push(Retired { word, instead: instead.to_owned(), in_names, in_text });
+            retired.push(Retired { word, instead: instead.to_owned(), checked });
         }
     }
     retired
@@ -77,8 +90,30 @@ fn worded(source: &Source) -> bool {
 fn used_in(retired: &Retired, source: &Source, line: &str) -> bool {
     let code =
         source.is_rust() || [".ts", ".svelte", ".mjs"].iter().any(|e| source.path.ends_with(e));
-    (retired.in_text && phrase_in(&line.to_lowercase(), &retired.word.to_lowercase()))
-        || (retired.in_names && code && declared_in(line, &retired.word))
+    let in_text = [Checked::Text, Checked::All].contains(&retired.checked);
+    let in_names = [Checked::Names, Checked::All].contains(&retired.checked);
+    (in_text && phrase_in(&line.to_lowercase(), &retired.word.to_lowercase()))
+        || (in_names && code && declared_in(line, &retired.word))
+}
+
+/// Retired words among the identifiers of what is shipped.
+fn retired_identifiers(sources: &[Source], glossary: &[Retired]) -> Vec<Violation> {
+    let mut violations = vec![];
+    for source in shipped(sources) {
+        for (index, line) in code(&source.text).split(['\n', '\r']).enumerate() {
+            let names: Vec<_> = line.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            let used = |retired: &&Retired| {
+                retired.checked == Checked::Identifiers
+                    && names.iter().any(|name| name.eq_ignore_ascii_case(&retired.word))
+            };
+            if let Some(retired) = glossary.iter().find(used) {
+                let what = format!("`{}` is retired as a name (STYLE.md, Glossary)", retired.word);
+                let hint = format!("use instead: {}", retired.instead);
+                violations.push(source.violation(index + 1, what, &hint));
+            }
+        }
+    }
+    violations
 }
 
 /// Whether the words stand in the line by themselves, not inside another word or name.
@@ -145,6 +180,7 @@ mod tests {
 
     const STYLE: &str = "## Glossary\n\n| retired | use instead | checked in |\n|---|---|---|\n\
         | `Asked` | `AskResult` | names |\n| dear (costly), anew | expensive | text |\n\
+        | `held` | `rows` | identifiers |\n\
         | the truth | the store | – |\n\n## Next\n| `Other` | x | names |\n";
 
     fn violations(path: &str, text: &str) -> Vec<String> {
@@ -166,6 +202,14 @@ mod tests {
         assert_eq!(violations("docs/a.md", "A Dear call.\nShe endears the truth.\n"), expected);
         assert_eq!(violations("crates/kb/src/a.rs", "// Read it anew.\n").len(), 1);
         assert!(violations("docs/adr/0001-a.md", "A dear call.\n").is_empty());
+    }
+
+    #[test]
+    fn a_retired_identifier_is_found_in_shipped_code_alone() {
+        let text = "// held\nfn a(held: u8) { b(\"held\", held_out); }\n\
+            #[cfg(test)]\nmod tests {\n    fn held() {}\n}\n";
+        let expected = ["crates/kb/src/a.rs:2: `held` is retired as a name (STYLE.md, Glossary)"];
+        assert_eq!(violations("crates/kb/src/a.rs", text), expected);
     }
 
     #[test]

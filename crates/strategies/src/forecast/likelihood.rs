@@ -1,6 +1,6 @@
 //! How likely an event is within some periods, by how often it came before.
 use crate::forecast::distributions::beta;
-use crate::forecast::forecast::Interval;
+use crate::forecast::predict::Interval;
 
 /// A base rate with its uncertainty. All shares are of 1.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,14 +7,14 @@
 mod backtest;
 mod distributions;
 mod ets;
-mod forecast;
 mod induce;
 mod likelihood;
 mod methods;
 mod period;
+mod predict;
 
-pub use forecast::{Forecast, ForecastError, ForecastStep, Interval, Nature, Request, forecast};
 pub use induce::{Induction, InductionError, Measure, Omitted, Point, Row, Series, induce};
 pub use likelihood::{Likelihood, likelihood};
 pub use methods::Method;
 pub use period::{Granularity, Period};
+pub use predict::{Forecast, ForecastError, ForecastStep, Interval, Nature, Request, forecast};

@@ -32,6 +32,7 @@ pub(crate) use self::effort::ExpectedUse;
 pub use self::knowledge_graph::KgShown;
 pub(crate) use self::off_runtime::OffRuntime;
 pub use self::request::{AskRequest, OnFinish, SearchRequest, Turn};
+pub use self::search::DEFAULT_LIMIT;
 pub use self::strategy::configured_strategy;
 pub(crate) use self::strategy::{build, check_tables};
 use self::view::Views;

@@ -7,8 +7,8 @@ use super::{Engine, SearchRequest};
 use crate::assemble;
 use crate::error::EngineError;
 
-/// Hits of a search that names no limit.
-const DEFAULT_LIMIT: usize = 50;
+/// Hits of a search, and items of a page of a list, where a request names no limit.
+pub const DEFAULT_LIMIT: usize = 50;
 
 impl Engine {
     /// Searches one layer of the base. The error where `dense` is asked for and the layer has no

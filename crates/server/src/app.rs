@@ -98,7 +98,7 @@ impl App {
     pub(crate) fn new(setup: AppSetup<'_>) -> Result<Self, Problem> {
         let AppSetup { loaded, engine, dir, demo, loopback, purpose } = setup;
         let config = loaded.config.serve.clone();
-        let keys = Arc::new(Keys::open(ApiKeys::of(&engine))?);
+        let keys = Arc::new(Keys::open(ApiKeys::from_engine(&engine))?);
         let allowance = Arc::new(Allowance::new(Arc::clone(&keys), engine.state()));
         let metrics = Arc::new(Metrics::default());
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
@@ -161,18 +161,18 @@ impl App {
         if self.keys.database() == Some(false) {
             return;
         }
-        let (app, own) = (Arc::clone(self), Arc::clone(workspace));
-        let take_in = move |now: &Marks, before: &Marks| {
+        let (app, workspace) = (Arc::clone(self), Arc::clone(workspace));
+        let apply = move |now: &Marks, before: &Marks| {
             if now.generation != before.generation {
-                own.engine().base().pull().map_err(|e| Problem::internal(&e))?;
+                workspace.engine().base().pull().map_err(|e| Problem::internal(&e))?;
             }
             if has_changed(BUILD_ENTRIES, now, before) {
-                own.builds.refresh()?;
+                workspace.builds.refresh()?;
             }
-            if own.name == DEFAULT && has_changed(KEY_ENTRIES, now, before) {
+            if workspace.name == DEFAULT && has_changed(KEY_ENTRIES, now, before) {
                 app.keys.reload();
             }
-            if let Some(settings) = app.settings.as_ref().filter(|_| own.name == DEFAULT)
+            if let Some(settings) = app.settings.as_ref().filter(|_| workspace.name == DEFAULT)
                 && has_changed(SETTINGS_ENTRIES, now, before)
             {
                 settings.refresh()?;
@@ -180,7 +180,7 @@ impl App {
             }
             Ok(())
         };
-        freshness.catch_up(take_in).await;
+        freshness.catch_up(apply).await;
     }
 
     /// Returns when the shutdown has reached this stage.

@@ -22,7 +22,7 @@ const KIND: &str = "evaluation";
 const ID: &str = "all";
 
 /// What a run waits for to store how it ended.
-const MAY_PASS: [StatusCode; 2] =
+const TRANSIENT: [StatusCode; 2] =
     [StatusCode::SERVICE_UNAVAILABLE, StatusCode::INSUFFICIENT_STORAGE];
 
 /// Stored at most; the oldest go.
@@ -32,7 +32,7 @@ const MAX_RUNS: usize = 50;
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// After so long without a report the server that runs an evaluation counts as gone.
-const SILENCE: Duration = Duration::from_secs(15);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -72,9 +72,9 @@ pub(crate) struct EvaluationRun {
 pub(crate) struct EvaluationRuns {
     entries: Entries,
     /// Those that this server runs, with their latest progress.
-    own: Mutex<HashMap<String, OwnRun>>,
+    local: Mutex<HashMap<String, LocalRun>>,
     /// When the last report of each one of others was read first.
-    heard: Mutex<HashMap<String, (u64, Instant)>>,
+    last_reports: Mutex<HashMap<String, (u64, Instant)>>,
 }
 
 /// The oldest first.
@@ -85,7 +85,7 @@ struct StoredRun {
     reports: u64,
 }
 
-struct OwnRun {
+struct LocalRun {
     run: EvaluationRun,
     stop: Arc<Notify>,
 }
@@ -95,9 +95,9 @@ impl EvaluationRuns {
     /// any more when it starts again.
     pub(crate) fn open(state: &BaseState, purpose: Purpose) -> Result<Self, Problem> {
         let entries = state.entries_with_words(KIND, KIND)?;
-        let runs = Self { entries, own: Mutex::default(), heard: Mutex::default() };
+        let runs = Self { entries, local: Mutex::default(), last_reports: Mutex::default() };
         let is_running = |stored: &StoredRun| stored.run.state == RunState::Running;
-        if runs.are_own() && purpose == Purpose::Serve && runs.read()?.1.iter().any(is_running) {
+        if runs.are_local() && purpose == Purpose::Serve && runs.read()?.1.iter().any(is_running) {
             runs.change(|stored| {
                 for one in stored.iter_mut() {
                     one.run.interrupt("the server was stopped");
@@ -109,7 +109,7 @@ impl EvaluationRuns {
     }
 
     /// Whether they are those of this server alone.
-    pub(crate) fn are_own(&self) -> bool {
+    pub(crate) fn are_local(&self) -> bool {
         self.entries.are_local()
     }
 
@@ -127,9 +127,9 @@ impl EvaluationRuns {
                 Ok(stored.clone())
             })?;
         }
-        let own = self.own.lock();
-        let latest = |StoredRun { run, .. }: StoredRun| match own.get(&run.id) {
-            Some(own) if run.state == RunState::Running => own.run.clone(),
+        let local = self.local.lock();
+        let latest = |StoredRun { run, .. }: StoredRun| match local.get(&run.id) {
+            Some(local) if run.state == RunState::Running => local.run.clone(),
             _ => run,
         };
         Ok(stored.into_iter().rev().map(latest).collect())
@@ -138,8 +138,8 @@ impl EvaluationRuns {
     /// Adds a run, unless another one is not finished. The result tells it to stop.
     pub(crate) fn add(&self, run: &EvaluationRun) -> Result<Arc<Notify>, Problem> {
         let stop = Arc::new(Notify::new());
-        let own = OwnRun { run: run.clone(), stop: Arc::clone(&stop) };
-        self.own.lock().insert(run.id.clone(), own);
+        let local = LocalRun { run: run.clone(), stop: Arc::clone(&stop) };
+        self.local.lock().insert(run.id.clone(), local);
         let added = self.change(|stored| {
             if stored.iter().any(|stored| stored.run.state == RunState::Running) {
                 let detail = "an evaluation is already running";
@@ -152,15 +152,15 @@ impl EvaluationRuns {
             Ok(())
         });
         if added.is_err() {
-            self.own.lock().remove(&run.id);
+            self.local.lock().remove(&run.id);
         }
         added.map(|()| stop)
     }
 
     /// Notes how far a run of this server is. Does not wait.
     pub(crate) fn update(&self, id: &str, update: impl FnOnce(&mut EvaluationRun)) {
-        if let Some(own) = self.own.lock().get_mut(id) {
-            update(&mut own.run);
+        if let Some(local) = self.local.lock().get_mut(id) {
+            update(&mut local.run);
         }
     }
 
@@ -174,23 +174,23 @@ impl EvaluationRuns {
             }
             Ok(run.clone())
         })?;
-        if let Some(own) = self.own.lock().get(id) {
-            own.stop.notify_one();
+        if let Some(local) = self.local.lock().get(id) {
+            local.stop.notify_one();
         }
         Ok(cancelled)
     }
 
     /// Stops what this server runs.
     pub(crate) fn stop(&self) {
-        for own in self.own.lock().values() {
-            own.stop.notify_one();
+        for local in self.local.lock().values() {
+            local.stop.notify_one();
         }
     }
 
     /// Reports a run of this server to the others until it has ended, and stops it when one of them
     /// has cancelled it.
     pub(crate) async fn follow(self: Arc<Self>, id: String) {
-        if self.are_own() {
+        if self.are_local() {
             return;
         }
         loop {
@@ -208,12 +208,12 @@ impl EvaluationRuns {
 
     /// Whether it still runs here.
     fn report(&self, id: &str) -> Result<bool, Problem> {
-        let Some(latest) = self.own.lock().get(id).map(|own| own.run.clone()) else {
+        let Some(latest) = self.local.lock().get(id).map(|local| local.run.clone()) else {
             return Ok(false);
         };
         let state = self.change(|stored| {
-            let found = stored.iter_mut().find(|stored| stored.run.id == id);
-            let Some(stored) = found else { return Ok(RunState::Cancelled) };
+            let entry = stored.iter_mut().find(|stored| stored.run.id == id);
+            let Some(stored) = entry else { return Ok(RunState::Cancelled) };
             if stored.run.state == RunState::Running {
                 stored.run = latest.clone();
                 stored.reports += 1;
@@ -221,9 +221,9 @@ impl EvaluationRuns {
             Ok(stored.run.state)
         })?;
         if state != RunState::Running
-            && let Some(own) = self.own.lock().get(id)
+            && let Some(local) = self.local.lock().get(id)
         {
-            own.stop.notify_one();
+            local.stop.notify_one();
         }
         Ok(true)
     }
@@ -238,7 +238,7 @@ impl EvaluationRuns {
         loop {
             let (runs, id) = (Arc::clone(&self), id.to_owned());
             match run_blocking(move || runs.store_end(&id)).await {
-                Err(problem) if MAY_PASS.contains(&problem.status()) => {
+                Err(problem) if TRANSIENT.contains(&problem.status()) => {
                     tokio::time::sleep(INTERVAL).await;
                 }
                 Err(problem) => return tracing::warn!("{}", problem.detail),
@@ -248,19 +248,19 @@ impl EvaluationRuns {
     }
 
     fn store_end(&self, id: &str) -> Result<(), Problem> {
-        let Some(ended) = self.own.lock().get(id).map(|own| own.run.clone()) else {
+        let Some(ended) = self.local.lock().get(id).map(|local| local.run.clone()) else {
             return Ok(());
         };
         self.change(|stored| {
-            let found = stored.iter_mut().map(|stored| &mut stored.run).find(|run| run.id == id);
-            if let Some(run) = found
+            let current = stored.iter_mut().map(|stored| &mut stored.run).find(|run| run.id == id);
+            if let Some(run) = current
                 && run.state == RunState::Running
             {
                 *run = ended.clone();
             }
             Ok(())
         })?;
-        self.own.lock().remove(id);
+        self.local.lock().remove(id);
         Ok(())
     }
 
@@ -293,22 +293,23 @@ impl EvaluationRuns {
 
     /// Those of other servers of which nothing was heard for long.
     fn gone(&self, stored: &[StoredRun]) -> Vec<String> {
-        let own = self.own.lock();
-        let mut heard = self.heard.lock();
+        let local = self.local.lock();
+        let mut last_reports = self.last_reports.lock();
         let running = |stored: &&StoredRun| stored.run.state == RunState::Running;
         let mut gone = vec![];
         for StoredRun { run, reports } in stored.iter().filter(running) {
-            if own.contains_key(&run.id) {
+            if local.contains_key(&run.id) {
                 continue;
             }
-            let (last, at) = *heard.entry(run.id.clone()).or_insert((*reports, Instant::now()));
+            let (last, at) =
+                *last_reports.entry(run.id.clone()).or_insert((*reports, Instant::now()));
             if last != *reports {
-                heard.insert(run.id.clone(), (*reports, Instant::now()));
-            } else if at.elapsed() > SILENCE {
+                last_reports.insert(run.id.clone(), (*reports, Instant::now()));
+            } else if at.elapsed() > SERVER_TIMEOUT {
                 gone.push(run.id.clone());
             }
         }
-        heard.retain(|id, _| stored.iter().any(|stored| stored.run.id == *id));
+        last_reports.retain(|id, _| stored.iter().any(|stored| stored.run.id == *id));
         gone
     }
 }

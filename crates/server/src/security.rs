@@ -80,13 +80,11 @@ fn cross_site_problem(
     let host = text(HOST).or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
     let host = host.unwrap_or_default();
     let hosts = &app.config.hosts;
-    let known = if hosts.is_empty() && !app.loopback || is_for_machines(app, method, uri.path()) {
-        true
-    } else {
-        is_loopback(host_name(host))
-            || hosts.iter().any(|name| name.eq_ignore_ascii_case(host_name(host)))
-    };
-    if !known {
+    let is_accepted = hosts.is_empty() && !app.loopback
+        || is_for_machines(app, method, uri.path())
+        || is_loopback(host_name(host))
+        || hosts.iter().any(|name| name.eq_ignore_ascii_case(host_name(host)));
+    if !is_accepted {
         let detail = "the host name of this request is not one of the server's";
         return Some(
             Problem::new(StatusCode::MISDIRECTED_REQUEST, detail)

@@ -92,7 +92,7 @@ impl Server {
         handles::make_room(&listener, loaded.config.serve.connections);
         let loopback = addr.ip().is_loopback();
         // Read in any case: an error here names the file.
-        let has_keys = ApiKeys::of(&engine).exists()?;
+        let has_keys = ApiKeys::from_engine(&engine).exists()?;
         if !loopback && !insecure && !has_keys {
             let shared = engine.shared().map(|space| format!("'{}'", space.name()));
             let kb = shared.unwrap_or_else(|| dir.display().to_string());

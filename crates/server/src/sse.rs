@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Events that wait for a client.
-const MOST_WAITING: usize = 4_096;
+const MAX_WAITING: usize = 4_096;
 
 /// One event of a stream, as the API reference describes it. Comments that keep a stream open are
 /// not events.
@@ -42,7 +42,7 @@ pub(crate) struct EventSender {
 pub(crate) type EventReceiver = mpsc::Receiver<Event>;
 
 pub(crate) fn channel() -> (EventSender, EventReceiver) {
-    let (events, receive) = mpsc::channel(MOST_WAITING);
+    let (events, receive) = mpsc::channel(MAX_WAITING);
     (EventSender { events, lost: Arc::default() }, receive)
 }
 
@@ -109,12 +109,12 @@ mod tests {
     #[test]
     fn a_client_that_does_not_read_fills_a_bounded_queue() {
         let (sender, mut receiver) = channel();
-        let sent = (0..3 * MOST_WAITING).filter(|n| sender.send("progress", n)).count();
-        assert_eq!(sent, MOST_WAITING);
+        let sent = (0..3 * MAX_WAITING).filter(|n| sender.send("progress", n)).count();
+        assert_eq!(sent, MAX_WAITING);
         assert!(receiver.try_recv().is_ok());
         assert!(!sender.send("progress", &0), "there is a gap: nothing may follow it");
         drop(sender);
         let left = std::iter::from_fn(|| receiver.try_recv().ok()).count();
-        assert_eq!(left, MOST_WAITING - 1);
+        assert_eq!(left, MAX_WAITING - 1);
     }
 }

@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Bytes on the disk below which nothing more can be stored.
-const LEAST_SPACE: u64 = 64 << 20;
+const MIN_FREE_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StorageHealth {
@@ -29,7 +29,7 @@ impl StorageHealth {
         let space = halma_engine::free_space(dir);
         Self {
             store: engine.base().probe().is_ok(),
-            disk: space.is_ok_and(|space| space >= LEAST_SPACE),
+            disk: space.is_ok_and(|space| space >= MIN_FREE_BYTES),
         }
     }
 

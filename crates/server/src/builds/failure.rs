@@ -41,7 +41,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
         let error: &'a (dyn Error + 'static) = *error;
         match error.downcast_ref::<io::Error>() {
             // Its own `source` passes over the error that it holds.
-            Some(holder) => holder.get_ref().map(|held| held as &(dyn Error + 'static)),
+            Some(holder) => holder.get_ref().map(|inner| inner as &(dyn Error + 'static)),
             None => error.source(),
         }
     };

@@ -23,7 +23,7 @@ use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
 pub(crate) use coverage::Coverage;
-pub(crate) use mark::{Mark, Marks, SeenMark};
+pub(crate) use mark::{Mark, MarkRecord, Marks};
 pub(crate) use remote_builds::follow;
 pub(crate) use storage::BUILD_ENTRIES;
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
@@ -33,7 +33,7 @@ use crate::limits::blocking::busy;
 use crate::problem::Problem;
 
 /// Builds of a workspace that may wait, run or be paused; more are refused.
-const MOST_WAITING: usize = 20;
+const MAX_UNFINISHED: usize = 20;
 
 /// Builds stored at most; the oldest that have ended are removed.
 const MAX_STORED: usize = 100;
@@ -42,7 +42,7 @@ pub(crate) struct Builds {
     storage: Storage,
     all: Mutex<All>,
     /// Held from reading a build's state to storing its next one, so that no change is lost.
-    turn: Mutex<()>,
+    state_lock: Mutex<()>,
     /// Held while what is stored and what is in memory are brought in line. Not held by those who
     /// only read, as a database may take its time.
     exchange: Mutex<()>,
@@ -88,9 +88,10 @@ impl Builds {
 
     fn with(storage: Storage, all: All) -> Self {
         let (changes, closed) = (watch::Sender::new(0), watch::Sender::new(false));
-        let (turn, exchange, holds) = (Mutex::default(), Mutex::default(), watch::Sender::new(0));
+        let (state_lock, exchange, holds) =
+            (Mutex::default(), Mutex::default(), watch::Sender::new(0));
         let all = Mutex::new(all);
-        Self { storage, all, turn, exchange, holds, changes, closed }
+        Self { storage, all, state_lock, exchange, holds, changes, closed }
     }
 
     /// Appends a build to the queue; with `None` it builds everything that was uploaded. Where an equal
@@ -119,13 +120,13 @@ impl Builds {
     }
 
     fn append(&self, build: Build) -> Result<Build, Problem> {
-        let turn = self.turn.lock();
+        let guard = self.state_lock.lock();
         if let Some(waiting) = self.waiting_equal(&build) {
             return Ok(waiting);
         }
         self.check_room()?;
         self.put(build.clone())?;
-        drop(turn);
+        drop(guard);
         self.remove_oldest();
         Ok(build)
     }
@@ -139,7 +140,7 @@ impl Builds {
     /// Refuses a build when there are too many that have not ended.
     fn check_room(&self) -> Result<(), Problem> {
         let waiting = self.all.lock().values().filter(|build| !build.state.has_ended()).count();
-        if waiting < MOST_WAITING {
+        if waiting < MAX_UNFINISHED {
             return Ok(());
         }
         Err(busy(&format!("{waiting} builds wait or are paused, and no more may")))
@@ -197,7 +198,7 @@ impl Builds {
         id: &str,
         mut change: impl FnMut(&mut Build) -> Result<(), Problem>,
     ) -> Result<Build, Problem> {
-        let _turn = self.turn.lock();
+        let _guard = self.state_lock.lock();
         loop {
             self.refresh()?;
             let mut build = self.get(id)?;
@@ -210,7 +211,7 @@ impl Builds {
 
     /// Marks a build as running, if it still waits.
     fn begin(&self, id: &str) -> Result<Build, Problem> {
-        self.move_on(id, BuildState::Queued, |build| {
+        self.change_if(id, BuildState::Queued, |build| {
             (build.state, build.progress) = (BuildState::Running, vec![]);
             build.reported = None;
             build.started = Some(Utc::now());
@@ -219,7 +220,7 @@ impl Builds {
     }
 
     /// Changes a build that is in this state, and no other.
-    fn move_on(
+    fn change_if(
         &self,
         id: &str,
         from: BuildState,
@@ -273,7 +274,7 @@ impl Builds {
             }
         }
         drop(all);
-        if let Err(e) = self.storage.left_to_others() {
+        if let Err(e) = self.storage.release_mark() {
             tracing::warn!("builds are continued later by another server: {e}");
         }
     }
@@ -325,7 +326,7 @@ impl Builds {
     }
 
     /// Stores a build on disk or in the database, then in memory; `false` if another server has
-    /// changed it meanwhile. The caller has the turn.
+    /// changed it meanwhile. The caller holds `state_lock`.
     fn put(&self, build: Build) -> Result<bool, Problem> {
         if *self.closed.borrow() {
             // The folder may be another workspace's by now.
@@ -338,7 +339,7 @@ impl Builds {
         self.all.lock().insert(build.id.clone(), build);
         self.changes.send_modify(|changes| *changes += 1);
         if !self.is_pending() {
-            self.storage.all_done();
+            self.storage.remove_mark();
         }
         Ok(true)
     }

@@ -37,12 +37,12 @@ impl Builds {
         for build in running {
             if !self.runs_elsewhere(&build) {
                 if is_report {
-                    log_conflict(self.move_on(&build.id, build.state, Build::report_progress));
+                    log_conflict(self.change_if(&build.id, build.state, Build::report_progress));
                 }
             } else if self.storage.is_orphan(&build.id) {
                 let id = build.id;
                 tracing::warn!(id, "the server that ran a build is gone; it waits for another one");
-                log_conflict(self.move_on(&id, BuildState::Running, Build::wait));
+                log_conflict(self.change_if(&id, BuildState::Running, Build::wait));
             }
         }
         Ok(())

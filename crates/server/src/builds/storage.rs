@@ -14,7 +14,7 @@ pub(crate) const BUILD_ENTRIES: &str = "build";
 const KEYS: &str = "builds";
 
 /// After so long without a word of it a server counts as gone, and its build is done by another.
-const SILENCE: Duration = Duration::from_secs(15);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(15);
 
 pub(super) type All = BTreeMap<String, Build>;
 
@@ -35,14 +35,14 @@ pub(super) struct Queue {
     entries: Entries,
     /// The name of this server among those that share the base; `None` where it is the only one.
     server: Option<String>,
-    seen: Mutex<KnownEntries>,
+    sync: Mutex<SyncState>,
     /// Of a shared workspace besides the default one.
     mark: Option<Mark>,
 }
 
 /// What was read, and when each entry was last changed, by the clock of this machine.
 #[derive(Default)]
-struct KnownEntries {
+struct SyncState {
     version: u64,
     entries: HashMap<String, Change>,
 }
@@ -60,7 +60,7 @@ impl Storage {
     ) -> Result<Self, EngineError> {
         let entries = state.entries_with_words(BUILD_ENTRIES, KEYS)?;
         let server = (!entries.are_local()).then_some(server);
-        Ok(Self::Queue(Box::new(Queue { entries, server, seen: Mutex::default(), mark })))
+        Ok(Self::Queue(Box::new(Queue { entries, server, sync: Mutex::default(), mark })))
     }
 
     fn queue(&self) -> Option<&Queue> {
@@ -106,7 +106,7 @@ impl Storage {
     }
 
     /// Says that no build waits or runs any more. A mark that stays is removed by any server.
-    pub(super) fn all_done(&self) {
+    pub(super) fn remove_mark(&self) {
         if let Some(mark) = self.mark()
             && let Err(e) = mark.remove()
         {
@@ -115,7 +115,7 @@ impl Storage {
     }
 
     /// Says that builds are left to other servers.
-    pub(super) fn left_to_others(&self) -> std::io::Result<()> {
+    pub(super) fn release_mark(&self) -> std::io::Result<()> {
         self.mark().map_or(Ok(()), Mark::release)
     }
 
@@ -127,27 +127,27 @@ impl Storage {
     /// Whether nothing was heard for long of a build that another server runs.
     pub(super) fn is_orphan(&self, id: &str) -> bool {
         let Some(queue) = self.queue() else { return false };
-        queue.seen.lock().entries.get(id).is_some_and(|change| change.at.elapsed() > SILENCE)
+        queue.sync.lock().entries.get(id).is_some_and(|change| change.at.elapsed() > SERVER_TIMEOUT)
     }
 }
 
 impl Queue {
     fn changes(&self) -> std::io::Result<Vec<Changed>> {
-        let mut seen = self.seen.lock();
-        let changed = match seen.version {
+        let mut sync = self.sync.lock();
+        let changed = match sync.version {
             0 => self.entries.list()?,
             version => self.entries.changed_since(version)?,
         };
         let mut all = vec![];
         for entry in changed {
-            seen.version = seen.version.max(entry.version);
-            let known = seen.entries.get(&entry.id);
-            if known.is_some_and(|change| change.version >= entry.version) {
+            sync.version = sync.version.max(entry.version);
+            let stored = sync.entries.get(&entry.id);
+            if stored.is_some_and(|change| change.version >= entry.version) {
                 // It was changed here.
                 continue;
             }
             let change = Change { version: entry.version, at: Instant::now() };
-            seen.entries.insert(entry.id.clone(), change);
+            sync.entries.insert(entry.id.clone(), change);
             all.push(Changed { id: entry.id.clone(), build: read(entry) });
         }
         Ok(all)
@@ -166,11 +166,11 @@ impl Queue {
     }
 
     fn put_entry(&self, build: &Build) -> std::io::Result<bool> {
-        let mut seen = self.seen.lock();
-        let expected = seen.entries.get(&build.id).map_or(0, |change| change.version);
+        let mut sync = self.sync.lock();
+        let expected = sync.entries.get(&build.id).map_or(0, |change| change.version);
         let put = self.entries.put(&build.id, expected, &serde_json::to_vec(build)?)?;
         if let Some(version) = put {
-            seen.entries.insert(build.id.clone(), Change { version, at: Instant::now() });
+            sync.entries.insert(build.id.clone(), Change { version, at: Instant::now() });
         }
         Ok(put.is_some())
     }

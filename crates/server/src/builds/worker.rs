@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::failure::describe_failure;
-use super::retry::{Pauses, change_surely, pause};
+use super::retry::{Backoff, change_with_retry, pause};
 use super::spending::Spending;
 use super::{Build, BuildReport, BuildState, RefusedFile};
 use crate::limits::allowance::Allowance;
@@ -32,46 +32,46 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
     let mut closed = builds.closed.subscribe();
     let mut holds = builds.holds.subscribe();
     let mut changes = builds.changes();
-    let mut pauses = Pauses::default();
-    let mut held = None;
+    let mut backoff = Backoff::default();
+    let mut suspended = None;
     loop {
         tokio::select! {
             () = wait(&mut holds, |holds| *holds == 0) => {}
             () = wait(&mut closed, |closed| *closed) => return,
         }
         let Some(build) = builds.next() else {
-            held = None;
+            suspended = None;
             tokio::select! {
                 _ = changes.changed() => continue,
                 () = wait(&mut closed, |closed| *closed) => return,
             }
         };
-        let mut spending = Spending::of(&build, (&workspace, &accounts), held.take());
+        let mut spending = Spending::start(&build, (&workspace, &accounts), suspended.take());
         let running = (build.id.as_str(), BuildState::Running);
-        let turn = tokio::select! {
-            turn = run(&workspace, &build, &accounts.metrics, &mut spending) => turn,
+        let outcome = tokio::select! {
+            outcome = run(&workspace, &build, &accounts.metrics, &mut spending) => outcome,
             // The work is dropped where it is; the ledger records what is left.
-            () = stop_requested(&workspace, &build.id) => Turn::Over,
+            () = stop_requested(&workspace, &build.id) => RunOutcome::Ended,
             () = key_revoked(&accounts.allowance, build.key.as_deref()) => {
                 spending.count(None);
-                change_surely(builds, running, cancel).await;
-                Turn::Over
+                change_with_retry(builds, running, cancel).await;
+                RunOutcome::Ended
             }
-            () = wait(&mut holds, |holds| *holds > 0) => Turn::Held,
+            () = wait(&mut holds, |holds| *holds > 0) => RunOutcome::Suspended,
             () = wait(&mut closed, |closed| *closed) => {
                 spending.counter.finish_at_exit();
                 return;
             }
         };
-        match turn {
-            Turn::Over => pauses = Pauses::default(),
-            Turn::Held => {
-                held = Some(spending);
-                change_surely(builds, running, Build::wait).await;
+        match outcome {
+            RunOutcome::Ended => backoff = Backoff::default(),
+            RunOutcome::Suspended => {
+                suspended = Some(spending);
+                change_with_retry(builds, running, Build::wait).await;
             }
             // It is the next one again.
-            Turn::NotBegun => {
-                if pause(&mut closed, pauses.next()).await {
+            RunOutcome::NotStarted => {
+                if pause(&mut closed, backoff.next()).await {
                     return;
                 }
             }
@@ -79,13 +79,13 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
     }
 }
 
-/// How it was that a build had its turn.
-enum Turn {
-    Over,
+/// How a run of a build came to its end.
+enum RunOutcome {
+    Ended,
     /// It could not be stored that it runs.
-    NotBegun,
+    NotStarted,
     /// It makes room for a deletion.
-    Held,
+    Suspended,
 }
 
 /// Ends a build whose key is gone.
@@ -129,7 +129,7 @@ async fn run(
     build: &Build,
     metrics: &Metrics,
     spending: &mut Spending,
-) -> Turn {
+) -> RunOutcome {
     let builds = &workspace.builds;
     let begun = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
@@ -138,10 +138,10 @@ async fn run(
     let build = match begun {
         Ok(build) => build,
         // It has been paused or cancelled since it was looked up.
-        Err(problem) if problem.status() == StatusCode::CONFLICT => return Turn::Over,
+        Err(problem) if problem.status() == StatusCode::CONFLICT => return RunOutcome::Ended,
         Err(problem) => {
             tracing::warn!("a build is delayed, as its state cannot be stored: {}", problem.detail);
-            return Turn::NotBegun;
+            return RunOutcome::NotStarted;
         }
     };
     let engine = workspace.engine();
@@ -170,8 +170,8 @@ async fn run(
             (end.state(), end.error.clone(), end.report.clone());
         (build.server, build.reported, build.finished) = (None, None, Some(Utc::now()));
     };
-    change_surely(builds, (&build.id, BuildState::Running), store).await;
-    Turn::Over
+    change_with_retry(builds, (&build.id, BuildState::Running), store).await;
+    RunOutcome::Ended
 }
 
 /// What a run in the queue did.

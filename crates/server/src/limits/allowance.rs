@@ -40,7 +40,7 @@ impl Allowance {
         &self.keys
     }
 
-    fn known(&self, key: &Key) -> Option<DailyMeter> {
+    fn cached(&self, key: &Key) -> Option<DailyMeter> {
         let day = Utc::now().date_naive();
         self.meters.lock().get(&key.id).filter(|daily| daily.day == day).cloned()
     }
@@ -50,7 +50,7 @@ impl Allowance {
         if !has_limits(key) {
             return None;
         }
-        if let Some(daily) = self.known(key) {
+        if let Some(daily) = self.cached(key) {
             return Some(daily);
         }
         let day = Utc::now().date_naive();

@@ -17,7 +17,7 @@ use self::tools::Tools;
 use crate::access::{Caller, Reach};
 use crate::app::{App, AppSetup, Shared};
 use crate::keys::Scope;
-use crate::limits::deadline::{LONGEST_BODY, within};
+use crate::limits::deadline::{BODY_TIMEOUT, within};
 use crate::problem::Problem;
 use crate::serve::{ServeError, ServeOptions};
 use crate::settings::follow_settings;
@@ -49,7 +49,7 @@ async fn authorize(
     let (scope, reach) = (Some(Scope::Ask), Reach::Documents);
     let caller = Caller::resolve(&app, request.headers(), scope, reach).await?;
     request.extensions_mut().insert(caller);
-    Ok(next.run(request.map(|body| within(body, LONGEST_BODY))).await)
+    Ok(next.run(request.map(|body| within(body, BODY_TIMEOUT))).await)
 }
 
 /// Serves the default workspace over standard input and output, until the agent closes them.

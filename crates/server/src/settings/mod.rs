@@ -22,12 +22,12 @@ const ID: &str = "all";
 
 pub(crate) struct SharedSettings {
     entries: Entries,
-    known: RwLock<KnownSettings>,
+    current: RwLock<VersionedSettings>,
 }
 
 /// What was read last.
 #[derive(Clone, Default)]
-pub(crate) struct KnownSettings {
+pub(crate) struct VersionedSettings {
     /// 0 where nothing was ever changed.
     pub(crate) version: u64,
     pub(crate) settings: Arc<Settings>,
@@ -36,19 +36,19 @@ pub(crate) struct KnownSettings {
 impl SharedSettings {
     pub(crate) fn open(state: &BaseState) -> Result<Self, Problem> {
         let entries = state.entries_with_words(SETTINGS_ENTRIES, SETTINGS_ENTRIES)?;
-        let settings = Self { entries, known: RwLock::default() };
+        let settings = Self { entries, current: RwLock::default() };
         settings.refresh()?;
         Ok(settings)
     }
 
     /// As they were read last.
-    pub(crate) fn known(&self) -> KnownSettings {
-        self.known.read().clone()
+    pub(crate) fn current(&self) -> VersionedSettings {
+        self.current.read().clone()
     }
 
     /// Reads what other servers have changed. Waits for the database.
     pub(crate) fn refresh(&self) -> Result<(), Problem> {
-        let changed = self.entries.changed_since(self.known().version).map_err(unstored)?;
+        let changed = self.entries.changed_since(self.current().version).map_err(unstored)?;
         let Some(StateEntry { version, bytes, .. }) = changed.into_iter().next_back() else {
             return Ok(());
         };
@@ -59,9 +59,9 @@ impl SharedSettings {
     }
 
     fn remember(&self, version: u64, settings: Settings) {
-        let mut known = self.known.write();
-        if version > known.version {
-            *known = KnownSettings { version, settings: Arc::new(settings) };
+        let mut current = self.current.write();
+        if version > current.version {
+            *current = VersionedSettings { version, settings: Arc::new(settings) };
         }
     }
 
@@ -73,7 +73,7 @@ impl SharedSettings {
     ) -> Result<T, Problem> {
         loop {
             self.refresh()?;
-            let KnownSettings { version, settings: former } = self.known();
+            let VersionedSettings { version, settings: former } = self.current();
             let mut settings = Settings::clone(&former);
             let changed = change(&mut settings)?;
             if settings == *former {

@@ -1,22 +1,42 @@
 //! Closing workspaces that nothing uses when many are open: each takes address space, file handles and
 //! memory. The next request opens it again.
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
-use super::closed::ClosedWorkspaces;
-use super::closing::{Closing, WAIT, free};
+use super::closing::{CLOSING_TIMEOUT, Closing, free};
 use super::open::IdleWorkspace;
-use super::{EVALUATIONS, Workspaces};
+use super::{EVALUATIONS, Workspace, Workspaces};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
+
+/// The folders of the evaluations of closed workspaces, by that of the workspace.
+#[derive(Clone, Default)]
+pub(super) struct ClosedWorkspaces(Arc<Mutex<HashMap<PathBuf, PathBuf>>>);
+
+impl ClosedWorkspaces {
+    /// Forgets a workspace that is opened again or removed.
+    pub(super) fn forget(&self, dir: &Path) {
+        self.0.lock().remove(dir);
+    }
+
+    pub(super) fn store(&self, workspace: &Workspace) {
+        self.0.lock().insert(workspace.dir.clone(), workspace.evaluations());
+    }
+
+    pub(super) fn evaluations(&self) -> Vec<PathBuf> {
+        self.0.lock().values().cloned().collect()
+    }
+}
 
 impl Workspaces {
     /// Begins to close workspaces that nothing uses, as far as more than the configured number are
     /// open. Each is closed also when the request that has caused it is given up.
     pub(super) fn close_idle(&self) -> Vec<JoinHandle<()>> {
-        let idle = self.others.begin_closing(self.most_open);
+        let idle = self.others.begin_closing(self.max_open);
         idle.into_iter().map(|idle| tokio::spawn(close(idle, self.closed.clone()))).collect()
     }
 
@@ -52,7 +72,7 @@ async fn close(mut idle: IdleWorkspace, closed: ClosedWorkspaces) {
         workspace.builds.hand_over();
         closed.store(&workspace);
         drop(workspace);
-        Ok::<_, Problem>(waiting(WAIT))
+        Ok::<_, Problem>(waiting(CLOSING_TIMEOUT))
     });
     if !matches!(waited.await, Ok(true)) {
         tokio::spawn(free(idle, closing));

@@ -78,10 +78,10 @@ impl OpenWorkspaces {
     }
 
     /// Begins to close workspaces that nothing uses, those that were not used for longest first, until
-    /// at most `most` are open. They are not opened again until what is returned is dropped.
-    pub(super) fn begin_closing(&self, most: usize) -> Vec<IdleWorkspace> {
+    /// at most `limit` are open. They are not opened again until what is returned is dropped.
+    pub(super) fn begin_closing(&self, limit: usize) -> Vec<IdleWorkspace> {
         let mut all = self.0.lock();
-        if all.len() <= most {
+        if all.len() <= limit {
             return vec![];
         }
         // What could not be opened is forgotten: no one has its cell.
@@ -90,7 +90,7 @@ impl OpenWorkspaces {
             Slot::Closing(_) | Slot::Removing => true,
         });
         let is_open = |slot: &&Slot| matches!(slot, Slot::Open { .. });
-        let more = all.values().filter(is_open).count().saturating_sub(most);
+        let more = all.values().filter(is_open).count().saturating_sub(limit);
         if more == 0 {
             return vec![];
         }

@@ -104,7 +104,7 @@ pub(crate) async fn put(
 ) -> Result<Json<PromptDetail>, Problem> {
     run_blocking(move || {
         let path = path(&app, &name)?;
-        let _turn = app.prompt_changes.lock();
+        let _changing = app.prompt_changes.lock();
         if let Some(shared) = &app.settings {
             app.change_settings(shared, |settings| {
                 settings.prompts.insert(name.clone(), new.text.clone());
@@ -132,7 +132,7 @@ pub(crate) async fn delete(
 ) -> Result<Json<PromptDetail>, Problem> {
     run_blocking(move || {
         let path = path(&app, &name)?;
-        let _turn = app.prompt_changes.lock();
+        let _changing = app.prompt_changes.lock();
         if let Some(shared) = &app.settings {
             app.change_settings(shared, |settings| {
                 settings.prompts.remove(&name);

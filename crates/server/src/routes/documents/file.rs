@@ -8,7 +8,7 @@ use axum::http::header::{
 use axum::http::{HeaderValue, Response};
 use tokio::io::AsyncReadExt as _;
 
-use crate::access::MayAskDocuments;
+use crate::access::{MayAskDocuments, run_queued};
 use crate::documents::{document_id, find_upload};
 use crate::json::Part;
 use crate::problem::Problem;
@@ -29,8 +29,7 @@ pub(crate) async fn file(
     MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Response<Body>, Problem> {
-    let lane = caller.lane();
-    let found = lane.run(move || {
+    let original = run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let name = match (find_upload(&engine, &id), document_id(&engine, &id)) {
             (Some(upload), _) => upload.name,
@@ -45,7 +44,7 @@ pub(crate) async fn file(
         })?;
         Ok((name, path))
     });
-    let (name, path) = found.await?;
+    let (name, path) = original.await?;
     let gone = |_| Problem::not_found("such file; it has been removed");
     let file = tokio::fs::File::open(&path).await.map_err(gone)?;
     let bytes = file.metadata().await.map_err(gone)?.len();

@@ -11,7 +11,7 @@ use halma_engine::{Details, Engine, ListQuery, ListedNode};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{MayAskDocuments, MayWriteDocuments};
+use crate::access::{MayAskDocuments, MayWriteDocuments, run_queued};
 use crate::documents::{self, DocumentLine, DocumentState, document_id, find_upload};
 use crate::json::{JsonBody, Params, Part};
 use crate::limits::bounds;
@@ -42,8 +42,7 @@ pub(crate) async fn list(
     bounds::name("query", query.as_deref())?;
     bounds::name("after", after.as_deref())?;
     let query = documents::DocumentQuery { query, state, limit: limit(requested)?, after };
-    let lane = caller.lane();
-    lane.run(move || documents::list(&caller.workspace, &query).map(Json)).await
+    run_queued(caller, move |caller| documents::list(&caller.workspace, &query).map(Json)).await
 }
 
 /// A document with its parts.
@@ -92,8 +91,7 @@ pub(crate) async fn get(
     MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<DocumentDetail>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let shown = engine.base().inspector().show(&document_id(&engine, &id)?)?;
         let Details::Document {
@@ -196,8 +194,7 @@ pub(crate) async fn text(
     Part(id): Part<String>,
     Params(range): Params<TextRange>,
 ) -> Result<Json<DocumentText>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let shown = engine.base().inspector().show(&document_id(&engine, &id)?)?;
         let Details::Document { pages, .. } = shown.details else {
@@ -238,8 +235,7 @@ pub(crate) async fn nodes(
     Params(query): Params<NodeQuery>,
 ) -> Result<Json<Items<Hit>>, Problem> {
     bounds::name("after", query.after.as_deref())?;
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let document = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.document;
         let limit = limit(query.limit)?;
@@ -281,8 +277,7 @@ pub(crate) async fn set_metadata(
         return Err(Problem::new(StatusCode::FORBIDDEN, detail)
             .hint("keep the fields that the key asks for, or use a key without conditions"));
     }
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let document = match find_upload(&engine, &id) {
             Some(upload) => upload.name,
@@ -310,8 +305,7 @@ pub(crate) async fn delete(
     MayWriteDocuments(caller): MayWriteDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<DeletedDocument>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let deleted = if let Some(upload) = find_upload(&engine, &id) {
             // It may have become a document since its id was listed.

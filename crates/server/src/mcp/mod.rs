@@ -32,7 +32,7 @@ pub(crate) fn routes(app: &Shared) -> Router<Shared> {
         .disable_allowed_hosts()
         .with_max_request_body_bytes(app.config.max_body_bytes);
     let shared = Arc::clone(app);
-    let make = move || Ok(Tools::for_http(Arc::clone(&shared)));
+    let make = move || Ok(Tools { app: Arc::clone(&shared), caller: None });
     let service =
         StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     Router::new()
@@ -60,7 +60,8 @@ pub async fn serve_stdio(options: ServeOptions) -> Result<(), ServeError> {
     let app = Arc::new(App::new(setup)?);
     let workspace = Arc::clone(app.workspaces.root());
     let following = tokio::spawn(follow_settings(Arc::clone(&app)));
-    let tools = Tools::for_caller(app, Caller { key: None, workspace, trace_parent: None });
+    let caller = Some(Caller { key: None, workspace, trace_parent: None });
+    let tools = Tools { app, caller };
     let failed = |e: &dyn std::fmt::Display| {
         ServeError::Start(format!("the connection to the agent failed: {e}"))
     };

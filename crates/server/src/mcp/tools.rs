@@ -46,9 +46,9 @@ type Context = RequestContext<RoleServer>;
 
 #[derive(Clone)]
 pub(super) struct Tools {
-    app: Shared,
-    /// The caller, where it is the same for all calls.
-    caller: Option<Caller>,
+    pub(super) app: Shared,
+    /// The caller, where it is the same for all calls; over HTTP it is that of the request.
+    pub(super) caller: Option<Caller>,
 }
 
 /// The result of a tool: text, and the same as data.
@@ -58,14 +58,6 @@ struct ToolOutput {
 }
 
 impl Tools {
-    pub(super) fn for_http(app: Shared) -> Self {
-        Self { app, caller: None }
-    }
-
-    pub(super) fn for_caller(app: Shared, caller: Caller) -> Self {
-        Self { app, caller: Some(caller) }
-    }
-
     /// Over HTTP, the caller that the request was authorized for.
     fn caller(&self, context: &Context) -> Result<Caller, ErrorData> {
         let from_request =
@@ -328,6 +320,10 @@ impl ServerHandler for Tools {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use halma_engine::AskRequest;
+
     use super::*;
 
     #[test]
@@ -338,6 +334,33 @@ mod tests {
         }
         let taken = std::iter::from_fn(|| steps.try_recv().ok()).count();
         assert_eq!(taken, MAX_WAITING);
+    }
+
+    /// The fields of a request type, as its error for an unknown one lists them.
+    fn fields<T: DeserializeOwned>() -> BTreeSet<String> {
+        let error = read::<T>(json!({"?": null})).err().unwrap().detail;
+        let (_, names) = error.split_once("expected ").unwrap();
+        names.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn each_schema_has_the_fields_of_its_request_type() {
+        // Answers over MCP are never streamed, whatever this field says.
+        let mut ask = fields::<AskRequest>();
+        assert!(ask.remove("stream"));
+        let expected = [
+            ask,
+            fields::<SearchArguments>(),
+            fields::<ReadArguments>(),
+            fields::<ListArguments>(),
+            fields::<TimelineArguments>(),
+            fields::<ExplainArguments>(),
+            fields::<FeedbackArguments>(),
+        ];
+        for (tool, fields) in tools().unwrap().iter().zip(expected) {
+            let properties = tool.input_schema["properties"].as_object().unwrap().keys();
+            assert_eq!(properties.cloned().collect::<BTreeSet<_>>(), fields, "{}", tool.name);
+        }
     }
 
     #[test]

@@ -36,7 +36,8 @@ pub(crate) struct App {
     pub(crate) prompts_dir: PathBuf,
     /// What is changed over HTTP for all servers, of a base that is shared.
     pub(crate) settings: Option<Arc<SharedSettings>>,
-    /// What these settings are applied to.
+    /// What these settings are applied to. While it is locked, the files of prompts are those that the
+    /// engines have read.
     pub(crate) applied: Mutex<AppliedSettings>,
     /// Held while roles are assigned, so that no assignment is lost.
     pub(crate) role_changes: Mutex<()>,

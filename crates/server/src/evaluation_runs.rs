@@ -1,6 +1,7 @@
 //! Evaluations that were started over HTTP and how far each is: an entry among the state of the base, so
 //! that all servers of one that is shared show and cancel them.
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -47,6 +48,11 @@ pub(crate) enum RunState {
 pub(crate) fn is_evaluation_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
+}
+
+/// The id of the evaluation in a folder.
+pub(crate) fn evaluation_id(folder: &Path) -> String {
+    blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned()
 }
 
 /// How far an evaluation is.

@@ -48,19 +48,23 @@ pub(crate) fn restore(engine: Engine, dir: &Path) -> Result<Engine, Problem> {
     Ok(if is_changed { engine.with_prompts(&config)? } else { engine })
 }
 
-/// The configuration with the roles that were kept. Roles of a model that is no longer configured are
-/// left out.
+/// The configuration with the roles that were kept.
 pub(crate) fn with_stored(config: &Config, dir: &Path) -> Result<Config, Problem> {
+    Ok(with_roles(config, &read(dir)?))
+}
+
+/// The configuration with these roles. Those of models that this server does not have are left out.
+pub(crate) fn with_roles(config: &Config, roles: &Roles) -> Config {
     let mut config = config.clone();
-    for (role, model) in read(dir)? {
+    for (role, model) in roles {
         match assign(&config, &Roles::from([(role.clone(), model.clone())])) {
-            Ok(with_role) => config = with_role,
+            Ok(assigned) => config = assigned,
             Err(problem) => {
-                tracing::warn!("`{FILE}`: {role} = {model} is ignored: {}", problem.detail);
+                tracing::warn!("{role} = {model} is ignored on this server: {}", problem.detail);
             }
         }
     }
-    Ok(config)
+    config
 }
 
 /// The assignment in the folder of the base.

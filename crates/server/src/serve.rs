@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop, Suggestion};
@@ -99,7 +100,7 @@ impl Server {
             return Err(needs_keys(addr.ip(), &kb).into());
         }
         let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback, purpose: Purpose::Serve };
-        let app = App::new(setup).map_err(|problem| ServeError::Start(problem.detail))?;
+        let app = App::new(setup)?;
         Ok(Self { app: Arc::new(app), listener, addr, _lock: lock })
     }
 
@@ -117,22 +118,18 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { app, listener, addr: _, _lock } = self;
         let router = routes::router(&app);
-        let key_watcher = tokio::spawn({
-            let keys = Arc::clone(&app.keys);
-            async move { keys.watch().await }
-        });
-        let condition_watcher = tokio::spawn({
-            let app = Arc::clone(&app);
-            async move {
-                let root = Arc::clone(app.workspaces.root());
-                StorageHealth::watch(root, &app.storage_health).await;
-            }
-        });
-        let following = tokio::spawn(follow_settings(Arc::clone(&app)));
-        let resuming = tokio::spawn({
+        let root = Arc::clone(app.workspaces.root());
+        let watch = StorageHealth::watch(root, app.storage_health.clone());
+        let resume = {
             let app = Arc::clone(&app);
             async move { app.workspaces.resume().await }
-        });
+        };
+        let tasks = [
+            tokio::spawn(Arc::clone(&app.keys).watch()),
+            tokio::spawn(watch),
+            tokio::spawn(follow_settings(Arc::clone(&app))),
+            tokio::spawn(resume),
+        ];
         tokio::spawn(preload(app.workspaces.root().engine()));
         let max = app.config.connections.max(1);
         let slots = Arc::new(Semaphore::new(max));
@@ -158,10 +155,7 @@ impl Server {
             let _ = tokio::time::timeout(Duration::from_secs(2), slots.acquire_many(all)).await;
         }
         app.workspaces.stop_builds().await;
-        key_watcher.abort();
-        condition_watcher.abort();
-        following.abort();
-        resuming.abort();
+        tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
@@ -189,7 +183,7 @@ impl Reloader {
             let _changing = app.role_changes.lock();
             app.reload(loaded)
         });
-        reload.await.map_err(|problem| ServeError::Start(problem.detail))
+        Ok(reload.await?)
     }
 }
 

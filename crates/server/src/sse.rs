@@ -7,7 +7,6 @@ use std::time::Duration;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use futures::Stream;
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
@@ -80,18 +79,12 @@ pub(crate) fn response(receiver: EventReceiver, task: AbortHandle) -> Response {
     // Asks proxies to pass events on as they come.
     let unbuffered =
         [(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))];
-    (unbuffered, Sse::new(stream(receiver, task)).keep_alive(keep_alive)).into_response()
-}
-
-fn stream(
-    receiver: EventReceiver,
-    task: AbortHandle,
-) -> impl Stream<Item = Result<Event, Infallible>> {
     let state = (receiver, AbortOnDrop(task));
-    futures::stream::unfold(state, |(mut receiver, task)| async {
+    let events = futures::stream::unfold(state, |(mut receiver, task)| async {
         let event = receiver.recv().await?;
-        Some((Ok(event), (receiver, task)))
-    })
+        Some((Ok::<_, Infallible>(event), (receiver, task)))
+    });
+    (unbuffered, Sse::new(events).keep_alive(keep_alive)).into_response()
 }
 
 struct AbortOnDrop(AbortHandle);

@@ -34,7 +34,7 @@ impl StorageHealth {
     }
 
     /// Looks at a workspace for ever. A store that takes too long cannot be read.
-    pub(crate) async fn watch(workspace: Arc<Workspace>, current: &watch::Sender<Self>) {
+    pub(crate) async fn watch(workspace: Arc<Workspace>, current: watch::Sender<Self>) {
         loop {
             tokio::time::sleep(INTERVAL).await;
             let workspace = Arc::clone(&workspace);

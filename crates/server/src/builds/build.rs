@@ -222,27 +222,22 @@ impl BuildStatus {
 
 impl Build {
     pub(crate) fn queued(id: String, uploads: Option<Vec<String>>, key: Option<String>) -> Self {
-        let uploads = uploads.map(Arc::from);
-        let (state, created) = (BuildState::Queued, Utc::now());
-        let (started, finished, report, error, progress) = (None, None, None, None, vec![]);
-        let (rebuild, samples, replace) = (vec![], None, false);
-        let (server, reported) = (None, None);
         Self {
             id,
-            state,
-            uploads,
-            rebuild,
-            samples,
-            replace,
+            state: BuildState::Queued,
+            uploads: uploads.map(Arc::from),
+            rebuild: vec![],
+            samples: None,
+            replace: false,
             key,
-            created,
-            started,
-            finished,
-            report,
-            error,
-            server,
-            reported,
-            progress,
+            created: Utc::now(),
+            started: None,
+            finished: None,
+            report: None,
+            error: None,
+            server: None,
+            reported: None,
+            progress: vec![],
         }
     }
 

@@ -83,7 +83,7 @@ impl Builds {
 
     /// No queue, in a process that builds nothing.
     pub(crate) fn unserved() -> Self {
-        Self::with(Storage::Unserved, All::new())
+        Self::with(Storage::default(), All::new())
     }
 
     fn with(storage: Storage, all: All) -> Self {

@@ -6,7 +6,6 @@ use tokio::sync::watch;
 
 use super::{Build, BuildState, Builds, log_conflict};
 use crate::limits::blocking::run_blocking;
-use crate::problem::Problem;
 
 const MIN_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_mins(1);
@@ -40,30 +39,17 @@ pub(super) async fn change_with_retry(
     let mut backoff = Backoff::default();
     let mut closed = builds.closed.subscribe();
     loop {
-        let changed = set(builds, (id, from), change.clone()).await;
+        let (builds, id, change) = (Arc::clone(builds), id.to_owned(), change.clone());
+        let changed = run_blocking(move || builds.change_if(&id, from, change)).await;
         match &changed {
-            Err(problem) if is_temporary(problem) => {}
+            // It may work later: the disk is full, or the database is not reached.
+            Err(problem) if problem.status().is_server_error() => {}
             _ => return log_conflict(changed),
         }
         if pause(&mut closed, backoff.next()).await {
             return;
         }
     }
-}
-
-/// Changes a build that is in this state, off the runtime's threads.
-async fn set(
-    builds: &Arc<Builds>,
-    (id, from): (&str, BuildState),
-    change: impl FnMut(&mut Build) + Send + 'static,
-) -> Result<Build, Problem> {
-    let (builds, id) = (Arc::clone(builds), id.to_owned());
-    run_blocking(move || builds.change_if(&id, from, change)).await
-}
-
-/// Whether what failed may work later: the disk is full, or the database is not reached.
-fn is_temporary(problem: &Problem) -> bool {
-    problem.status().is_server_error()
 }
 
 /// Waits; whether the workspace was closed meanwhile.

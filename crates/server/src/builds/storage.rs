@@ -24,11 +24,9 @@ pub(super) struct Changed {
     pub(super) build: Option<Build>,
 }
 
-pub(super) enum Storage {
-    /// In a process that builds nothing.
-    Unserved,
-    Queue(Box<Queue>),
-}
+/// The stored queue; none in a process that builds nothing.
+#[derive(Default)]
+pub(super) struct Storage(Option<Queue>);
 
 /// The queue of builds.
 pub(super) struct Queue {
@@ -60,22 +58,18 @@ impl Storage {
     ) -> Result<Self, EngineError> {
         let entries = state.entries_with_words(BUILD_ENTRIES, KEYS)?;
         let server = (!entries.are_local()).then_some(server);
-        Ok(Self::Queue(Box::new(Queue { entries, server, sync: Mutex::default(), mark })))
-    }
-
-    fn queue(&self) -> Option<&Queue> {
-        if let Self::Queue(queue) = self { Some(queue) } else { None }
+        Ok(Self(Some(Queue { entries, server, sync: Mutex::default(), mark })))
     }
 
     /// The name of this server, of a base that is shared.
     pub(super) fn server(&self) -> Option<&str> {
-        self.queue()?.server.as_deref()
+        self.0.as_ref()?.server.as_deref()
     }
 
     /// All builds. What this server was running when it stopped waits again.
     pub(super) fn read(&self) -> std::io::Result<All> {
         let mut all = All::new();
-        let Some(queue) = self.queue() else { return Ok(all) };
+        let Some(queue) = &self.0 else { return Ok(all) };
         for Changed { id, build } in queue.changes()? {
             let Some(mut build) = build else { continue };
             if build.state == BuildState::Running && build.server == queue.server {
@@ -89,18 +83,18 @@ impl Storage {
 
     /// What other servers have changed since the last time.
     pub(super) fn changes(&self) -> std::io::Result<Vec<Changed>> {
-        self.queue().map_or(Ok(vec![]), Queue::changes)
+        self.0.as_ref().map_or(Ok(vec![]), Queue::changes)
     }
 
     /// Stores a build; `false` if another server has changed it since it was read.
     pub(super) fn put(&self, build: &Build) -> std::io::Result<bool> {
         let unserved = || std::io::Error::other("this process builds nothing");
-        self.queue().ok_or_else(unserved)?.put(build)
+        self.0.as_ref().ok_or_else(unserved)?.put(build)
     }
 
     /// A build that cannot be removed is removed later.
     pub(super) fn remove(&self, id: &str) {
-        if let Some(queue) = self.queue() {
+        if let Some(queue) = &self.0 {
             drop(queue.entries.remove(id));
         }
     }
@@ -121,12 +115,12 @@ impl Storage {
 
     /// The mark that tells other servers of builds here.
     fn mark(&self) -> Option<&Mark> {
-        self.queue()?.mark.as_ref()
+        self.0.as_ref()?.mark.as_ref()
     }
 
     /// Whether nothing was heard for long of a build that another server runs.
     pub(super) fn is_orphan(&self, id: &str) -> bool {
-        let Some(queue) = self.queue() else { return false };
+        let Some(queue) = &self.0 else { return false };
         queue.sync.lock().entries.get(id).is_some_and(|change| change.at.elapsed() > SERVER_TIMEOUT)
     }
 }

@@ -162,12 +162,12 @@ async fn run(
     };
     let done = spending.counter.during(work).await;
     spending.count(done.as_ref().ok().map(Report::usage));
-    let end = Arc::new(End::of(done, &folder));
-    metrics.build(end.state().phase().name());
+    let (error, report) = outcome(done, &folder);
+    let state = if error.is_some() { BuildState::Failed } else { BuildState::Done };
+    metrics.build(state.phase().name());
     // What was done is not to be done again because that cannot be stored at this moment.
     let store = move |build: &mut Build| {
-        (build.state, build.error, build.report) =
-            (end.state(), end.error.clone(), end.report.clone());
+        (build.state, build.error, build.report) = (state, error.clone(), report.clone());
         (build.server, build.reported, build.finished) = (None, None, Some(Utc::now()));
     };
     change_with_retry(builds, (&build.id, BuildState::Running), store).await;
@@ -205,32 +205,23 @@ impl Report {
     }
 }
 
-/// How a run ended.
-struct End {
-    error: Option<String>,
-    report: Option<Arc<BuildReport>>,
-}
-
-impl End {
-    fn of(done: Result<Report, EngineError>, folder: &Path) -> Self {
-        match done {
-            Ok(report) => Self {
-                error: report.error(),
-                report: Some(Arc::new(match &report {
-                    Report::Indexed(report) => BuildReport::of_index(report, folder),
-                    Report::Learned(report) => BuildReport::new(vec![], figures(report)),
-                })),
-            },
-            Err(error) => {
-                let base = folder.parent().unwrap_or(folder);
-                Self { error: Some(describe_failure(error, base)), report: None }
-            }
+/// What went wrong in a run, and its report.
+fn outcome(
+    done: Result<Report, EngineError>,
+    folder: &Path,
+) -> (Option<String>, Option<Arc<BuildReport>>) {
+    let report = match done {
+        Ok(report) => report,
+        Err(error) => {
+            let base = folder.parent().unwrap_or(folder);
+            return (Some(describe_failure(error, base)), None);
         }
-    }
-
-    fn state(&self) -> BuildState {
-        if self.error.is_some() { BuildState::Failed } else { BuildState::Done }
-    }
+    };
+    let build_report = match &report {
+        Report::Indexed(report) => BuildReport::of_index(report, folder),
+        Report::Learned(report) => BuildReport::new(vec![], figures(report)),
+    };
+    (report.error(), Some(Arc::new(build_report)))
 }
 
 impl BuildReport {

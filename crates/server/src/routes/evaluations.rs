@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
-use crate::evaluation_runs::{RunState, is_evaluation_name};
+use crate::evaluation_runs::{RunState, evaluation_id, is_evaluation_name};
 use crate::json::{Params, Part};
 use crate::limits::blocking::run_blocking;
 use crate::pagination::Items;
@@ -66,9 +66,8 @@ fn evaluations(app: &Shared) -> Vec<Evaluation> {
     }
     folders.sort();
     folders.dedup();
-    let id =
-        |folder: &Path| blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex()[..16].into();
-    folders.into_iter().map(|folder| Evaluation { id: id(&folder), folder }).collect()
+    let evaluation = |folder: PathBuf| Evaluation { id: evaluation_id(&folder), folder };
+    folders.into_iter().map(evaluation).collect()
 }
 
 fn collect(folder: &Path, depth: usize, folders: &mut Vec<PathBuf>) {

@@ -2,10 +2,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_engine::{Config, list_prompts};
-use parking_lot::MutexGuard;
+use halma_engine::Config;
 
-use super::{Settings, SharedSettings, VersionedSettings, with_roles, write_prompts};
+use super::{Settings, SharedSettings, VersionedSettings, write_prompts};
 use crate::app::{App, AppliedSettings};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
@@ -25,7 +24,7 @@ impl App {
             return self.workspaces.reconfigure(&config);
         };
         let VersionedSettings { version, settings } = settings.current();
-        let mut applied = self.applied();
+        let mut applied = self.applied.lock();
         let config = self.config_with(&configured, &settings)?;
         self.workspaces.reconfigure(&config)?;
         *applied = AppliedSettings { configured, version };
@@ -37,7 +36,7 @@ impl App {
     pub(crate) fn apply_settings(&self) {
         let Some(settings) = &self.settings else { return };
         let VersionedSettings { version, settings } = settings.current();
-        let mut applied = self.applied();
+        let mut applied = self.applied.lock();
         if version <= applied.version {
             return;
         }
@@ -63,27 +62,12 @@ impl App {
         Ok(changed)
     }
 
-    /// Refuses prompts that are not valid together.
-    pub(crate) fn check_prompts(&self, settings: &Settings) -> Result<(), Problem> {
-        let trial = tempfile::tempdir().map_err(|e| Problem::internal(&e))?;
-        let mut config = self.applied().configured.clone();
-        let dir = trial.path().join(PROMPTS);
-        config.prompts_dir = write_prompts(&dir, config.prompts_dir.as_deref(), &settings.prompts)?;
-        list_prompts(&config)?;
-        Ok(())
-    }
-
     fn config_with(&self, configured: &Config, settings: &Settings) -> Result<Config, Problem> {
         let dir = self.workspaces.root().dir.join(PROMPTS);
         let configured_folder = configured.prompts_dir.as_deref().filter(|dir| dir.is_dir());
-        let mut config = with_roles(configured, settings);
+        let mut config = roles::with_roles(configured, &settings.roles);
         config.prompts_dir = write_prompts(&dir, configured_folder, &settings.prompts)?;
         Ok(config)
-    }
-
-    /// While it is held, the files of prompts are those that the engines have read.
-    pub(crate) fn applied(&self) -> MutexGuard<'_, AppliedSettings> {
-        self.applied.lock()
     }
 }
 

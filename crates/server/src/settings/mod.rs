@@ -6,15 +6,15 @@ mod prompts;
 
 use std::sync::Arc;
 
-use halma_engine::{BaseState, Config, Entries, StateEntry};
+use halma_engine::{BaseState, Entries, StateEntry};
 use parking_lot::RwLock;
 
 pub(crate) use self::apply::follow_settings;
 pub(crate) use self::content::Settings;
+pub(crate) use self::prompts::check_prompts;
 use self::prompts::write_prompts;
 use crate::builds::unstored;
 use crate::problem::Problem;
-use crate::roles;
 
 /// The kind of the entry, which is also the folder of its key, and its id.
 pub(crate) const SETTINGS_ENTRIES: &str = "settings";
@@ -86,19 +86,4 @@ impl SharedSettings {
             }
         }
     }
-}
-
-/// The configuration with the roles that were assigned over HTTP. Roles of models that this server
-/// does not have are left out.
-fn with_roles(configured: &Config, settings: &Settings) -> Config {
-    let mut config = configured.clone();
-    for (role, model) in &settings.roles {
-        match roles::assign(&config, &[(role.clone(), model.clone())].into()) {
-            Ok(assigned) => config = assigned,
-            Err(problem) => {
-                tracing::warn!("{role} = {model} is ignored on this server: {}", problem.detail);
-            }
-        }
-    }
-    config
 }

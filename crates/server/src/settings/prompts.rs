@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use halma_engine::{Config, list_prompts};
+
 use crate::problem::Problem;
 
 /// Writes these prompts to a folder of their dir, with those of the `configured` folder that they
@@ -30,6 +32,19 @@ pub(crate) fn write_prompts(
         fs::write(path, text).map_err(failed)?;
     }
     Ok(Some(dir.to_owned()))
+}
+
+/// Refuses prompts that are not valid together with those of the configured folder.
+pub(crate) fn check_prompts(
+    mut config: Config,
+    prompts: &BTreeMap<String, String>,
+) -> Result<(), Problem> {
+    let trial = tempfile::tempdir().map_err(|e| Problem::io(&e))?;
+    let configured = config.prompts_dir.filter(|dir| dir.is_dir());
+    config.prompts_dir =
+        write_prompts(&trial.path().join("prompts"), configured.as_deref(), prompts)?;
+    list_prompts(&config)?;
+    Ok(())
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

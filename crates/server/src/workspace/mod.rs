@@ -28,6 +28,7 @@ use crate::limits::upload_quota::UploadQuota;
 use crate::problem::Problem;
 use crate::usage::Usage;
 
+#[derive(Clone)]
 pub(crate) struct Workspace {
     pub(crate) name: String,
     pub(crate) dir: PathBuf,
@@ -37,7 +38,7 @@ pub(crate) struct Workspace {
     pub(crate) upload_quota: Arc<UploadQuota>,
     /// The id of its base.
     pub(crate) id: String,
-    engine: RwLock<Arc<Engine>>,
+    engine: Arc<RwLock<Arc<Engine>>>,
     /// Set when it is removed.
     closed: Arc<RwLock<bool>>,
     /// Notifies of its removal.
@@ -116,7 +117,7 @@ impl Workspace {
             dir: dir.to_owned(),
             uploads,
             upload_quota: Arc::new(UploadQuota::new(engine.shared().is_some())),
-            engine: RwLock::new(Arc::new(engine)),
+            engine: Arc::new(RwLock::new(Arc::new(engine))),
             closed: Arc::default(),
             removed: Arc::new(watch::Sender::new(false)),
             builds: Arc::new(builds),
@@ -132,26 +133,8 @@ impl Workspace {
 
     /// The workspace for those who see only the documents whose fields meet these conditions.
     pub(crate) fn restricted(&self, documents: &MetadataFilter) -> Result<Self, Problem> {
-        Ok(Self {
-            name: self.name.clone(),
-            dir: self.dir.clone(),
-            uploads: self.uploads.clone(),
-            upload_quota: Arc::clone(&self.upload_quota),
-            id: self.id.clone(),
-            engine: RwLock::new(self.engine().restricted(documents)?),
-            closed: Arc::clone(&self.closed),
-            removed: Arc::clone(&self.removed),
-            builds: Arc::clone(&self.builds),
-            usage: Arc::clone(&self.usage),
-            evaluation_runs: Arc::clone(&self.evaluation_runs),
-            requests: self.requests.clone(),
-            estimates: self.estimates.clone(),
-            searches: self.searches.clone(),
-            models: self.models.clone(),
-            large_files: self.large_files.clone(),
-            writes: self.writes.clone(),
-            freshness: self.freshness.clone(),
-        })
+        let engine = self.engine().restricted(documents)?;
+        Ok(Self { engine: Arc::new(RwLock::new(engine)), ..self.clone() })
     }
 
     /// Ends what is done in it, and refuses everything that would still be written, also by uploads

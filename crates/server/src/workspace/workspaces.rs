@@ -34,17 +34,9 @@ const MIN_FREE_BYTES: u64 = 32_000_000;
 /// Prefix of the folder of a workspace that is being removed; no valid name begins with it.
 pub(super) const REMOVED: &str = ".removed-";
 
-/// The folders of all workspaces of the base in a folder, the default one first.
-pub(crate) fn folders(base: &Path) -> Vec<PathBuf> {
-    let others = std::fs::read_dir(base.join(FOLDER)).into_iter().flatten().flatten();
-    let others = others.filter(|other| !other.file_name().to_string_lossy().starts_with(REMOVED));
-    std::iter::once(base.to_owned()).chain(others.map(|other| other.path())).collect()
-}
-
 /// Whether the base in a folder has this workspace.
 pub fn has_workspace(base: &Path, name: &str) -> bool {
-    let is_it = |folder: &PathBuf| folder.file_name().is_some_and(|folder| folder == name);
-    name == DEFAULT || folders(base).iter().skip(1).any(is_it)
+    name == DEFAULT || is_name(name) && base.join(FOLDER).join(name).exists()
 }
 
 /// Refuses another base on a disk that is nearly full: its files are mapped, and a page of them that

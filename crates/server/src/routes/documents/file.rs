@@ -1,6 +1,4 @@
 //! A document's original file.
-use std::fmt::Write as _;
-
 use axum::body::Body;
 use axum::http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
@@ -12,6 +10,7 @@ use crate::access::{MayAskDocuments, run_queued};
 use crate::documents::{document_id, find_upload};
 use crate::json::Part;
 use crate::problem::Problem;
+use crate::routes::percent_encode;
 
 /// Bytes read at a time.
 const BUFFER: usize = 64 * 1024;
@@ -86,15 +85,7 @@ fn media_type(name: &str) -> &'static str {
 /// The name is encoded as in RFC 5987, so that no character of it can end the header.
 fn disposition(name: &str) -> String {
     let last = name.rsplit('/').next().unwrap_or(name);
-    let mut encoded = String::new();
-    for byte in last.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    format!("attachment; filename*=UTF-8''{encoded}")
+    format!("attachment; filename*=UTF-8''{}", percent_encode(last, b"-_."))
 }
 
 #[cfg(test)]

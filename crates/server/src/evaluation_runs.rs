@@ -281,7 +281,7 @@ impl EvaluationRuns {
         Ok((entry.version, runs))
     }
 
-    /// Changes the runs as they are now, unless `change` refuses. It is asked again where another
+    /// Changes the runs as they are now, unless `change` refuses. It is called again where another
     /// server was faster.
     fn change<T>(
         &self,
@@ -297,7 +297,7 @@ impl EvaluationRuns {
         }
     }
 
-    /// Those of other servers of which nothing was heard for long.
+    /// Those of other servers that have not reported for [`SERVER_TIMEOUT`].
     fn gone(&self, stored: &[StoredRun]) -> Vec<String> {
         let local = self.local.lock();
         let mut last_reports = self.last_reports.lock();

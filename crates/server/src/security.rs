@@ -144,7 +144,7 @@ fn with_problem_body(mut response: Response, uri: &Uri, id: &str) -> Response {
     let headers = response.headers_mut();
     headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    // A budget that is spent stays so: only those who are told when to come back should.
+    // A budget that is spent stays so: only responses with a time to retry have the header.
     if let Some(seconds) = problem.retry_after.or((problem.status == 503).then_some(5)) {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -265,14 +265,14 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(30))
 }
 
-/// The place of the one server of a base, as long as it is held. It is taken before the base is
+/// The lock of the one server of a base, until it is dropped. It is taken before the base is
 /// opened, so that a second server changes nothing in it.
 pub struct ServerLock {
     _lock: FileLock,
 }
 
 impl ServerLock {
-    /// Takes the place in the folder of a base, which is made where there is none.
+    /// Takes the lock in the folder of a base, which is made where there is none.
     ///
     /// # Errors
     /// [`ServeError::InUse`] where another server has it.

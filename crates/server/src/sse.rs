@@ -37,7 +37,7 @@ pub(crate) struct EventSender {
     lost: Arc<AtomicBool>,
 }
 
-/// What [`EventSender`]s have sent and nobody has read yet.
+/// Events that [`EventSender`]s have sent and that are not read yet.
 pub(crate) type EventReceiver = mpsc::Receiver<Event>;
 
 pub(crate) fn channel() -> (EventSender, EventReceiver) {
@@ -46,7 +46,7 @@ pub(crate) fn channel() -> (EventSender, EventReceiver) {
 }
 
 impl EventSender {
-    /// Sends an event with a name and JSON data; `false` when nobody reads any more. What cannot be
+    /// Sends an event with a name and JSON data; `false` when no one reads any more. What cannot be
     /// written as JSON is skipped.
     pub(crate) fn send(&self, name: &str, data: &impl Serialize) -> bool {
         let event = Event::default().event(name).json_data(data);

@@ -1,5 +1,5 @@
-//! Whether the store can be read and the disk has space: looked at regularly, so that nobody who asks
-//! has to wait.
+//! Health of the storage: whether the store can be read and the disk has space, checked regularly, so
+//! that no request has to wait for it.
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

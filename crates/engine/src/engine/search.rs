@@ -3,12 +3,9 @@ use halma_core::{ConfigError, Hit, Layer, Mode, Query};
 use halma_kb::NoVectors;
 use halma_web::{WebSearch, web_searches};
 
-use super::{Engine, SearchRequest};
+use super::{DEFAULT_LIMIT, Engine, SearchRequest};
 use crate::assemble;
 use crate::error::EngineError;
-
-/// Hits of a search, and items of a page of a list, where a request names no limit.
-pub const DEFAULT_LIMIT: usize = 50;
 
 impl Engine {
     /// Searches one layer of the base. The error where `dense` is asked for and the layer has no

@@ -248,7 +248,7 @@ impl Build {
             && work(self) == work(other)
     }
 
-    /// Waits for its turn again.
+    /// Puts it back into the queue.
     pub(crate) fn wait(&mut self) {
         self.state = BuildState::Queued;
         (self.server, self.reported, self.progress) = (None, None, vec![]);

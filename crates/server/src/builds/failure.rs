@@ -15,7 +15,7 @@ enum FileFailure {
     Denied,
 }
 
-/// `base` is the folder of the base. Paths outside of it are not told.
+/// `base` is the folder of the base. Paths outside of it are not shown.
 pub(super) fn describe_failure(error: EngineError, base: &Path) -> String {
     let Some(failure) = causes(&error).find_map(file_failure) else {
         return Problem::from(error).detail;

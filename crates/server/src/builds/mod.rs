@@ -41,12 +41,12 @@ const MAX_STORED: usize = 100;
 pub(crate) struct Builds {
     storage: Storage,
     all: Mutex<All>,
-    /// Held from reading a build's state to storing its next one, so that no change is lost.
+    /// Locked from reading a build's state to storing its next one, so that no change is lost.
     state_lock: Mutex<()>,
-    /// Held while what is stored and what is in memory are brought in line. Not held by those who
-    /// only read, as a database may take its time.
+    /// Locked while the builds in memory are synchronized with those that are stored. Not locked by
+    /// those who only read, as a database may take its time.
     exchange: Mutex<()>,
-    /// Deletions under way, for which the running build makes room.
+    /// Deletions under way, for which the running build is suspended.
     holds: watch::Sender<usize>,
     /// Counts changes of any build.
     changes: watch::Sender<u64>,
@@ -192,7 +192,7 @@ impl Builds {
     }
 
     /// Changes a build as it is now, unless `change` refuses; one change happens at a time. It may be
-    /// asked again where other servers change it as well.
+    /// called again where other servers change it as well.
     fn change(
         &self,
         id: &str,
@@ -267,7 +267,7 @@ impl Builds {
             if !self.runs_elsewhere(build) {
                 build.wait();
                 // One that another server has changed is left to that; one that cannot be written is
-                // taken over when nothing is heard of this server.
+                // taken over when this server no longer reports.
                 if let Err(e) = self.storage.put(build) {
                     tracing::warn!("a build is continued later by another server: {e}");
                 }

@@ -1,4 +1,4 @@
-//! What a build uses.
+//! Usage of a build.
 use std::sync::Arc;
 
 use halma_core::{Budget, Meter, UsageTotal};
@@ -7,8 +7,8 @@ use super::{Build, BuildAccounts};
 use crate::usage::UsageCounter;
 use crate::workspace::Workspace;
 
-/// Counts what a build uses as it goes on, and the rest when it ends, however it ends. One that makes
-/// room for a deletion has one for all its runs: calls that were under way then are made to their
+/// Counts what a build uses as it goes on, and the rest when it ends, however it ends. One that is
+/// suspended for a deletion has one for all its runs: calls that were under way then are made to their
 /// end, and asked for again from the cache.
 pub(super) struct Spending {
     build: String,
@@ -20,7 +20,7 @@ pub(super) struct Spending {
 }
 
 impl Spending {
-    /// Of a build that begins, or continues after it has made room.
+    /// Of a build that begins, or continues after it was suspended.
     pub(super) fn start(
         build: &Build,
         (workspace, accounts): (&Arc<Workspace>, &BuildAccounts),

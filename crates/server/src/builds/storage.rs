@@ -13,7 +13,7 @@ use super::{Build, BuildState};
 pub(crate) const BUILD_ENTRIES: &str = "build";
 const KEYS: &str = "builds";
 
-/// After so long without a word of it a server counts as gone, and its build is done by another.
+/// A server that has not reported for this long counts as gone, and another one does its build.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(15);
 
 pub(super) type All = BTreeMap<String, Build>;
@@ -118,7 +118,7 @@ impl Storage {
         self.0.as_ref()?.mark.as_ref()
     }
 
-    /// Whether nothing was heard for long of a build that another server runs.
+    /// Whether the server that runs a build has not reported for [`SERVER_TIMEOUT`].
     pub(super) fn is_orphan(&self, id: &str) -> bool {
         let Some(queue) = &self.0 else { return false };
         queue.sync.lock().entries.get(id).is_some_and(|change| change.at.elapsed() > SERVER_TIMEOUT)

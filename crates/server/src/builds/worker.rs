@@ -84,7 +84,7 @@ enum RunOutcome {
     Ended,
     /// It could not be stored that it runs.
     NotStarted,
-    /// It makes room for a deletion.
+    /// It was suspended for a deletion.
     Suspended,
 }
 

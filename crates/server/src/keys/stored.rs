@@ -172,7 +172,7 @@ impl ApiKeys {
         let hash = hash.to_hex().to_string();
         let stored = StoredKey { key: key.clone(), hash, workspace_id: None };
         if let Some(folder) = &self.folder {
-            // What fails here is told where the file is opened.
+            // What fails here is reported where the file is opened.
             let _ = std::fs::create_dir_all(folder);
         }
         self.put(&stored, 0)?;

@@ -8,10 +8,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::problem::Problem;
 
-/// Jobs that wait for their turn in one workspace; more are refused.
+/// Waiting jobs of one workspace; more are refused.
 const MAX_WAITING: usize = 256;
 
-/// The jobs of one workspace.
+/// A bounded queue for the jobs of one workspace, of which some run at a time.
 #[derive(Clone)]
 pub(crate) struct JobQueue {
     permits: Arc<Semaphore>,
@@ -31,12 +31,12 @@ impl JobQueue {
         Self { permits, waiting, max_waiting }
     }
 
-    /// Jobs that wait for their turn.
+    /// Jobs that wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Acquire)
     }
 
-    /// Runs `work` on the blocking thread pool when it is its turn. A panic in it is an internal
+    /// Runs `work` on the blocking thread pool as soon as there is a slot for it. A panic in it is an internal
     /// error. Work that has begun is finished, and counted until then, when no one waits any more.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
@@ -50,7 +50,7 @@ impl JobQueue {
         .await
     }
 
-    /// Awaits work that moves itself off the runtime's threads, when it is its turn.
+    /// Awaits work that moves itself off the runtime's threads, as soon as there is a slot for it.
     pub(crate) async fn run_async<T>(&self, work: impl Future<Output = T>) -> Result<T, Problem> {
         let _permit = self.acquire().await?;
         Ok(work.await)

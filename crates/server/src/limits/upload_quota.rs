@@ -20,12 +20,12 @@ const SHORT_LIFETIME: Duration = Duration::from_secs(10);
 /// The same where other servers place files among the same originals.
 const SHARED_LIFETIME: Duration = Duration::from_secs(2);
 
-/// What the uploads of one workspace have in common.
+/// The quota of the uploads of one workspace.
 #[derive(Default)]
 pub(crate) struct UploadQuota {
-    /// What the originals hold, as far as it is known; held while a file is moved to them.
+    /// What the originals hold, as far as it is known; locked while a file is moved to them.
     sum: Mutex<Option<Sum>>,
-    /// Bytes of the originals, as they were known last.
+    /// Bytes of the originals at the last count.
     stored: AtomicU64,
     /// Bytes of files that are being received or checked.
     receiving: AtomicU64,
@@ -40,7 +40,7 @@ pub(crate) struct QuotaLimits {
     pub(crate) bytes: u64,
 }
 
-/// What the originals of a workspace held when they were looked at, and what was placed since.
+/// Files and bytes of the originals at the last count, and of those that were placed since.
 #[derive(Debug, Clone, Copy)]
 struct Sum {
     files: u64,
@@ -130,7 +130,7 @@ impl Sum {
         Ok(Self { files, bytes, ..self })
     }
 
-    /// Whether a tenth of what may be held or less is left.
+    /// Whether at most a tenth of the quota is left.
     fn is_tight(&self, limits: QuotaLimits) -> bool {
         let tight = |used: u64, limit: u64| used >= limit - limit / 10;
         tight(self.files, limits.files) || tight(self.bytes, limits.bytes)

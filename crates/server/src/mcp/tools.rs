@@ -205,13 +205,11 @@ async fn read_document(caller: Caller, arguments: Value) -> Result<ToolOutput, P
 
 async fn list_documents(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
     let arguments: ListArguments = read(arguments)?;
-    bounds::name("query", arguments.query.as_deref())?;
-    bounds::name("after", arguments.after.as_deref())?;
     run_queued(caller, move |caller| {
         let query = documents::DocumentQuery {
             query: arguments.query,
             state: None,
-            limit: limit(arguments.limit)?,
+            limit: arguments.limit,
             after: arguments.after,
         };
         let listed = documents::list(&caller.workspace, &query)?;

@@ -7,7 +7,7 @@ use halma_core::{Answer, Citation, FullAnswer, ResultKind, Span};
 use serde_json::{Value, json};
 
 use crate::asking::AskResponse;
-use crate::routes::percent_encode;
+use crate::documents::percent_encode;
 
 /// Separates the answer from the list of its sources.
 pub(super) const SOURCES: &str = "\n\nSources:\n";

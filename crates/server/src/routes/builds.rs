@@ -129,7 +129,7 @@ async fn find(caller: &Caller, id: &str) -> Result<Build, Problem> {
     if caller.sees_build(&build) { Ok(build) } else { Err(Problem::not_found("such build")) }
 }
 
-/// What the caller is told of a build: those who see some of the documents are not told what went
+/// The status of a build for the caller: those who see some of the documents do not see what went
 /// wrong with others, which a build tries again.
 fn status(caller: &Caller, build: &Build) -> BuildStatus {
     as_seen_by(caller, build.status())

@@ -45,7 +45,7 @@ pub(crate) async fn examples(
     }
     let engine = caller.workspace.engine();
     let candidates = run_blocking(move || {
-        let query = DocumentQuery { query: None, state: None, limit: MAX_DOCUMENTS, after: None };
+        let query = DocumentQuery { limit: Some(MAX_DOCUMENTS), ..DocumentQuery::default() };
         let engine = caller.workspace.engine();
         let listed = documents::list(&caller.workspace, &query)?.items.into_iter();
         let questions =

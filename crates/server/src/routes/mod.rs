@@ -16,7 +16,6 @@ mod tags;
 mod traces;
 mod web_ui;
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -153,20 +152,6 @@ pub(crate) fn router(app: &Shared) -> Router {
         .layer(CompressionLayer::new())
         .layer(RequestBodyTimeoutLayer::new(IDLE_TIMEOUT))
         .with_state(Arc::clone(app))
-}
-
-/// A text for an address or a header: letters, digits and the `plain` bytes stay, all others are
-/// encoded as in `%2F`.
-pub(crate) fn percent_encode(text: &str, plain: &[u8]) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
 }
 
 /// Without origins in the configuration no header is sent, so browsers refuse other sites.

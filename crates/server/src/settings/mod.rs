@@ -65,7 +65,7 @@ impl SharedSettings {
         }
     }
 
-    /// Changes the settings as they are now, unless `change` refuses. It is asked again where
+    /// Changes the settings as they are now, unless `change` refuses. It is called again where
     /// another server was faster. Waits for the database.
     pub(crate) fn change<T>(
         &self,

@@ -6,15 +6,11 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::open::WorkspaceCell;
+use super::open::{CLOSING_TIMEOUT, WorkspaceCell};
 use super::workspaces::REMOVED;
 use super::{Workspace, Workspaces};
 use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;
-
-/// How long closing waits for what still uses the folder, such as a search that has begun, and how
-/// long a request waits for the end of that before the workspace is opened again.
-pub(super) const CLOSING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether that has ended.
 const INTERVAL: Duration = Duration::from_millis(500);

@@ -1,5 +1,5 @@
-//! Any server of a shared base knows what any other one has answered: before it acts on a request, it
-//! looks whether something was written since it looked last, and takes it in.
+//! Consistency of reads on a shared base: before a server acts on a request, it checks whether another
+//! one has written since the last check, and applies that.
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 

@@ -1,36 +1,15 @@
 //! Closing workspaces that nothing uses when many are open: each takes address space, file handles and
 //! memory. The next request opens it again.
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
-use super::closing::{CLOSING_TIMEOUT, Closing, free};
-use super::open::IdleWorkspace;
-use super::{EVALUATIONS, Workspace, Workspaces};
+use super::closing::{Closing, free};
+use super::open::{CLOSING_TIMEOUT, ClosedWorkspaces, IdleWorkspace};
+use super::{EVALUATIONS, Workspaces};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
-
-/// The folders of the evaluations of closed workspaces, by that of the workspace.
-#[derive(Clone, Default)]
-pub(super) struct ClosedWorkspaces(Arc<Mutex<HashMap<PathBuf, PathBuf>>>);
-
-impl ClosedWorkspaces {
-    /// Forgets a workspace that is opened again or removed.
-    pub(super) fn forget(&self, dir: &Path) {
-        self.0.lock().remove(dir);
-    }
-
-    pub(super) fn store(&self, workspace: &Workspace) {
-        self.0.lock().insert(workspace.dir.clone(), workspace.evaluations());
-    }
-
-    pub(super) fn evaluations(&self) -> Vec<PathBuf> {
-        self.0.lock().values().cloned().collect()
-    }
-}
 
 impl Workspaces {
     /// Begins to close workspaces that nothing uses, as far as more than the configured number are

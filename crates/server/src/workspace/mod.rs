@@ -166,7 +166,7 @@ impl Workspace {
             || self.builds.is_pending()
     }
 
-    /// Requests that wait for their turn.
+    /// Requests that wait in a queue.
     pub(crate) fn waiting(&self) -> usize {
         [&self.requests, &self.searches, &self.models].into_iter().map(JobQueue::waiting).sum()
     }

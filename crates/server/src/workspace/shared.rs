@@ -11,16 +11,16 @@ use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::settings::SharedSettings;
 
-/// After so long no server writes any more to a workspace that was removed: each has heard of it or
+/// After this time no server writes any more to a workspace that was removed: each has read of it or
 /// does not reach the database.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
-/// When this server heard of each folder whose contents are being removed.
+/// When this server read of each folder whose contents are being removed.
 pub(super) type RemovalTimes = Mutex<HashMap<String, Instant>>;
 
 impl Workspaces {
     /// Removes the contents of a workspace in the database and overwrites its keys. They may come
-    /// from another server, which writes until it has heard of it; [`Workspaces::follow`] removes
+    /// from another server, which writes until it has read of it; [`Workspaces::follow`] removes
     /// what it wrote.
     pub(super) async fn erase(&self, dir: &Path) -> Result<(), Problem> {
         let (engine, dir) = (self.root.engine(), dir.to_owned());

@@ -1,5 +1,5 @@
-//! Builds of workspaces besides the default one are continued by any server of a shared base, also by
-//! one where the workspace was not open: it takes over the mark of the workspace and opens it.
+//! Takeover of builds: those of workspaces besides the default one are continued by any server of a
+//! shared base, which takes over the mark of the workspace and opens it.
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::builds::{MarkRecord, Marks, unstored};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
-/// After so long without a word of the server that does the builds, another one does them.
+/// Where the server that does the builds has not reported for this long, another one does them.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How often a server says that it is opening a workspace.
@@ -40,7 +40,7 @@ struct MarkIndex {
 struct MarkEntry {
     version: u64,
     server: String,
-    /// When this server heard of it, by its own clock.
+    /// When this server read it, by its own clock.
     at: Instant,
 }
 

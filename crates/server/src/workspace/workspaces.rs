@@ -7,9 +7,7 @@ use axum::http::StatusCode;
 use halma_engine::{Base, Config, Engine, free_space};
 use tokio::time::timeout;
 
-use super::closing::CLOSING_TIMEOUT;
-use super::idle::ClosedWorkspaces;
-use super::open::OpenWorkspaces;
+use super::open::{CLOSING_TIMEOUT, ClosedWorkspaces, OpenWorkspaces};
 use super::overview::{Overview, Overviews};
 use super::shared::RemovalTimes;
 use super::takeover::Takeover;

@@ -7,10 +7,9 @@ use axum::http::{HeaderValue, Response};
 use tokio::io::AsyncReadExt as _;
 
 use crate::access::{MayAskDocuments, run_queued};
-use crate::documents::{document_id, find_upload};
+use crate::documents::{document_id, find_upload, percent_encode};
 use crate::json::Part;
 use crate::problem::Problem;
-use crate::routes::percent_encode;
 
 /// Bytes read at a time.
 const BUFFER: usize = 64 * 1024;

@@ -12,36 +12,19 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::{MayAskDocuments, MayWriteDocuments, run_queued};
-use crate::documents::{self, DocumentLine, DocumentState, document_id, find_upload};
+use crate::documents::{self, DocumentLine, DocumentQuery, document_id, find_upload};
 use crate::json::{JsonBody, Params, Part};
 use crate::limits::bounds;
 use crate::pagination::{Items, limit};
 use crate::problem::Problem;
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ListDocuments {
-    /// Part of a name.
-    query: Option<String>,
-    state: Option<DocumentState>,
-    /// Maximum number of items: 50 by default, at most 500.
-    limit: Option<usize>,
-    /// `next` of the previous page.
-    after: Option<String>,
-}
-
 /// List documents by name; uploads that are not built yet come first.
-#[utoipa::path(get, path = "/api/v1/documents", tag = "documents", params(ListDocuments),
+#[utoipa::path(get, path = "/api/v1/documents", tag = "documents", params(DocumentQuery),
     responses((status = 200, body = Items<DocumentLine>), (status = 401, body = Problem)))]
 pub(crate) async fn list(
     MayAskDocuments(caller): MayAskDocuments,
-    Params(query): Params<ListDocuments>,
+    Params(query): Params<DocumentQuery>,
 ) -> Result<Json<Items<DocumentLine>>, Problem> {
-    let ListDocuments { query, state, after, limit: requested } = query;
-    bounds::name("query", query.as_deref())?;
-    bounds::name("after", after.as_deref())?;
-    let query = documents::DocumentQuery { query, state, limit: limit(requested)?, after };
     run_queued(caller, move |caller| documents::list(&caller.workspace, &query).map(Json)).await
 }
 
@@ -318,7 +301,7 @@ pub(crate) async fn delete(
         } else {
             // By id, so that no name is taken for a pattern.
             let id = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.id;
-            // A build that is running makes room and continues afterwards; not for what is not there.
+            // A running build is suspended and continues afterwards; not for what is not there.
             let _hold = caller.workspace.builds.hold();
             engine.delete(&[id.0])?
         };

@@ -91,7 +91,7 @@ pub(crate) async fn upload(
     let target = UploadTarget::new(&caller, app.config.max_upload_bytes, query.replace);
     let (quota, timeout) = (target.quota(&app.config).await?, ReadTimeout::default());
     let mut state = UploadState { place: UploadPlace::default(), quota, timeout };
-    match tokio::fs::create_dir(target.temporary()).await {
+    match tokio::fs::create_dir(&caller.workspace.uploads).await {
         Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(Problem::io(&e)),
         _ => {}
     }

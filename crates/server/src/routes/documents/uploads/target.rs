@@ -1,5 +1,4 @@
 //! Where the files of a request go: each is received, checked, and moved to the originals.
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::multipart::Field;
@@ -27,8 +26,6 @@ pub(super) struct UploadTarget {
     /// What the fields of the caller's documents must meet.
     documents: Option<MetadataFilter>,
     workspace: Arc<Workspace>,
-    /// The folder of uploads in progress.
-    temporary: PathBuf,
     /// Bytes of one file at most.
     max_bytes: u64,
     /// Whether a file of the same name is replaced.
@@ -39,12 +36,7 @@ impl UploadTarget {
     pub(super) fn new(caller: &Caller, max_bytes: u64, replace: bool) -> Self {
         let workspace = Arc::clone(&caller.workspace);
         let engine = workspace.engine();
-        let (documents, temporary) = (caller.documents().cloned(), workspace.uploads.clone());
-        Self { engine, documents, workspace, temporary, max_bytes, replace }
-    }
-
-    pub(super) fn temporary(&self) -> &Path {
-        &self.temporary
+        Self { engine, documents: caller.documents().cloned(), workspace, max_bytes, replace }
     }
 
     /// What the workspace may hold. What it holds already, also what the caller does not see, is known
@@ -143,7 +135,7 @@ impl UploadTarget {
         timeout: &mut ReadTimeout,
     ) -> Result<Option<(NamedTempFile, ReceivedBytes)>, Problem> {
         let queue = self.workspace.writes.clone();
-        let mut file = BlockWriter::create(self.temporary.clone(), queue).await?;
+        let mut file = BlockWriter::create(self.workspace.uploads.clone(), queue).await?;
         while let Some(piece) = timeout.piece(field).await? {
             receiving.add(piece.len() as u64)?;
             if receiving.bytes() > self.max_bytes {

@@ -21,7 +21,7 @@ pub(super) struct BlockWriter {
 struct Unfinished(Option<NamedTempFile>);
 
 impl BlockWriter {
-    /// Makes the file in `folder`. What it does on the disk waits for its turn in `queue`.
+    /// Makes the file in `folder`. What it does on the disk waits in `queue`.
     pub(super) async fn create(folder: PathBuf, queue: JobQueue) -> Result<Self, Problem> {
         let make = move || match NamedTempFile::new_in(folder) {
             Ok(file) => Ok(Unfinished(Some(file))),

@@ -118,7 +118,7 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { app, listener, addr: _, _lock } = self;
         let router = routes::router(&app);
-        let root = Arc::clone(app.workspaces.root());
+        let root = Arc::clone(&app.workspaces.root);
         let watch = StorageHealth::watch(root, app.storage_health.clone());
         let resume = {
             let app = Arc::clone(&app);
@@ -130,7 +130,7 @@ impl Server {
             tokio::spawn(follow_settings(Arc::clone(&app))),
             tokio::spawn(resume),
         ];
-        tokio::spawn(preload(app.workspaces.root().engine()));
+        tokio::spawn(preload(app.workspaces.root.engine()));
         let max = app.config.connections.max(1);
         let slots = Arc::new(Semaphore::new(max));
         let mut stop = std::pin::pin!(stop);

@@ -179,7 +179,7 @@ fn refused(detail: &str) -> Problem {
 async fn current_key(app: &Shared, headers: &HeaderMap) -> Result<Option<Arc<Key>>, Problem> {
     let find = || app.keys.are_required().then(|| key(app, headers)).transpose();
     match find() {
-        Ok(_) => app.catch_up(app.workspaces.root()).await,
+        Ok(_) => app.catch_up(&app.workspaces.root).await,
         // Requests without a valid key must not keep the database busy.
         Err(_) => app.keys.look_again().await,
     }

@@ -121,20 +121,15 @@ impl Builds {
 
     fn append(&self, build: Build) -> Result<Build, Problem> {
         let guard = self.state_lock.lock();
-        if let Some(waiting) = self.waiting_equal(&build) {
-            return Ok(waiting);
+        let equal = |other: &&Build| other.state == BuildState::Queued && other.does_same(&build);
+        if let Some(waiting) = self.all.lock().values().find(equal) {
+            return Ok(waiting.clone());
         }
         self.check_room()?;
         self.put(build.clone())?;
         drop(guard);
         self.remove_oldest();
         Ok(build)
-    }
-
-    fn waiting_equal(&self, build: &Build) -> Option<Build> {
-        let all = self.all.lock();
-        let equal = |other: &&Build| other.state == BuildState::Queued && other.does_same(build);
-        all.values().find(equal).cloned()
     }
 
     /// Refuses a build when there are too many that have not ended.

@@ -104,7 +104,7 @@ async fn wait<T>(value: &mut watch::Receiver<T>, condition: impl FnMut(&T) -> bo
 /// Returns when the key that started a build is revoked or has expired.
 async fn key_revoked(allowance: &Allowance, key: Option<&str>) {
     match key {
-        Some(key) => allowance.keys().revoked(key).await,
+        Some(key) => allowance.keys.revoked(key).await,
         None => std::future::pending().await,
     }
 }

@@ -25,7 +25,7 @@ const WARNING_INTERVAL: Duration = Duration::from_mins(1);
 const MIN_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) struct Keys {
-    stored: ApiKeys,
+    pub(crate) stored: ApiKeys,
     loaded: RwLock<LoadedKeys>,
     /// When the keys were last compared with those that are stored.
     looked: RwLock<Instant>,
@@ -58,10 +58,6 @@ impl Keys {
         let keys = Self { stored, loaded, looked, again, warned: Mutex::default(), reloads };
         keys.try_reload()?;
         Ok(keys)
-    }
-
-    pub(crate) fn stored(&self) -> &ApiKeys {
-        &self.stored
     }
 
     /// Whether the database is reached in which the keys are; `None` where they are in a folder.

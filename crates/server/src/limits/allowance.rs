@@ -25,7 +25,7 @@ pub(crate) struct DailyMeter {
 }
 
 pub(crate) struct Allowance {
-    keys: Arc<Keys>,
+    pub(crate) keys: Arc<Keys>,
     /// Of the default workspace: one budget is for the questions of all.
     state: BaseState,
     meters: Mutex<HashMap<String, DailyMeter>>,
@@ -34,10 +34,6 @@ pub(crate) struct Allowance {
 impl Allowance {
     pub(crate) fn new(keys: Arc<Keys>, state: &BaseState) -> Self {
         Self { keys, state: state.clone(), meters: Mutex::default() }
-    }
-
-    pub(crate) fn keys(&self) -> &Arc<Keys> {
-        &self.keys
     }
 
     /// The budget of a key for the rest of the day; `None` for a key without limits.

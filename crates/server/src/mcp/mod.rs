@@ -58,7 +58,7 @@ pub async fn serve_stdio(options: ServeOptions) -> Result<(), ServeError> {
     let (loopback, purpose) = (true, Purpose::Answer);
     let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback, purpose };
     let app = Arc::new(App::new(setup)?);
-    let workspace = Arc::clone(app.workspaces.root());
+    let workspace = Arc::clone(&app.workspaces.root);
     let following = tokio::spawn(follow_settings(Arc::clone(&app)));
     let caller = Some(Caller { key: None, workspace, trace_parent: None });
     let tools = Tools { app, caller };

@@ -20,7 +20,7 @@ impl App {
     /// Uses another configuration, with what was changed over HTTP.
     pub(crate) fn configure(&self, configured: Config) -> Result<(), Problem> {
         let Some(settings) = &self.settings else {
-            let config = roles::with_stored(&configured, &self.workspaces.root().dir)?;
+            let config = roles::with_stored(&configured, &self.workspaces.root.dir)?;
             return self.workspaces.reconfigure(&config);
         };
         let VersionedSettings { version, settings } = settings.current();
@@ -63,7 +63,7 @@ impl App {
     }
 
     fn config_with(&self, configured: &Config, settings: &Settings) -> Result<Config, Problem> {
-        let dir = self.workspaces.root().dir.join(PROMPTS);
+        let dir = self.workspaces.root.dir.join(PROMPTS);
         let configured_folder = configured.prompts_dir.as_deref().filter(|dir| dir.is_dir());
         let mut config = roles::with_roles(configured, &settings.roles);
         config.prompts_dir = write_prompts(&dir, configured_folder, &settings.prompts)?;

@@ -24,7 +24,7 @@ type Open = HashMap<String, bool>;
 
 /// Takes over the builds of workspaces that no server does.
 pub(super) struct Takeover {
-    marks: Marks,
+    pub(super) marks: Marks,
     index: Mutex<MarkIndex>,
 }
 
@@ -86,10 +86,6 @@ impl MarkIndex {
 impl Takeover {
     pub(super) fn new(marks: Marks) -> Self {
         Self { marks, index: Mutex::default() }
-    }
-
-    pub(super) fn marks(&self) -> &Marks {
-        &self.marks
     }
 
     /// Asks the database, and claims the marks of workspaces below `dir` that are not `open` and whose

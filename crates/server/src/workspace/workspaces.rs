@@ -64,7 +64,7 @@ fn remove_leftovers(dir: &Path) -> std::io::Result<()> {
 
 pub(crate) struct Workspaces {
     pub(super) dir: PathBuf,
-    pub(super) root: Arc<Workspace>,
+    pub(crate) root: Arc<Workspace>,
     pub(super) others: OpenWorkspaces,
     pub(super) closed: ClosedWorkspaces,
     pub(super) overviews: Overviews,
@@ -117,10 +117,6 @@ impl Workspaces {
         self.purpose == Purpose::Serve
     }
 
-    pub(crate) fn root(&self) -> &Arc<Workspace> {
-        &self.root
-    }
-
     /// The workspace with this name, opened on first use.
     pub(crate) async fn get(&self, name: &str) -> Result<Arc<Workspace>, Problem> {
         if name == DEFAULT {
@@ -143,7 +139,7 @@ impl Workspaces {
             let (engine, name, dir) = (self.root.engine(), name.to_owned(), dir.clone());
             let mark = self.mark_of(&dir);
             let (is_shared, purpose) = (self.shared.is_some(), self.purpose);
-            let keys = self.accounts.allowance.keys().stored().clone();
+            let keys = self.accounts.allowance.keys.stored.clone();
             let closed = self.closed.clone();
             let open = move || {
                 if is_shared {
@@ -267,9 +263,9 @@ impl Workspaces {
     }
 
     async fn revoke_keys(&self, name: &str) -> Result<(), Problem> {
-        let (keys, name) = (Arc::clone(self.accounts.allowance.keys()), name.to_owned());
+        let (keys, name) = (Arc::clone(&self.accounts.allowance.keys), name.to_owned());
         run_blocking(move || {
-            keys.stored().revoke_all_of(&name)?;
+            keys.stored.revoke_all_of(&name)?;
             keys.reload();
             Ok(())
         })
@@ -284,7 +280,7 @@ impl Workspaces {
     /// The mark of the builds of a workspace of a shared base.
     fn mark_of(&self, dir: &Path) -> Option<Mark> {
         let folder = dir.file_name()?.to_string_lossy();
-        Some(self.takeover.as_ref()?.marks().for_folder(&folder, &server_name(dir)))
+        Some(self.takeover.as_ref()?.marks.for_folder(&folder, &server_name(dir)))
     }
 
     /// Opens the workspaces with pending builds in their folders, so that these continue. Those of a

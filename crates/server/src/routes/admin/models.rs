@@ -75,7 +75,7 @@ pub(crate) async fn assign(
 ) -> Result<Json<Models>, Problem> {
     run_blocking(move || {
         let _changing = app.role_changes.lock();
-        let root = app.workspaces.root();
+        let root = &app.workspaces.root;
         let config = roles::assign(root.engine().config(), &new.roles)?;
         if let Some(shared) = &app.settings {
             app.change_settings(shared, |settings| {

@@ -160,7 +160,7 @@ fn path(app: &App, name: &str) -> Result<PathBuf, Problem> {
 
 /// The configuration with the folder of changed prompts.
 fn config(app: &App) -> Config {
-    let mut config = app.workspaces.root().engine().config().clone();
+    let mut config = app.workspaces.root.engine().config().clone();
     config.prompts_dir = app.prompts_dir.is_dir().then(|| app.prompts_dir.clone());
     config
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use utoipa::ToSchema;
 
-use crate::builds::unstored;
+use crate::builds::{SERVER_TIMEOUT, unstored};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::workspace::Purpose;
@@ -31,9 +31,6 @@ const MAX_RUNS: usize = 50;
 
 /// How often a server reports what it runs.
 const INTERVAL: Duration = Duration::from_secs(1);
-
-/// After so long without a report the server that runs an evaluation counts as gone.
-const SERVER_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]

@@ -25,7 +25,7 @@ pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile}
 pub(crate) use coverage::Coverage;
 pub(crate) use mark::{Mark, MarkRecord, Marks};
 pub(crate) use remote_builds::follow;
-pub(crate) use storage::BUILD_ENTRIES;
+pub(crate) use storage::{BUILD_ENTRIES, SERVER_TIMEOUT};
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 
 use self::storage::{All, Changed, Storage};

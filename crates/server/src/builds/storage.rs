@@ -13,8 +13,9 @@ use super::{Build, BuildState};
 pub(crate) const BUILD_ENTRIES: &str = "build";
 const KEYS: &str = "builds";
 
-/// A server that has not reported for this long counts as gone, and another one does its build.
-const SERVER_TIMEOUT: Duration = Duration::from_secs(15);
+/// A server that has not reported for this long counts as gone, and another one does its
+/// builds, or its evaluations are given up.
+pub(crate) const SERVER_TIMEOUT: Duration = Duration::from_secs(15);
 
 pub(super) type All = BTreeMap<String, Build>;
 

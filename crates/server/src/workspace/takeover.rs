@@ -9,12 +9,9 @@ use parking_lot::Mutex;
 
 use super::{Workspace, Workspaces, server_name};
 use crate::app::Shared;
-use crate::builds::{MarkRecord, Marks, unstored};
+use crate::builds::{MarkRecord, Marks, SERVER_TIMEOUT, unstored};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
-
-/// Where the server that does the builds has not reported for this long, another one does them.
-const SERVER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How often a server says that it is opening a workspace.
 const RENEWAL: Duration = Duration::from_secs(5);

@@ -193,23 +193,26 @@ pub fn reload_signals() -> mpsc::UnboundedReceiver<()> {
     let (sender, received) = mpsc::unbounded_channel();
     #[cfg(unix)]
     {
-        // Here and not in the thread, which may begin after the first signal.
-        let signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGHUP]);
-        let started = signals.and_then(|mut signals| {
-            let wait = move || {
-                for _ in signals.forever() {
-                    if sender.send(()).is_err() {
-                        return;
-                    }
-                }
-            };
-            std::thread::Builder::new().name("reload".into()).spawn(wait)
-        });
-        if let Err(e) = started {
+        let signals = [signal_hook::consts::SIGHUP];
+        if let Err(e) = on_signals(&signals, "reload", move |_| sender.send(()).is_ok()) {
             tracing::warn!("the configuration is not read again on SIGHUP: {e}");
         }
     }
     received
+}
+
+/// Calls `act` for each of these signals on a thread of its own, until it returns `false`.
+fn on_signals(
+    signals: &[i32],
+    thread: &str,
+    act: impl FnMut(i32) -> bool + Send + 'static,
+) -> io::Result<()> {
+    // Here and not in the thread, which may begin after the first signal.
+    let mut signals = signal_hook::iterator::Signals::new(signals)?;
+    let wait = move || {
+        signals.forever().all(act);
+    };
+    std::thread::Builder::new().name(thread.to_owned()).spawn(wait).map(drop)
 }
 
 /// A client's connection, with the slot that it takes.
@@ -317,22 +320,17 @@ pub fn announce(addr: SocketAddr) -> io::Result<()> {
 /// Ends at the first SIGTERM or Ctrl-C after this call. A second one ends the program at once.
 pub fn stop_signal() -> impl Future<Output = ()> {
     let (sender, received) = tokio::sync::oneshot::channel();
+    let mut sender = Some(sender);
     // Before this returns, so that no signal is missed by a program that has said it is ready.
-    let signals = signal_hook::iterator::Signals::new(signal_hook::consts::TERM_SIGNALS);
-    let thread = signals.and_then(|mut signals| {
-        let wait = move || {
-            let mut sender = Some(sender);
-            for signal in signals.forever() {
-                match sender.take() {
-                    Some(sender) => drop(sender.send(())),
-                    None => drop(signal_hook::low_level::emulate_default_handler(signal)),
-                }
-            }
-        };
-        std::thread::Builder::new().name("signals".into()).spawn(wait)
+    let started = on_signals(signal_hook::consts::TERM_SIGNALS, "signals", move |signal| {
+        match sender.take() {
+            Some(sender) => drop(sender.send(())),
+            None => drop(signal_hook::low_level::emulate_default_handler(signal)),
+        }
+        true
     });
     async move {
-        if thread.is_err() || received.await.is_err() {
+        if started.is_err() || received.await.is_err() {
             // Without a handler the system itself ends the program.
             std::future::pending::<()>().await;
         }

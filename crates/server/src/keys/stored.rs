@@ -121,36 +121,33 @@ impl ApiKeys {
 
     /// Creates a key. Its text is returned here and stored nowhere.
     pub fn create(&self, new: NewKey) -> Result<(Key, String), KeysError> {
+        let invalid = |reason| Err(KeysError::Invalid(reason));
         let workspace = new.workspace.unwrap_or_else(|| "default".into());
         if new.scopes.is_empty() {
-            return Err(KeysError::Invalid(
-                "a key needs at least one scope: ask, write, admin or metrics",
-            ));
+            return invalid("a key needs at least one scope: ask, write, admin or metrics");
         }
         if !is_name(&workspace) {
-            return Err(KeysError::Invalid(
-                "the name of a workspace consists of a-z, 0-9, - and _",
-            ));
+            return invalid("the name of a workspace consists of a-z, 0-9, - and _");
         }
         if new.name.trim().is_empty() || new.name.chars().count() > 100 {
-            return Err(KeysError::Invalid("a key needs a name of 1 to 100 characters"));
+            return invalid("a key needs a name of 1 to 100 characters");
         }
         // A list of keys is printed to terminals, which obey such characters.
         if new.name.chars().any(char::is_control) {
-            return Err(KeysError::Invalid("the name of a key has no control characters"));
+            return invalid("the name of a key has no control characters");
         }
         if new.budget_per_day_usd.is_some_and(|usd| check_limit(usd).is_err()) {
-            return Err(KeysError::Invalid("a daily budget must be a number from 0 to 1000000000"));
+            return invalid("a daily budget must be a number from 0 to 1000000000");
         }
         if let Some(documents) = &new.documents {
             documents.check().map_err(|e| KeysError::Condition(e.to_string()))?;
             if documents.is_empty() {
-                return Err(KeysError::Invalid("a key for some documents needs a condition"));
+                return invalid("a key for some documents needs a condition");
             }
             if new.scopes.contains(&Scope::Admin) {
-                return Err(KeysError::Invalid(
+                return invalid(
                     "a key for some documents cannot have the scope admin, which reaches all",
-                ));
+                );
             }
         }
         let GeneratedKey { id, text, hash } = generate().map_err(KeysError::Random)?;

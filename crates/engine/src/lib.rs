@@ -30,8 +30,8 @@ pub use connect::{
 };
 pub use doctor::{Finding, Health, NoServer, ServerState, examine, free_space};
 pub use engine::{
-    AskRequest, AskResult, Asking, BaseSize, ContextOptions, Effort, Engine, IndexRun, KgShown,
-    OnFinish, SearchRequest, Turn, configured_strategy,
+    AskRequest, AskResult, Asking, BaseSize, ContextOptions, DEFAULT_LIMIT, Effort, Engine,
+    IndexRun, KgShown, OnFinish, SearchRequest, Turn, configured_strategy,
 };
 pub use error::EngineError;
 pub use feedback::{FeedbackRequest, Held, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback};

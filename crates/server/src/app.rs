@@ -36,7 +36,8 @@ pub(crate) struct App {
     pub(crate) prompts_dir: PathBuf,
     /// What is changed over HTTP for all servers, of a base that is shared.
     pub(crate) settings: Option<Arc<SharedSettings>>,
-    /// What these settings are applied to.
+    /// What these settings are applied to. While it is locked, the files of prompts are those that the
+    /// engines have read.
     pub(crate) applied: Mutex<AppliedSettings>,
     /// Held while roles are assigned, so that no assignment is lost.
     pub(crate) role_changes: Mutex<()>,
@@ -98,7 +99,7 @@ impl App {
     pub(crate) fn new(setup: AppSetup<'_>) -> Result<Self, Problem> {
         let AppSetup { loaded, engine, dir, demo, loopback, purpose } = setup;
         let config = loaded.config.serve.clone();
-        let keys = Arc::new(Keys::open(ApiKeys::of(&engine))?);
+        let keys = Arc::new(Keys::open(ApiKeys::from_engine(&engine))?);
         let allowance = Arc::new(Allowance::new(Arc::clone(&keys), engine.state()));
         let metrics = Arc::new(Metrics::default());
         let prompts_dir = prompts_dir(loaded.config.prompts_dir.as_deref(), dir);
@@ -161,18 +162,18 @@ impl App {
         if self.keys.database() == Some(false) {
             return;
         }
-        let (app, own) = (Arc::clone(self), Arc::clone(workspace));
-        let take_in = move |now: &Marks, before: &Marks| {
+        let (app, workspace) = (Arc::clone(self), Arc::clone(workspace));
+        let apply = move |now: &Marks, before: &Marks| {
             if now.generation != before.generation {
-                own.engine().base().pull().map_err(|e| Problem::internal(&e))?;
+                workspace.engine().base().pull().map_err(|e| Problem::internal(&e))?;
             }
             if has_changed(BUILD_ENTRIES, now, before) {
-                own.builds.refresh()?;
+                workspace.builds.refresh()?;
             }
-            if own.name == DEFAULT && has_changed(KEY_ENTRIES, now, before) {
+            if workspace.name == DEFAULT && has_changed(KEY_ENTRIES, now, before) {
                 app.keys.reload();
             }
-            if let Some(settings) = app.settings.as_ref().filter(|_| own.name == DEFAULT)
+            if let Some(settings) = app.settings.as_ref().filter(|_| workspace.name == DEFAULT)
                 && has_changed(SETTINGS_ENTRIES, now, before)
             {
                 settings.refresh()?;
@@ -180,7 +181,7 @@ impl App {
             }
             Ok(())
         };
-        freshness.catch_up(take_in).await;
+        freshness.catch_up(apply).await;
     }
 
     /// Returns when the shutdown has reached this stage.

@@ -51,7 +51,7 @@ impl Asking {
         let mut engine = caller.workspace.engine();
         if let Some(filter) = request.filter.take() {
             // Opening a view reads the base.
-            engine = caller.lane().run(move || Ok(engine.filtered(&filter)?)).await?;
+            engine = caller.workspace.requests.run(move || Ok(engine.filtered(&filter)?)).await?;
         }
         let parent = app.allowance.admit(caller.key.as_deref()).await?;
         let permit = Arc::clone(&app.asks).try_acquire_owned().map_err(|_| {

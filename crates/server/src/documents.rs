@@ -1,14 +1,16 @@
 //! The documents of a workspace, including uploads that are not built yet.
+use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 use halma_core::{Layer, Metadata, NodeId};
 use halma_engine::{Engine, ListedNode, Original, may_hold_records};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::builds::{BuildState, Coverage};
-use crate::pagination::Items;
+use crate::limits::bounds;
+use crate::pagination::{Items, limit};
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 
@@ -54,11 +56,16 @@ pub(crate) struct DocumentLine {
 }
 
 /// Which documents are listed.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct DocumentQuery {
     /// Part of a name.
     pub(crate) query: Option<String>,
     pub(crate) state: Option<DocumentState>,
-    pub(crate) limit: usize,
+    /// Maximum number of items: 50 by default, at most 500.
+    pub(crate) limit: Option<usize>,
+    /// `next` of the previous page.
     pub(crate) after: Option<String>,
 }
 
@@ -93,6 +100,9 @@ pub(crate) fn list(
     workspace: &Workspace,
     query: &DocumentQuery,
 ) -> Result<Items<DocumentLine>, Problem> {
+    bounds::name("query", query.query.as_deref())?;
+    bounds::name("after", query.after.as_deref())?;
+    let limit = limit(query.limit)?;
     let engine = workspace.engine();
     let builds = workspace.builds.list();
     let builds = Coverage::new(&builds);
@@ -111,17 +121,17 @@ pub(crate) fn list(
     };
     let pattern = query.query.as_ref().map(|part| format!("*{part}*"));
     let mut visit = |listed| {
-        if lines.len() <= query.limit {
+        if lines.len() <= limit {
             let line = document_line(listed, &engine, &builds);
             if query.matches(&line) {
                 lines.push(line);
             }
         }
-        lines.len() <= query.limit
+        lines.len() <= limit
     };
     let inspector = engine.base().inspector();
     inspector.visit_documents(pattern.as_deref(), after.as_deref(), &mut visit)?;
-    Ok(Items::cut(lines, query.limit, Cursor::after))
+    Ok(Items::cut(lines, limit, Cursor::after))
 }
 
 impl DocumentQuery {
@@ -242,4 +252,18 @@ pub(crate) fn document_id(engine: &Engine, id: &str) -> Result<NodeId, Problem> 
     }
     let missing = || Problem::not_found("such document");
     id.starts_with("d-").then(|| NodeId::from(id)).ok_or_else(missing)
+}
+
+/// The name of a document for an address or a header: letters, digits and the `plain` bytes stay, all others are
+/// encoded as in `%2F`.
+pub(crate) fn percent_encode(name: &str, plain: &[u8]) -> String {
+    let mut encoded = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
 }

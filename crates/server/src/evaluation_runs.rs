@@ -1,6 +1,7 @@
 //! Evaluations that were started over HTTP and how far each is: an entry among the state of the base, so
 //! that all servers of one that is shared show and cancel them.
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use utoipa::ToSchema;
 
-use crate::builds::unstored;
+use crate::builds::{SERVER_TIMEOUT, unstored};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::workspace::Purpose;
@@ -22,7 +23,7 @@ const KIND: &str = "evaluation";
 const ID: &str = "all";
 
 /// What a run waits for to store how it ended.
-const MAY_PASS: [StatusCode; 2] =
+const TRANSIENT: [StatusCode; 2] =
     [StatusCode::SERVICE_UNAVAILABLE, StatusCode::INSUFFICIENT_STORAGE];
 
 /// Stored at most; the oldest go.
@@ -30,9 +31,6 @@ const MAX_RUNS: usize = 50;
 
 /// How often a server reports what it runs.
 const INTERVAL: Duration = Duration::from_secs(1);
-
-/// After so long without a report the server that runs an evaluation counts as gone.
-const SILENCE: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -47,6 +45,11 @@ pub(crate) enum RunState {
 pub(crate) fn is_evaluation_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
+}
+
+/// The id of the evaluation in a folder.
+pub(crate) fn evaluation_id(folder: &Path) -> String {
+    blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned()
 }
 
 /// How far an evaluation is.
@@ -72,9 +75,9 @@ pub(crate) struct EvaluationRun {
 pub(crate) struct EvaluationRuns {
     entries: Entries,
     /// Those that this server runs, with their latest progress.
-    own: Mutex<HashMap<String, OwnRun>>,
+    local: Mutex<HashMap<String, LocalRun>>,
     /// When the last report of each one of others was read first.
-    heard: Mutex<HashMap<String, (u64, Instant)>>,
+    last_reports: Mutex<HashMap<String, (u64, Instant)>>,
 }
 
 /// The oldest first.
@@ -85,7 +88,7 @@ struct StoredRun {
     reports: u64,
 }
 
-struct OwnRun {
+struct LocalRun {
     run: EvaluationRun,
     stop: Arc<Notify>,
 }
@@ -95,9 +98,9 @@ impl EvaluationRuns {
     /// any more when it starts again.
     pub(crate) fn open(state: &BaseState, purpose: Purpose) -> Result<Self, Problem> {
         let entries = state.entries_with_words(KIND, KIND)?;
-        let runs = Self { entries, own: Mutex::default(), heard: Mutex::default() };
+        let runs = Self { entries, local: Mutex::default(), last_reports: Mutex::default() };
         let is_running = |stored: &StoredRun| stored.run.state == RunState::Running;
-        if runs.are_own() && purpose == Purpose::Serve && runs.read()?.1.iter().any(is_running) {
+        if runs.are_local() && purpose == Purpose::Serve && runs.read()?.1.iter().any(is_running) {
             runs.change(|stored| {
                 for one in stored.iter_mut() {
                     one.run.interrupt("the server was stopped");
@@ -109,7 +112,7 @@ impl EvaluationRuns {
     }
 
     /// Whether they are those of this server alone.
-    pub(crate) fn are_own(&self) -> bool {
+    pub(crate) fn are_local(&self) -> bool {
         self.entries.are_local()
     }
 
@@ -127,9 +130,9 @@ impl EvaluationRuns {
                 Ok(stored.clone())
             })?;
         }
-        let own = self.own.lock();
-        let latest = |StoredRun { run, .. }: StoredRun| match own.get(&run.id) {
-            Some(own) if run.state == RunState::Running => own.run.clone(),
+        let local = self.local.lock();
+        let latest = |StoredRun { run, .. }: StoredRun| match local.get(&run.id) {
+            Some(local) if run.state == RunState::Running => local.run.clone(),
             _ => run,
         };
         Ok(stored.into_iter().rev().map(latest).collect())
@@ -138,8 +141,8 @@ impl EvaluationRuns {
     /// Adds a run, unless another one is not finished. The result tells it to stop.
     pub(crate) fn add(&self, run: &EvaluationRun) -> Result<Arc<Notify>, Problem> {
         let stop = Arc::new(Notify::new());
-        let own = OwnRun { run: run.clone(), stop: Arc::clone(&stop) };
-        self.own.lock().insert(run.id.clone(), own);
+        let local = LocalRun { run: run.clone(), stop: Arc::clone(&stop) };
+        self.local.lock().insert(run.id.clone(), local);
         let added = self.change(|stored| {
             if stored.iter().any(|stored| stored.run.state == RunState::Running) {
                 let detail = "an evaluation is already running";
@@ -152,15 +155,15 @@ impl EvaluationRuns {
             Ok(())
         });
         if added.is_err() {
-            self.own.lock().remove(&run.id);
+            self.local.lock().remove(&run.id);
         }
         added.map(|()| stop)
     }
 
     /// Notes how far a run of this server is. Does not wait.
     pub(crate) fn update(&self, id: &str, update: impl FnOnce(&mut EvaluationRun)) {
-        if let Some(own) = self.own.lock().get_mut(id) {
-            update(&mut own.run);
+        if let Some(local) = self.local.lock().get_mut(id) {
+            update(&mut local.run);
         }
     }
 
@@ -174,23 +177,23 @@ impl EvaluationRuns {
             }
             Ok(run.clone())
         })?;
-        if let Some(own) = self.own.lock().get(id) {
-            own.stop.notify_one();
+        if let Some(local) = self.local.lock().get(id) {
+            local.stop.notify_one();
         }
         Ok(cancelled)
     }
 
     /// Stops what this server runs.
     pub(crate) fn stop(&self) {
-        for own in self.own.lock().values() {
-            own.stop.notify_one();
+        for local in self.local.lock().values() {
+            local.stop.notify_one();
         }
     }
 
     /// Reports a run of this server to the others until it has ended, and stops it when one of them
     /// has cancelled it.
     pub(crate) async fn follow(self: Arc<Self>, id: String) {
-        if self.are_own() {
+        if self.are_local() {
             return;
         }
         loop {
@@ -208,12 +211,12 @@ impl EvaluationRuns {
 
     /// Whether it still runs here.
     fn report(&self, id: &str) -> Result<bool, Problem> {
-        let Some(latest) = self.own.lock().get(id).map(|own| own.run.clone()) else {
+        let Some(latest) = self.local.lock().get(id).map(|local| local.run.clone()) else {
             return Ok(false);
         };
         let state = self.change(|stored| {
-            let found = stored.iter_mut().find(|stored| stored.run.id == id);
-            let Some(stored) = found else { return Ok(RunState::Cancelled) };
+            let entry = stored.iter_mut().find(|stored| stored.run.id == id);
+            let Some(stored) = entry else { return Ok(RunState::Cancelled) };
             if stored.run.state == RunState::Running {
                 stored.run = latest.clone();
                 stored.reports += 1;
@@ -221,9 +224,9 @@ impl EvaluationRuns {
             Ok(stored.run.state)
         })?;
         if state != RunState::Running
-            && let Some(own) = self.own.lock().get(id)
+            && let Some(local) = self.local.lock().get(id)
         {
-            own.stop.notify_one();
+            local.stop.notify_one();
         }
         Ok(true)
     }
@@ -238,7 +241,7 @@ impl EvaluationRuns {
         loop {
             let (runs, id) = (Arc::clone(&self), id.to_owned());
             match run_blocking(move || runs.store_end(&id)).await {
-                Err(problem) if MAY_PASS.contains(&problem.status()) => {
+                Err(problem) if TRANSIENT.contains(&problem.status()) => {
                     tokio::time::sleep(INTERVAL).await;
                 }
                 Err(problem) => return tracing::warn!("{}", problem.detail),
@@ -248,19 +251,19 @@ impl EvaluationRuns {
     }
 
     fn store_end(&self, id: &str) -> Result<(), Problem> {
-        let Some(ended) = self.own.lock().get(id).map(|own| own.run.clone()) else {
+        let Some(ended) = self.local.lock().get(id).map(|local| local.run.clone()) else {
             return Ok(());
         };
         self.change(|stored| {
-            let found = stored.iter_mut().map(|stored| &mut stored.run).find(|run| run.id == id);
-            if let Some(run) = found
+            let current = stored.iter_mut().map(|stored| &mut stored.run).find(|run| run.id == id);
+            if let Some(run) = current
                 && run.state == RunState::Running
             {
                 *run = ended.clone();
             }
             Ok(())
         })?;
-        self.own.lock().remove(id);
+        self.local.lock().remove(id);
         Ok(())
     }
 
@@ -275,7 +278,7 @@ impl EvaluationRuns {
         Ok((entry.version, runs))
     }
 
-    /// Changes the runs as they are now, unless `change` refuses. It is asked again where another
+    /// Changes the runs as they are now, unless `change` refuses. It is called again where another
     /// server was faster.
     fn change<T>(
         &self,
@@ -291,24 +294,25 @@ impl EvaluationRuns {
         }
     }
 
-    /// Those of other servers of which nothing was heard for long.
+    /// Those of other servers that have not reported for [`SERVER_TIMEOUT`].
     fn gone(&self, stored: &[StoredRun]) -> Vec<String> {
-        let own = self.own.lock();
-        let mut heard = self.heard.lock();
+        let local = self.local.lock();
+        let mut last_reports = self.last_reports.lock();
         let running = |stored: &&StoredRun| stored.run.state == RunState::Running;
         let mut gone = vec![];
         for StoredRun { run, reports } in stored.iter().filter(running) {
-            if own.contains_key(&run.id) {
+            if local.contains_key(&run.id) {
                 continue;
             }
-            let (last, at) = *heard.entry(run.id.clone()).or_insert((*reports, Instant::now()));
+            let (last, at) =
+                *last_reports.entry(run.id.clone()).or_insert((*reports, Instant::now()));
             if last != *reports {
-                heard.insert(run.id.clone(), (*reports, Instant::now()));
-            } else if at.elapsed() > SILENCE {
+                last_reports.insert(run.id.clone(), (*reports, Instant::now()));
+            } else if at.elapsed() > SERVER_TIMEOUT {
                 gone.push(run.id.clone());
             }
         }
-        heard.retain(|id, _| stored.iter().any(|stored| stored.run.id == *id));
+        last_reports.retain(|id, _| stored.iter().any(|stored| stored.run.id == *id));
         gone
     }
 }

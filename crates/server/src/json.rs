@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::limits::blocking::run_blocking;
-use crate::limits::deadline::LONGEST_BODY;
+use crate::limits::deadline::BODY_TIMEOUT;
 use crate::problem::Problem;
 
 /// A JSON body.
@@ -23,7 +23,7 @@ pub(crate) struct JsonBody<T>(pub(crate) T);
 const LARGE: usize = 64 * 1024;
 
 /// As many hits are written at once; a page of the web UI has no more.
-const FEW: usize = 50;
+const MAX_INLINE_ITEMS: usize = 50;
 
 impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
@@ -32,7 +32,7 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
         let (parts, body) = request.into_parts();
         let request = Request::from_parts(parts.clone(), body);
         let read = Bytes::from_request(request, state);
-        let read = tokio::time::timeout(LONGEST_BODY, read).await.map_err(|_| {
+        let read = tokio::time::timeout(BODY_TIMEOUT, read).await.map_err(|_| {
             let detail = "the body of the request did not end in time";
             Problem::new(StatusCode::REQUEST_TIMEOUT, detail).hint("send the request again")
         })?;
@@ -76,7 +76,7 @@ pub(crate) async fn answer<T>(value: T, items: usize) -> Result<Response, Proble
 where
     T: Serialize + Send + 'static,
 {
-    if items <= FEW {
+    if items <= MAX_INLINE_ITEMS {
         return Ok(Json(value).into_response());
     }
     let write = move || serde_json::to_vec(&value).map_err(|e| Problem::internal(&e));

@@ -1,26 +1,26 @@
 //! Lists, one page at a time.
+use halma_engine::DEFAULT_LIMIT;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::problem::Problem;
 
-/// Items of a page where the request does not say, and at most.
-const DEFAULT_LIMIT: usize = 50;
+/// Items of a page at most.
 const MAX_LIMIT: usize = 500;
 
 pub(crate) fn limit(requested: Option<usize>) -> Result<usize, Problem> {
     limit_of(requested, (DEFAULT_LIMIT, MAX_LIMIT))
 }
 
-/// The number of items that is asked for, or else the default; there is a most, to which it is cut.
+/// The number of items that is asked for, or else the default; it is cut to a maximum.
 pub(crate) fn limit_of(
     requested: Option<usize>,
-    (default, most): (usize, usize),
+    (default, max): (usize, usize),
 ) -> Result<usize, Problem> {
     match requested {
         Some(0) => Err(Problem::unfit("`limit` must be at least 1")
             .hint(format!("omit `limit` for the default, which is {default}"))),
-        requested => Ok(requested.unwrap_or(default).min(most)),
+        requested => Ok(requested.unwrap_or(default).min(max)),
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_limit_of_nothing_is_refused_and_one_too_high_is_cut() {
         assert_eq!(limit(Some(0)).unwrap_err().status(), 422);
-        let limits = [None, Some(1), Some(usize::MAX)].map(|asked| limit(asked).unwrap());
+        let limits = [None, Some(1), Some(usize::MAX)].map(|requested| limit(requested).unwrap());
         assert_eq!(limits, [DEFAULT_LIMIT, 1, MAX_LIMIT]);
     }
 }

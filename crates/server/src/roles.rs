@@ -1,4 +1,4 @@
-//! Roles that an administrator has assigned to models over HTTP. They are kept in a file of the base
+//! Roles that an administrator has assigned to models over HTTP. They are stored in a file of the base
 //! and take precedence over the configuration.
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,39 +28,36 @@ pub(crate) fn assign(config: &Config, roles: &Roles) -> Result<Config, Problem> 
     Ok(config)
 }
 
-/// Adds to the assignment in the folder of the base.
-pub(crate) fn store(dir: &Path, roles: &Roles) -> Result<(), Problem> {
-    let mut all = read(dir)?;
-    all.extend(roles.clone());
-    write(dir, &all)
-}
-
 /// Replaces the assignment in the folder of the base.
 pub(crate) fn write(dir: &Path, all: &Roles) -> Result<(), Problem> {
     let text = serde_json::to_vec_pretty(all).map_err(|e| Problem::internal(&e))?;
     replace_file(&dir.join(FILE), &text).map_err(|e| Problem::io(&e))
 }
 
-/// The engine with the roles that were kept.
+/// The engine with the roles that are stored.
 pub(crate) fn restore(engine: Engine, dir: &Path) -> Result<Engine, Problem> {
     let config = with_stored(engine.config(), dir)?;
     let is_changed = config.roles != engine.config().roles;
     Ok(if is_changed { engine.with_prompts(&config)? } else { engine })
 }
 
-/// The configuration with the roles that were kept. Roles of a model that is no longer configured are
-/// left out.
+/// The configuration with the roles that are stored.
 pub(crate) fn with_stored(config: &Config, dir: &Path) -> Result<Config, Problem> {
+    Ok(with_roles(config, &read(dir)?))
+}
+
+/// The configuration with these roles. Those of models that this server does not have are left out.
+pub(crate) fn with_roles(config: &Config, roles: &Roles) -> Config {
     let mut config = config.clone();
-    for (role, model) in read(dir)? {
+    for (role, model) in roles {
         match assign(&config, &Roles::from([(role.clone(), model.clone())])) {
-            Ok(with_role) => config = with_role,
+            Ok(assigned) => config = assigned,
             Err(problem) => {
-                tracing::warn!("`{FILE}`: {role} = {model} is ignored: {}", problem.detail);
+                tracing::warn!("{role} = {model} is ignored on this server: {}", problem.detail);
             }
         }
     }
-    Ok(config)
+    config
 }
 
 /// The assignment in the folder of the base.

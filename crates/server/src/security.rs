@@ -80,13 +80,11 @@ fn cross_site_problem(
     let host = text(HOST).or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
     let host = host.unwrap_or_default();
     let hosts = &app.config.hosts;
-    let known = if hosts.is_empty() && !app.loopback || is_for_machines(app, method, uri.path()) {
-        true
-    } else {
-        is_loopback(host_name(host))
-            || hosts.iter().any(|name| name.eq_ignore_ascii_case(host_name(host)))
-    };
-    if !known {
+    let is_accepted = hosts.is_empty() && !app.loopback
+        || is_for_machines(app, method, uri.path())
+        || is_loopback(host_name(host))
+        || hosts.iter().any(|name| name.eq_ignore_ascii_case(host_name(host)));
+    if !is_accepted {
         let detail = "the host name of this request is not one of the server's";
         return Some(
             Problem::new(StatusCode::MISDIRECTED_REQUEST, detail)
@@ -146,7 +144,7 @@ fn with_problem_body(mut response: Response, uri: &Uri, id: &str) -> Response {
     let headers = response.headers_mut();
     headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    // A budget that is spent stays so: only those who are told when to come back should.
+    // A budget that is spent stays so: only responses with a time to retry have the header.
     if let Some(seconds) = problem.retry_after.or((problem.status == 503).then_some(5)) {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

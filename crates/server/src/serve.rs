@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
 
 use crate::app::{App, AppSetup, Shared, Stop, Suggestion};
@@ -92,14 +93,14 @@ impl Server {
         handles::make_room(&listener, loaded.config.serve.connections);
         let loopback = addr.ip().is_loopback();
         // Read in any case: an error here names the file.
-        let has_keys = ApiKeys::of(&engine).exists()?;
+        let has_keys = ApiKeys::from_engine(&engine).exists()?;
         if !loopback && !insecure && !has_keys {
             let shared = engine.shared().map(|space| format!("'{}'", space.name()));
             let kb = shared.unwrap_or_else(|| dir.display().to_string());
             return Err(needs_keys(addr.ip(), &kb).into());
         }
         let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback, purpose: Purpose::Serve };
-        let app = App::new(setup).map_err(|problem| ServeError::Start(problem.detail))?;
+        let app = App::new(setup)?;
         Ok(Self { app: Arc::new(app), listener, addr, _lock: lock })
     }
 
@@ -117,23 +118,19 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { app, listener, addr: _, _lock } = self;
         let router = routes::router(&app);
-        let key_watcher = tokio::spawn({
-            let keys = Arc::clone(&app.keys);
-            async move { keys.watch().await }
-        });
-        let condition_watcher = tokio::spawn({
-            let app = Arc::clone(&app);
-            async move {
-                let root = Arc::clone(app.workspaces.root());
-                StorageHealth::watch(root, &app.storage_health).await;
-            }
-        });
-        let following = tokio::spawn(follow_settings(Arc::clone(&app)));
-        let resuming = tokio::spawn({
+        let root = Arc::clone(&app.workspaces.root);
+        let watch = StorageHealth::watch(root, app.storage_health.clone());
+        let resume = {
             let app = Arc::clone(&app);
             async move { app.workspaces.resume().await }
-        });
-        tokio::spawn(preload(app.workspaces.root().engine()));
+        };
+        let tasks = [
+            tokio::spawn(Arc::clone(&app.keys).watch()),
+            tokio::spawn(watch),
+            tokio::spawn(follow_settings(Arc::clone(&app))),
+            tokio::spawn(resume),
+        ];
+        tokio::spawn(preload(app.workspaces.root.engine()));
         let max = app.config.connections.max(1);
         let slots = Arc::new(Semaphore::new(max));
         let mut stop = std::pin::pin!(stop);
@@ -158,10 +155,7 @@ impl Server {
             let _ = tokio::time::timeout(Duration::from_secs(2), slots.acquire_many(all)).await;
         }
         app.workspaces.stop_builds().await;
-        key_watcher.abort();
-        condition_watcher.abort();
-        following.abort();
-        resuming.abort();
+        tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
@@ -189,7 +183,7 @@ impl Reloader {
             let _changing = app.role_changes.lock();
             app.reload(loaded)
         });
-        reload.await.map_err(|problem| ServeError::Start(problem.detail))
+        Ok(reload.await?)
     }
 }
 
@@ -199,23 +193,26 @@ pub fn reload_signals() -> mpsc::UnboundedReceiver<()> {
     let (sender, received) = mpsc::unbounded_channel();
     #[cfg(unix)]
     {
-        // Here and not in the thread, which may begin after the first signal.
-        let signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGHUP]);
-        let started = signals.and_then(|mut signals| {
-            let wait = move || {
-                for _ in signals.forever() {
-                    if sender.send(()).is_err() {
-                        return;
-                    }
-                }
-            };
-            std::thread::Builder::new().name("reload".into()).spawn(wait)
-        });
-        if let Err(e) = started {
+        let signals = [signal_hook::consts::SIGHUP];
+        if let Err(e) = on_signals(&signals, "reload", move |_| sender.send(()).is_ok()) {
             tracing::warn!("the configuration is not read again on SIGHUP: {e}");
         }
     }
     received
+}
+
+/// Calls `act` for each of these signals on a thread of its own, until it returns `false`.
+fn on_signals(
+    signals: &[i32],
+    thread: &str,
+    act: impl FnMut(i32) -> bool + Send + 'static,
+) -> io::Result<()> {
+    // Here and not in the thread, which may begin after the first signal.
+    let mut signals = signal_hook::iterator::Signals::new(signals)?;
+    let wait = move || {
+        signals.forever().all(act);
+    };
+    std::thread::Builder::new().name(thread.to_owned()).spawn(wait).map(drop)
 }
 
 /// A client's connection, with the slot that it takes.
@@ -271,14 +268,14 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(30))
 }
 
-/// The place of the one server of a base, as long as it is held. It is taken before the base is
+/// The lock of the one server of a base, until it is dropped. It is taken before the base is
 /// opened, so that a second server changes nothing in it.
 pub struct ServerLock {
     _lock: FileLock,
 }
 
 impl ServerLock {
-    /// Takes the place in the folder of a base, which is made where there is none.
+    /// Takes the lock in the folder of a base, which is made where there is none.
     ///
     /// # Errors
     /// [`ServeError::InUse`] where another server has it.
@@ -323,22 +320,17 @@ pub fn announce(addr: SocketAddr) -> io::Result<()> {
 /// Ends at the first SIGTERM or Ctrl-C after this call. A second one ends the program at once.
 pub fn stop_signal() -> impl Future<Output = ()> {
     let (sender, received) = tokio::sync::oneshot::channel();
+    let mut sender = Some(sender);
     // Before this returns, so that no signal is missed by a program that has said it is ready.
-    let signals = signal_hook::iterator::Signals::new(signal_hook::consts::TERM_SIGNALS);
-    let thread = signals.and_then(|mut signals| {
-        let wait = move || {
-            let mut sender = Some(sender);
-            for signal in signals.forever() {
-                match sender.take() {
-                    Some(sender) => drop(sender.send(())),
-                    None => drop(signal_hook::low_level::emulate_default_handler(signal)),
-                }
-            }
-        };
-        std::thread::Builder::new().name("signals".into()).spawn(wait)
+    let started = on_signals(signal_hook::consts::TERM_SIGNALS, "signals", move |signal| {
+        match sender.take() {
+            Some(sender) => drop(sender.send(())),
+            None => drop(signal_hook::low_level::emulate_default_handler(signal)),
+        }
+        true
     });
     async move {
-        if thread.is_err() || received.await.is_err() {
+        if started.is_err() || received.await.is_err() {
             // Without a handler the system itself ends the program.
             std::future::pending::<()>().await;
         }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use futures::Stream;
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
@@ -17,7 +16,7 @@ use utoipa::ToSchema;
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Events that wait for a client.
-const MOST_WAITING: usize = 4_096;
+const MAX_WAITING: usize = 4_096;
 
 /// One event of a stream, as the API reference describes it. Comments that keep a stream open are
 /// not events.
@@ -38,16 +37,16 @@ pub(crate) struct EventSender {
     lost: Arc<AtomicBool>,
 }
 
-/// What [`EventSender`]s have sent and nobody has read yet.
+/// Events that [`EventSender`]s have sent and that are not read yet.
 pub(crate) type EventReceiver = mpsc::Receiver<Event>;
 
 pub(crate) fn channel() -> (EventSender, EventReceiver) {
-    let (events, receive) = mpsc::channel(MOST_WAITING);
+    let (events, receive) = mpsc::channel(MAX_WAITING);
     (EventSender { events, lost: Arc::default() }, receive)
 }
 
 impl EventSender {
-    /// Sends an event with a name and JSON data; `false` when nobody reads any more. What cannot be
+    /// Sends an event with a name and JSON data; `false` when no one reads any more. What cannot be
     /// written as JSON is skipped.
     pub(crate) fn send(&self, name: &str, data: &impl Serialize) -> bool {
         let event = Event::default().event(name).json_data(data);
@@ -80,18 +79,12 @@ pub(crate) fn response(receiver: EventReceiver, task: AbortHandle) -> Response {
     // Asks proxies to pass events on as they come.
     let unbuffered =
         [(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))];
-    (unbuffered, Sse::new(stream(receiver, task)).keep_alive(keep_alive)).into_response()
-}
-
-fn stream(
-    receiver: EventReceiver,
-    task: AbortHandle,
-) -> impl Stream<Item = Result<Event, Infallible>> {
     let state = (receiver, AbortOnDrop(task));
-    futures::stream::unfold(state, |(mut receiver, task)| async {
+    let events = futures::stream::unfold(state, |(mut receiver, task)| async {
         let event = receiver.recv().await?;
-        Some((Ok(event), (receiver, task)))
-    })
+        Some((Ok::<_, Infallible>(event), (receiver, task)))
+    });
+    (unbuffered, Sse::new(events).keep_alive(keep_alive)).into_response()
 }
 
 struct AbortOnDrop(AbortHandle);
@@ -109,12 +102,12 @@ mod tests {
     #[test]
     fn a_client_that_does_not_read_fills_a_bounded_queue() {
         let (sender, mut receiver) = channel();
-        let sent = (0..3 * MOST_WAITING).filter(|n| sender.send("progress", n)).count();
-        assert_eq!(sent, MOST_WAITING);
+        let sent = (0..3 * MAX_WAITING).filter(|n| sender.send("progress", n)).count();
+        assert_eq!(sent, MAX_WAITING);
         assert!(receiver.try_recv().is_ok());
         assert!(!sender.send("progress", &0), "there is a gap: nothing may follow it");
         drop(sender);
         let left = std::iter::from_fn(|| receiver.try_recv().ok()).count();
-        assert_eq!(left, MOST_WAITING - 1);
+        assert_eq!(left, MAX_WAITING - 1);
     }
 }

@@ -1,5 +1,5 @@
-//! Whether the store can be read and the disk has space: looked at regularly, so that nobody who asks
-//! has to wait.
+//! Health of the storage: whether the store can be read and the disk has space, checked regularly, so
+//! that no request has to wait for it.
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Bytes on the disk below which nothing more can be stored.
-const LEAST_SPACE: u64 = 64 << 20;
+const MIN_FREE_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StorageHealth {
@@ -29,12 +29,12 @@ impl StorageHealth {
         let space = halma_engine::free_space(dir);
         Self {
             store: engine.base().probe().is_ok(),
-            disk: space.is_ok_and(|space| space >= LEAST_SPACE),
+            disk: space.is_ok_and(|space| space >= MIN_FREE_BYTES),
         }
     }
 
     /// Looks at a workspace for ever. A store that takes too long cannot be read.
-    pub(crate) async fn watch(workspace: Arc<Workspace>, current: &watch::Sender<Self>) {
+    pub(crate) async fn watch(workspace: Arc<Workspace>, current: watch::Sender<Self>) {
         loop {
             tokio::time::sleep(INTERVAL).await;
             let workspace = Arc::clone(&workspace);

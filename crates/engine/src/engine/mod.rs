@@ -31,7 +31,7 @@ pub use self::effort::Effort;
 pub(crate) use self::effort::ExpectedUse;
 pub use self::knowledge_graph::KgShown;
 pub(crate) use self::off_runtime::OffRuntime;
-pub use self::request::{AskRequest, OnFinish, SearchRequest, Turn};
+pub use self::request::{AskRequest, DEFAULT_LIMIT, OnFinish, SearchRequest, Turn};
 pub use self::strategy::configured_strategy;
 pub(crate) use self::strategy::{build, check_tables};
 use self::view::Views;

@@ -79,6 +79,9 @@ pub struct Turn {
     pub text: String,
 }
 
+/// Hits of a search, and items of a page of a list, where a request names no limit.
+pub const DEFAULT_LIMIT: usize = 50;
+
 /// A search of one layer.
 #[derive(Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

@@ -3,12 +3,9 @@ use halma_core::{ConfigError, Hit, Layer, Mode, Query};
 use halma_kb::NoVectors;
 use halma_sources::web::{WebSearch, web_searches};
 
-use super::{Engine, SearchRequest};
+use super::{DEFAULT_LIMIT, Engine, SearchRequest};
 use crate::assemble;
 use crate::error::EngineError;
-
-/// Hits of a search that names no limit.
-const DEFAULT_LIMIT: usize = 50;
 
 impl Engine {
     /// Searches one layer of the base. The error where `dense` is asked for and the layer has no

@@ -14,7 +14,7 @@ pub(crate) use self::failures::without_reason;
 use crate::app::{App, Shared};
 use crate::builds::Build;
 use crate::keys::{Key, Scope};
-use crate::limits::blocking::{Lane, run_blocking};
+use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::workspace::{DEFAULT, Workspace};
 
@@ -63,10 +63,10 @@ impl Caller {
             return Err(Problem::restricted_key("this"));
         }
         let requested = headers.get(WORKSPACE).map(|name| name.to_str().unwrap_or_default());
-        let own = key.as_ref().map_or(DEFAULT, |key| &key.workspace);
+        let key_workspace = key.as_ref().map_or(DEFAULT, |key| &key.workspace);
         let is_admin = key.as_ref().is_none_or(|key| key.may(Scope::Admin));
         let name = match requested {
-            Some(name) if name == own || is_admin => name,
+            Some(name) if name == key_workspace || is_admin => name,
             // The reply must not reveal whether there is such a workspace.
             Some(_) => {
                 return Err(Problem::new(
@@ -74,7 +74,7 @@ impl Caller {
                     "this key is for another workspace",
                 ));
             }
-            None => own,
+            None => key_workspace,
         };
         let mut workspace = app.workspaces.get(name).await?;
         if name != DEFAULT {
@@ -96,11 +96,6 @@ impl Caller {
         Ok(Self { key, workspace, trace_parent: trace_parent.map(str::to_owned) })
     }
 
-    /// Where work for the caller's workspace waits for its turn.
-    pub(crate) fn lane(&self) -> Lane {
-        self.workspace.lane.clone()
-    }
-
     pub(crate) fn key_id(&self) -> Option<&str> {
         self.key.as_ref().map(|key| key.id.as_str())
     }
@@ -119,7 +114,8 @@ impl Caller {
         let engine = self.workspace.engine();
         let inspector = engine.base().inspector();
         let sees = |name: &String| {
-            name.is_empty() || inspector.find_document(name).is_ok_and(|found| found.is_some())
+            name.is_empty()
+                || inspector.find_document(name).is_ok_and(|document| document.is_some())
         };
         head.key.as_deref() == self.key_id() && head.documents.iter().all(sees)
     }
@@ -142,15 +138,23 @@ impl Caller {
                 None => std::future::pending().await,
             }
         };
-        let own = self.key.as_ref().map(|key| &key.workspace);
-        let is_own = own == Some(&self.workspace.name);
+        let is_bound = self.key.as_ref().is_some_and(|key| key.workspace == self.workspace.name);
         tokio::select! {
             () = revoked => refused("this key is no longer valid"),
             // Its keys are revoked with it.
-            () = self.workspace.removed(), if is_own => refused("this key is no longer valid"),
-            () = self.workspace.removed(), if !is_own => Problem::not_found("such workspace"),
+            () = self.workspace.removed(), if is_bound => refused("this key is no longer valid"),
+            () = self.workspace.removed(), if !is_bound => Problem::not_found("such workspace"),
         }
     }
+}
+
+/// Runs `work` on the blocking thread pool, in the queue of the caller's workspace.
+pub(crate) async fn run_queued<T: Send + 'static>(
+    caller: Caller,
+    work: impl FnOnce(Caller) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let queue = caller.workspace.requests.clone();
+    queue.run(move || work(caller)).await
 }
 
 /// Refuses a key whose workspace was removed and whose name another one has got.
@@ -160,7 +164,7 @@ async fn check_binding(app: &App, key: &Key, workspace: &Arc<Workspace>) -> Resu
         workspace.id == *id
     } else {
         // Without its own workspace a key opens no other one either.
-        app.workspaces.get(&key.workspace).await.is_ok_and(|own| own.id == *id)
+        app.workspaces.get(&key.workspace).await.is_ok_and(|bound| bound.id == *id)
     };
     if is_bound { Ok(()) } else { Err(refused("this key is not valid")) }
 }
@@ -175,7 +179,7 @@ fn refused(detail: &str) -> Problem {
 async fn current_key(app: &Shared, headers: &HeaderMap) -> Result<Option<Arc<Key>>, Problem> {
     let find = || app.keys.are_required().then(|| key(app, headers)).transpose();
     match find() {
-        Ok(_) => app.catch_up(app.workspaces.root()).await,
+        Ok(_) => app.catch_up(&app.workspaces.root).await,
         // Requests without a valid key must not keep the database busy.
         Err(_) => app.keys.look_again().await,
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 /// Refused files of each build in a list at most: a folder of pictures is thousands in each build.
-const MOST_LISTED_REFUSALS: usize = 20;
+const MAX_LISTED_REFUSALS: usize = 20;
 
 /// The state of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,8 +147,8 @@ impl BuildReport {
     }
 
     /// A copy that names this many refused files at most.
-    fn shortened(&self, most: usize) -> Self {
-        let refused = self.refused.iter().take(most).cloned().collect();
+    fn shortened(&self, limit: usize) -> Self {
+        let refused = self.refused.iter().take(limit).cloned().collect();
         Self { refused, refused_files: self.refused.len(), figures: self.figures.clone() }
     }
 }
@@ -222,27 +222,22 @@ impl BuildStatus {
 
 impl Build {
     pub(crate) fn queued(id: String, uploads: Option<Vec<String>>, key: Option<String>) -> Self {
-        let uploads = uploads.map(Arc::from);
-        let (state, created) = (BuildState::Queued, Utc::now());
-        let (started, finished, report, error, progress) = (None, None, None, None, vec![]);
-        let (rebuild, samples, replace) = (vec![], None, false);
-        let (server, reported) = (None, None);
         Self {
             id,
-            state,
-            uploads,
-            rebuild,
-            samples,
-            replace,
+            state: BuildState::Queued,
+            uploads: uploads.map(Arc::from),
+            rebuild: vec![],
+            samples: None,
+            replace: false,
             key,
-            created,
-            started,
-            finished,
-            report,
-            error,
-            server,
-            reported,
-            progress,
+            created: Utc::now(),
+            started: None,
+            finished: None,
+            report: None,
+            error: None,
+            server: None,
+            reported: None,
+            progress: vec![],
         }
     }
 
@@ -253,7 +248,7 @@ impl Build {
             && work(self) == work(other)
     }
 
-    /// Waits for its turn again.
+    /// Puts it back into the queue.
     pub(crate) fn wait(&mut self) {
         self.state = BuildState::Queued;
         (self.server, self.reported, self.progress) = (None, None, vec![]);
@@ -269,9 +264,9 @@ impl Build {
     }
 
     pub(crate) fn update(&mut self, step: PhaseProgress) {
-        let known = self.progress.iter().position(|known| known.step.phase == step.phase);
-        let (started, done_before) = match known.map(|at| self.progress.remove(at)) {
-            Some(known) => (known.started, known.done_before),
+        let position = self.progress.iter().position(|stage| stage.step.phase == step.phase);
+        let (started, done_before) = match position.map(|at| self.progress.remove(at)) {
+            Some(former) => (former.started, former.done_before),
             None => (Instant::now(), step.done),
         };
         self.progress.insert(0, StageProgress { step, started, done_before });
@@ -289,12 +284,12 @@ impl Build {
 
     /// The status for a list of builds.
     pub(crate) fn list_status(&self) -> BuildStatus {
-        self.status_with(MOST_LISTED_REFUSALS)
+        self.status_with(MAX_LISTED_REFUSALS)
     }
 
     /// The status, with this many refused files at most.
     #[expect(clippy::cast_precision_loss, reason = "a rate needs only a few digits")]
-    fn status_with(&self, most_refused: usize) -> BuildStatus {
+    fn status_with(&self, max_refused: usize) -> BuildStatus {
         let is_begun = matches!(self.state, BuildState::Running | BuildState::Paused);
         let progress = self.current().filter(|_| self.state == BuildState::Running);
         let reported = self.reported.as_ref().filter(|_| is_begun);
@@ -327,7 +322,7 @@ impl Build {
             created: self.created,
             started: self.started,
             finished: self.finished,
-            report: self.report.as_ref().map(|report| report.shortened(most_refused)),
+            report: self.report.as_ref().map(|report| report.shortened(max_refused)),
             error: self.error.clone(),
         }
     }

@@ -15,7 +15,7 @@ enum FileFailure {
     Denied,
 }
 
-/// `base` is the folder of the base. Paths outside of it are not told.
+/// `base` is the folder of the base. Paths outside of it are not shown.
 pub(super) fn describe_failure(error: EngineError, base: &Path) -> String {
     let Some(failure) = causes(&error).find_map(file_failure) else {
         return Problem::from(error).detail;
@@ -41,7 +41,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
         let error: &'a (dyn Error + 'static) = *error;
         match error.downcast_ref::<io::Error>() {
             // Its own `source` passes over the error that it holds.
-            Some(holder) => holder.get_ref().map(|held| held as &(dyn Error + 'static)),
+            Some(holder) => holder.get_ref().map(|inner| inner as &(dyn Error + 'static)),
             None => error.source(),
         }
     };

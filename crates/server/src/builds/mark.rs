@@ -19,7 +19,7 @@ pub(crate) struct Marks {
 
 /// A mark as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SeenMark {
+pub(crate) struct MarkRecord {
     pub(crate) folder: String,
     pub(crate) version: u64,
     /// The server that does the builds, empty when none does; `None` once nothing is to be done.
@@ -42,19 +42,19 @@ impl Marks {
     }
 
     /// The mark of a workspace for this server to write.
-    pub(crate) fn of(&self, folder: &str, server: &str) -> Mark {
+    pub(crate) fn for_folder(&self, folder: &str, server: &str) -> Mark {
         let (folder, server) = (folder.to_owned(), server.to_owned());
         Mark { marks: self.clone(), folder, server, version: Mutex::default() }
     }
 
     /// What has changed after a version, in the order of the changes: one short statement.
-    pub(crate) fn changed_since(&self, version: u64) -> io::Result<Vec<SeenMark>> {
+    pub(crate) fn changed_since(&self, version: u64) -> io::Result<Vec<MarkRecord>> {
         let changed = self.entries.changed_since(version)?;
-        let seen = |StateEntry { id, version, bytes }| {
+        let record = |StateEntry { id, version, bytes }| {
             let server = bytes.map(|name| String::from_utf8_lossy(&name).into_owned());
-            SeenMark { folder: id, version, server }
+            MarkRecord { folder: id, version, server }
         };
-        Ok(changed.into_iter().map(seen).collect())
+        Ok(changed.into_iter().map(record).collect())
     }
 
     /// Writes the mark if no one has since this version; the new version then.
@@ -93,9 +93,9 @@ impl Mark {
             return Ok(());
         }
         // Another server has written it, or this one has not yet.
-        let found = self.marks.entries.get(&self.folder)?.map_or(0, |entry| entry.version);
+        let current = self.marks.entries.get(&self.folder)?.map_or(0, |entry| entry.version);
         // One that another server writes at this moment is as new as it would be.
-        *version = self.marks.claim(&self.folder, found, server)?.unwrap_or(0);
+        *version = self.marks.claim(&self.folder, current, server)?.unwrap_or(0);
         Ok(())
     }
 

@@ -23,9 +23,9 @@ use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
 pub(crate) use coverage::Coverage;
-pub(crate) use mark::{Mark, Marks, SeenMark};
+pub(crate) use mark::{Mark, MarkRecord, Marks};
 pub(crate) use remote_builds::follow;
-pub(crate) use storage::BUILD_ENTRIES;
+pub(crate) use storage::{BUILD_ENTRIES, SERVER_TIMEOUT};
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
 
 use self::storage::{All, Changed, Storage};
@@ -33,7 +33,7 @@ use crate::limits::blocking::busy;
 use crate::problem::Problem;
 
 /// Builds of a workspace that may wait, run or be paused; more are refused.
-const MOST_WAITING: usize = 20;
+const MAX_UNFINISHED: usize = 20;
 
 /// Builds stored at most; the oldest that have ended are removed.
 const MAX_STORED: usize = 100;
@@ -41,12 +41,12 @@ const MAX_STORED: usize = 100;
 pub(crate) struct Builds {
     storage: Storage,
     all: Mutex<All>,
-    /// Held from reading a build's state to storing its next one, so that no change is lost.
-    turn: Mutex<()>,
-    /// Held while what is stored and what is in memory are brought in line. Not held by those who
-    /// only read, as a database may take its time.
+    /// Locked from reading a build's state to storing its next one, so that no change is lost.
+    state_lock: Mutex<()>,
+    /// Locked while the builds in memory are synchronized with those that are stored. Not locked by
+    /// those who only read, as a database may take its time.
     exchange: Mutex<()>,
-    /// Deletions under way, for which the running build makes room.
+    /// Deletions under way, for which the running build is suspended.
     holds: watch::Sender<usize>,
     /// Counts changes of any build.
     changes: watch::Sender<u64>,
@@ -83,14 +83,15 @@ impl Builds {
 
     /// No queue, in a process that builds nothing.
     pub(crate) fn unserved() -> Self {
-        Self::with(Storage::Unserved, All::new())
+        Self::with(Storage::default(), All::new())
     }
 
     fn with(storage: Storage, all: All) -> Self {
         let (changes, closed) = (watch::Sender::new(0), watch::Sender::new(false));
-        let (turn, exchange, holds) = (Mutex::default(), Mutex::default(), watch::Sender::new(0));
+        let (state_lock, exchange, holds) =
+            (Mutex::default(), Mutex::default(), watch::Sender::new(0));
         let all = Mutex::new(all);
-        Self { storage, all, turn, exchange, holds, changes, closed }
+        Self { storage, all, state_lock, exchange, holds, changes, closed }
     }
 
     /// Appends a build to the queue; with `None` it builds everything that was uploaded. Where an equal
@@ -119,27 +120,22 @@ impl Builds {
     }
 
     fn append(&self, build: Build) -> Result<Build, Problem> {
-        let turn = self.turn.lock();
-        if let Some(waiting) = self.waiting_equal(&build) {
-            return Ok(waiting);
+        let guard = self.state_lock.lock();
+        let equal = |other: &&Build| other.state == BuildState::Queued && other.does_same(&build);
+        if let Some(waiting) = self.all.lock().values().find(equal) {
+            return Ok(waiting.clone());
         }
         self.check_room()?;
         self.put(build.clone())?;
-        drop(turn);
+        drop(guard);
         self.remove_oldest();
         Ok(build)
-    }
-
-    fn waiting_equal(&self, build: &Build) -> Option<Build> {
-        let all = self.all.lock();
-        let equal = |other: &&Build| other.state == BuildState::Queued && other.does_same(build);
-        all.values().find(equal).cloned()
     }
 
     /// Refuses a build when there are too many that have not ended.
     fn check_room(&self) -> Result<(), Problem> {
         let waiting = self.all.lock().values().filter(|build| !build.state.has_ended()).count();
-        if waiting < MOST_WAITING {
+        if waiting < MAX_UNFINISHED {
             return Ok(());
         }
         Err(busy(&format!("{waiting} builds wait or are paused, and no more may")))
@@ -191,13 +187,13 @@ impl Builds {
     }
 
     /// Changes a build as it is now, unless `change` refuses; one change happens at a time. It may be
-    /// asked again where other servers change it as well.
+    /// called again where other servers change it as well.
     fn change(
         &self,
         id: &str,
         mut change: impl FnMut(&mut Build) -> Result<(), Problem>,
     ) -> Result<Build, Problem> {
-        let _turn = self.turn.lock();
+        let _guard = self.state_lock.lock();
         loop {
             self.refresh()?;
             let mut build = self.get(id)?;
@@ -210,7 +206,7 @@ impl Builds {
 
     /// Marks a build as running, if it still waits.
     fn begin(&self, id: &str) -> Result<Build, Problem> {
-        self.move_on(id, BuildState::Queued, |build| {
+        self.change_if(id, BuildState::Queued, |build| {
             (build.state, build.progress) = (BuildState::Running, vec![]);
             build.reported = None;
             build.started = Some(Utc::now());
@@ -219,7 +215,7 @@ impl Builds {
     }
 
     /// Changes a build that is in this state, and no other.
-    fn move_on(
+    fn change_if(
         &self,
         id: &str,
         from: BuildState,
@@ -266,14 +262,14 @@ impl Builds {
             if !self.runs_elsewhere(build) {
                 build.wait();
                 // One that another server has changed is left to that; one that cannot be written is
-                // taken over when nothing is heard of this server.
+                // taken over when this server no longer reports.
                 if let Err(e) = self.storage.put(build) {
                     tracing::warn!("a build is continued later by another server: {e}");
                 }
             }
         }
         drop(all);
-        if let Err(e) = self.storage.left_to_others() {
+        if let Err(e) = self.storage.release_mark() {
             tracing::warn!("builds are continued later by another server: {e}");
         }
     }
@@ -325,7 +321,7 @@ impl Builds {
     }
 
     /// Stores a build on disk or in the database, then in memory; `false` if another server has
-    /// changed it meanwhile. The caller has the turn.
+    /// changed it meanwhile. The caller holds `state_lock`.
     fn put(&self, build: Build) -> Result<bool, Problem> {
         if *self.closed.borrow() {
             // The folder may be another workspace's by now.
@@ -338,7 +334,7 @@ impl Builds {
         self.all.lock().insert(build.id.clone(), build);
         self.changes.send_modify(|changes| *changes += 1);
         if !self.is_pending() {
-            self.storage.all_done();
+            self.storage.remove_mark();
         }
         Ok(true)
     }

@@ -1,5 +1,5 @@
-//! Following what other servers do with the builds of a base that is shared, and telling them what this
-//! one does.
+//! Synchronization with the other servers of a shared base: reads what they do with its builds, and
+//! reports what this one does.
 use std::sync::Weak;
 use std::time::Duration;
 
@@ -7,12 +7,11 @@ use super::{Build, BuildState, Builds, log_conflict};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
-/// How often it is looked what other servers did, and how many looks there are to a report of what
-/// this one does.
+/// How often the builds are read, and how many reads there are to a report of this server.
 const INTERVAL: Duration = Duration::from_millis(500);
 const LOOKS: u32 = 4;
 
-/// Follows what other servers do until the workspace is closed, and tells them what this one does.
+/// Synchronizes the builds until the workspace is closed.
 pub(crate) async fn follow(followed: Weak<Builds>) {
     if followed.upgrade().is_none_or(|builds| builds.storage.server().is_none()) {
         return;
@@ -37,12 +36,12 @@ impl Builds {
         for build in running {
             if !self.runs_elsewhere(&build) {
                 if is_report {
-                    log_conflict(self.move_on(&build.id, build.state, Build::report_progress));
+                    log_conflict(self.change_if(&build.id, build.state, Build::report_progress));
                 }
             } else if self.storage.is_orphan(&build.id) {
                 let id = build.id;
                 tracing::warn!(id, "the server that ran a build is gone; it waits for another one");
-                log_conflict(self.move_on(&id, BuildState::Running, Build::wait));
+                log_conflict(self.change_if(&id, BuildState::Running, Build::wait));
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Pauses between attempts at what may work later, such as storing a build on a full disk.
+//! Backoff between attempts at what may work later, such as storing a build on a full disk.
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -6,64 +6,50 @@ use tokio::sync::watch;
 
 use super::{Build, BuildState, Builds, log_conflict};
 use crate::limits::blocking::run_blocking;
-use crate::problem::Problem;
 
-const FIRST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_mins(1);
+const MIN_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_mins(1);
 
-/// Pauses that grow as long as attempts fail.
+/// Backoff that grow as long as attempts fail.
 #[derive(Debug)]
-pub(super) struct Pauses(Duration);
+pub(super) struct Backoff(Duration);
 
-impl Default for Pauses {
+impl Default for Backoff {
     fn default() -> Self {
-        Self(FIRST)
+        Self(MIN_PAUSE)
     }
 }
 
-impl Pauses {
+impl Backoff {
     /// The pause after another attempt that failed.
     pub(super) fn next(&mut self) -> Duration {
         let pause = self.0;
-        self.0 = (2 * pause).min(LONGEST);
+        self.0 = (2 * pause).min(MAX_PAUSE);
         pause
     }
 }
 
 /// Changes a build that is in this state, off the runtime's threads. While the change cannot be
 /// stored it is tried again, until the workspace is closed.
-pub(super) async fn change_surely(
+pub(super) async fn change_with_retry(
     builds: &Arc<Builds>,
     (id, from): (&str, BuildState),
     change: impl FnMut(&mut Build) + Clone + Send + 'static,
 ) {
-    let mut pauses = Pauses::default();
+    let mut backoff = Backoff::default();
     let mut closed = builds.closed.subscribe();
     loop {
-        let changed = set(builds, (id, from), change.clone()).await;
+        let (builds, id, change) = (Arc::clone(builds), id.to_owned(), change.clone());
+        let changed = run_blocking(move || builds.change_if(&id, from, change)).await;
         match &changed {
-            Err(problem) if is_temporary(problem) => {}
+            // It may work later: the disk is full, or the database is not reached.
+            Err(problem) if problem.status().is_server_error() => {}
             _ => return log_conflict(changed),
         }
-        if pause(&mut closed, pauses.next()).await {
+        if pause(&mut closed, backoff.next()).await {
             return;
         }
     }
-}
-
-/// Changes a build that is in this state, off the runtime's threads.
-async fn set(
-    builds: &Arc<Builds>,
-    (id, from): (&str, BuildState),
-    change: impl FnMut(&mut Build) + Send + 'static,
-) -> Result<Build, Problem> {
-    let (builds, id) = (Arc::clone(builds), id.to_owned());
-    run_blocking(move || builds.move_on(&id, from, change)).await
-}
-
-/// Whether what failed may work later: the disk is full, or the database is not reached.
-fn is_temporary(problem: &Problem) -> bool {
-    problem.status().is_server_error()
 }
 
 /// Waits; whether the workspace was closed meanwhile.
@@ -79,8 +65,8 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_a_minute() {
-        let mut pauses = Pauses::default();
-        let first: Vec<u64> = (0..8).map(|_| pauses.next().as_secs()).collect();
+        let mut backoff = Backoff::default();
+        let first: Vec<u64> = (0..8).map(|_| backoff.next().as_secs()).collect();
         assert_eq!(first, [1, 2, 4, 8, 16, 32, 60, 60]);
     }
 
@@ -110,7 +96,7 @@ mod tests {
                 build.wait();
             }
         };
-        change_surely(&builds, (&build.id, BuildState::Running), change).await;
+        change_with_retry(&builds, (&build.id, BuildState::Running), change).await;
         assert_eq!(attempts.load(Ordering::Relaxed), 3);
         assert_eq!(builds.get(&build.id).unwrap().state, BuildState::Queued);
     }

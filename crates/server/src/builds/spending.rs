@@ -1,4 +1,4 @@
-//! What a build uses.
+//! Usage of a build.
 use std::sync::Arc;
 
 use halma_core::{Budget, Meter, UsageTotal};
@@ -7,28 +7,28 @@ use super::{Build, BuildAccounts};
 use crate::usage::UsageCounter;
 use crate::workspace::Workspace;
 
-/// Counts what a build uses as it goes on, and the rest when it ends, however it ends. One that makes
-/// room for a deletion has one for all its turns: calls that were under way then are made to their
+/// Counts what a build uses as it goes on, and the rest when it ends, however it ends. One that is
+/// suspended for a deletion has one for all its runs: calls that were under way then are made to their
 /// end, and asked for again from the cache.
 pub(super) struct Spending {
     build: String,
     pub(super) meter: Arc<Meter>,
     pub(super) counter: UsageCounter,
-    /// In how many turns the build is done so far.
-    turns: u32,
+    /// Runs of the build so far.
+    runs: u32,
     is_counted: bool,
 }
 
 impl Spending {
-    /// Of a build that begins, or continues after it has made room.
-    pub(super) fn of(
+    /// Of a build that begins, or continues after it was suspended.
+    pub(super) fn start(
         build: &Build,
         (workspace, accounts): (&Arc<Workspace>, &BuildAccounts),
         former: Option<Self>,
     ) -> Self {
         let former = former.filter(|former| former.build == build.id && !former.is_counted);
         if let Some(mut former) = former {
-            former.turns += 1;
+            former.runs += 1;
             return former;
         }
         let key = build.key.as_deref();
@@ -43,17 +43,17 @@ impl Spending {
             counter: UsageCounter::new(workspace, under, Arc::clone(&meter))
                 .in_metrics(&accounts.metrics.build_usage),
             meter,
-            turns: 1,
+            runs: 1,
             is_counted: false,
         }
     }
 
-    /// Counts what was used; `exact` is what the last turn reports.
+    /// Counts what was used; `exact` is what the last run reports.
     pub(super) fn count(&mut self, exact: Option<UsageTotal>) {
         if std::mem::replace(&mut self.is_counted, true) {
             return;
         }
-        let exact = exact.filter(|_| self.turns == 1);
+        let exact = exact.filter(|_| self.runs == 1);
         self.counter.finish(exact);
     }
 }

@@ -13,8 +13,9 @@ use super::{Build, BuildState};
 pub(crate) const BUILD_ENTRIES: &str = "build";
 const KEYS: &str = "builds";
 
-/// After so long without a word of it a server counts as gone, and its build is done by another.
-const SILENCE: Duration = Duration::from_secs(15);
+/// A server that has not reported for this long counts as gone, and another one does its
+/// builds, or its evaluations are given up.
+pub(crate) const SERVER_TIMEOUT: Duration = Duration::from_secs(15);
 
 pub(super) type All = BTreeMap<String, Build>;
 
@@ -24,25 +25,23 @@ pub(super) struct Changed {
     pub(super) build: Option<Build>,
 }
 
-pub(super) enum Storage {
-    /// In a process that builds nothing.
-    Unserved,
-    Queue(Box<Queue>),
-}
+/// The stored queue; none in a process that builds nothing.
+#[derive(Default)]
+pub(super) struct Storage(Option<Queue>);
 
 /// The queue of builds.
 pub(super) struct Queue {
     entries: Entries,
     /// The name of this server among those that share the base; `None` where it is the only one.
     server: Option<String>,
-    seen: Mutex<KnownEntries>,
+    sync: Mutex<SyncState>,
     /// Of a shared workspace besides the default one.
     mark: Option<Mark>,
 }
 
 /// What was read, and when each entry was last changed, by the clock of this machine.
 #[derive(Default)]
-struct KnownEntries {
+struct SyncState {
     version: u64,
     entries: HashMap<String, Change>,
 }
@@ -60,22 +59,18 @@ impl Storage {
     ) -> Result<Self, EngineError> {
         let entries = state.entries_with_words(BUILD_ENTRIES, KEYS)?;
         let server = (!entries.are_local()).then_some(server);
-        Ok(Self::Queue(Box::new(Queue { entries, server, seen: Mutex::default(), mark })))
-    }
-
-    fn queue(&self) -> Option<&Queue> {
-        if let Self::Queue(queue) = self { Some(queue) } else { None }
+        Ok(Self(Some(Queue { entries, server, sync: Mutex::default(), mark })))
     }
 
     /// The name of this server, of a base that is shared.
     pub(super) fn server(&self) -> Option<&str> {
-        self.queue()?.server.as_deref()
+        self.0.as_ref()?.server.as_deref()
     }
 
     /// All builds. What this server was running when it stopped waits again.
     pub(super) fn read(&self) -> std::io::Result<All> {
         let mut all = All::new();
-        let Some(queue) = self.queue() else { return Ok(all) };
+        let Some(queue) = &self.0 else { return Ok(all) };
         for Changed { id, build } in queue.changes()? {
             let Some(mut build) = build else { continue };
             if build.state == BuildState::Running && build.server == queue.server {
@@ -89,24 +84,24 @@ impl Storage {
 
     /// What other servers have changed since the last time.
     pub(super) fn changes(&self) -> std::io::Result<Vec<Changed>> {
-        self.queue().map_or(Ok(vec![]), Queue::changes)
+        self.0.as_ref().map_or(Ok(vec![]), Queue::changes)
     }
 
     /// Stores a build; `false` if another server has changed it since it was read.
     pub(super) fn put(&self, build: &Build) -> std::io::Result<bool> {
         let unserved = || std::io::Error::other("this process builds nothing");
-        self.queue().ok_or_else(unserved)?.put(build)
+        self.0.as_ref().ok_or_else(unserved)?.put(build)
     }
 
     /// A build that cannot be removed is removed later.
     pub(super) fn remove(&self, id: &str) {
-        if let Some(queue) = self.queue() {
+        if let Some(queue) = &self.0 {
             drop(queue.entries.remove(id));
         }
     }
 
     /// Says that no build waits or runs any more. A mark that stays is removed by any server.
-    pub(super) fn all_done(&self) {
+    pub(super) fn remove_mark(&self) {
         if let Some(mark) = self.mark()
             && let Err(e) = mark.remove()
         {
@@ -115,39 +110,39 @@ impl Storage {
     }
 
     /// Says that builds are left to other servers.
-    pub(super) fn left_to_others(&self) -> std::io::Result<()> {
+    pub(super) fn release_mark(&self) -> std::io::Result<()> {
         self.mark().map_or(Ok(()), Mark::release)
     }
 
     /// The mark that tells other servers of builds here.
     fn mark(&self) -> Option<&Mark> {
-        self.queue()?.mark.as_ref()
+        self.0.as_ref()?.mark.as_ref()
     }
 
-    /// Whether nothing was heard for long of a build that another server runs.
+    /// Whether the server that runs a build has not reported for [`SERVER_TIMEOUT`].
     pub(super) fn is_orphan(&self, id: &str) -> bool {
-        let Some(queue) = self.queue() else { return false };
-        queue.seen.lock().entries.get(id).is_some_and(|change| change.at.elapsed() > SILENCE)
+        let Some(queue) = &self.0 else { return false };
+        queue.sync.lock().entries.get(id).is_some_and(|change| change.at.elapsed() > SERVER_TIMEOUT)
     }
 }
 
 impl Queue {
     fn changes(&self) -> std::io::Result<Vec<Changed>> {
-        let mut seen = self.seen.lock();
-        let changed = match seen.version {
+        let mut sync = self.sync.lock();
+        let changed = match sync.version {
             0 => self.entries.list()?,
             version => self.entries.changed_since(version)?,
         };
         let mut all = vec![];
         for entry in changed {
-            seen.version = seen.version.max(entry.version);
-            let known = seen.entries.get(&entry.id);
-            if known.is_some_and(|change| change.version >= entry.version) {
+            sync.version = sync.version.max(entry.version);
+            let stored = sync.entries.get(&entry.id);
+            if stored.is_some_and(|change| change.version >= entry.version) {
                 // It was changed here.
                 continue;
             }
             let change = Change { version: entry.version, at: Instant::now() };
-            seen.entries.insert(entry.id.clone(), change);
+            sync.entries.insert(entry.id.clone(), change);
             all.push(Changed { id: entry.id.clone(), build: read(entry) });
         }
         Ok(all)
@@ -166,11 +161,11 @@ impl Queue {
     }
 
     fn put_entry(&self, build: &Build) -> std::io::Result<bool> {
-        let mut seen = self.seen.lock();
-        let expected = seen.entries.get(&build.id).map_or(0, |change| change.version);
+        let mut sync = self.sync.lock();
+        let expected = sync.entries.get(&build.id).map_or(0, |change| change.version);
         let put = self.entries.put(&build.id, expected, &serde_json::to_vec(build)?)?;
         if let Some(version) = put {
-            seen.entries.insert(build.id.clone(), Change { version, at: Instant::now() });
+            sync.entries.insert(build.id.clone(), Change { version, at: Instant::now() });
         }
         Ok(put.is_some())
     }

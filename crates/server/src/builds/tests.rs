@@ -21,7 +21,7 @@ fn what_was_decided_meanwhile_is_not_overwritten() {
     builds.set_state(&second.id, BuildState::Paused).unwrap();
     // The worker ends the build at the same time.
     let done = |build: &mut Build| build.state = BuildState::Done;
-    assert!(builds.move_on(&second.id, BuildState::Running, done).is_err());
+    assert!(builds.change_if(&second.id, BuildState::Running, done).is_err());
     let reopened = open(dir.path());
     let states: Vec<_> = reopened.list().iter().map(|build| build.state).collect();
     assert_eq!(states, [BuildState::Paused, BuildState::Cancelled]);
@@ -53,9 +53,9 @@ fn a_full_queue_refuses_builds_until_one_has_ended() {
     };
     let failed = start().unwrap();
     builds
-        .move_on(&failed.id, BuildState::Queued, |build| build.state = BuildState::Failed)
+        .change_if(&failed.id, BuildState::Queued, |build| build.state = BuildState::Failed)
         .unwrap();
-    let all: Vec<Build> = (0..MOST_WAITING).map(|_| start().unwrap()).collect();
+    let all: Vec<Build> = (0..MAX_UNFINISHED).map(|_| start().unwrap()).collect();
     assert_eq!(start().unwrap_err().status, 503);
     assert_eq!(builds.learn(vec![], false, None).unwrap_err().status, 503);
     assert_eq!(builds.set_state(&failed.id, BuildState::Queued).unwrap_err().status, 503);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::failure::describe_failure;
-use super::retry::{Pauses, change_surely, pause};
+use super::retry::{Backoff, change_with_retry, pause};
 use super::spending::Spending;
 use super::{Build, BuildReport, BuildState, RefusedFile};
 use crate::limits::allowance::Allowance;
@@ -32,46 +32,46 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
     let mut closed = builds.closed.subscribe();
     let mut holds = builds.holds.subscribe();
     let mut changes = builds.changes();
-    let mut pauses = Pauses::default();
-    let mut held = None;
+    let mut backoff = Backoff::default();
+    let mut suspended = None;
     loop {
         tokio::select! {
             () = wait(&mut holds, |holds| *holds == 0) => {}
             () = wait(&mut closed, |closed| *closed) => return,
         }
         let Some(build) = builds.next() else {
-            held = None;
+            suspended = None;
             tokio::select! {
                 _ = changes.changed() => continue,
                 () = wait(&mut closed, |closed| *closed) => return,
             }
         };
-        let mut spending = Spending::of(&build, (&workspace, &accounts), held.take());
+        let mut spending = Spending::start(&build, (&workspace, &accounts), suspended.take());
         let running = (build.id.as_str(), BuildState::Running);
-        let turn = tokio::select! {
-            turn = run(&workspace, &build, &accounts.metrics, &mut spending) => turn,
+        let outcome = tokio::select! {
+            outcome = run(&workspace, &build, &accounts.metrics, &mut spending) => outcome,
             // The work is dropped where it is; the ledger records what is left.
-            () = stop_requested(&workspace, &build.id) => Turn::Over,
+            () = stop_requested(&workspace, &build.id) => RunOutcome::Ended,
             () = key_revoked(&accounts.allowance, build.key.as_deref()) => {
                 spending.count(None);
-                change_surely(builds, running, cancel).await;
-                Turn::Over
+                change_with_retry(builds, running, cancel).await;
+                RunOutcome::Ended
             }
-            () = wait(&mut holds, |holds| *holds > 0) => Turn::Held,
+            () = wait(&mut holds, |holds| *holds > 0) => RunOutcome::Suspended,
             () = wait(&mut closed, |closed| *closed) => {
                 spending.counter.finish_at_exit();
                 return;
             }
         };
-        match turn {
-            Turn::Over => pauses = Pauses::default(),
-            Turn::Held => {
-                held = Some(spending);
-                change_surely(builds, running, Build::wait).await;
+        match outcome {
+            RunOutcome::Ended => backoff = Backoff::default(),
+            RunOutcome::Suspended => {
+                suspended = Some(spending);
+                change_with_retry(builds, running, Build::wait).await;
             }
             // It is the next one again.
-            Turn::NotBegun => {
-                if pause(&mut closed, pauses.next()).await {
+            RunOutcome::NotStarted => {
+                if pause(&mut closed, backoff.next()).await {
                     return;
                 }
             }
@@ -79,13 +79,13 @@ pub(crate) async fn run_worker(workspace: Arc<Workspace>, accounts: BuildAccount
     }
 }
 
-/// How it was that a build had its turn.
-enum Turn {
-    Over,
+/// How a run of a build came to its end.
+enum RunOutcome {
+    Ended,
     /// It could not be stored that it runs.
-    NotBegun,
-    /// It makes room for a deletion.
-    Held,
+    NotStarted,
+    /// It was suspended for a deletion.
+    Suspended,
 }
 
 /// Ends a build whose key is gone.
@@ -104,7 +104,7 @@ async fn wait<T>(value: &mut watch::Receiver<T>, condition: impl FnMut(&T) -> bo
 /// Returns when the key that started a build is revoked or has expired.
 async fn key_revoked(allowance: &Allowance, key: Option<&str>) {
     match key {
-        Some(key) => allowance.keys().revoked(key).await,
+        Some(key) => allowance.keys.revoked(key).await,
         None => std::future::pending().await,
     }
 }
@@ -129,7 +129,7 @@ async fn run(
     build: &Build,
     metrics: &Metrics,
     spending: &mut Spending,
-) -> Turn {
+) -> RunOutcome {
     let builds = &workspace.builds;
     let begun = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
@@ -138,10 +138,10 @@ async fn run(
     let build = match begun {
         Ok(build) => build,
         // It has been paused or cancelled since it was looked up.
-        Err(problem) if problem.status() == StatusCode::CONFLICT => return Turn::Over,
+        Err(problem) if problem.status() == StatusCode::CONFLICT => return RunOutcome::Ended,
         Err(problem) => {
             tracing::warn!("a build is delayed, as its state cannot be stored: {}", problem.detail);
-            return Turn::NotBegun;
+            return RunOutcome::NotStarted;
         }
     };
     let engine = workspace.engine();
@@ -162,16 +162,16 @@ async fn run(
     };
     let done = spending.counter.during(work).await;
     spending.count(done.as_ref().ok().map(Report::usage));
-    let end = Arc::new(End::of(done, &folder));
-    metrics.build(end.state().phase().name());
+    let (error, report) = outcome(done, &folder);
+    let state = if error.is_some() { BuildState::Failed } else { BuildState::Done };
+    metrics.build(state.phase().name());
     // What was done is not to be done again because that cannot be stored at this moment.
     let store = move |build: &mut Build| {
-        (build.state, build.error, build.report) =
-            (end.state(), end.error.clone(), end.report.clone());
+        (build.state, build.error, build.report) = (state, error.clone(), report.clone());
         (build.server, build.reported, build.finished) = (None, None, Some(Utc::now()));
     };
-    change_surely(builds, (&build.id, BuildState::Running), store).await;
-    Turn::Over
+    change_with_retry(builds, (&build.id, BuildState::Running), store).await;
+    RunOutcome::Ended
 }
 
 /// What a run in the queue did.
@@ -205,32 +205,23 @@ impl Report {
     }
 }
 
-/// How a run ended.
-struct End {
-    error: Option<String>,
-    report: Option<Arc<BuildReport>>,
-}
-
-impl End {
-    fn of(done: Result<Report, EngineError>, folder: &Path) -> Self {
-        match done {
-            Ok(report) => Self {
-                error: report.error(),
-                report: Some(Arc::new(match &report {
-                    Report::Indexed(report) => BuildReport::of_index(report, folder),
-                    Report::Learned(report) => BuildReport::new(vec![], figures(report)),
-                })),
-            },
-            Err(error) => {
-                let base = folder.parent().unwrap_or(folder);
-                Self { error: Some(describe_failure(error, base)), report: None }
-            }
+/// What went wrong in a run, and its report.
+fn outcome(
+    done: Result<Report, EngineError>,
+    folder: &Path,
+) -> (Option<String>, Option<Arc<BuildReport>>) {
+    let report = match done {
+        Ok(report) => report,
+        Err(error) => {
+            let base = folder.parent().unwrap_or(folder);
+            return (Some(describe_failure(error, base)), None);
         }
-    }
-
-    fn state(&self) -> BuildState {
-        if self.error.is_some() { BuildState::Failed } else { BuildState::Done }
-    }
+    };
+    let build_report = match &report {
+        Report::Indexed(report) => BuildReport::of_index(report, folder),
+        Report::Learned(report) => BuildReport::new(vec![], figures(report)),
+    };
+    (report.error(), Some(Arc::new(build_report)))
 }
 
 impl BuildReport {

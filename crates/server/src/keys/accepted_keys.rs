@@ -19,13 +19,13 @@ const INTERVAL: Duration = Duration::from_millis(500);
 const RECENT: Duration = Duration::from_secs(2);
 
 /// How often it is said that the keys cannot be read.
-const WARN_AGAIN: Duration = Duration::from_mins(1);
+const WARNING_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How often a database is looked at for requests whose key is not known.
-const AGAIN: Duration = Duration::from_millis(50);
+const MIN_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) struct Keys {
-    stored: ApiKeys,
+    pub(crate) stored: ApiKeys,
     loaded: RwLock<LoadedKeys>,
     /// When the keys were last compared with those that are stored.
     looked: RwLock<Instant>,
@@ -58,10 +58,6 @@ impl Keys {
         let keys = Self { stored, loaded, looked, again, warned: Mutex::default(), reloads };
         keys.try_reload()?;
         Ok(keys)
-    }
-
-    pub(crate) fn stored(&self) -> &ApiKeys {
-        &self.stored
     }
 
     /// Whether the database is reached in which the keys are; `None` where they are in a folder.
@@ -117,15 +113,15 @@ impl Keys {
     pub(crate) fn reload(&self) {
         let Err(e) = self.try_reload() else { return };
         let mut warned = self.warned.lock();
-        if warned.is_none_or(|at| at.elapsed() > WARN_AGAIN) {
+        if warned.is_none_or(|at| at.elapsed() > WARNING_INTERVAL) {
             *warned = Some(Instant::now());
             tracing::error!("the keys cannot be read, and those of before stay valid: {e}");
         }
     }
 
     fn try_reload(&self) -> Result<(), KeysError> {
-        let known = self.loaded.read().version;
-        let changed = self.stored.changed_since(known)?;
+        let version = self.loaded.read().version;
+        let changed = self.stored.changed_since(version)?;
         // It is known what is there, even where a key cannot be read.
         *self.looked.write() = Instant::now();
         if changed.is_empty() {
@@ -161,7 +157,7 @@ impl Keys {
             if at > arrived {
                 return;
             }
-            tokio::time::sleep(AGAIN.saturating_sub(at.elapsed())).await;
+            tokio::time::sleep(MIN_INTERVAL.saturating_sub(at.elapsed())).await;
         }
         *last = Some(Instant::now());
         let keys = Arc::clone(self);
@@ -181,23 +177,14 @@ impl Keys {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{NewKey, Scope};
     use super::*;
+    use crate::keys::stored::tests::new_key;
 
     #[test]
     fn a_key_stays_valid_while_what_is_stored_of_it_is_broken() {
         let dir = tempfile::tempdir().unwrap();
         let stored = ApiKeys::for_base(dir.path());
-        let new = || NewKey {
-            name: "chat".into(),
-            scopes: vec![Scope::Ask],
-            workspace: None,
-            expires: None,
-            budget_per_day_usd: None,
-            calls_per_day: None,
-            documents: None,
-        };
-        let (first, text) = stored.create(new()).unwrap();
+        let (first, text) = stored.create(new_key("chat")).unwrap();
         let keys = Keys::open(ApiKeys::for_base(dir.path())).unwrap();
         let state = halma_engine::BaseState::of_folder(dir.path());
         let entries = state.entries(super::super::KEY_ENTRIES);
@@ -207,7 +194,7 @@ mod tests {
             assert_eq!(keys.authenticate(&text).unwrap().id, first.id);
         }
         assert!(Keys::open(ApiKeys::for_base(dir.path())).is_err());
-        let (second, other) = stored.create(new()).unwrap();
+        let (second, other) = stored.create(new_key("chat")).unwrap();
         assert_eq!(keys.authenticate(&other).unwrap().id, second.id);
         stored.revoke(&first.id).unwrap();
         assert!(keys.authenticate(&text).is_none() && keys.are_required());

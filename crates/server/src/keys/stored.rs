@@ -80,7 +80,7 @@ impl ApiKeys {
     }
 
     /// The keys of the base of this engine.
-    pub(crate) fn of(engine: &Engine) -> Self {
+    pub(crate) fn from_engine(engine: &Engine) -> Self {
         Self::new(engine.state(), engine.folder())
     }
 
@@ -121,36 +121,33 @@ impl ApiKeys {
 
     /// Creates a key. Its text is returned here and stored nowhere.
     pub fn create(&self, new: NewKey) -> Result<(Key, String), KeysError> {
+        let invalid = |reason| Err(KeysError::Invalid(reason));
         let workspace = new.workspace.unwrap_or_else(|| "default".into());
         if new.scopes.is_empty() {
-            return Err(KeysError::Invalid(
-                "a key needs at least one scope: ask, write, admin or metrics",
-            ));
+            return invalid("a key needs at least one scope: ask, write, admin or metrics");
         }
         if !is_name(&workspace) {
-            return Err(KeysError::Invalid(
-                "the name of a workspace consists of a-z, 0-9, - and _",
-            ));
+            return invalid("the name of a workspace consists of a-z, 0-9, - and _");
         }
         if new.name.trim().is_empty() || new.name.chars().count() > 100 {
-            return Err(KeysError::Invalid("a key needs a name of 1 to 100 characters"));
+            return invalid("a key needs a name of 1 to 100 characters");
         }
         // A list of keys is printed to terminals, which obey such characters.
         if new.name.chars().any(char::is_control) {
-            return Err(KeysError::Invalid("the name of a key has no control characters"));
+            return invalid("the name of a key has no control characters");
         }
         if new.budget_per_day_usd.is_some_and(|usd| check_limit(usd).is_err()) {
-            return Err(KeysError::Invalid("a daily budget must be a number from 0 to 1000000000"));
+            return invalid("a daily budget must be a number from 0 to 1000000000");
         }
         if let Some(documents) = &new.documents {
             documents.check().map_err(|e| KeysError::Condition(e.to_string()))?;
             if documents.is_empty() {
-                return Err(KeysError::Invalid("a key for some documents needs a condition"));
+                return invalid("a key for some documents needs a condition");
             }
             if new.scopes.contains(&Scope::Admin) {
-                return Err(KeysError::Invalid(
+                return invalid(
                     "a key for some documents cannot have the scope admin, which reaches all",
-                ));
+                );
             }
         }
         let GeneratedKey { id, text, hash } = generate().map_err(KeysError::Random)?;
@@ -172,7 +169,7 @@ impl ApiKeys {
         let hash = hash.to_hex().to_string();
         let stored = StoredKey { key: key.clone(), hash, workspace_id: None };
         if let Some(folder) = &self.folder {
-            // What fails here is told where the file is opened.
+            // What fails here is reported where the file is opened.
             let _ = std::fs::create_dir_all(folder);
         }
         self.put(&stored, 0)?;
@@ -188,8 +185,8 @@ impl ApiKeys {
     /// Revokes the keys of a workspace that is removed, so that none of them opens another one that
     /// gets its name.
     pub(crate) fn revoke_all_of(&self, workspace: &str) -> Result<(), KeysError> {
-        let own = self.list()?.into_iter().filter(|key| key.workspace == workspace);
-        own.map(|key| key.id).try_for_each(|id| match self.revoke(&id) {
+        let keys = self.list()?.into_iter().filter(|key| key.workspace == workspace);
+        keys.map(|key| key.id).try_for_each(|id| match self.revoke(&id) {
             Err(KeysError::Unknown(_)) => Ok(()),
             revoked => revoked,
         })
@@ -243,10 +240,10 @@ pub(super) fn matches(credentials: &Credentials<'_>, hash: &blake3::Hash) -> boo
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn new(name: &str) -> NewKey {
+    pub(in crate::keys) fn new_key(name: &str) -> NewKey {
         NewKey {
             name: name.into(),
             scopes: vec![Scope::Ask],
@@ -263,7 +260,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let keys = ApiKeys::for_base(dir.path());
         assert!(!keys.exists().unwrap() && keys.list().unwrap().is_empty());
-        let (key, text) = keys.create(new("chat")).unwrap();
+        let (key, text) = keys.create(new_key("chat")).unwrap();
         let secret = text.rsplit('_').next().unwrap();
         let entry = keys.stored().unwrap().remove(0);
         let written = String::from_utf8(entry.bytes.clone().unwrap()).unwrap();
@@ -278,7 +275,7 @@ mod tests {
     fn keys_are_required_after_the_last_one_is_revoked() {
         let dir = tempfile::tempdir().unwrap();
         let keys = ApiKeys::for_base(dir.path());
-        let (key, _) = keys.create(new("a")).unwrap();
+        let (key, _) = keys.create(new_key("a")).unwrap();
         assert!(matches!(keys.revoke("nothing"), Err(KeysError::Unknown(_))));
         keys.revoke(&key.id).unwrap();
         assert!(keys.exists().unwrap() && keys.list().unwrap().is_empty());
@@ -288,16 +285,16 @@ mod tests {
     fn invalid_keys_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let keys = ApiKeys::for_base(dir.path());
-        assert!(keys.create(new(" ")).is_err());
-        assert!(keys.create(new("a\u{1b}[2J")).is_err());
-        assert!(keys.create(NewKey { scopes: vec![], ..new("a") }).is_err());
-        assert!(keys.create(NewKey { workspace: Some("../x".into()), ..new("a") }).is_err());
+        assert!(keys.create(new_key(" ")).is_err());
+        assert!(keys.create(new_key("a\u{1b}[2J")).is_err());
+        assert!(keys.create(NewKey { scopes: vec![], ..new_key("a") }).is_err());
+        assert!(keys.create(NewKey { workspace: Some("../x".into()), ..new_key("a") }).is_err());
         let documents = |json: &str| Some(serde_json::from_str(json).unwrap());
         for wrong in ["{}", r#"{"a b": 1}"#, r#"{"a": {"gt": "x"}}"#] {
-            assert!(keys.create(NewKey { documents: documents(wrong), ..new("a") }).is_err());
+            assert!(keys.create(NewKey { documents: documents(wrong), ..new_key("a") }).is_err());
         }
         let (scopes, documents) = (vec![Scope::Admin], documents(r#"{"team": "a"}"#));
-        assert!(keys.create(NewKey { scopes, documents, ..new("a") }).is_err());
+        assert!(keys.create(NewKey { scopes, documents, ..new_key("a") }).is_err());
         for invalid in ["", "halma", "halma_", "halma_a", "other_a_b", "halma__b"] {
             assert!(Credentials::parse(invalid).is_none(), "{invalid}");
         }

@@ -25,7 +25,7 @@ pub(crate) struct DailyMeter {
 }
 
 pub(crate) struct Allowance {
-    keys: Arc<Keys>,
+    pub(crate) keys: Arc<Keys>,
     /// Of the default workspace: one budget is for the questions of all.
     state: BaseState,
     meters: Mutex<HashMap<String, DailyMeter>>,
@@ -36,30 +36,22 @@ impl Allowance {
         Self { keys, state: state.clone(), meters: Mutex::default() }
     }
 
-    pub(crate) fn keys(&self) -> &Arc<Keys> {
-        &self.keys
-    }
-
-    fn known(&self, key: &Key) -> Option<DailyMeter> {
-        let day = Utc::now().date_naive();
-        self.meters.lock().get(&key.id).filter(|daily| daily.day == day).cloned()
-    }
-
     /// The budget of a key for the rest of the day; `None` for a key without limits.
     fn daily(&self, key: &Key) -> Option<DailyMeter> {
-        if !has_limits(key) {
+        if key.budget_per_day_usd.is_none() && key.calls_per_day.is_none() {
             return None;
         }
-        if let Some(daily) = self.known(key) {
-            return Some(daily);
-        }
         let day = Utc::now().date_naive();
+        let mut meters = self.meters.lock();
+        if let Some(daily) = meters.get(&key.id).filter(|daily| daily.day == day) {
+            return Some(daily.clone());
+        }
         let budget = KeyBudget::new(&self.state, &key.id, day);
         let (calls, usd) = (key.calls_per_day, key.budget_per_day_usd);
         let limits = Budget { calls, usd, ..Budget::default() };
         let meter = Arc::new(Meter::shared(limits, Arc::new(budget.clone())));
         let daily = DailyMeter { day, meter, budget };
-        self.meters.lock().insert(key.id.clone(), daily.clone());
+        meters.insert(key.id.clone(), daily.clone());
         Some(daily)
     }
 
@@ -81,10 +73,6 @@ impl Allowance {
             None => Some(Arc::new(Meter::new(Budget { calls: Some(0), ..Budget::default() }))),
         }
     }
-}
-
-fn has_limits(key: &Key) -> bool {
-    key.budget_per_day_usd.is_some() || key.calls_per_day.is_some()
 }
 
 impl DailyMeter {

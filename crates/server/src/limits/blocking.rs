@@ -8,41 +8,41 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::problem::Problem;
 
-/// Jobs that wait for their turn in one workspace; more are refused.
-const MOST_WAITING: usize = 256;
+/// Waiting jobs of one workspace; more are refused.
+const MAX_WAITING: usize = 256;
 
-/// The jobs of one workspace.
+/// A bounded queue for the jobs of one workspace, of which some run at a time.
 #[derive(Clone)]
-pub(crate) struct Lane {
+pub(crate) struct JobQueue {
     permits: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,
-    most_waiting: usize,
+    max_waiting: usize,
 }
 
-impl Lane {
+impl JobQueue {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         // Some jobs wait for the disk or for a process, and others compute meanwhile.
-        Self::with((2 * cores).clamp(4, 32), MOST_WAITING)
+        Self::with((2 * cores).clamp(4, 32), MAX_WAITING)
     }
 
-    pub(crate) fn with(permits: usize, most_waiting: usize) -> Self {
+    pub(crate) fn with(permits: usize, max_waiting: usize) -> Self {
         let (permits, waiting) = (Arc::new(Semaphore::new(permits)), Arc::default());
-        Self { permits, waiting, most_waiting }
+        Self { permits, waiting, max_waiting }
     }
 
-    /// Jobs that wait for their turn.
+    /// Jobs that wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Acquire)
     }
 
-    /// Runs `work` on the blocking thread pool when it is its turn. A panic in it is an internal
+    /// Runs `work` on the blocking thread pool as soon as there is a slot for it. A panic in it is an internal
     /// error. Work that has begun is finished, and counted until then, when no one waits any more.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let permit = self.turn().await?;
+        let permit = self.acquire().await?;
         run_blocking(move || {
             let _permit = permit;
             work()
@@ -50,13 +50,13 @@ impl Lane {
         .await
     }
 
-    /// Awaits work that moves itself off the runtime's threads, when it is its turn.
-    pub(crate) async fn pass<T>(&self, work: impl Future<Output = T>) -> Result<T, Problem> {
-        let _permit = self.turn().await?;
+    /// Awaits work that moves itself off the runtime's threads, as soon as there is a slot for it.
+    pub(crate) async fn run_async<T>(&self, work: impl Future<Output = T>) -> Result<T, Problem> {
+        let _permit = self.acquire().await?;
         Ok(work.await)
     }
 
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, Problem> {
+    async fn acquire(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let _place = Place::take(self)?;
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         permit.map_err(|e| Problem::internal(&e))
@@ -67,9 +67,9 @@ impl Lane {
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
-    fn take(lane: &Lane) -> Result<Self, Problem> {
-        let place = Self(Arc::clone(&lane.waiting));
-        if place.0.fetch_add(1, Ordering::AcqRel) >= lane.most_waiting {
+    fn take(queue: &JobQueue) -> Result<Self, Problem> {
+        let place = Self(Arc::clone(&queue.waiting));
+        if place.0.fetch_add(1, Ordering::AcqRel) >= queue.max_waiting {
             return Err(busy("too many requests of this workspace are waiting"));
         }
         Ok(place)
@@ -109,13 +109,13 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_full_queue_refuses_and_empties_again() {
-        let lane = Lane::with(1, 2);
+        let jobs = JobQueue::with(1, 2);
         let (end, may_end) = channel::<()>();
         let (begin, has_begun) = tokio::sync::oneshot::channel();
         let running = tokio::spawn({
-            let lane = lane.clone();
+            let jobs = jobs.clone();
             async move {
-                lane.run(move || {
+                jobs.run(move || {
                     let _ = begin.send(());
                     let _ = may_end.recv();
                     Ok(())
@@ -125,17 +125,17 @@ mod tests {
         });
         has_begun.await.unwrap();
         let wait = || {
-            let lane = lane.clone();
-            tokio::spawn(async move { lane.run(|| Ok(())).await })
+            let jobs = jobs.clone();
+            tokio::spawn(async move { jobs.run(|| Ok(())).await })
         };
         let waiting = [wait(), wait()];
-        while lane.waiting.load(Ordering::Acquire) < 2 {
+        while jobs.waiting.load(Ordering::Acquire) < 2 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(lane.run(|| Ok(())).await.unwrap_err().status, 503);
+        assert_eq!(jobs.run(|| Ok(())).await.unwrap_err().status, 503);
         // A client that leaves gives up its place.
         waiting[0].abort();
-        while lane.waiting.load(Ordering::Acquire) > 1 {
+        while jobs.waiting.load(Ordering::Acquire) > 1 {
             tokio::task::yield_now().await;
         }
         let third = wait();
@@ -145,7 +145,7 @@ mod tests {
         for waited in waiting {
             drop(waited.await);
         }
-        assert_eq!(lane.waiting.load(Ordering::Acquire), 0);
-        lane.run(|| Ok(())).await.unwrap();
+        assert_eq!(jobs.waiting.load(Ordering::Acquire), 0);
+        jobs.run(|| Ok(())).await.unwrap();
     }
 }

@@ -11,15 +11,15 @@ use crate::problem::Problem;
 const LONGEST_NAME: usize = 1_000;
 
 /// Patterns and values of one filter together.
-const MOST_PATTERNS: usize = 100;
+const MAX_PATTERNS: usize = 100;
 pub(super) const LONGEST_PATTERN: usize = 300;
 
-const MOST_TURNS: usize = 200;
-const MOST_OPTIONS: usize = 64;
-const MOST_CANDIDATES: usize = 64;
+const MAX_MESSAGES: usize = 200;
+const MAX_OPTIONS: usize = 64;
+const MAX_CANDIDATES: usize = 64;
 
 /// Texts that one request embeds, as many as `OpenAI` takes, and their characters together.
-const MOST_TEXTS: usize = 2_048;
+const MAX_TEXTS: usize = 2_048;
 const LONGEST_TEXTS: usize = 400_000;
 
 /// Characters of a whole conversation, and of a choice.
@@ -38,8 +38,8 @@ pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     check_settings(&ask.settings)?;
     check_history(&ask.history)?;
     check_roles(&ask.history)?;
-    if ask.options.len() > MOST_OPTIONS {
-        return Err(too_many("options", MOST_OPTIONS));
+    if ask.options.len() > MAX_OPTIONS {
+        return Err(too_many("options", MAX_OPTIONS));
     }
     if ask.options.iter().any(|option| option.chars().count() > LONGEST_OPTION) {
         return Err(too_long("options", LONGEST_OPTION));
@@ -52,12 +52,12 @@ pub(super) fn beginning(name: &str) -> String {
     name.chars().take(60).collect()
 }
 
-/// The turns before a question, before anything is computed from them.
+/// The messages before a question, before anything is computed from them.
 pub(crate) fn check_history(history: &[Turn]) -> Result<(), Problem> {
-    if history.len() > MOST_TURNS {
-        return Err(too_many("history", MOST_TURNS));
+    if history.len() > MAX_MESSAGES {
+        return Err(too_many("history", MAX_MESSAGES));
     }
-    let characters: usize = history.iter().map(|turn| turn.text.chars().count()).sum();
+    let characters: usize = history.iter().map(|message| message.text.chars().count()).sum();
     if characters > LONGEST_HISTORY {
         return Err(too_long("history", LONGEST_HISTORY));
     }
@@ -70,7 +70,7 @@ pub(crate) fn is_role(role: &str) -> bool {
 }
 
 fn check_roles(history: &[Turn]) -> Result<(), Problem> {
-    match history.iter().find(|turn| !is_role(&turn.role)) {
+    match history.iter().find(|message| !is_role(&message.role)) {
         None => Ok(()),
         Some(Turn { role, .. }) => {
             let detail = format!("`{}` is not a role of `history`", beginning(role));
@@ -82,8 +82,8 @@ fn check_roles(history: &[Turn]) -> Result<(), Problem> {
 /// Each pattern is compared with the name of every document.
 pub(crate) fn check_filter(filter: &Filter) -> Result<(), Problem> {
     let lists = [&filter.documents, &filter.sections, &filter.formats, &filter.tags];
-    if lists.iter().map(|list| list.len()).sum::<usize>() > MOST_PATTERNS {
-        return Err(too_many("filter", MOST_PATTERNS));
+    if lists.iter().map(|list| list.len()).sum::<usize>() > MAX_PATTERNS {
+        return Err(too_many("filter", MAX_PATTERNS));
     }
     let mut all = lists.into_iter().flatten();
     if all.any(|pattern| pattern.chars().count() > LONGEST_PATTERN) {
@@ -101,20 +101,20 @@ pub(crate) fn name(what: &str, name: Option<&str>) -> Result<(), Problem> {
 }
 
 /// A list of names, such as the files of a build.
-pub(crate) fn names(what: &str, names: &[String], most: usize) -> Result<(), Problem> {
-    if names.len() > most {
-        return Err(too_many(what, most));
+pub(crate) fn names(what: &str, names: &[String], limit: usize) -> Result<(), Problem> {
+    if names.len() > limit {
+        return Err(too_many(what, limit));
     }
     names.iter().try_for_each(|one| name(what, Some(one)))
 }
 
 /// What is said of an answer.
 pub(crate) fn feedback(correction: &str, note: &str) -> Result<(), Problem> {
-    for (what, text, most) in
+    for (what, text, limit) in
         [("correction", correction, LONGEST_CORRECTION), ("note", note, LONGEST_NOTE)]
     {
-        if text.chars().count() > most {
-            return Err(too_long(what, most));
+        if text.chars().count() > limit {
+            return Err(too_long(what, limit));
         }
     }
     Ok(())
@@ -122,8 +122,8 @@ pub(crate) fn feedback(correction: &str, note: &str) -> Result<(), Problem> {
 
 /// Numbers of candidates.
 pub(crate) fn candidates(numbers: &[usize]) -> Result<(), Problem> {
-    if numbers.len() > MOST_CANDIDATES {
-        Err(too_many("candidates", MOST_CANDIDATES))
+    if numbers.len() > MAX_CANDIDATES {
+        Err(too_many("candidates", MAX_CANDIDATES))
     } else {
         Ok(())
     }
@@ -132,9 +132,9 @@ pub(crate) fn candidates(numbers: &[usize]) -> Result<(), Problem> {
 /// Texts that are embedded.
 pub(crate) fn embedded(texts: &[String]) -> Result<(), Problem> {
     let is_empty = |text: &String| text.trim().is_empty();
-    if texts.is_empty() || texts.len() > MOST_TEXTS || texts.iter().any(is_empty) {
+    if texts.is_empty() || texts.len() > MAX_TEXTS || texts.iter().any(is_empty) {
         return Err(Problem::unfit(format!(
-            "`input` must be 1 to {MOST_TEXTS} texts, none of them empty"
+            "`input` must be 1 to {MAX_TEXTS} texts, none of them empty"
         )));
     }
     if texts.iter().map(|text| text.chars().count()).sum::<usize>() > LONGEST_TEXTS {
@@ -143,14 +143,14 @@ pub(crate) fn embedded(texts: &[String]) -> Result<(), Problem> {
     Ok(())
 }
 
-pub(super) fn too_many(what: &str, most: usize) -> Problem {
-    let most = thousands(most as u64);
-    Problem::unfit(format!("`{what}` has more than {most} entries")).hint("send fewer")
+pub(super) fn too_many(what: &str, limit: usize) -> Problem {
+    let limit = thousands(limit as u64);
+    Problem::unfit(format!("`{what}` has more than {limit} entries")).hint("send fewer")
 }
 
-pub(super) fn too_long(what: &str, most: usize) -> Problem {
-    let most = thousands(most as u64);
-    Problem::unfit(format!("`{what}` is longer than {most} characters")).hint("shorten it")
+pub(super) fn too_long(what: &str, limit: usize) -> Problem {
+    let limit = thousands(limit as u64);
+    Problem::unfit(format!("`{what}` is longer than {limit} characters")).hint("shorten it")
 }
 
 #[cfg(test)]
@@ -179,9 +179,9 @@ mod tests {
         let long = Filter { documents: vec!["2".repeat(301)], ..Filter::default() };
         assert!(check_filter(&long).is_err());
         assert!(check_filter(&Filter::default()).is_ok());
-        let turn = |text: String| Turn { role: "user".into(), text };
-        assert!(check_history(&vec![turn(String::new()); 201]).is_err());
-        assert!(check_history(&[turn("ü".repeat(200_001))]).is_err());
+        let message = |text: String| Turn { role: "user".into(), text };
+        assert!(check_history(&vec![message(String::new()); 201]).is_err());
+        assert!(check_history(&[message("ü".repeat(200_001))]).is_err());
         assert!(feedback(&"ü".repeat(4_000), "").is_ok());
         assert!(
             feedback(&"ü".repeat(4_001), "").is_err() && feedback("", &"n".repeat(4_001)).is_err()

@@ -6,11 +6,11 @@ use futures::StreamExt as _;
 use tokio::time::{Instant, timeout_at};
 
 /// Time that a client has to send a body, however it is cut into pieces.
-pub(crate) const LONGEST_BODY: Duration = Duration::from_mins(1);
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A body that fails when it has not come as a whole within a time from now.
-pub(crate) fn within(body: Body, longest: Duration) -> Body {
-    let until = Instant::now() + longest;
+pub(crate) fn within(body: Body, limit: Duration) -> Body {
+    let until = Instant::now() + limit;
     let next = move |mut pieces: axum::body::BodyDataStream| async move {
         match timeout_at(until, pieces.next()).await {
             Ok(Some(Ok(piece))) => Ok(Some((piece, pieces))),
@@ -39,8 +39,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_body_that_comes_byte_by_byte_is_cut_off() {
-        let whole = to_bytes(within(slow(2), LONGEST_BODY), 100).await.unwrap();
+        let whole = to_bytes(within(slow(2), BODY_TIMEOUT), 100).await.unwrap();
         assert_eq!(whole.as_ref(), [0, 1]);
-        assert!(to_bytes(within(slow(100), LONGEST_BODY), 100).await.is_err());
+        assert!(to_bytes(within(slow(100), BODY_TIMEOUT), 100).await.is_err());
     }
 }

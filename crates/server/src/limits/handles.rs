@@ -3,16 +3,18 @@ use std::iter::successors;
 use std::os::fd::AsFd;
 
 /// Handles that every process may have.
-const FEW: i32 = 256;
+const MIN_HANDLES: i32 = 256;
 
 /// Makes the system's table of the handles of this process large enough for `connections`. The table
 /// grows when it is full, and until it has grown no connection is accepted, which takes up to half a
 /// second while many requests are busy. It never shrinks: one handle of a high number, closed again, is
 /// enough.
 pub(crate) fn make_room(handle: &impl AsFd, connections: usize) {
-    let most = i32::try_from(connections).unwrap_or(i32::MAX);
+    let limit = i32::try_from(connections).unwrap_or(i32::MAX);
     // Where fewer may be open, the table is made for as many as that.
-    for number in successors(Some(most), |number| Some(number / 2)).take_while(|n| *n >= FEW) {
+    for number in
+        successors(Some(limit), |number| Some(number / 2)).take_while(|n| *n >= MIN_HANDLES)
+    {
         if rustix::io::fcntl_dupfd_cloexec(handle, number).is_ok() {
             return;
         }

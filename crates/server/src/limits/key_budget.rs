@@ -38,16 +38,16 @@ impl KeyBudget {
 
     /// What all programs have spent of it today.
     pub(crate) async fn spent(&self) -> io::Result<Spent> {
-        let own = self.clone();
-        spawn_blocking(move || own.state.spent(&own.subject, own.day)).await?
+        let budget = self.clone();
+        spawn_blocking(move || budget.state.spent(&budget.subject, budget.day)).await?
     }
 
     /// Adds an amount unless that would exceed `cap`. When the connection is cut, it may be counted
     /// twice; it is never left out.
     async fn add(&self, spent: Spent, cap: Cap) -> io::Result<bool> {
         for attempt in 1.. {
-            let own = self.clone();
-            let add = move || own.state.add(&own.subject, own.day, spent, cap);
+            let budget = self.clone();
+            let add = move || budget.state.add(&budget.subject, budget.day, spent, cap);
             match spawn_blocking(add).await? {
                 Err(e) if is_transient(&e) && attempt < ATTEMPTS => {
                     tokio::time::sleep(PAUSE).await;

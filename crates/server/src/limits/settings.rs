@@ -9,7 +9,7 @@ use toml::Value;
 use super::bounds::{LONGEST_PATTERN, beginning, too_long, too_many};
 use crate::problem::Problem;
 
-const MOST_SETTINGS: usize = 32;
+const MAX_SETTINGS: usize = 32;
 
 /// Names of settings that are offered in the place of one that does not exist.
 const NEAR_NAMES: usize = 3;
@@ -134,8 +134,8 @@ const SETTINGS: &[(&str, Allowed)] = &[
 ];
 
 pub(super) fn check_settings(settings: &BTreeMap<String, Json>) -> Result<(), Problem> {
-    if settings.len() > MOST_SETTINGS {
-        return Err(too_many("settings", MOST_SETTINGS));
+    if settings.len() > MAX_SETTINGS {
+        return Err(too_many("settings", MAX_SETTINGS));
     }
     settings.iter().try_for_each(|(key, value)| setting(key, value))
 }
@@ -151,8 +151,8 @@ fn setting(key: &str, value: &Json) -> Result<(), Problem> {
     // As the engine reads it: a text may hold a number.
     let value = flag_value(&text);
     let expected = match (allowed, &value) {
-        (Allowed::Count(most), Value::Integer(count)) if !(0..=*most).contains(count) => {
-            format!("at most {most}")
+        (Allowed::Count(max), Value::Integer(count)) if !(0..=*max).contains(count) => {
+            format!("at most {max}")
         }
         (Allowed::Number, Value::Integer(number)) if number.unsigned_abs() > 100 => {
             "between -100 and 100".to_owned()

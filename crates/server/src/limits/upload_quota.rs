@@ -20,27 +20,27 @@ const SHORT_LIFETIME: Duration = Duration::from_secs(10);
 /// The same where other servers place files among the same originals.
 const SHARED_LIFETIME: Duration = Duration::from_secs(2);
 
-/// What the uploads of one workspace have in common.
+/// The quota of the uploads of one workspace.
 #[derive(Default)]
-pub(crate) struct Uploading {
-    /// What the originals hold, as far as it is known; held while a file is moved to them.
+pub(crate) struct UploadQuota {
+    /// What the originals hold, as far as it is known; locked while a file is moved to them.
     sum: Mutex<Option<Sum>>,
-    /// Bytes of the originals, as they were known last.
-    held: AtomicU64,
+    /// Bytes of the originals at the last count.
+    stored: AtomicU64,
     /// Bytes of files that are being received or checked.
     receiving: AtomicU64,
     /// Whether other servers place files among the same originals.
     is_shared: bool,
 }
 
-/// Most files of a workspace, and most bytes of them.
+/// The number of files of a workspace, and of their bytes, at most.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QuotaLimits {
     pub(crate) files: u64,
     pub(crate) bytes: u64,
 }
 
-/// What the originals of a workspace held when they were looked at, and what was placed since.
+/// Files and bytes of the originals at the last count, and of those that were placed since.
 #[derive(Debug, Clone, Copy)]
 struct Sum {
     files: u64,
@@ -56,7 +56,7 @@ pub(crate) struct NewFile<'a> {
     pub(crate) bytes: u64,
 }
 
-impl Uploading {
+impl UploadQuota {
     pub(crate) fn new(is_shared: bool) -> Self {
         Self { is_shared, ..Self::default() }
     }
@@ -86,9 +86,9 @@ impl Uploading {
     fn look_again(&self, sum: &mut Option<Sum>, originals: &Originals) -> Sum {
         // Before the files, so that a removal that happens meanwhile is noticed later.
         let (removals, looked) = (originals.removals(), Instant::now());
-        let held = originals.sizes();
-        let (files, bytes) = (held.len() as u64, held.iter().sum());
-        self.held.store(bytes, Ordering::Release);
+        let sizes = originals.sizes();
+        let (files, bytes) = (sizes.len() as u64, sizes.iter().sum());
+        self.stored.store(bytes, Ordering::Release);
         *sum.insert(Sum { files, bytes, looked, removals })
     }
 
@@ -112,7 +112,7 @@ impl Uploading {
         // An error leaves open whether the file stands there, so that the sum is not known.
         let placed = place()?;
         *sum = if placed.is_ok() { Some(with_file) } else { before };
-        self.held.store(sum.map_or(0, |sum| sum.bytes), Ordering::Release);
+        self.stored.store(sum.map_or(0, |sum| sum.bytes), Ordering::Release);
         Ok(placed)
     }
 }
@@ -123,16 +123,16 @@ impl Sum {
         let files = self.files + u64::from(replaced.is_none());
         let bytes = self.bytes.saturating_sub(replaced.unwrap_or_default()) + bytes;
         if files > limits.files {
-            let most = thousands(limits.files);
-            return Err(full(&format!("{most} files"), "serve.max_workspace_files"));
+            let limit = thousands(limits.files);
+            return Err(full(&format!("{limit} files"), "serve.max_workspace_files"));
         }
         limits.check_bytes(bytes)?;
         Ok(Self { files, bytes, ..self })
     }
 
-    /// Whether a tenth of what may be held or less is left.
+    /// Whether at most a tenth of the quota is left.
     fn is_tight(&self, limits: QuotaLimits) -> bool {
-        let tight = |held: u64, most: u64| held >= most - most / 10;
+        let tight = |used: u64, limit: u64| used >= limit - limit / 10;
         tight(self.files, limits.files) || tight(self.bytes, limits.bytes)
     }
 }
@@ -153,17 +153,17 @@ fn full(what: &str, key: &str) -> Problem {
 }
 
 /// The bytes of a file that is being received or checked, counted until it is dropped.
-pub(crate) struct Receiving {
-    uploading: Arc<Uploading>,
+pub(crate) struct ReceivedBytes {
+    upload_quota: Arc<UploadQuota>,
     limits: QuotaLimits,
     /// Bytes of the file that it will replace.
     replaced: u64,
     bytes: u64,
 }
 
-impl Receiving {
-    pub(crate) fn new(uploading: &Arc<Uploading>, limits: QuotaLimits, replaced: u64) -> Self {
-        Self { uploading: Arc::clone(uploading), limits, replaced, bytes: 0 }
+impl ReceivedBytes {
+    pub(crate) fn new(upload_quota: &Arc<UploadQuota>, limits: QuotaLimits, replaced: u64) -> Self {
+        Self { upload_quota: Arc::clone(upload_quota), limits, replaced, bytes: 0 }
     }
 
     /// Bytes so far.
@@ -175,15 +175,15 @@ impl Receiving {
     /// would be too many.
     pub(crate) fn add(&mut self, bytes: u64) -> Result<(), Problem> {
         self.bytes += bytes;
-        let receiving = self.uploading.receiving.fetch_add(bytes, Ordering::AcqRel) + bytes;
-        let held = self.uploading.held.load(Ordering::Acquire).saturating_sub(self.replaced);
-        self.limits.check_bytes(held + receiving)
+        let receiving = self.upload_quota.receiving.fetch_add(bytes, Ordering::AcqRel) + bytes;
+        let stored = self.upload_quota.stored.load(Ordering::Acquire).saturating_sub(self.replaced);
+        self.limits.check_bytes(stored + receiving)
     }
 }
 
-impl Drop for Receiving {
+impl Drop for ReceivedBytes {
     fn drop(&mut self) {
-        self.uploading.receiving.fetch_sub(self.bytes, Ordering::AcqRel);
+        self.upload_quota.receiving.fetch_sub(self.bytes, Ordering::AcqRel);
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
     }
 
     fn place(
-        uploading: &Uploading,
+        upload_quota: &UploadQuota,
         (originals, name, bytes): (&Originals, &str, usize),
     ) -> Result<(), Problem> {
         let file = NewFile { name, bytes: bytes as u64 };
@@ -212,76 +212,76 @@ mod tests {
             write(originals, name, bytes);
             Ok(Ok::<(), ()>(()))
         };
-        uploading.place(LIMITS, (originals, file), place).map(Result::unwrap)
+        upload_quota.place(LIMITS, (originals, file), place).map(Result::unwrap)
     }
 
     #[test]
     fn requests_at_the_same_time_do_not_fill_the_same_room() {
         let dir = tempfile::tempdir().unwrap();
         let originals = originals(&dir);
-        let uploading = Uploading::default();
-        uploading.look(&originals, LIMITS);
-        place(&uploading, (&originals, "a", 60)).unwrap();
-        let refused = place(&uploading, (&originals, "b", 60)).unwrap_err();
+        let upload_quota = UploadQuota::default();
+        upload_quota.look(&originals, LIMITS);
+        place(&upload_quota, (&originals, "a", 60)).unwrap();
+        let refused = place(&upload_quota, (&originals, "b", 60)).unwrap_err();
         assert_eq!(refused.status, 507);
         assert!(!originals.dir().join("b").exists());
-        place(&uploading, (&originals, "b", 40)).unwrap();
+        place(&upload_quota, (&originals, "b", 40)).unwrap();
         // In place of a file there is room for a smaller one.
-        assert!(place(&uploading, (&originals, "b", 41)).is_err());
-        place(&uploading, (&originals, "b", 30)).unwrap();
-        place(&uploading, (&originals, "c", 1)).unwrap();
-        assert!(place(&uploading, (&originals, "d", 1)).is_err(), "a fourth file");
+        assert!(place(&upload_quota, (&originals, "b", 41)).is_err());
+        place(&upload_quota, (&originals, "b", 30)).unwrap();
+        place(&upload_quota, (&originals, "c", 1)).unwrap();
+        assert!(place(&upload_quota, (&originals, "d", 1)).is_err(), "a fourth file");
     }
 
     #[test]
     fn the_folder_is_not_looked_at_for_each_upload() {
         let dir = tempfile::tempdir().unwrap();
         let originals = originals(&dir);
-        let uploading = Uploading::default();
-        let known = |uploading: &Uploading| {
-            uploading.look(&originals, LIMITS);
-            let sum = uploading.sum.lock().unwrap();
+        let upload_quota = UploadQuota::default();
+        let sums = |upload_quota: &UploadQuota| {
+            upload_quota.look(&originals, LIMITS);
+            let sum = upload_quota.sum.lock().unwrap();
             (sum.files, sum.bytes)
         };
-        place(&uploading, (&originals, "a", 30)).unwrap();
+        place(&upload_quota, (&originals, "a", 30)).unwrap();
         // By another program.
         write(&originals, "b", 20);
-        assert_eq!(known(&uploading), (1, 30));
+        assert_eq!(sums(&upload_quota), (1, 30));
         // A removal may be of what was not counted.
         originals.remove(&["a".into()]).unwrap();
-        assert_eq!(known(&uploading), (1, 20));
+        assert_eq!(sums(&upload_quota), (1, 20));
         write(&originals, "c", 5);
-        uploading.sum.lock().as_mut().unwrap().looked -= LIFETIME;
-        assert_eq!(known(&uploading), (2, 25));
-        let shared = Uploading::new(true);
-        assert_eq!(known(&shared), (2, 25));
+        upload_quota.sum.lock().as_mut().unwrap().looked -= LIFETIME;
+        assert_eq!(sums(&upload_quota), (2, 25));
+        let shared = UploadQuota::new(true);
+        assert_eq!(sums(&shared), (2, 25));
         write(&originals, "d", 5);
         shared.sum.lock().as_mut().unwrap().looked -= SHARED_LIFETIME;
-        assert_eq!(known(&shared), (3, 30), "another server may have placed it");
+        assert_eq!(sums(&shared), (3, 30), "another server may have placed it");
     }
 
     #[test]
     fn room_that_another_program_has_made_is_used_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let originals = originals(&dir);
-        let uploading = Uploading::default();
-        place(&uploading, (&originals, "a", 80)).unwrap();
+        let upload_quota = UploadQuota::default();
+        place(&upload_quota, (&originals, "a", 80)).unwrap();
         std::fs::remove_file(originals.dir().join("a")).unwrap();
-        place(&uploading, (&originals, "b", 90)).unwrap();
+        place(&upload_quota, (&originals, "b", 90)).unwrap();
     }
 
     #[test]
     fn a_file_that_may_have_been_placed_is_looked_for() {
         let dir = tempfile::tempdir().unwrap();
         let originals = originals(&dir);
-        let uploading = Uploading::default();
+        let upload_quota = UploadQuota::default();
         let file = NewFile { name: "a", bytes: 60 };
         let unsynced = || {
             write(&originals, "a", 60);
             Err::<Result<(), ()>, _>(Problem::unfit("its folder is not on the disk"))
         };
-        uploading.place(LIMITS, (&originals, file), unsynced).unwrap_err();
-        assert_eq!(place(&uploading, (&originals, "b", 60)).unwrap_err().status, 507);
+        upload_quota.place(LIMITS, (&originals, file), unsynced).unwrap_err();
+        assert_eq!(place(&upload_quota, (&originals, "b", 60)).unwrap_err().status, 507);
     }
 
     #[test]
@@ -289,11 +289,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let originals = originals(&dir);
         write(&originals, "a", 10);
-        let uploading = Arc::new(Uploading::default());
-        uploading.look(&originals, LIMITS);
-        let mut one = Receiving::new(&uploading, LIMITS, 0);
+        let upload_quota = Arc::new(UploadQuota::default());
+        upload_quota.look(&originals, LIMITS);
+        let mut one = ReceivedBytes::new(&upload_quota, LIMITS, 0);
         one.add(60).unwrap();
-        let mut other = Receiving::new(&uploading, LIMITS, 10);
+        let mut other = ReceivedBytes::new(&upload_quota, LIMITS, 10);
         other.add(40).unwrap();
         assert_eq!(other.add(1).unwrap_err().status, 507);
         drop(one);

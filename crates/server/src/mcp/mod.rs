@@ -17,7 +17,7 @@ use self::tools::Tools;
 use crate::access::{Caller, Reach};
 use crate::app::{App, AppSetup, Shared};
 use crate::keys::Scope;
-use crate::limits::deadline::{LONGEST_BODY, within};
+use crate::limits::deadline::{BODY_TIMEOUT, within};
 use crate::problem::Problem;
 use crate::serve::{ServeError, ServeOptions};
 use crate::settings::follow_settings;
@@ -32,7 +32,7 @@ pub(crate) fn routes(app: &Shared) -> Router<Shared> {
         .disable_allowed_hosts()
         .with_max_request_body_bytes(app.config.max_body_bytes);
     let shared = Arc::clone(app);
-    let make = move || Ok(Tools::for_http(Arc::clone(&shared)));
+    let make = move || Ok(Tools { app: Arc::clone(&shared), caller: None });
     let service =
         StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     Router::new()
@@ -49,7 +49,7 @@ async fn authorize(
     let (scope, reach) = (Some(Scope::Ask), Reach::Documents);
     let caller = Caller::resolve(&app, request.headers(), scope, reach).await?;
     request.extensions_mut().insert(caller);
-    Ok(next.run(request.map(|body| within(body, LONGEST_BODY))).await)
+    Ok(next.run(request.map(|body| within(body, BODY_TIMEOUT))).await)
 }
 
 /// Serves the default workspace over standard input and output, until the agent closes them.
@@ -58,9 +58,10 @@ pub async fn serve_stdio(options: ServeOptions) -> Result<(), ServeError> {
     let (loopback, purpose) = (true, Purpose::Answer);
     let setup = AppSetup { loaded, engine, dir: &dir, demo, loopback, purpose };
     let app = Arc::new(App::new(setup)?);
-    let workspace = Arc::clone(app.workspaces.root());
+    let workspace = Arc::clone(&app.workspaces.root);
     let following = tokio::spawn(follow_settings(Arc::clone(&app)));
-    let tools = Tools::for_caller(app, Caller { key: None, workspace, trace_parent: None });
+    let caller = Some(Caller { key: None, workspace, trace_parent: None });
+    let tools = Tools { app, caller };
     let failed = |e: &dyn std::fmt::Display| {
         ServeError::Start(format!("the connection to the agent failed: {e}"))
     };

@@ -19,7 +19,7 @@ use super::arguments::{
     ExplainArguments, FeedbackArguments, ListArguments, ReadArguments, SearchArguments,
     TimelineArguments,
 };
-use crate::access::Caller;
+use crate::access::{Caller, run_queued};
 use crate::app::Shared;
 use crate::asking::Asking;
 use crate::documents::{self, document_id};
@@ -40,15 +40,15 @@ const DEFAULT_HITS: usize = 10;
 const MAX_HITS: usize = 50;
 
 /// Steps of a run that wait to be sent to the agent.
-const MOST_WAITING: usize = 256;
+const MAX_WAITING: usize = 256;
 
 type Context = RequestContext<RoleServer>;
 
 #[derive(Clone)]
 pub(super) struct Tools {
-    app: Shared,
-    /// The caller, where it is the same for all calls.
-    caller: Option<Caller>,
+    pub(super) app: Shared,
+    /// The caller, where it is the same for all calls; over HTTP it is that of the request.
+    pub(super) caller: Option<Caller>,
 }
 
 /// The result of a tool: text, and the same as data.
@@ -58,14 +58,6 @@ struct ToolOutput {
 }
 
 impl Tools {
-    pub(super) fn for_http(app: Shared) -> Self {
-        Self { app, caller: None }
-    }
-
-    pub(super) fn for_caller(app: Shared, caller: Caller) -> Self {
-        Self { app, caller: Some(caller) }
-    }
-
     /// Over HTTP, the caller that the request was authorized for.
     fn caller(&self, context: &Context) -> Result<Caller, ErrorData> {
         let from_request =
@@ -152,7 +144,7 @@ impl Progress {
 /// Receives what a run does, in words. A step that finds the queue full is left out: an agent that
 /// reads slowly sees fewer of them.
 fn described_steps() -> (Watcher, mpsc::Receiver<String>) {
-    let (sender, steps) = mpsc::channel(MOST_WAITING);
+    let (sender, steps) = mpsc::channel(MAX_WAITING);
     let watcher: Watcher = Arc::new(move |event: &Event| {
         if let Some(step) = event.describe() {
             // The receiver is gone when the call was cancelled.
@@ -180,7 +172,7 @@ async fn search(caller: &Caller, arguments: Value) -> Result<ToolOutput, Problem
         bounds::check_filter(filter)?;
     }
     let request = SearchRequest { text, layer, mode, limit, filter };
-    let hits = caller.workspace.searches.pass(engine.search(request)).await??;
+    let hits = caller.workspace.searches.run_async(engine.search(request)).await??;
     let lines: Vec<String> = hits
         .iter()
         .map(|hit| {
@@ -196,8 +188,7 @@ async fn search(caller: &Caller, arguments: Value) -> Result<ToolOutput, Problem
 async fn read_document(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
     let arguments: ReadArguments = read(arguments)?;
     bounds::name("document", Some(&arguments.document))?;
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let node =
             engine.base().inspector().show(&document_id(&engine, &arguments.document)?)?.node;
@@ -214,14 +205,11 @@ async fn read_document(caller: Caller, arguments: Value) -> Result<ToolOutput, P
 
 async fn list_documents(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
     let arguments: ListArguments = read(arguments)?;
-    bounds::name("query", arguments.query.as_deref())?;
-    bounds::name("after", arguments.after.as_deref())?;
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let query = documents::DocumentQuery {
             query: arguments.query,
             state: None,
-            limit: limit(arguments.limit)?,
+            limit: arguments.limit,
             after: arguments.after,
         };
         let listed = documents::list(&caller.workspace, &query)?;
@@ -239,8 +227,7 @@ async fn entity_timeline(caller: Caller, arguments: Value) -> Result<ToolOutput,
     let filter = arguments.filter.unwrap_or_default();
     bounds::check_filter(&filter)?;
     let query = TimelineQuery { entity: arguments.entity, filter, limit: limit(arguments.limit)? };
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let timeline = caller.workspace.engine().base().inspector().timeline(&query)?;
         let lines: Vec<String> = timeline
             .events
@@ -256,8 +243,7 @@ async fn entity_timeline(caller: Caller, arguments: Value) -> Result<ToolOutput,
 
 async fn explain_answer(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
     let arguments: ExplainArguments = read(arguments)?;
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let missing = || Problem::not_found("such answer; its trace may have been deleted");
         let StoredTrace { head, body } = caller.trace(&arguments.id).ok_or_else(missing)?;
         let steps: Vec<String> = body.trace.0.iter().filter_map(Event::describe).collect();
@@ -273,8 +259,7 @@ async fn explain_answer(caller: Caller, arguments: Value) -> Result<ToolOutput, 
 async fn give_feedback(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
     let FeedbackArguments { id, verdict, correction, note } = read(arguments)?;
     let request = GiveFeedback { run: id, verdict, correction, note };
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let given = feedback::give(&caller, request)?;
         let text =
             format!("Stored as feedback {}. It changes nothing until it is accepted.", given.id);
@@ -333,16 +318,47 @@ impl ServerHandler for Tools {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use halma_engine::AskRequest;
+
     use super::*;
 
     #[test]
     fn steps_that_no_one_takes_fill_a_bounded_queue() {
         let (watcher, mut steps) = described_steps();
-        for n in 0..3 * MOST_WAITING {
+        for n in 0..3 * MAX_WAITING {
             watcher(&Event::Note { span: 0, note: n.to_string() });
         }
         let taken = std::iter::from_fn(|| steps.try_recv().ok()).count();
-        assert_eq!(taken, MOST_WAITING);
+        assert_eq!(taken, MAX_WAITING);
+    }
+
+    /// The fields of a request type, as its error for an unknown one lists them.
+    fn fields<T: DeserializeOwned>() -> BTreeSet<String> {
+        let error = read::<T>(json!({"?": null})).err().unwrap().detail;
+        let (_, names) = error.split_once("expected ").unwrap();
+        names.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn each_schema_has_the_fields_of_its_request_type() {
+        // Answers over MCP are never streamed, whatever this field says.
+        let mut ask = fields::<AskRequest>();
+        assert!(ask.remove("stream"));
+        let expected = [
+            ask,
+            fields::<SearchArguments>(),
+            fields::<ReadArguments>(),
+            fields::<ListArguments>(),
+            fields::<TimelineArguments>(),
+            fields::<ExplainArguments>(),
+            fields::<FeedbackArguments>(),
+        ];
+        for (tool, fields) in tools().unwrap().iter().zip(expected) {
+            let properties = tool.input_schema["properties"].as_object().unwrap().keys();
+            assert_eq!(properties.cloned().collect::<BTreeSet<_>>(), fields, "{}", tool.name);
+        }
     }
 
     #[test]

@@ -59,11 +59,6 @@ impl Snapshot {
         let all = registry.sub_registry_with_prefix("halma");
         let version = VersionLabel { version: env!("CARGO_PKG_VERSION") };
         all.register("build", "The version of the program", Info::new(version));
-        let gauge = |value: u64| {
-            let gauge = Gauge::<u64, AtomicU64>::default();
-            gauge.set(value);
-            gauge
-        };
         all.register("questions_running", "Questions under way", gauge(self.questions_running));
         all.register(
             "questions_limit",
@@ -101,11 +96,6 @@ impl Snapshot {
     fn process(&self, registry: &mut Registry) {
         let all = registry.sub_registry_with_prefix("process");
         let Process { resident_bytes, cpu_seconds, open_files } = self.process;
-        let gauge = |value: u64| {
-            let gauge = Gauge::<u64, AtomicU64>::default();
-            gauge.set(value);
-            gauge
-        };
         if let Some(bytes) = resident_bytes {
             let help = "Memory of the process without that of its worker processes";
             all.register_with_unit("resident_memory", help, Unit::Bytes, gauge(bytes));
@@ -119,6 +109,12 @@ impl Snapshot {
             all.register_with_unit("cpu", "Processor time of the process", Unit::Seconds, counter);
         }
     }
+}
+
+fn gauge(value: u64) -> Gauge<u64, AtomicU64> {
+    let gauge = Gauge::default();
+    gauge.set(value);
+    gauge
 }
 
 fn state(workspace: &Workspace) -> WorkspaceState {

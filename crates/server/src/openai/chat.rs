@@ -126,7 +126,7 @@ async fn stream(
 }
 
 /// Pieces of an answer that wait to be sent.
-const MOST_WAITING: usize = 1_024;
+const MAX_WAITING: usize = 1_024;
 
 /// A piece of an answer, and whether what was shown before is void.
 type Piece = (String, bool);
@@ -134,7 +134,7 @@ type Piece = (String, bool);
 /// Receives the pieces of an answer from the run that writes it. A piece that finds the queue full is
 /// the last: there must be no gap before another, and the whole answer completes what was sent.
 fn pieces() -> (Watcher, mpsc::Receiver<Piece>) {
-    let (pieces, written) = mpsc::channel(MOST_WAITING);
+    let (pieces, written) = mpsc::channel(MAX_WAITING);
     let lost = AtomicBool::new(false);
     let watcher: Watcher = Arc::new(move |event: &Event| {
         if let Event::AnswerDelta { text, restart } = event
@@ -215,16 +215,16 @@ mod tests {
     fn pieces_that_no_one_takes_fill_a_bounded_queue_without_a_gap() {
         let (watcher, mut written) = pieces();
         let show = |text: String| watcher(&Event::AnswerDelta { text, restart: false });
-        (0..3 * MOST_WAITING).for_each(|n| show(format!("{n} ")));
+        (0..3 * MAX_WAITING).for_each(|n| show(format!("{n} ")));
         assert_eq!(written.try_recv().unwrap(), ("0 ".to_owned(), false));
         show("after a gap".into());
         let mut sent = SentText::default();
         while let Ok((text, restart)) = written.try_recv() {
             sent.add(text, restart);
         }
-        let numbers: Vec<String> = (1..3 * MOST_WAITING).map(|n| format!("{n} ")).collect();
+        let numbers: Vec<String> = (1..3 * MAX_WAITING).map(|n| format!("{n} ")).collect();
         let whole = numbers.concat();
         let rest = sent.rest(&whole);
-        assert!(rest.starts_with(&format!("{MOST_WAITING} ")), "{rest:.40}");
+        assert!(rest.starts_with(&format!("{MAX_WAITING} ")), "{rest:.40}");
     }
 }

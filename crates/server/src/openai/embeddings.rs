@@ -63,7 +63,7 @@ pub(crate) async fn embeddings(
     let _ = request.model;
     let engine = caller.workspace.engine();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let vectors = caller.workspace.models.pass(engine.embed(&texts)).await??;
+    let vectors = caller.workspace.models.run_async(engine.embed(&texts)).await??;
     let length = vectors.first().map_or(0, Vec::len);
     if let Some(dimensions) = request.dimensions.filter(|dimensions| *dimensions != length) {
         let detail = format!("`dimensions` is {dimensions}, and vectors here have {length}");

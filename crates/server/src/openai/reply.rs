@@ -7,6 +7,7 @@ use halma_core::{Answer, Citation, FullAnswer, ResultKind, Span};
 use serde_json::{Value, json};
 
 use crate::asking::AskResponse;
+use crate::documents::percent_encode;
 
 /// Separates the answer from the list of its sources.
 pub(super) const SOURCES: &str = "\n\nSources:\n";
@@ -144,15 +145,7 @@ fn annotation(citation: &Citation, mark: Span) -> Value {
 
 /// The address of the document's text on this server.
 fn address(document: &str) -> String {
-    let mut name = String::new();
-    for byte in document.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            name.push(char::from(byte));
-        } else {
-            let _ = write!(name, "%{byte:02X}");
-        }
-    }
-    format!("/api/v1/documents/{name}/text")
+    format!("/api/v1/documents/{}/text", percent_encode(document, b"-_.~"))
 }
 
 pub(super) fn usage(response: &AskResponse) -> Value {

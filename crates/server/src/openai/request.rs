@@ -68,14 +68,14 @@ impl ChatRequest {
         }
         let last = self.messages.iter().rposition(|message| message.role == "user");
         let last = last.ok_or_else(|| Problem::unfit("`messages` has no user message"))?;
-        let turn =
+        let message =
             |message: &ChatMessage| Turn { role: message.role.clone(), text: message.text() };
-        let mut history: Vec<Turn> = self.messages[..last].iter().map(turn).collect();
+        let mut history: Vec<Turn> = self.messages[..last].iter().map(message).collect();
         bounds::check_history(&history)?;
         // OpenAI has further roles, for tools and for developers, which say nothing of the question.
-        history.retain(|turn| bounds::is_role(&turn.role));
-        for turn in &mut history {
-            turn.text = without_citations(&turn.text);
+        history.retain(|message| bounds::is_role(&message.role));
+        for message in &mut history {
+            message.text = without_citations(&message.text);
         }
         Ok(AskRequest {
             question: self.messages[last].text(),
@@ -94,8 +94,8 @@ fn strategy(model: &str) -> Result<Option<String>, Problem> {
         return Ok(None);
     }
     let name = model.strip_prefix(PREFIX);
-    let known = |name: &&str| halma_engine::strategies().iter().any(|entry| entry.name == *name);
-    match name.filter(known) {
+    let exists = |name: &&str| halma_engine::strategies().iter().any(|entry| entry.name == *name);
+    match name.filter(exists) {
         Some(name) => Ok(Some(name.to_owned())),
         None => Err(Problem::new(StatusCode::NOT_FOUND, format!("there is no model `{model}`"))
             .hint("GET /v1/models lists all models")),
@@ -145,7 +145,7 @@ mod tests {
         let ask = chat.to_ask().unwrap();
         assert_eq!(ask.question, "Where was she born?");
         assert_eq!(ask.strategy.as_deref(), Some("naive"));
-        let history: Vec<_> = ask.history.iter().map(|turn| turn.text.as_str()).collect();
+        let history: Vec<_> = ask.history.iter().map(|message| message.text.as_str()).collect();
         assert_eq!(history, ["Be brief.", "Who made it?", "Ann Roe"]);
         bounds::check_ask(&ask).unwrap();
     }

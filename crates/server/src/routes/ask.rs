@@ -1,4 +1,4 @@
-//! Questions, answered in one response or as a stream of events.
+//! Questions, answered in one response or as a stream of events, and searches.
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -6,14 +6,18 @@ use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
-use halma_core::{Event, Watcher};
-use halma_engine::AskRequest;
+use halma_core::{Event, Hit, Watcher};
+use halma_engine::{AskRequest, SearchRequest};
+use serde::Serialize;
 use tracing::Instrument as _;
+use utoipa::ToSchema;
 
 use crate::access::{Caller, MayAskDocuments};
 use crate::app::Shared;
 use crate::asking::{AskResponse, Asking};
-use crate::json::JsonBody;
+use crate::json::{JsonBody, answer};
+use crate::limits::bounds;
+use crate::pagination;
 use crate::problem::Problem;
 use crate::security::RequestId;
 use crate::sse;
@@ -79,4 +83,30 @@ async fn stream(
         .in_current_span(),
     );
     Ok(sse::response(receiver, task.abort_handle()))
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SearchResponse {
+    hits: Vec<Hit>,
+}
+
+/// Search one layer.
+#[utoipa::path(post, path = "/api/v1/search", tag = "ask", request_body = SearchRequest,
+    responses((status = 200, body = SearchResponse), (status = 422, body = Problem)))]
+pub(crate) async fn search(
+    MayAskDocuments(caller): MayAskDocuments,
+    JsonBody(mut request): JsonBody<SearchRequest>,
+) -> Result<Response, Problem> {
+    let engine = caller.workspace.engine();
+    engine.check_text("text", &request.text)?;
+    request.limit = Some(pagination::limit(request.limit)?);
+    if let Some(filter) = &request.filter {
+        bounds::check_filter(filter)?;
+    }
+    let respond = async {
+        let hits = engine.search(request).await?;
+        let items = hits.len();
+        answer(SearchResponse { hits }, items).await
+    };
+    caller.workspace.searches.run_async(respond).await?
 }

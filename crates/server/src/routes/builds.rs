@@ -9,7 +9,7 @@ use halma_engine::{BasePart, Estimate, KeptPart, RebuildCost, StageEstimate};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::access::{Caller, MayAskDocuments, MayWrite, MayWriteDocuments};
+use crate::access::{Caller, MayAskDocuments, MayWrite, MayWriteDocuments, run_queued};
 use crate::app::{Shared, Stop};
 use crate::builds::{Build, BuildState, BuildStatus, inputs, options};
 use crate::json::{JsonBody, Part};
@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::sse::{self, EventSender};
 
 /// Files that one build names at most; a build of everything has no limit.
-const MOST_UPLOADS: usize = 10_000;
+const MAX_UPLOADS: usize = 10_000;
 
 /// What is to be built.
 #[derive(Default, Deserialize, ToSchema)]
@@ -95,7 +95,7 @@ pub(crate) async fn estimate(
     let (inputs, options) = (inputs(&caller.workspace), options(uploads.as_deref(), rebuild));
     // One at a time: each reads all new files.
     let mut estimate =
-        caller.workspace.estimates.pass(engine.estimate(&inputs, &options)).await??;
+        caller.workspace.estimates.run_async(engine.estimate(&inputs, &options)).await??;
     if caller.documents().is_some() {
         // It is about the whole base.
         estimate.kept.clear();
@@ -124,12 +124,12 @@ pub(crate) async fn start(
 
 /// A build that the caller may know of.
 async fn find(caller: &Caller, id: &str) -> Result<Build, Problem> {
-    let (builds, wanted) = (std::sync::Arc::clone(&caller.workspace.builds), id.to_owned());
-    let build = run_blocking(move || builds.look_up(&wanted)).await?;
+    let (builds, build_id) = (std::sync::Arc::clone(&caller.workspace.builds), id.to_owned());
+    let build = run_blocking(move || builds.look_up(&build_id)).await?;
     if caller.sees_build(&build) { Ok(build) } else { Err(Problem::not_found("such build")) }
 }
 
-/// What the caller is told of a build: those who see some of the documents are not told what went
+/// The status of a build for the caller: those who see some of the documents do not see what went
 /// wrong with others, which a build tries again.
 fn status(caller: &Caller, build: &Build) -> BuildStatus {
     as_seen_by(caller, build.status())
@@ -148,14 +148,15 @@ async fn check(caller: &Caller, request: BuildRequest) -> Result<BuildInput, Pro
             return Err(Problem::unfit("`uploads` is empty, so there is nothing to build")
                 .hint("omit it to build everything that was uploaded"));
         }
-        bounds::names("uploads", uploads, MOST_UPLOADS)?;
+        bounds::names("uploads", uploads, MAX_UPLOADS)?;
     }
-    let (lane, restricted) = (caller.lane(), caller.documents().is_some());
+    let restricted = caller.documents().is_some();
     let rebuild: Vec<BasePart> = request.rebuild.into_iter().collect();
     if restricted && !rebuild.is_empty() {
         return Err(Problem::restricted_key("`rebuild`"));
     }
-    lane.run(move || {
+    let jobs = &caller.workspace.requests;
+    jobs.run(move || {
         let engine = workspace.engine();
         let files = engine.originals().list();
         let existing: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
@@ -192,8 +193,7 @@ fn no_uploads(rebuild: &[BasePart]) -> Problem {
 pub(crate) async fn list(
     MayAskDocuments(caller): MayAskDocuments,
 ) -> Result<Json<Items<BuildStatus>>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let builds = caller.workspace.builds.list();
         let seen = builds.iter().filter(|build| caller.sees_build(build));
         Ok(Json(Items::whole(seen.map(|build| as_seen_by(&caller, build.list_status())).collect())))

@@ -5,7 +5,7 @@ use halma_engine::{Timeline, TimelineQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::access::MayAskDocuments;
+use crate::access::{MayAskDocuments, run_queued};
 use crate::json::Params;
 use crate::limits::bounds;
 use crate::pagination::limit;
@@ -49,6 +49,8 @@ pub(crate) async fn timeline(
     Params(params): Params<TimelineParams>,
 ) -> Result<Json<Timeline>, Problem> {
     let query = params.checked()?;
-    let lane = caller.lane();
-    lane.run(move || Ok(Json(caller.workspace.engine().base().inspector().timeline(&query)?))).await
+    run_queued(caller, move |caller| {
+        Ok(Json(caller.workspace.engine().base().inspector().timeline(&query)?))
+    })
+    .await
 }

@@ -16,7 +16,9 @@ use utoipa::ToSchema;
 
 use crate::access::{Caller, MayAdmin};
 use crate::app::{Shared, Stop};
-use crate::evaluation_runs::{EvaluationRun, EvaluationRuns, RunState, is_evaluation_name};
+use crate::evaluation_runs::{
+    EvaluationRun, EvaluationRuns, RunState, evaluation_id, is_evaluation_name,
+};
 use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::pagination::Items;
@@ -65,8 +67,9 @@ pub(crate) async fn start(
         let parent = app.allowance.admit(caller.key.as_deref()).await?;
         run_blocking(move || Evaluation::prepare(&caller, engine, &new, parent)).await?
     };
+    let started = Utc::now();
     let run = EvaluationRun {
-        id: blake3::hash(evaluation.folder.as_os_str().as_encoded_bytes()).to_hex()[..16].into(),
+        id: format!("{}-{}", evaluation_id(&evaluation.folder), started.timestamp_millis()),
         name: evaluation.data.name.clone(),
         state: RunState::Running,
         label: String::new(),
@@ -74,9 +77,8 @@ pub(crate) async fn start(
         total: evaluation.data.items.len(),
         failed: 0,
         error: None,
-        started: Utc::now(),
+        started,
     };
-    let run = EvaluationRun { id: format!("{}-{}", run.id, run.started.timestamp_millis()), ..run };
     let runs = Arc::clone(&caller.workspace.evaluation_runs);
     let stop = {
         let (runs, run, workspace) =

@@ -15,14 +15,14 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::MayAdmin;
 use crate::app::Shared;
-use crate::evaluation_runs::{RunState, is_evaluation_name};
+use crate::evaluation_runs::{RunState, evaluation_id, is_evaluation_name};
 use crate::json::{Params, Part};
 use crate::limits::blocking::run_blocking;
 use crate::pagination::Items;
 use crate::problem::Problem;
 
 /// How deep folders are searched.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// The page of a report has its script and style in itself, and loads nothing.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; \
@@ -59,16 +59,15 @@ struct Evaluation {
 fn evaluations(app: &Shared) -> Vec<Evaluation> {
     let mut folders = vec![];
     for root in &app.config.evaluations {
-        collect(root, DEEPEST, &mut folders);
+        collect(root, MAX_DEPTH, &mut folders);
     }
     for folder in app.workspaces.evaluations() {
-        collect(&folder, DEEPEST, &mut folders);
+        collect(&folder, MAX_DEPTH, &mut folders);
     }
     folders.sort();
     folders.dedup();
-    let id =
-        |folder: &Path| blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex()[..16].into();
-    folders.into_iter().map(|folder| Evaluation { id: id(&folder), folder }).collect()
+    let evaluation = |folder: PathBuf| Evaluation { id: evaluation_id(&folder), folder };
+    folders.into_iter().map(evaluation).collect()
 }
 
 fn collect(folder: &Path, depth: usize, folders: &mut Vec<PathBuf>) {
@@ -153,10 +152,10 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, Problem> {
     run_blocking(move || {
         let workspace = &caller.workspace;
-        let own = workspace.evaluations();
-        let named = is_evaluation_name(&id).then(|| own.join(&id)).filter(|named| named.is_dir());
+        let root = workspace.evaluations();
+        let named = is_evaluation_name(&id).then(|| root.join(&id)).filter(|named| named.is_dir());
         let folder = named.map_or_else(|| one(&app, &id), Ok)?;
-        if folder.parent() != Some(&own) {
+        if folder.parent() != Some(&root) {
             let detail = "this evaluation was not started over HTTP in this workspace";
             return Err(Problem::new(StatusCode::CONFLICT, detail)
                 .hint("delete its folder, or send the header `x-halma-workspace`"));

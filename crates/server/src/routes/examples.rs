@@ -13,19 +13,19 @@ use crate::problem::Problem;
 use crate::workspace::DEFAULT;
 
 /// How many questions are offered.
-const MOST: usize = 4;
+const MAX_QUESTIONS: usize = 4;
 
 /// Documents that are looked at.
-const DOCUMENTS: usize = 16;
+const MAX_DOCUMENTS: usize = 16;
 
 /// Nodes of a document that are looked at.
-const NODES: usize = 20;
+const MAX_NODES: usize = 20;
 
 /// The longest question that is offered, in characters.
-const LONGEST: usize = 110;
+const MAX_CHARACTERS: usize = 110;
 
 /// How many passages may be found for a question until one of its own document is among them.
-const PASSAGES: usize = 3;
+const MAX_PASSAGES: usize = 3;
 
 /// List a few questions that the documents answer: those of `serve.examples` for the default
 /// workspace, those of the demo, or atoms that are questions and whose own document is found for
@@ -45,18 +45,18 @@ pub(crate) async fn examples(
     }
     let engine = caller.workspace.engine();
     let candidates = run_blocking(move || {
-        let query = DocumentQuery { query: None, state: None, limit: DOCUMENTS, after: None };
+        let query = DocumentQuery { limit: Some(MAX_DOCUMENTS), ..DocumentQuery::default() };
         let engine = caller.workspace.engine();
         let listed = documents::list(&caller.workspace, &query)?.items.into_iter();
-        let asked =
+        let questions =
             listed.map(|document| Ok((question_of(&engine, &document.name)?, document.name)));
-        asked.collect::<Result<Vec<_>, Problem>>()
+        questions.collect::<Result<Vec<_>, Problem>>()
     })
     .await?;
     let mut offered = vec![];
     for (question, document) in candidates {
         let Some(question) = question else { continue };
-        if offered.len() < MOST && finds(&engine, &question, &document).await? {
+        if offered.len() < MAX_QUESTIONS && finds(&engine, &question, &document).await? {
             offered.push(question.into());
         }
     }
@@ -69,19 +69,19 @@ fn question_of(engine: &Engine, document: &str) -> Result<Option<String>, Proble
         layer: Layer::Atom,
         document: Some(document.to_owned()),
         after: None,
-        limit: NODES,
+        limit: MAX_NODES,
     };
     let atoms = engine.base().inspector().list(&query)?.into_iter();
     let mut questions = atoms.filter(|atom| atom.document == document).map(|atom| atom.text);
     Ok(questions.find(|text| {
-        text.trim_end().ends_with(['?', '？', '؟']) && text.chars().count() <= LONGEST
+        text.trim_end().ends_with(['?', '？', '؟']) && text.chars().count() <= MAX_CHARACTERS
     }))
 }
 
 /// Whether a search for the question finds the document that it was taken from. A search costs no
 /// call of a model, so that offering questions is free.
 async fn finds(engine: &Engine, question: &str, document: &str) -> Result<bool, Problem> {
-    let (text, limit) = (question.to_owned(), Some(PASSAGES));
+    let (text, limit) = (question.to_owned(), Some(MAX_PASSAGES));
     let hits = engine.search(SearchRequest { text, limit, ..SearchRequest::default() }).await?;
     Ok(hits.iter().any(|hit| hit.document == document))
 }

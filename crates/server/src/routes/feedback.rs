@@ -13,7 +13,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{Caller, MayAskDocuments, MayWriteDocuments};
+use crate::access::{Caller, MayAskDocuments, MayWriteDocuments, run_queued};
 use crate::app::Shared;
 use crate::json::{JsonBody, Params, Part};
 use crate::limits::bounds;
@@ -61,8 +61,7 @@ pub(crate) async fn add(
     MayAskDocuments(caller): MayAskDocuments,
     JsonBody(request): JsonBody<GiveFeedback>,
 ) -> Result<(StatusCode, Json<Feedback>), Problem> {
-    let lane = caller.lane();
-    let given = lane.run(move || give(&caller, request)).await?;
+    let given = run_queued(caller, move |caller| give(&caller, request)).await?;
     Ok((StatusCode::CREATED, Json(given)))
 }
 
@@ -100,27 +99,26 @@ pub(crate) async fn list(
     {
         bounds::name(name, text.as_deref())?;
     }
-    let lane = caller.lane();
-    lane.run(move || {
-        let most = limit(query.limit)?;
+    run_queued(caller, move |caller| {
+        let limit = limit(query.limit)?;
         // Those who see some documents see what they gave themselves.
-        let own = caller.documents().and_then(|_| caller.key_id()).map(str::to_owned);
-        if own.is_some() && query.by.is_some() && query.by != own {
+        let given_by = caller.documents().and_then(|_| caller.key_id()).map(str::to_owned);
+        if given_by.is_some() && query.by.is_some() && query.by != given_by {
             return Ok(Json(Items::whole(vec![])));
         }
         let fields = FeedbackQuery {
             after: query.after,
-            limit: most + 1,
+            limit: limit + 1,
             by: query.by,
-            given_by: own,
+            given_by,
             about: query.about,
             run: query.run,
             verdict: query.verdict,
             state: query.state,
             contradicted: query.contradicted,
         };
-        let found = caller.workspace.engine().base().list_feedback(&fields)?;
-        Ok(Json(Items::cut(found, most, |feedback| feedback.id.clone())))
+        let feedback = caller.workspace.engine().base().list_feedback(&fields)?;
+        Ok(Json(Items::cut(feedback, limit, |one| one.id.clone())))
     })
     .await
 }
@@ -129,8 +127,7 @@ pub(crate) async fn list(
 async fn visible(caller: &Caller, id: &str) -> Result<(Arc<Engine>, Feedback), Problem> {
     bounds::name("id", Some(id))?;
     let (caller, id) = (caller.clone(), id.to_owned());
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let feedback = engine.base().feedback(&id)?;
         if caller.documents().is_some() && caller.key_id() != Some(feedback.by.as_str()) {
@@ -193,8 +190,8 @@ pub(crate) async fn accept(
 ) -> Result<Json<Feedback>, Problem> {
     let (engine, _) = visible(&caller, &id).await?;
     let decision = request.decision(&engine, &caller)?;
-    let lane = &caller.workspace.models;
-    Ok(Json(lane.pass(engine.accept_feedback(&id, decision)).await??))
+    let queue = &caller.workspace.models;
+    Ok(Json(queue.run_async(engine.accept_feedback(&id, decision)).await??))
 }
 
 /// Reject candidates; what was accepted of them is taken back.
@@ -208,8 +205,7 @@ pub(crate) async fn reject(
 ) -> Result<Json<Feedback>, Problem> {
     let (engine, _) = visible(&caller, &id).await?;
     let decision = request.decision(&engine, &caller)?;
-    let lane = caller.lane();
-    lane.run(move || Ok(Json(engine.base().reject_feedback(&id, &decision)?))).await
+    run_queued(caller, move |_| Ok(Json(engine.base().reject_feedback(&id, &decision)?))).await
 }
 
 /// Take back what was accepted, without a trace in the base.
@@ -223,8 +219,7 @@ pub(crate) async fn undo(
 ) -> Result<Json<Feedback>, Problem> {
     let (engine, _) = visible(&caller, &id).await?;
     let decision = request.decision(&engine, &caller)?;
-    let lane = caller.lane();
-    lane.run(move || Ok(Json(engine.base().undo_feedback(&id, &decision)?))).await
+    run_queued(caller, move |_| Ok(Json(engine.base().undo_feedback(&id, &decision)?))).await
 }
 
 /// Let a model check the pending candidates, and accept those that hold.
@@ -245,7 +240,7 @@ pub(crate) async fn verify(
     let under = (caller.key_id().unwrap_or_default(), USAGE);
     let mut counter = UsageCounter::new(&caller.workspace, under, Arc::clone(&meter))
         .in_metrics(&app.metrics.verification_usage);
-    let work = caller.workspace.models.pass(engine.verify_feedback(&id, Some(meter)));
+    let work = caller.workspace.models.run_async(engine.verify_feedback(&id, Some(meter)));
     let verified = counter.during(work).await??;
     counter.finish(Some(verified.usage));
     Ok(Json(verified))
@@ -260,8 +255,7 @@ pub(crate) async fn delete(
     Part(id): Part<String>,
 ) -> Result<StatusCode, Problem> {
     let (engine, _) = visible(&caller, &id).await?;
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |_| {
         engine.base().delete_feedback(&id)?;
         Ok(StatusCode::NO_CONTENT)
     })

@@ -10,7 +10,6 @@ mod examples;
 pub(crate) mod feedback;
 mod nodes;
 mod reference;
-mod search;
 mod strategies;
 mod tables;
 mod tags;
@@ -33,13 +32,13 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::admin::{connect, health, keys, metrics, models, prompts, usage, workspaces};
+use self::admin::{connect, health, keys, metrics, models, prompts, workspaces};
 use self::documents::{file, uploads};
 use crate::app::Shared;
 use crate::{mcp, openai, security};
 
 /// The longest pause of a client in the middle of a body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(OpenApi)]
 #[openapi(
@@ -70,7 +69,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(health::me))
         .routes(routes!(health::config))
         .routes(routes!(ask::ask))
-        .routes(routes!(search::search))
+        .routes(routes!(ask::search))
         .routes(routes!(strategies::strategies))
         .routes(routes!(examples::examples))
         .routes(routes!(documents::list))
@@ -109,7 +108,7 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(connect::trial))
         .routes(routes!(models::assign))
         .routes(routes!(models::test))
-        .routes(routes!(usage::usage))
+        .routes(routes!(metrics::usage))
         .routes(routes!(evaluation_runs::list, evaluation_runs::start))
         .routes(routes!(evaluation_runs::cancel))
         .routes(routes!(evaluations::list))
@@ -151,7 +150,7 @@ pub(crate) fn router(app: &Shared) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(app), security::outer))
         .layer(cors(app))
         .layer(CompressionLayer::new())
-        .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
+        .layer(RequestBodyTimeoutLayer::new(IDLE_TIMEOUT))
         .with_state(Arc::clone(app))
 }
 

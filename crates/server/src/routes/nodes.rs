@@ -5,7 +5,7 @@ use halma_engine::EdgeEnd;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::MayAskDocuments;
+use crate::access::{MayAskDocuments, run_queued};
 use crate::json::{Params, Part};
 use crate::pagination::limit;
 use crate::problem::Problem;
@@ -17,8 +17,7 @@ pub(crate) async fn get(
     MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<Hit>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         Ok(Json(engine.base().inspector().show(&NodeId(id))?.node))
     })
@@ -65,8 +64,7 @@ pub(crate) async fn neighbours(
     Part(id): Part<String>,
     Params(filter): Params<NeighbourFilter>,
 ) -> Result<Json<Neighbourhood>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let center = engine.base().inspector().show(&NodeId(id))?.node;
         let mut links = engine.base().inspector().edges_of(&center.id, filter.edge)?;

@@ -66,7 +66,6 @@ fn with_errors(openapi: &OpenApi) -> Value {
 
 /// A name of an operation that no other has: the parts of its path, and what it does.
 fn operation_id(path: &str, name: &str) -> String {
-    let interface = if path.starts_with("/v1/") { "openai" } else { "" };
     let below = path.trim_start_matches("/api").trim_start_matches("/v1/");
     let fixed = |part: &&str| !part.is_empty() && !part.starts_with('{');
     let mut parts: Vec<String> =
@@ -76,8 +75,8 @@ fn operation_id(path: &str, name: &str) -> String {
     } else if let Some(last) = parts.last_mut() {
         name.clone_into(last);
     }
-    if !interface.is_empty() {
-        parts.insert(0, interface.to_owned());
+    if path.starts_with("/v1/") {
+        parts.insert(0, "openai".to_owned());
     }
     parts.join("_")
 }

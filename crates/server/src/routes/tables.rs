@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::MayAskDocuments;
+use crate::access::{MayAskDocuments, run_queued};
 use crate::json::{JsonBody, Params, Part};
 use crate::pagination::{Items, limit};
 use crate::problem::Problem;
@@ -18,8 +18,10 @@ use crate::problem::Problem;
 pub(crate) async fn list(
     MayAskDocuments(caller): MayAskDocuments,
 ) -> Result<Json<Items<TableLine>>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || Ok(Json(Items::whole(caller.workspace.engine().base().tables()?)))).await
+    run_queued(caller, move |caller| {
+        Ok(Json(Items::whole(caller.workspace.engine().base().tables()?)))
+    })
+    .await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -50,8 +52,7 @@ pub(crate) async fn get(
     Part(name): Part<String>,
     Params(range): Params<RowRange>,
 ) -> Result<Json<TableRows>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let table = engine.base().tables()?.into_iter().find(|table| table.name == name);
         let table = table.ok_or_else(|| Problem::not_found("such table"))?;
@@ -80,8 +81,7 @@ pub(crate) async fn sql(
     MayAskDocuments(caller): MayAskDocuments,
     JsonBody(request): JsonBody<SqlRequest>,
 ) -> Result<Response, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         engine.check_text("sql", &request.sql)?;
         // Written as JSON here, where it takes up no thread of the runtime.

@@ -13,7 +13,7 @@ use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
 /// Samples of one request at most.
-const MOST_SAMPLES: usize = 5_000;
+const MAX_SAMPLES: usize = 5_000;
 
 /// Questions with what is known of their answers.
 #[derive(Deserialize, ToSchema)]
@@ -31,8 +31,8 @@ impl LearnRequest {
         if self.samples.is_empty() {
             return Err(Problem::unfit("`samples` is empty").hint("send at least one sample"));
         }
-        if self.samples.len() > MOST_SAMPLES {
-            let detail = format!("`samples` has more than {MOST_SAMPLES} entries");
+        if self.samples.len() > MAX_SAMPLES {
+            let detail = format!("`samples` has more than {MAX_SAMPLES} entries");
             return Err(Problem::unfit(detail).hint("send them in several requests"));
         }
         for (number, sample) in (1..).zip(&self.samples) {
@@ -55,7 +55,8 @@ pub(crate) async fn estimate(
 ) -> Result<Json<BuildEstimate>, Problem> {
     let samples = request.checked()?;
     let engine = caller.workspace.engine();
-    let estimate = caller.workspace.estimates.pass(engine.estimate_learning(&samples)).await??;
+    let estimate =
+        caller.workspace.estimates.run_async(engine.estimate_learning(&samples)).await??;
     Ok(Json(estimate.into()))
 }
 

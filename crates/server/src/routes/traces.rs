@@ -6,7 +6,7 @@ use halma_engine::{StoredTrace, TraceBody, TraceHead};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{MayAskDocuments, MayWriteDocuments};
+use crate::access::{MayAskDocuments, MayWriteDocuments, run_queued};
 use crate::json::{Params, Part};
 use crate::limits::bounds;
 use crate::pagination::{Items, limit};
@@ -37,8 +37,7 @@ pub(crate) async fn list(
     bounds::name("query", query.query.as_deref())?;
     bounds::name("after", query.after.as_deref())?;
     let text = query.query.map(|text| text.to_lowercase());
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let matches = |head: &TraceHead| {
             caller.sees_trace(head)
                 && query.strategy.as_ref().is_none_or(|name| *name == head.strategy)
@@ -73,8 +72,8 @@ pub(crate) struct TraceDetail {
 }
 
 impl From<StoredTrace> for TraceDetail {
-    fn from(kept: StoredTrace) -> Self {
-        let StoredTrace { head, body: TraceBody { answer, trace } } = kept;
+    fn from(stored: StoredTrace) -> Self {
+        let StoredTrace { head, body: TraceBody { answer, trace } } = stored;
         Self {
             id: head.id,
             question: head.question,
@@ -99,8 +98,7 @@ pub(crate) async fn get(
     MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<TraceDetail>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         caller
             .trace(&id)
             .map(|trace| Json(trace.into()))
@@ -116,8 +114,7 @@ pub(crate) async fn delete(
     MayWriteDocuments(caller): MayWriteDocuments,
     Part(id): Part<String>,
 ) -> Result<StatusCode, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let seen = engine.traces().get(&id).is_none_or(|trace| caller.sees_trace(&trace.head));
         if !seen {

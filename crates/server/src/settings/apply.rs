@@ -2,10 +2,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_engine::{Config, list_prompts};
-use parking_lot::MutexGuard;
+use halma_engine::Config;
 
-use super::{KnownSettings, Settings, SharedSettings, with_roles, write_prompts};
+use super::{Settings, SharedSettings, VersionedSettings, write_prompts};
 use crate::app::{App, AppliedSettings};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
@@ -21,23 +20,23 @@ impl App {
     /// Uses another configuration, with what was changed over HTTP.
     pub(crate) fn configure(&self, configured: Config) -> Result<(), Problem> {
         let Some(settings) = &self.settings else {
-            let config = roles::with_stored(&configured, &self.workspaces.root().dir)?;
+            let config = roles::with_stored(&configured, &self.workspaces.root.dir)?;
             return self.workspaces.reconfigure(&config);
         };
-        let KnownSettings { version, settings } = settings.known();
-        let mut applied = self.applied();
+        let VersionedSettings { version, settings } = settings.current();
+        let mut applied = self.applied.lock();
         let config = self.config_with(&configured, &settings)?;
         self.workspaces.reconfigure(&config)?;
         *applied = AppliedSettings { configured, version };
         Ok(())
     }
 
-    /// Uses what is known of the settings of all servers, if it has changed. What this server cannot
+    /// Uses the settings of all servers, if it has changed. What this server cannot
     /// use is left as it was.
     pub(crate) fn apply_settings(&self) {
         let Some(settings) = &self.settings else { return };
-        let KnownSettings { version, settings } = settings.known();
-        let mut applied = self.applied();
+        let VersionedSettings { version, settings } = settings.current();
+        let mut applied = self.applied.lock();
         if version <= applied.version {
             return;
         }
@@ -63,27 +62,12 @@ impl App {
         Ok(changed)
     }
 
-    /// Refuses prompts that are not valid together.
-    pub(crate) fn check_prompts(&self, settings: &Settings) -> Result<(), Problem> {
-        let trial = tempfile::tempdir().map_err(|e| Problem::internal(&e))?;
-        let mut config = self.applied().configured.clone();
-        let own = trial.path().join(PROMPTS);
-        config.prompts_dir = write_prompts(&own, config.prompts_dir.as_deref(), &settings.prompts)?;
-        list_prompts(&config)?;
-        Ok(())
-    }
-
     fn config_with(&self, configured: &Config, settings: &Settings) -> Result<Config, Problem> {
-        let own = self.workspaces.root().dir.join(PROMPTS);
+        let dir = self.workspaces.root.dir.join(PROMPTS);
         let configured_folder = configured.prompts_dir.as_deref().filter(|dir| dir.is_dir());
-        let mut config = with_roles(configured, settings);
-        config.prompts_dir = write_prompts(&own, configured_folder, &settings.prompts)?;
+        let mut config = roles::with_roles(configured, &settings.roles);
+        config.prompts_dir = write_prompts(&dir, configured_folder, &settings.prompts)?;
         Ok(config)
-    }
-
-    /// While it is held, the files of prompts are those that the engines have read.
-    pub(crate) fn applied(&self) -> MutexGuard<'_, AppliedSettings> {
-        self.applied.lock()
     }
 }
 

@@ -6,15 +6,15 @@ mod prompts;
 
 use std::sync::Arc;
 
-use halma_engine::{BaseState, Config, Entries, StateEntry};
+use halma_engine::{BaseState, Entries, StateEntry};
 use parking_lot::RwLock;
 
 pub(crate) use self::apply::follow_settings;
 pub(crate) use self::content::Settings;
+pub(crate) use self::prompts::check_prompts;
 use self::prompts::write_prompts;
 use crate::builds::unstored;
 use crate::problem::Problem;
-use crate::roles;
 
 /// The kind of the entry, which is also the folder of its key, and its id.
 pub(crate) const SETTINGS_ENTRIES: &str = "settings";
@@ -22,12 +22,12 @@ const ID: &str = "all";
 
 pub(crate) struct SharedSettings {
     entries: Entries,
-    known: RwLock<KnownSettings>,
+    current: RwLock<VersionedSettings>,
 }
 
 /// What was read last.
 #[derive(Clone, Default)]
-pub(crate) struct KnownSettings {
+pub(crate) struct VersionedSettings {
     /// 0 where nothing was ever changed.
     pub(crate) version: u64,
     pub(crate) settings: Arc<Settings>,
@@ -36,19 +36,19 @@ pub(crate) struct KnownSettings {
 impl SharedSettings {
     pub(crate) fn open(state: &BaseState) -> Result<Self, Problem> {
         let entries = state.entries_with_words(SETTINGS_ENTRIES, SETTINGS_ENTRIES)?;
-        let settings = Self { entries, known: RwLock::default() };
+        let settings = Self { entries, current: RwLock::default() };
         settings.refresh()?;
         Ok(settings)
     }
 
     /// As they were read last.
-    pub(crate) fn known(&self) -> KnownSettings {
-        self.known.read().clone()
+    pub(crate) fn current(&self) -> VersionedSettings {
+        self.current.read().clone()
     }
 
     /// Reads what other servers have changed. Waits for the database.
     pub(crate) fn refresh(&self) -> Result<(), Problem> {
-        let changed = self.entries.changed_since(self.known().version).map_err(unstored)?;
+        let changed = self.entries.changed_since(self.current().version).map_err(unstored)?;
         let Some(StateEntry { version, bytes, .. }) = changed.into_iter().next_back() else {
             return Ok(());
         };
@@ -59,13 +59,13 @@ impl SharedSettings {
     }
 
     fn remember(&self, version: u64, settings: Settings) {
-        let mut known = self.known.write();
-        if version > known.version {
-            *known = KnownSettings { version, settings: Arc::new(settings) };
+        let mut current = self.current.write();
+        if version > current.version {
+            *current = VersionedSettings { version, settings: Arc::new(settings) };
         }
     }
 
-    /// Changes the settings as they are now, unless `change` refuses. It is asked again where
+    /// Changes the settings as they are now, unless `change` refuses. It is called again where
     /// another server was faster. Waits for the database.
     pub(crate) fn change<T>(
         &self,
@@ -73,7 +73,7 @@ impl SharedSettings {
     ) -> Result<T, Problem> {
         loop {
             self.refresh()?;
-            let KnownSettings { version, settings: former } = self.known();
+            let VersionedSettings { version, settings: former } = self.current();
             let mut settings = Settings::clone(&former);
             let changed = change(&mut settings)?;
             if settings == *former {
@@ -86,19 +86,4 @@ impl SharedSettings {
             }
         }
     }
-}
-
-/// The configuration with the roles that were assigned over HTTP. Roles of models that this server
-/// does not have are left out.
-fn with_roles(configured: &Config, settings: &Settings) -> Config {
-    let mut config = configured.clone();
-    for (role, model) in &settings.roles {
-        match roles::assign(&config, &[(role.clone(), model.clone())].into()) {
-            Ok(assigned) => config = assigned,
-            Err(problem) => {
-                tracing::warn!("{role} = {model} is ignored on this server: {}", problem.detail);
-            }
-        }
-    }
-    config
 }

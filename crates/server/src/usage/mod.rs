@@ -25,7 +25,7 @@ pub(crate) enum GroupBy {
 }
 
 /// What a usage record is counted under.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UsageKey {
     /// In UTC.
     pub(crate) day: NaiveDate,
@@ -82,9 +82,6 @@ pub(crate) struct UsageLine {
     pub(crate) counts: UsageCounts,
 }
 
-/// What has been used, by what it is counted under.
-type Sums = BTreeMap<UsageKey, UsageCounts>;
-
 /// What the subjects begin with under which usage is counted.
 const SUBJECT: &str = "usage ";
 
@@ -122,31 +119,25 @@ impl Usage {
         self.closed.store(true, Ordering::Release);
     }
 
-    fn sums(&self) -> std::io::Result<Sums> {
-        let mut sums = Sums::new();
-        for line in self.state.used()? {
-            if let Some((key, counts)) = read(&line) {
-                sums.entry(key).or_default().add(counts);
-            }
-        }
-        Ok(sums)
-    }
-
     /// Blocks the thread.
     pub(crate) fn grouped(
         &self,
         by: GroupBy,
         only: Option<&str>,
     ) -> Result<Vec<UsageLine>, Problem> {
-        let sums = self.sums().map_err(unstored)?;
+        let rows = self.state.used().map_err(unstored)?;
+        let mut rows: Vec<(UsageKey, UsageCounts)> = rows.iter().filter_map(read).collect();
+        rows.retain(|(key, _)| only.is_none_or(|id| key.key == id));
+        // Sums of dollars depend on the order in the last digit.
+        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         let mut groups = BTreeMap::<String, UsageCounts>::new();
-        for (key, counts) in sums.iter().filter(|(key, _)| only.is_none_or(|id| key.key == id)) {
+        for (key, counts) in rows {
             let name = match by {
                 GroupBy::Day => key.day.to_string(),
-                GroupBy::Key => key.key.clone(),
-                GroupBy::Strategy => key.strategy.clone(),
+                GroupBy::Key => key.key,
+                GroupBy::Strategy => key.strategy,
             };
-            groups.entry(name).or_default().add(*counts);
+            groups.entry(name).or_default().add(counts);
         }
         Ok(groups.into_iter().map(|(group, counts)| UsageLine { group, counts }).collect())
     }

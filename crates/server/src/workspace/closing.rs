@@ -6,14 +6,11 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::open::WorkspaceCell;
+use super::open::{CLOSING_TIMEOUT, WorkspaceCell};
 use super::workspaces::REMOVED;
 use super::{Workspace, Workspaces};
 use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;
-
-/// How long closing waits for what still uses the folder, such as a search that has begun.
-pub(super) const WAIT: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether that has ended.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -22,7 +19,7 @@ impl Workspaces {
     /// Closes the workspace in a folder, if it is open, and removes the folder. Nothing if that is
     /// being done already.
     pub(super) async fn close(&self, dir: &Path) -> Result<(), Problem> {
-        let begun = timeout(WAIT, self.others.begin_removal(dir)).await;
+        let begun = timeout(CLOSING_TIMEOUT, self.others.begin_removal(dir)).await;
         let begun = begun.map_err(|_| busy("the workspace is being closed"))?;
         let Some(mut removal) = begun else { return Ok(()) };
         self.closed.forget(dir);
@@ -69,7 +66,7 @@ async fn end(cell: WorkspaceCell) -> Result<Option<Closing>, Problem> {
     .await?;
     drop(cell);
     let waiting = Arc::clone(&closing);
-    let is_closed = run_blocking(move || Ok(waiting(WAIT))).await?;
+    let is_closed = run_blocking(move || Ok(waiting(CLOSING_TIMEOUT))).await?;
     Ok((!is_closed).then_some(closing))
 }
 

@@ -1,5 +1,5 @@
-//! Any server of a shared base knows what any other one has answered: before it acts on a request, it
-//! looks whether something was written since it looked last, and takes it in.
+//! Consistency of reads on a shared base: before a server acts on a request, it checks whether another
+//! one has written since the last check, and applies that.
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
 /// How long a request waits at most. What takes longer is taken in by those who follow the database.
-const LONGEST: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// After a look that took too long, for so long none is made.
-const REST: Duration = Duration::from_secs(1);
+const BACKOFF: Duration = Duration::from_secs(1);
 
 pub(crate) struct Freshness {
     space: SharedSpace,
@@ -37,17 +37,17 @@ impl Freshness {
         Self { space: space.clone(), begun, last, late }
     }
 
-    /// Looks, and has `take_in` take in what has changed between the marks that it is given, the
+    /// Looks, and calls `apply` with what has changed between the marks that it is given, the
     /// latest first. Requests at the same time share a look that began after each of them.
     pub(crate) async fn catch_up(
         &self,
-        take_in: impl FnOnce(&Marks, &Marks) -> Result<(), Problem> + Send + 'static,
+        apply: impl FnOnce(&Marks, &Marks) -> Result<(), Problem> + Send + 'static,
     ) {
         let late = *self.late.lock();
-        if late.is_some_and(|at| at.elapsed() < REST) {
+        if late.is_some_and(|at| at.elapsed() < BACKOFF) {
             return;
         }
-        match tokio::time::timeout(LONGEST, self.look(take_in)).await {
+        match tokio::time::timeout(TIMEOUT, self.look(apply)).await {
             Ok(Ok(())) => {}
             Ok(Err(problem)) => {
                 tracing::debug!("what other servers wrote is not known: {}", problem.detail);
@@ -58,7 +58,7 @@ impl Freshness {
 
     async fn look(
         &self,
-        take_in: impl FnOnce(&Marks, &Marks) -> Result<(), Problem> + Send + 'static,
+        apply: impl FnOnce(&Marks, &Marks) -> Result<(), Problem> + Send + 'static,
     ) -> Result<(), Problem> {
         let begun = self.begun.load(Ordering::Acquire);
         let mut last = self.last.lock().await;
@@ -71,7 +71,7 @@ impl Freshness {
         if marks != last.marks {
             let before = std::mem::take(&mut last.marks);
             last.marks = run_blocking(move || {
-                take_in(&marks, &before)?;
+                apply(&marks, &before)?;
                 Ok(marks)
             })
             .await?;

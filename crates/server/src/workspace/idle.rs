@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use super::closed::ClosedWorkspaces;
-use super::closing::{Closing, WAIT, free};
-use super::open::IdleWorkspace;
+use super::closing::{Closing, free};
+use super::open::{CLOSING_TIMEOUT, ClosedWorkspaces, IdleWorkspace};
 use super::{EVALUATIONS, Workspaces};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
@@ -16,7 +15,7 @@ impl Workspaces {
     /// Begins to close workspaces that nothing uses, as far as more than the configured number are
     /// open. Each is closed also when the request that has caused it is given up.
     pub(super) fn close_idle(&self) -> Vec<JoinHandle<()>> {
-        let idle = self.others.begin_closing(self.most_open);
+        let idle = self.others.begin_closing(self.max_open);
         idle.into_iter().map(|idle| tokio::spawn(close(idle, self.closed.clone()))).collect()
     }
 
@@ -52,7 +51,7 @@ async fn close(mut idle: IdleWorkspace, closed: ClosedWorkspaces) {
         workspace.builds.hand_over();
         closed.store(&workspace);
         drop(workspace);
-        Ok::<_, Problem>(waiting(WAIT))
+        Ok::<_, Problem>(waiting(CLOSING_TIMEOUT))
     });
     if !matches!(waited.await, Ok(true)) {
         tokio::spawn(free(idle, closing));

@@ -1,12 +1,11 @@
 //! A workspace: one tenant with a base, its originals, builds, traces and usage.
-mod closed;
 mod closing;
-mod continuing;
 mod freshness;
 mod idle;
 mod open;
 mod overview;
 mod shared;
+mod takeover;
 mod workspaces;
 
 use std::path::{Path, PathBuf};
@@ -24,21 +23,22 @@ pub(crate) use workspaces::{DEFAULT, Workspaces};
 
 use crate::builds::{Builds, Mark};
 use crate::evaluation_runs::EvaluationRuns;
-use crate::limits::blocking::Lane;
-use crate::limits::upload_quota::Uploading;
+use crate::limits::blocking::JobQueue;
+use crate::limits::upload_quota::UploadQuota;
 use crate::problem::Problem;
 use crate::usage::Usage;
 
+#[derive(Clone)]
 pub(crate) struct Workspace {
     pub(crate) name: String,
     pub(crate) dir: PathBuf,
     /// The folder of uploads in progress, on the disk of the originals.
     pub(crate) uploads: PathBuf,
     /// What uploads at the same time share of its quota.
-    pub(crate) uploading: Arc<Uploading>,
+    pub(crate) upload_quota: Arc<UploadQuota>,
     /// The id of its base.
     pub(crate) id: String,
-    engine: RwLock<Arc<Engine>>,
+    engine: Arc<RwLock<Arc<Engine>>>,
     /// Set when it is removed.
     closed: Arc<RwLock<bool>>,
     /// Notifies of its removal.
@@ -47,18 +47,18 @@ pub(crate) struct Workspace {
     pub(crate) usage: Arc<Usage>,
     pub(crate) evaluation_runs: Arc<EvaluationRuns>,
     /// Work of its requests.
-    pub(crate) lane: Lane,
+    pub(crate) requests: JobQueue,
     /// Estimates of builds, each of which reads files.
-    pub(crate) estimates: Lane,
+    pub(crate) estimates: JobQueue,
     /// Searches, which may wait for the embedder.
-    pub(crate) searches: Lane,
+    pub(crate) searches: JobQueue,
     /// What waits for the embedder or a model: one that does not reply holds up nothing else.
-    pub(crate) models: Lane,
+    pub(crate) models: JobQueue,
     /// Checks of large uploads, each of which may read a whole file.
-    pub(crate) large_files: Lane,
+    pub(crate) large_files: JobQueue,
     /// Writes of uploads, each of one block: they are as fast as the memory, and many at once would
     /// leave no processor to others.
-    pub(crate) writes: Lane,
+    pub(crate) writes: JobQueue,
     /// Of a base that is shared.
     pub(crate) freshness: Option<Arc<Freshness>>,
 }
@@ -116,43 +116,25 @@ impl Workspace {
             name: name.to_owned(),
             dir: dir.to_owned(),
             uploads,
-            uploading: Arc::new(Uploading::new(engine.shared().is_some())),
-            engine: RwLock::new(Arc::new(engine)),
+            upload_quota: Arc::new(UploadQuota::new(engine.shared().is_some())),
+            engine: Arc::new(RwLock::new(Arc::new(engine))),
             closed: Arc::default(),
             removed: Arc::new(watch::Sender::new(false)),
             builds: Arc::new(builds),
             usage: Arc::new(usage),
-            lane: Lane::new(),
-            estimates: Lane::with(1, 8),
-            searches: Lane::new(),
-            models: Lane::new(),
-            large_files: Lane::with(1, 256),
-            writes: Lane::with(1, 10_000),
+            requests: JobQueue::new(),
+            estimates: JobQueue::with(1, 8),
+            searches: JobQueue::new(),
+            models: JobQueue::new(),
+            large_files: JobQueue::with(1, 256),
+            writes: JobQueue::with(1, 10_000),
         })
     }
 
     /// The workspace for those who see only the documents whose fields meet these conditions.
     pub(crate) fn restricted(&self, documents: &MetadataFilter) -> Result<Self, Problem> {
-        Ok(Self {
-            name: self.name.clone(),
-            dir: self.dir.clone(),
-            uploads: self.uploads.clone(),
-            uploading: Arc::clone(&self.uploading),
-            id: self.id.clone(),
-            engine: RwLock::new(self.engine().restricted(documents)?),
-            closed: Arc::clone(&self.closed),
-            removed: Arc::clone(&self.removed),
-            builds: Arc::clone(&self.builds),
-            usage: Arc::clone(&self.usage),
-            evaluation_runs: Arc::clone(&self.evaluation_runs),
-            lane: self.lane.clone(),
-            estimates: self.estimates.clone(),
-            searches: self.searches.clone(),
-            models: self.models.clone(),
-            large_files: self.large_files.clone(),
-            writes: self.writes.clone(),
-            freshness: self.freshness.clone(),
-        })
+        let engine = self.engine().restricted(documents)?;
+        Ok(Self { engine: Arc::new(RwLock::new(engine)), ..self.clone() })
     }
 
     /// Ends what is done in it, and refuses everything that would still be written, also by uploads
@@ -169,24 +151,24 @@ impl Workspace {
     /// Whether anything uses it or is to be done in it, apart from the list of open workspaces and the
     /// worker of its builds. Counted are what requests and streams hold, also those of views.
     pub(super) fn is_used(self: &Arc<Self>) -> bool {
-        const OWN: usize = 2;
+        const INTERNAL_REFERENCES: usize = 2;
         let engine = self.engine.read();
         let parts = [
             Arc::strong_count(&engine),
             Arc::strong_count(&self.closed),
-            Arc::strong_count(&self.uploading),
+            Arc::strong_count(&self.upload_quota),
             Arc::strong_count(&self.builds),
             Arc::strong_count(&self.usage),
             Arc::strong_count(&self.evaluation_runs),
         ];
-        Arc::strong_count(self) > OWN
+        Arc::strong_count(self) > INTERNAL_REFERENCES
             || parts.iter().any(|holders| *holders > 1)
             || self.builds.is_pending()
     }
 
-    /// Requests that wait for their turn.
+    /// Requests that wait in a queue.
     pub(crate) fn waiting(&self) -> usize {
-        [&self.lane, &self.searches, &self.models].into_iter().map(Lane::waiting).sum()
+        [&self.requests, &self.searches, &self.models].into_iter().map(JobQueue::waiting).sum()
     }
 
     /// Returns when it is removed.

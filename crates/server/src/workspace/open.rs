@@ -1,13 +1,18 @@
-//! The workspaces that are open, and those that are being closed or removed, by folder.
+//! The workspaces that are open, those that are being closed or removed, and what is known of closed
+//! ones, by folder.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, watch};
 
 use super::Workspace;
+
+/// How long closing waits for what still uses the folder, such as a search that has begun, and how
+/// long a request waits for the end of that before the workspace is opened again.
+pub(super) const CLOSING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A workspace that is open or is being opened.
 pub(super) type WorkspaceCell = Arc<OnceCell<Arc<Workspace>>>;
@@ -78,10 +83,10 @@ impl OpenWorkspaces {
     }
 
     /// Begins to close workspaces that nothing uses, those that were not used for longest first, until
-    /// at most `most` are open. They are not opened again until what is returned is dropped.
-    pub(super) fn begin_closing(&self, most: usize) -> Vec<IdleWorkspace> {
+    /// at most `limit` are open. They are not opened again until what is returned is dropped.
+    pub(super) fn begin_closing(&self, limit: usize) -> Vec<IdleWorkspace> {
         let mut all = self.0.lock();
-        if all.len() <= most {
+        if all.len() <= limit {
             return vec![];
         }
         // What could not be opened is forgotten: no one has its cell.
@@ -90,7 +95,7 @@ impl OpenWorkspaces {
             Slot::Closing(_) | Slot::Removing => true,
         });
         let is_open = |slot: &&Slot| matches!(slot, Slot::Open { .. });
-        let more = all.values().filter(is_open).count().saturating_sub(most);
+        let more = all.values().filter(is_open).count().saturating_sub(limit);
         if more == 0 {
             return vec![];
         }
@@ -157,6 +162,25 @@ pub(super) struct IdleWorkspace {
 impl Drop for IdleWorkspace {
     fn drop(&mut self) {
         self.all.0.lock().remove(&self.dir);
+    }
+}
+
+/// The folders of the evaluations of closed workspaces, by that of the workspace.
+#[derive(Clone, Default)]
+pub(super) struct ClosedWorkspaces(Arc<Mutex<HashMap<PathBuf, PathBuf>>>);
+
+impl ClosedWorkspaces {
+    /// Forgets a workspace that is opened again or removed.
+    pub(super) fn forget(&self, dir: &Path) {
+        self.0.lock().remove(dir);
+    }
+
+    pub(super) fn store(&self, workspace: &Workspace) {
+        self.0.lock().insert(workspace.dir.clone(), workspace.evaluations());
+    }
+
+    pub(super) fn evaluations(&self) -> Vec<PathBuf> {
+        self.0.lock().values().cloned().collect()
     }
 }
 

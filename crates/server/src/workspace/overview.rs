@@ -1,4 +1,4 @@
-//! What a list says of workspaces. It is kept while their stores do not change, so that a list neither
+//! What a list says of workspaces. It is cached while their stores do not change, so that a list neither
 //! opens those that are closed nor counts everything again.
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

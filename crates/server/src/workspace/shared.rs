@@ -11,16 +11,16 @@ use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 use crate::settings::SharedSettings;
 
-/// After so long no server writes any more to a workspace that was removed: each has heard of it or
+/// After this time no server writes any more to a workspace that was removed: each has read of it or
 /// does not reach the database.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
-/// When this server heard of each folder whose contents are being removed.
-pub(super) type HeardOf = Mutex<HashMap<String, Instant>>;
+/// When this server read of each folder whose contents are being removed.
+pub(super) type RemovalTimes = Mutex<HashMap<String, Instant>>;
 
 impl Workspaces {
     /// Removes the contents of a workspace in the database and overwrites its keys. They may come
-    /// from another server, which writes until it has heard of it; [`Workspaces::follow`] removes
+    /// from another server, which writes until it has read of it; [`Workspaces::follow`] removes
     /// what it wrote.
     pub(super) async fn erase(&self, dir: &Path) -> Result<(), Problem> {
         let (engine, dir) = (self.root.engine(), dir.to_owned());
@@ -55,14 +55,14 @@ impl Workspaces {
     /// Removes once more what is left of removed workspaces, now that no server writes to them, also
     /// those that a server began to remove that is gone. Then their folders may be used again.
     async fn complete_removals(&self, shared: &Arc<SharedSettings>) {
-        let removed = &shared.known().settings.removed;
+        let removed = &shared.current().settings.removed;
         let due: Vec<String> = {
-            let mut heard_of = self.heard_of.lock();
-            heard_of.retain(|folder, _| removed.contains(folder));
+            let mut removal_times = self.removal_times.lock();
+            removal_times.retain(|folder, _| removed.contains(folder));
             for folder in removed {
-                heard_of.entry(folder.clone()).or_insert_with(Instant::now);
+                removal_times.entry(folder.clone()).or_insert_with(Instant::now);
             }
-            let due = heard_of.iter().filter(|(_, at)| at.elapsed() > GRACE);
+            let due = removal_times.iter().filter(|(_, at)| at.elapsed() > GRACE_PERIOD);
             due.map(|(folder, _)| folder.clone()).collect()
         };
         for folder in due {
@@ -87,7 +87,7 @@ impl Workspaces {
 /// Whether no workspace has this folder.
 fn is_gone(shared: &SharedSettings, dir: &Path) -> bool {
     let folder = dir.file_name().unwrap_or_default().to_string_lossy();
-    !shared.known().settings.workspaces.values().any(|own| *own == folder)
+    !shared.current().settings.workspaces.values().any(|used| *used == folder)
 }
 
 fn folders(dir: &Path) -> Vec<PathBuf> {

@@ -7,11 +7,10 @@ use axum::http::StatusCode;
 use halma_engine::{Base, Config, Engine, free_space};
 use tokio::time::timeout;
 
-use super::closed::ClosedWorkspaces;
-use super::continuing::Continuing;
-use super::open::OpenWorkspaces;
+use super::open::{CLOSING_TIMEOUT, ClosedWorkspaces, OpenWorkspaces};
 use super::overview::{Overview, Overviews};
-use super::shared::HeardOf;
+use super::shared::RemovalTimes;
+use super::takeover::Takeover;
 use super::{Purpose, Workspace, is_name, server_name};
 use crate::builds::{BuildAccounts, Mark, Marks, follow, run_worker};
 use crate::limits::blocking::{busy, run_blocking};
@@ -25,38 +24,29 @@ pub(crate) const DEFAULT: &str = "default";
 const FOLDER: &str = "workspaces";
 
 /// When a workspace with pending builds that could not be opened is tried again.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Bytes that are free before another workspace is made.
-const LEAST_SPACE: u64 = 32_000_000;
-
-/// How long a request waits for a workspace that is being closed, before it is opened again.
-const CLOSING: Duration = Duration::from_secs(10);
+const MIN_FREE_BYTES: u64 = 32_000_000;
 
 /// Prefix of the folder of a workspace that is being removed; no valid name begins with it.
 pub(super) const REMOVED: &str = ".removed-";
 
-/// The folders of all workspaces of the base in a folder, the default one first.
-pub(crate) fn folders(base: &Path) -> Vec<PathBuf> {
-    let others = std::fs::read_dir(base.join(FOLDER)).into_iter().flatten().flatten();
-    let others = others.filter(|other| !other.file_name().to_string_lossy().starts_with(REMOVED));
-    std::iter::once(base.to_owned()).chain(others.map(|other| other.path())).collect()
-}
-
 /// Whether the base in a folder has this workspace.
 pub fn has_workspace(base: &Path, name: &str) -> bool {
-    let is_it = |folder: &PathBuf| folder.file_name().is_some_and(|folder| folder == name);
-    name == DEFAULT || folders(base).iter().skip(1).any(is_it)
+    name == DEFAULT || is_name(name) && base.join(FOLDER).join(name).exists()
 }
 
 /// Refuses another base on a disk that is nearly full: its files are mapped, and a page of them that
 /// the disk has no room for ends the process.
 fn check_space(dir: &Path) -> Result<(), Problem> {
     match free_space(dir) {
-        Ok(free) if free < LEAST_SPACE => {
+        Ok(free) if free < MIN_FREE_BYTES => {
             let detail = "there is no space left for another workspace";
-            Err(Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail)
-                .hint(format!("free at least {} MB on the server's disk", LEAST_SPACE / 1_000_000)))
+            Err(Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail).hint(format!(
+                "free at least {} MB on the server's disk",
+                MIN_FREE_BYTES / 1_000_000
+            )))
         }
         _ => Ok(()),
     }
@@ -74,33 +64,33 @@ fn remove_leftovers(dir: &Path) -> std::io::Result<()> {
 
 pub(crate) struct Workspaces {
     pub(super) dir: PathBuf,
-    pub(super) root: Arc<Workspace>,
+    pub(crate) root: Arc<Workspace>,
     pub(super) others: OpenWorkspaces,
     pub(super) closed: ClosedWorkspaces,
     pub(super) overviews: Overviews,
     purpose: Purpose,
     /// How many of the others are open before those that nothing uses are closed.
-    pub(super) most_open: usize,
+    pub(super) max_open: usize,
     accounts: BuildAccounts,
     /// Which workspaces there are, of a base that is shared. Others are what folders there are.
     pub(super) shared: Option<Arc<SharedSettings>>,
-    pub(super) heard_of: HeardOf,
+    pub(super) removal_times: RemovalTimes,
     /// Of a base that is shared.
-    pub(super) continuing: Option<Arc<Continuing>>,
+    pub(super) takeover: Option<Arc<Takeover>>,
 }
 
 impl Workspaces {
-    /// `most_open` is how many are open, besides the default one, before those that nothing uses are
+    /// `max_open` is how many are open, besides the default one, before those that nothing uses are
     /// closed.
     pub(crate) fn new(
         dir: &Path,
         engine: Engine,
         (accounts, shared): (BuildAccounts, Option<Arc<SharedSettings>>),
-        (purpose, most_open): (Purpose, usize),
+        (purpose, max_open): (Purpose, usize),
     ) -> Result<Self, Problem> {
         let marks = engine.shared().map(|_| Marks::new(engine.state()));
         let marks = marks.filter(|_| purpose == Purpose::Serve);
-        let continuing = marks.map(|marks| Arc::new(Continuing::new(marks)));
+        let takeover = marks.map(|marks| Arc::new(Takeover::new(marks)));
         let root = Arc::new(Workspace::open((DEFAULT, purpose), dir, engine, None)?);
         let (dir, others) = (dir.join(FOLDER), OpenWorkspaces::default());
         if purpose == Purpose::Serve {
@@ -114,21 +104,17 @@ impl Workspaces {
             closed: ClosedWorkspaces::default(),
             overviews: Overviews::default(),
             purpose,
-            most_open,
+            max_open,
             accounts,
             shared,
-            heard_of: HeardOf::default(),
-            continuing,
+            removal_times: RemovalTimes::default(),
+            takeover,
         })
     }
 
     /// Whether this process is the server of the base.
     pub(crate) fn are_served(&self) -> bool {
         self.purpose == Purpose::Serve
-    }
-
-    pub(crate) fn root(&self) -> &Arc<Workspace> {
-        &self.root
     }
 
     /// The workspace with this name, opened on first use.
@@ -138,7 +124,7 @@ impl Workspaces {
         }
         let missing = || Problem::not_found("such workspace");
         let dir = self.existing(name).ok_or_else(missing)?;
-        let cell = timeout(CLOSING, self.others.cell(&dir)).await;
+        let cell = timeout(CLOSING_TIMEOUT, self.others.cell(&dir)).await;
         let is_closing = |_| busy(&format!("the workspace `{name}` is being closed"));
         let cell = cell.map_err(is_closing)?.ok_or_else(missing)?;
         if cell.initialized() {
@@ -153,7 +139,7 @@ impl Workspaces {
             let (engine, name, dir) = (self.root.engine(), name.to_owned(), dir.clone());
             let mark = self.mark_of(&dir);
             let (is_shared, purpose) = (self.shared.is_some(), self.purpose);
-            let keys = self.accounts.allowance.keys().stored().clone();
+            let keys = self.accounts.allowance.keys.stored.clone();
             let closed = self.closed.clone();
             let open = move || {
                 if is_shared {
@@ -190,7 +176,7 @@ impl Workspaces {
     fn existing(&self, name: &str) -> Option<PathBuf> {
         let dir = match &self.shared {
             Some(shared) => {
-                let settings = shared.known().settings;
+                let settings = shared.current().settings;
                 settings.workspaces.get(name).map(|folder| self.dir.join(folder))
             }
             None => self.dir_of(name).filter(|dir| dir.is_dir()),
@@ -201,7 +187,7 @@ impl Workspaces {
     /// Names, in order, the default one first.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = if let Some(shared) = &self.shared {
-            shared.known().settings.workspaces.keys().cloned().collect()
+            shared.current().settings.workspaces.keys().cloned().collect()
         } else {
             let folders = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
             let names = folders.filter(|entry| entry.path().is_dir());
@@ -277,9 +263,9 @@ impl Workspaces {
     }
 
     async fn revoke_keys(&self, name: &str) -> Result<(), Problem> {
-        let (keys, name) = (Arc::clone(self.accounts.allowance.keys()), name.to_owned());
+        let (keys, name) = (Arc::clone(&self.accounts.allowance.keys), name.to_owned());
         run_blocking(move || {
-            keys.stored().revoke_all_of(&name)?;
+            keys.stored.revoke_all_of(&name)?;
             keys.reload();
             Ok(())
         })
@@ -294,7 +280,7 @@ impl Workspaces {
     /// The mark of the builds of a workspace of a shared base.
     fn mark_of(&self, dir: &Path) -> Option<Mark> {
         let folder = dir.file_name()?.to_string_lossy();
-        Some(self.continuing.as_ref()?.marks().of(&folder, &server_name(dir)))
+        Some(self.takeover.as_ref()?.marks.for_folder(&folder, &server_name(dir)))
     }
 
     /// Opens the workspaces with pending builds in their folders, so that these continue. Those of a
@@ -319,7 +305,7 @@ impl Workspaces {
                 return;
             }
             waiting = failed;
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         }
     }
 

@@ -150,11 +150,11 @@ async fn no_route_accepts_an_invalid_key_or_one_without_the_scope() {
         {
             assert_eq!(status(&world, route, invalid, None).await, 401, "{route:?} {invalid:?}");
         }
-        for (held, key) in &narrow {
+        for (granted, key) in &narrow {
             let got = status(&world, route, Some(key), None).await;
-            let may = scope.is_none_or(|scope| scope == *held);
-            assert_eq!(matches!(got, 401 | 403), !may, "{route:?} with {held:?}: {got}");
-            if *held != Scope::Admin && may {
+            let may = scope.is_none_or(|scope| scope == *granted);
+            assert_eq!(matches!(got, 401 | 403), !may, "{route:?} with {granted:?}: {got}");
+            if *granted != Scope::Admin && may {
                 let got = status(&world, route, Some(key), Some("other")).await;
                 assert_eq!(got, 403, "{route:?} in another workspace");
             }

@@ -114,8 +114,8 @@ async fn parts_of_a_base_are_made_again_on_request() {
     // Without being asked the base stays as it is, and the estimate says so.
     let estimate = world.post_json("/api/v1/builds/estimate", &json!({})).await;
     let kept = &estimate["kept"][0];
-    let known = (&kept["part"], &kept["made_with"], &kept["configured"]);
-    assert_eq!(known, (&json!("atoms"), &json!("none"), &json!("sentences")), "{estimate}");
+    let part = (&kept["part"], &kept["made_with"], &kept["configured"]);
+    assert_eq!(part, (&json!("atoms"), &json!("none"), &json!("sentences")), "{estimate}");
     assert_eq!(kept["cost"]["calls"], 0);
     let build = world.post_json("/api/v1/builds", &json!({})).await;
     world.wait_for_build(build["id"].as_str().unwrap()).await;

@@ -39,17 +39,17 @@ pub(crate) fn config_with(double: &Double) -> Config {
 #[tokio::test(flavor = "multi_thread")]
 async fn numbers_and_lists_have_bounds() {
     let world = World::start().await;
-    let asked = |settings: Value| {
+    let ask = |settings: Value| {
         let mut ask = question();
         ask["settings"] = settings;
         ask
     };
     let patterns = vec!["*a*"; 5_000];
     for (path, body) in [
-        ("/api/v1/ask", asked(json!({"mode": "dense", "chunks": 10_000_000_000_u64}))),
-        ("/api/v1/ask", asked(json!({"chunks": "18446744073709551615"}))),
-        ("/api/v1/ask", asked(json!({"chunks": 501}))),
-        ("/api/v1/ask", asked(json!({"mode": "x".repeat(500)}))),
+        ("/api/v1/ask", ask(json!({"mode": "dense", "chunks": 10_000_000_000_u64}))),
+        ("/api/v1/ask", ask(json!({"chunks": "18446744073709551615"}))),
+        ("/api/v1/ask", ask(json!({"chunks": 501}))),
+        ("/api/v1/ask", ask(json!({"mode": "x".repeat(500)}))),
         ("/api/v1/search", json!({"text": "a", "filter": {"documents": patterns}})),
         ("/api/v1/search", json!({"text": "a", "filter": {"tags": ["x".repeat(500)]}})),
         ("/api/v1/ask", json!({"question": "Who?", "options": vec!["a"; 65]})),
@@ -71,7 +71,7 @@ async fn numbers_and_lists_have_bounds() {
     assert_eq!(long.status(), 422);
     let large = json!({"text": "a", "limit": u64::MAX});
     assert!(world.post("/api/v1/search", &large).await.status().is_success());
-    assert!(world.post("/api/v1/ask", &asked(json!({"chunks": 500}))).await.status().is_success());
+    assert!(world.post("/api/v1/ask", &ask(json!({"chunks": 500}))).await.status().is_success());
     world.stop().await;
 }
 

@@ -65,9 +65,9 @@ async fn fill(world: &World, key: &str, light: &str) -> Vec<String> {
 }
 
 /// A random request, with an id and perhaps a question of the other tenant.
-fn random_request(random: &mut Random, other: &Tenant, own: &Tenant) -> (Method, String, Value) {
-    let id = &own.foreign[random.below(own.foreign.len())];
-    let word = if random.below(2) == 0 { own.word } else { other.word };
+fn random_request(random: &mut Random, other: &Tenant, tenant: &Tenant) -> (Method, String, Value) {
+    let id = &tenant.foreign[random.below(tenant.foreign.len())];
+    let word = if random.below(2) == 0 { tenant.word } else { other.word };
     let question = json!({"question": format!("When was {word} Light first lit?")});
     let tool = |name: &str, arguments: Value| {
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
@@ -159,16 +159,16 @@ async fn no_tenant_gets_data_of_another() {
             let mut random = Random(seed);
             for _ in 0..requests() {
                 let at = random.below(2);
-                let (own, other) = (&tenants[at], &tenants[1 - at]);
+                let (tenant, other) = (&tenants[at], &tenants[1 - at]);
                 if random.below(12) == 0 {
-                    change(&world, &mut random, own).await;
+                    change(&world, &mut random, tenant).await;
                     continue;
                 }
-                let (method, path, body) = random_request(&mut random, other, own);
+                let (method, path, body) = random_request(&mut random, other, tenant);
                 let sent = body.to_string().contains(other.word);
                 let request = world
                     .request(method.clone(), &path)
-                    .bearer_auth(&own.key)
+                    .bearer_auth(&tenant.key)
                     .header("accept", "application/json, text/event-stream")
                     .header("mcp-protocol-version", "2025-06-18")
                     .json(&body);

@@ -39,11 +39,11 @@ async fn tool(world: &World, name: &str, arguments: Value) -> Value {
 async fn passages_are_listed_where_there_is_no_answer() {
     let world = World::start().await;
     let question = json!({"question": "Why did Ada Tarrant leave Velby?"});
-    let asked = tool(&world, "ask", question).await;
-    let answer = &asked["structuredContent"]["answer"];
-    assert_eq!(answer["kind"], "passages", "{asked}");
+    let answered = tool(&world, "ask", question).await;
+    let answer = &answered["structuredContent"]["answer"];
+    assert_eq!(answer["kind"], "passages", "{answered}");
     assert_eq!(answer["text"], "");
-    let text = asked["content"][0]["text"].as_str().unwrap();
+    let text = answered["content"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("No answer was found. No language model is configured"), "{text}");
     let listed = "1. people/tarrant.md: “Ada Tarrant was born in Velby in 1840.”";
     assert!(text.contains(listed), "{text}");
@@ -75,8 +75,8 @@ async fn all_tools_are_listed_and_work() {
     let short = tool(&world, "ask", short).await;
     assert!(short["content"][0]["text"].as_str().unwrap().starts_with("1871 [1]"), "{short}");
     let id = answered["structuredContent"]["id"].clone();
-    let found = tool(&world, "search", json!({"query": "lighthouse", "limit": 2})).await;
-    assert_eq!(found["structuredContent"]["hits"][0]["document"], "orrin.md");
+    let searched = tool(&world, "search", json!({"query": "lighthouse", "limit": 2})).await;
+    assert_eq!(searched["structuredContent"]["hits"][0]["document"], "orrin.md");
     let read = json!({"document": "people/tarrant.md", "start": 2, "end": 13});
     let read = tool(&world, "read_document", read).await;
     assert_eq!(read["content"][0]["text"], "Ada Tarrant");

@@ -95,8 +95,8 @@ fn of_answer(result: &Value) -> String {
     assert_eq!(answer["text"] == "", abstains, "{answer}");
     assert!(!abstains || answer["reason"] != "", "{answer}");
     let full = answer["full"]["text"].as_str().or(answer["full"].as_str()).unwrap_or_default();
-    let own = if abstains { &answer["reason"] } else { &answer["text"] };
-    format!("{} {full}", own.as_str().unwrap())
+    let summary = if abstains { &answer["reason"] } else { &answer["text"] };
+    format!("{} {full}", summary.as_str().unwrap())
 }
 
 const INTERFACES: [&str; 5] = ["http", "http, streamed", "chat", "chat, streamed", "mcp"];

@@ -8,8 +8,9 @@ use crate::world::{Setup, World, config, good};
 #[tokio::test(flavor = "multi_thread")]
 async fn the_base_can_be_searched_browsed_and_queried() {
     let world = World::start().await;
-    let found = world.post_json("/api/v1/search", &json!({"text": "lighthouse", "limit": 3})).await;
-    let hit = &found["hits"][0];
+    let response =
+        world.post_json("/api/v1/search", &json!({"text": "lighthouse", "limit": 3})).await;
+    let hit = &response["hits"][0];
     assert_eq!((&hit["document"], &hit["layer"]), (&json!("orrin.md"), &json!("chunk")));
     let id = hit["id"].as_str().unwrap();
     assert_eq!(world.get_json(&format!("/api/v1/nodes/{id}")).await["text"], hit["text"]);

@@ -26,13 +26,14 @@ async fn a_removed_workspace_stays_removed_and_its_name_is_free() {
     );
     let key = world.key(&[Scope::Ask, Scope::Write], "acme");
     let ask = json!({"question": "What does the first acme plan?", "strategy": "cot"});
-    let asked = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);
-    let asked = tokio::spawn(async move { asked.send().await.map(|response| response.status()) });
+    let question = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);
+    let question =
+        tokio::spawn(async move { question.send().await.map(|response| response.status()) });
     until("a call to the model", || double.in_flight() == 1).await;
     let removed = send(Method::DELETE, "/api/v1/workspaces/acme", json!({})).await.unwrap();
     assert_eq!(removed.status(), 204);
     // The key is revoked, which ends its question; neither brings the folder back.
-    assert_eq!(asked.await.unwrap().unwrap(), 401);
+    assert_eq!(question.await.unwrap().unwrap(), 401);
     let folder = world.dir.path().join("workspaces/acme");
     assert!(!folder.exists());
     let left = std::fs::read_dir(world.dir.path().join("workspaces")).unwrap().count();

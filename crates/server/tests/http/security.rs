@@ -25,8 +25,8 @@ async fn unknown_hosts_and_pages_of_other_sites_are_refused() {
         let got = world.request(Method::GET, "/api/v1/me").header("host", host);
         assert_eq!(got.send().await.unwrap().status(), status, "{host}");
     }
-    let own = world.url.clone();
-    let origins = [("http://evil.example", 403), ("null", 403), (own.as_str(), 200)];
+    let same_origin = world.url.clone();
+    let origins = [("http://evil.example", 403), ("null", 403), (same_origin.as_str(), 200)];
     for (origin, status) in origins {
         let ask = world.request(Method::POST, "/api/v1/ask").header("origin", origin);
         let response = ask.json(&question()).send().await.unwrap();

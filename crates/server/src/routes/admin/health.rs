@@ -50,7 +50,7 @@ pub(crate) struct Readiness {
 #[utoipa::path(get, path = "/api/v1/ready", tag = "server", security(()),
     responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
 pub(crate) async fn ready(State(app): State<Shared>) -> (StatusCode, Json<Readiness>) {
-    let engine = app.workspaces.root().engine();
+    let engine = app.workspaces.root.engine();
     let embedder = engine.embedder().map(|embedder| embedder.model().to_owned());
     let StorageHealth { store, disk } = *app.storage_health.borrow();
     let stopping = *app.stop.borrow() != Stop::No;

@@ -30,7 +30,7 @@ pub(crate) async fn list(
     State(app): State<Shared>,
     MayAdmin(_caller): MayAdmin,
 ) -> Result<Json<Items<Key>>, Problem> {
-    run_blocking(move || Ok(Json(Items::whole(app.keys.stored().list()?)))).await
+    run_blocking(move || Ok(Json(Items::whole(app.keys.stored.list()?)))).await
 }
 
 /// Create a key. From the first key on, every request requires one.
@@ -51,7 +51,7 @@ pub(crate) async fn create(
             return Err(Problem::unfit("the key would have expired already")
                 .hint("give `expires` a time to come, or omit it"));
         }
-        let (info, key) = app.keys.stored().create(new)?;
+        let (info, key) = app.keys.stored.create(new)?;
         app.keys.reload();
         Ok((StatusCode::CREATED, Json(CreatedKey { info, key })))
     })
@@ -67,7 +67,7 @@ pub(crate) async fn revoke(
     Part(id): Part<String>,
 ) -> Result<StatusCode, Problem> {
     run_blocking(move || {
-        app.keys.stored().revoke(&id)?;
+        app.keys.stored.revoke(&id)?;
         app.keys.reload();
         Ok(StatusCode::NO_CONTENT)
     })

@@ -1,15 +1,20 @@
-//! Metrics for Prometheus.
+//! Metrics for Prometheus, and usage statistics of questions and builds.
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use crate::access::MayReadMetrics;
+use crate::access::{MayAskDocuments, MayReadMetrics};
 use crate::app::Shared;
+use crate::json::Params;
 use crate::limits::blocking::run_blocking;
 use crate::metrics::Snapshot;
 use crate::problem::Problem;
+use crate::usage::{GroupBy, UsageLine};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -30,4 +35,29 @@ pub(crate) async fn metrics(
     let snapshot = run_blocking(move || Ok(Snapshot::read(&state))).await?;
     let text = app.metrics.render(&snapshot).map_err(|e| Problem::internal(&e))?;
     Ok(([(CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UsageQuery {
+    /// `day` (default), `key` or `strategy`.
+    #[serde(default)]
+    #[param(inline)]
+    by: GroupBy,
+}
+
+/// Read the usage statistics of this workspace.
+#[utoipa::path(get, path = "/api/v1/usage", tag = "server", params(UsageQuery),
+    responses((status = 200, body = Vec<UsageLine>), (status = 401, body = Problem)))]
+pub(crate) async fn usage(
+    MayAskDocuments(caller): MayAskDocuments,
+    Params(query): Params<UsageQuery>,
+) -> Result<Json<Vec<UsageLine>>, Problem> {
+    run_blocking(move || {
+        // Those who see some documents see what their own key has used.
+        let key = caller.documents().and_then(|_| caller.key_id());
+        Ok(Json(caller.workspace.usage.grouped(query.by, key)?))
+    })
+    .await
 }

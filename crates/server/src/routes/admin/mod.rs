@@ -5,5 +5,4 @@ pub(super) mod keys;
 pub(super) mod metrics;
 pub(super) mod models;
 pub(super) mod prompts;
-pub(super) mod usage;
 pub(super) mod workspaces;

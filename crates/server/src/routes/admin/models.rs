@@ -75,7 +75,7 @@ pub(crate) async fn assign(
 ) -> Result<Json<Models>, Problem> {
     run_blocking(move || {
         let _changing = app.role_changes.lock();
-        let root = app.workspaces.root();
+        let root = &app.workspaces.root;
         let config = roles::assign(root.engine().config(), &new.roles)?;
         if let Some(shared) = &app.settings {
             app.change_settings(shared, |settings| {
@@ -86,7 +86,9 @@ pub(crate) async fn assign(
         }
         // First, so that what cannot be stored is not in force until the next start.
         let before = roles::read(&root.dir)?;
-        roles::store(&root.dir, &new.roles)?;
+        let mut all = before.clone();
+        all.extend(new.roles);
+        roles::write(&root.dir, &all)?;
         if let Err(problem) = app.workspaces.reconfigure(&config) {
             roles::write(&root.dir, &before)?;
             return Err(problem);

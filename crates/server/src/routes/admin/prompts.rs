@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use axum::Json;
 use axum::extract::State;
 use halma_core::PromptInfo;
-use halma_engine::{Config, list_prompts, replace_file, shipped_prompts};
+use halma_engine::{Config, replace_file, shipped_prompts};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -14,6 +14,7 @@ use crate::json::{JsonBody, Part};
 use crate::limits::blocking::run_blocking;
 use crate::pagination::Items;
 use crate::problem::Problem;
+use crate::settings::check_prompts;
 use crate::workspace::Workspace;
 
 #[derive(Serialize, ToSchema)]
@@ -60,7 +61,7 @@ fn shipped(name: &str) -> Option<&'static str> {
 }
 
 fn detail((app, workspace): (&App, &Workspace), name: &str) -> Result<PromptDetail, Problem> {
-    let _unchanged = app.applied();
+    let _unchanged = app.applied.lock();
     let engine = workspace.engine();
     let info = engine.prompts().list().into_iter().find(|info| info.name == name);
     let missing = || Problem::not_found("such prompt");
@@ -104,16 +105,20 @@ pub(crate) async fn put(
 ) -> Result<Json<PromptDetail>, Problem> {
     run_blocking(move || {
         let path = path(&app, &name)?;
-        let _turn = app.prompt_changes.lock();
+        let _changing = app.prompt_changes.lock();
         if let Some(shared) = &app.settings {
             app.change_settings(shared, |settings| {
                 settings.prompts.insert(name.clone(), new.text.clone());
-                app.check_prompts(settings)
+                let configured = app.applied.lock().configured.clone();
+                check_prompts(configured, &settings.prompts)
             })?;
             return detail((&app, &caller.workspace), &name).map(Json);
         }
-        check(&app, &name, &new.text)?;
-        write(&path, new.text.as_bytes())?;
+        // Before it replaces anything: a server that is killed in between must start again.
+        check_prompts(config(&app), &[(name.clone(), new.text.clone())].into())?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(|e| Problem::io(&e))?;
+        replace_file(&path, new.text.as_bytes()).map_err(|e| Problem::io(&e))?;
         let config = config(&app);
         app.workspaces.reconfigure(&config)?;
         detail((&app, &caller.workspace), &name).map(Json)
@@ -132,7 +137,7 @@ pub(crate) async fn delete(
 ) -> Result<Json<PromptDetail>, Problem> {
     run_blocking(move || {
         let path = path(&app, &name)?;
-        let _turn = app.prompt_changes.lock();
+        let _changing = app.prompt_changes.lock();
         if let Some(shared) = &app.settings {
             app.change_settings(shared, |settings| {
                 settings.prompts.remove(&name);
@@ -147,25 +152,6 @@ pub(crate) async fn delete(
     .await
 }
 
-/// Refuses a text that is not valid with the other prompts, before it replaces anything: a server
-/// that is killed in between must start again.
-fn check(app: &App, name: &str, text: &str) -> Result<(), Problem> {
-    let failed = |e: std::io::Error| Problem::io(&e);
-    let trial = tempfile::tempdir().map_err(failed)?;
-    let all = std::iter::once(halma_core::PROMPTS).chain(shipped_prompts()).flatten();
-    for file in all {
-        let changed = app.prompts_dir.join(format!("{}.md", file.name));
-        if file.name != name && changed.is_file() {
-            let bytes = std::fs::read(&changed).map_err(failed)?;
-            write(&trial.path().join(format!("{}.md", file.name)), &bytes)?;
-        }
-    }
-    write(&trial.path().join(format!("{name}.md")), text.as_bytes())?;
-    let config = Config { prompts_dir: Some(trial.path().to_owned()), ..config(app) };
-    list_prompts(&config)?;
-    Ok(())
-}
-
 /// The file of an existing prompt; no other name is made a path.
 fn path(app: &App, name: &str) -> Result<PathBuf, Problem> {
     shipped(name).ok_or_else(|| Problem::not_found("such prompt"))?;
@@ -174,14 +160,7 @@ fn path(app: &App, name: &str) -> Result<PathBuf, Problem> {
 
 /// The configuration with the folder of changed prompts.
 fn config(app: &App) -> Config {
-    let mut config = app.workspaces.root().engine().config().clone();
+    let mut config = app.workspaces.root.engine().config().clone();
     config.prompts_dir = app.prompts_dir.is_dir().then(|| app.prompts_dir.clone());
     config
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    let failed = |e: std::io::Error| Problem::io(&e);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    replace_file(path, bytes).map_err(failed)
 }

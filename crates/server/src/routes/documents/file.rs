@@ -1,6 +1,4 @@
 //! A document's original file.
-use std::fmt::Write as _;
-
 use axum::body::Body;
 use axum::http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
@@ -8,8 +6,8 @@ use axum::http::header::{
 use axum::http::{HeaderValue, Response};
 use tokio::io::AsyncReadExt as _;
 
-use crate::access::MayAskDocuments;
-use crate::documents::{document_id, find_upload};
+use crate::access::{MayAskDocuments, run_queued};
+use crate::documents::{document_id, find_upload, percent_encode};
 use crate::json::Part;
 use crate::problem::Problem;
 
@@ -29,8 +27,7 @@ pub(crate) async fn file(
     MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Response<Body>, Problem> {
-    let lane = caller.lane();
-    let found = lane.run(move || {
+    let original = run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let name = match (find_upload(&engine, &id), document_id(&engine, &id)) {
             (Some(upload), _) => upload.name,
@@ -45,7 +42,7 @@ pub(crate) async fn file(
         })?;
         Ok((name, path))
     });
-    let (name, path) = found.await?;
+    let (name, path) = original.await?;
     let gone = |_| Problem::not_found("such file; it has been removed");
     let file = tokio::fs::File::open(&path).await.map_err(gone)?;
     let bytes = file.metadata().await.map_err(gone)?.len();
@@ -87,15 +84,7 @@ fn media_type(name: &str) -> &'static str {
 /// The name is encoded as in RFC 5987, so that no character of it can end the header.
 fn disposition(name: &str) -> String {
     let last = name.rsplit('/').next().unwrap_or(name);
-    let mut encoded = String::new();
-    for byte in last.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    format!("attachment; filename*=UTF-8''{encoded}")
+    format!("attachment; filename*=UTF-8''{}", percent_encode(last, b"-_."))
 }
 
 #[cfg(test)]

@@ -11,39 +11,21 @@ use halma_engine::{Details, Engine, ListQuery, ListedNode};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{MayAskDocuments, MayWriteDocuments};
-use crate::documents::{self, DocumentLine, DocumentState, document_id, find_upload};
+use crate::access::{MayAskDocuments, MayWriteDocuments, run_queued};
+use crate::documents::{self, DocumentLine, DocumentQuery, document_id, find_upload};
 use crate::json::{JsonBody, Params, Part};
 use crate::limits::bounds;
 use crate::pagination::{Items, limit};
 use crate::problem::Problem;
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ListDocuments {
-    /// Part of a name.
-    query: Option<String>,
-    state: Option<DocumentState>,
-    /// Maximum number of items: 50 by default, at most 500.
-    limit: Option<usize>,
-    /// `next` of the previous page.
-    after: Option<String>,
-}
-
 /// List documents by name; uploads that are not built yet come first.
-#[utoipa::path(get, path = "/api/v1/documents", tag = "documents", params(ListDocuments),
+#[utoipa::path(get, path = "/api/v1/documents", tag = "documents", params(DocumentQuery),
     responses((status = 200, body = Items<DocumentLine>), (status = 401, body = Problem)))]
 pub(crate) async fn list(
     MayAskDocuments(caller): MayAskDocuments,
-    Params(query): Params<ListDocuments>,
+    Params(query): Params<DocumentQuery>,
 ) -> Result<Json<Items<DocumentLine>>, Problem> {
-    let ListDocuments { query, state, after, limit: requested } = query;
-    bounds::name("query", query.as_deref())?;
-    bounds::name("after", after.as_deref())?;
-    let query = documents::DocumentQuery { query, state, limit: limit(requested)?, after };
-    let lane = caller.lane();
-    lane.run(move || documents::list(&caller.workspace, &query).map(Json)).await
+    run_queued(caller, move |caller| documents::list(&caller.workspace, &query).map(Json)).await
 }
 
 /// A document with its parts.
@@ -92,8 +74,7 @@ pub(crate) async fn get(
     MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<DocumentDetail>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let shown = engine.base().inspector().show(&document_id(&engine, &id)?)?;
         let Details::Document {
@@ -196,8 +177,7 @@ pub(crate) async fn text(
     Part(id): Part<String>,
     Params(range): Params<TextRange>,
 ) -> Result<Json<DocumentText>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let shown = engine.base().inspector().show(&document_id(&engine, &id)?)?;
         let Details::Document { pages, .. } = shown.details else {
@@ -238,8 +218,7 @@ pub(crate) async fn nodes(
     Params(query): Params<NodeQuery>,
 ) -> Result<Json<Items<Hit>>, Problem> {
     bounds::name("after", query.after.as_deref())?;
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let document = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.document;
         let limit = limit(query.limit)?;
@@ -281,8 +260,7 @@ pub(crate) async fn set_metadata(
         return Err(Problem::new(StatusCode::FORBIDDEN, detail)
             .hint("keep the fields that the key asks for, or use a key without conditions"));
     }
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let document = match find_upload(&engine, &id) {
             Some(upload) => upload.name,
@@ -310,8 +288,7 @@ pub(crate) async fn delete(
     MayWriteDocuments(caller): MayWriteDocuments,
     Part(id): Part<String>,
 ) -> Result<Json<DeletedDocument>, Problem> {
-    let lane = caller.lane();
-    lane.run(move || {
+    run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
         let deleted = if let Some(upload) = find_upload(&engine, &id) {
             // It may have become a document since its id was listed.
@@ -324,7 +301,7 @@ pub(crate) async fn delete(
         } else {
             // By id, so that no name is taken for a pattern.
             let id = engine.base().inspector().show(&document_id(&engine, &id)?)?.node.id;
-            // A build that is running makes room and continues afterwards; not for what is not there.
+            // A running build is suspended and continues afterwards; not for what is not there.
             let _hold = caller.workspace.builds.hold();
             engine.delete(&[id.0])?
         };

@@ -53,11 +53,11 @@ async fn a_stream_has_all_events_in_order_and_the_trace_is_stored() {
     let events = events(&response.text().await.unwrap());
     let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
     let count = |wanted: &str| names.iter().filter(|name| **name == wanted).count();
-    let (traced, asked) = (count("trace"), count("model_asked"));
+    let (traced, calls) = (count("trace"), count("model_asked"));
     assert_eq!(names[0], "started");
     assert_eq!(names[names.len() - 2..], ["answer_delta", "answer"]);
-    assert!(asked > 0, "{names:?}");
-    assert_eq!(traced, names.len() - asked - 3);
+    assert!(calls > 0, "{names:?}");
+    assert_eq!(traced, names.len() - calls - 3);
     let id = events[0].data["id"].as_str().unwrap();
     assert_eq!(events.last().unwrap().data["id"], id);
     let path = format!("/api/v1/traces/{id}");

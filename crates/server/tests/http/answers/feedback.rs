@@ -52,8 +52,8 @@ async fn an_answer_is_marked_accepted_found_and_undone() {
     assert_eq!(sources["edges"][0]["edge"], "derived_from", "{sources}");
     let search =
         json!({"text": "year Orrin Light lit", "layer": "atom", "filter": {"feedback": true}});
-    let found = good(post(&world, "/api/v1/search", None, &search).await).await;
-    assert_eq!(found["hits"][0]["id"].as_str(), Some(atom), "{found}");
+    let search_result = good(post(&world, "/api/v1/search", None, &search).await).await;
+    assert_eq!(search_result["hits"][0]["id"].as_str(), Some(atom), "{search_result}");
     let again = ask(&world, None).await;
     assert!(again["usage"]["llm_calls"].as_u64() < answered["usage"]["llm_calls"].as_u64());
     let listed = world.get_json("/api/v1/feedback?state=accepted&about=ORRIN&limit=1").await;
@@ -61,8 +61,8 @@ async fn an_answer_is_marked_accepted_found_and_undone() {
     assert!(listed["next"].is_null());
     let undone = good(post(&world, &format!("{path}/undo"), None, &json!({})).await).await;
     assert_eq!(undone["candidates"][0]["state"], "undone");
-    let found = good(post(&world, "/api/v1/search", None, &search).await).await;
-    assert_eq!(found["hits"], json!([]));
+    let search_result = good(post(&world, "/api/v1/search", None, &search).await).await;
+    assert_eq!(search_result["hits"], json!([]));
     let verified = good(post(&world, &format!("{path}/verify"), None, &json!({})).await).await;
     assert_eq!(verified["accepted"], json!([]), "it is decided");
     let deleted = world.request(Method::DELETE, &path).send().await.unwrap();
@@ -154,8 +154,8 @@ async fn a_key_for_some_documents_marks_its_own_runs_and_sees_its_own_feedback()
     // What was accepted is there for those who see what it was made of.
     let search = json!({"text": QUESTION, "layer": "atom", "filter": {"feedback": true}});
     for (key, hits) in [(&red, 1), (&other, 1), (&blue, 0)] {
-        let found = good(post(&world, "/api/v1/search", Some(key), &search).await).await;
-        assert_eq!(found["hits"].as_array().unwrap().len(), hits, "{found}");
+        let search_result = good(post(&world, "/api/v1/search", Some(key), &search).await).await;
+        assert_eq!(search_result["hits"].as_array().unwrap().len(), hits, "{search_result}");
     }
     world.stop().await;
 }

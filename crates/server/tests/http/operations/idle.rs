@@ -74,9 +74,9 @@ pub(crate) async fn open(world: &World) -> Vec<String> {
 
 /// Waits until no more than `most` are open, while one of them is used: what a request has left behind,
 /// such as a trace that is being stored, ends some time after it.
-pub(crate) async fn bounded(world: &World, workspace: &str, most: usize) {
+pub(crate) async fn bounded(world: &World, workspace: &str, limit: usize) {
     for _ in 0..400 {
-        if open(world).await.len() <= most {
+        if open(world).await.len() <= limit {
             return;
         }
         send(world, workspace, (Method::GET, "/api/v1/builds"), Value::Null).await;
@@ -154,10 +154,10 @@ async fn workspaces_are_used_in_turn_and_at_once_and_nothing_is_lost() {
     let users = (0..USERS).map(|user| {
         let world = Arc::clone(&world);
         tokio::spawn(async move {
-            for turn in 0..NAMES.len() {
-                let name = NAMES[(user + turn) % NAMES.len()];
-                let own = user.to_string();
-                upload(&world, name, &format!("note-{own}.md"), &note(&own, name)).await;
+            for round in 0..NAMES.len() {
+                let name = NAMES[(user + round) % NAMES.len()];
+                let author = user.to_string();
+                upload(&world, name, &format!("note-{author}.md"), &note(&author, name)).await;
                 build(&world, name).await;
                 let ask = json!({"question": "Which word does the note name?"});
                 send(&world, name, (Method::POST, "/api/v1/ask"), ask).await;
@@ -187,9 +187,9 @@ async fn a_workspace_with_a_build_or_a_question_stays_open() {
     upload(&world, "amber", "note.md", &note("all", "amber")).await;
     let started = send(&world, "amber", (Method::POST, "/api/v1/builds"), json!({})).await;
     until("a call of the build", || double.in_flight() == 1).await;
-    let asked = world.request(Method::POST, "/api/v1/ask").header("x-halma-workspace", "birch");
-    let asked = asked.json(&json!({"question": "What is in it?", "strategy": "cot"}));
-    let asked = tokio::spawn(async move { drop(asked.send().await) });
+    let question = world.request(Method::POST, "/api/v1/ask").header("x-halma-workspace", "birch");
+    let question = question.json(&json!({"question": "What is in it?", "strategy": "cot"}));
+    let question = tokio::spawn(async move { drop(question.send().await) });
     until("a call of the question", || double.in_flight() == 2).await;
     for _ in 0..2 {
         for name in ["cedar", "delta", "ember"] {
@@ -203,7 +203,7 @@ async fn a_workspace_with_a_build_or_a_question_stays_open() {
     let path = format!("/api/v1/builds/{}", started["id"].as_str().unwrap());
     let build = send(&world, "amber", (Method::GET, &path), Value::Null).await;
     assert_eq!(build["state"], "running", "{build}");
-    asked.abort();
+    question.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -62,9 +62,9 @@ async fn what_happens_is_counted() {
         tokio::time::sleep(std::time::Duration::from_millis(25)).await;
         text = metrics(&world).await;
     }
-    let asked = "halma_http_requests_total{method=\"POST\",path=\"/api/v1/ask\",status=";
-    assert_eq!(value(&text, &format!("{asked}\"200\"}}")), 2.0, "{text}");
-    assert_eq!(value(&text, &format!("{asked}\"422\"}}")), 1.0, "{text}");
+    let series = "halma_http_requests_total{method=\"POST\",path=\"/api/v1/ask\",status=";
+    assert_eq!(value(&text, &format!("{series}\"200\"}}")), 2.0, "{text}");
+    assert_eq!(value(&text, &format!("{series}\"422\"}}")), 1.0, "{text}");
     assert_eq!(value(&text, "halma_question_duration_seconds_count{strategy=\"naive\"}"), 2.0);
     assert!(value(&text, "halma_search_duration_seconds_count{source=\"text\"}") >= 2.0, "{text}");
     let calls = "halma_model_calls_total{model=\"extractive\",outcome=\"answered\"}";

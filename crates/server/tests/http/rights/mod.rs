@@ -42,9 +42,9 @@ async fn a_key_of_one_team_gets_no_word_of_another() {
     crate::world::until("the trace", || stored.get(&trace).unwrap().is_some()).await;
     let mut ids = teams.every_id(&teams.admin).await;
     ids.insert(trace);
-    let own = teams.every_id(&teams.a).await;
-    assert!(own.len() > 8 && !ids.is_subset(&own), "{own:?}");
-    ids.extend(own);
+    let visible = teams.every_id(&teams.a).await;
+    assert!(visible.len() > 8 && !ids.is_subset(&visible), "{visible:?}");
+    ids.extend(visible);
     let mut requests: Vec<(Method, String, Option<Value>)> = vec![];
     for id in ids.iter().map(String::as_str).chain(["orrin.md", "towers.csv"]) {
         for path in [
@@ -80,14 +80,14 @@ async fn a_key_of_one_team_gets_no_word_of_another() {
     {
         requests.push((Method::GET, path.into(), None));
     }
-    let asked = [
+    let texts = [
         "Who bought Orrin Light, and who met Ada Tarrant in Velby?",
         "When was Orrin Light first lit?",
         "Which tower has the greatest height?",
     ];
     for layer in Layer::ALL {
         for mode in Mode::ALL {
-            for text in asked {
+            for text in texts {
                 let search = json!({"text": text, "layer": layer, "mode": mode, "limit": 500});
                 requests.push((Method::POST, "/api/v1/search".into(), Some(search)));
                 let filter = json!({"metadata": {"team": ["a", "b"]}, "documents": ["*"]});
@@ -97,9 +97,9 @@ async fn a_key_of_one_team_gets_no_word_of_another() {
         }
     }
     for strategy in halma_engine::strategies() {
-        for text in asked {
+        for text in texts {
             let ask =
-                json!({"question": text, "strategy": strategy.name, "stream": text == asked[0]});
+                json!({"question": text, "strategy": strategy.name, "stream": text == texts[0]});
             requests.push((Method::POST, "/api/v1/ask".into(), Some(ask)));
             let messages = json!([{"role": "user", "content": text}]);
             let model = format!("halma-{}", strategy.name);
@@ -130,12 +130,12 @@ async fn a_key_of_one_team_gets_no_word_of_another() {
             requests.push((Method::POST, "/mcp".into(), tool(name, arguments)));
         }
     }
-    let arguments = json!({"question": asked[0]});
+    let arguments = json!({"question": texts[0]});
     requests.push((Method::POST, "/mcp".into(), tool("ask", arguments)));
     requests.push((Method::POST, "/mcp".into(), tool("list_documents", json!({}))));
     let arguments = json!({"entity": "Orrin Light", "filter": {"metadata": {"team": "b"}}});
     requests.push((Method::POST, "/mcp".into(), tool("entity_timeline", arguments)));
-    let arguments = json!({"query": asked[0], "filter": {"metadata": {"team": "b"}}});
+    let arguments = json!({"query": texts[0], "filter": {"metadata": {"team": "b"}}});
     requests.push((Method::POST, "/mcp".into(), tool("search", arguments)));
     requests.push((Method::POST, "/api/v1/builds/estimate".into(), Some(json!({}))));
     let (mut good_ones, mut answers) = (0, 0);
@@ -203,11 +203,11 @@ async fn a_key_writes_nothing_outside_of_its_fields() {
     // An admin moves a document from one team to the other; it is not indexed again.
     assert_eq!(put(teams.admin.clone(), path, json!({"team": "b"})).await, 200);
     let search = json!({"text": "When was Skell Light first lit?"});
-    for (key, found) in [(&teams.a, false), (&teams.b, true)] {
+    for (key, is_visible) in [(&teams.a, false), (&teams.b, true)] {
         let hits = good(teams.post(key, "/api/v1/search", &search).await).await;
-        assert_eq!(hits.to_string().contains("1890"), found, "{hits}");
+        assert_eq!(hits.to_string().contains("1890"), is_visible, "{hits}");
         let file = teams.get(key, "/api/v1/documents/skell.md/file").await;
-        assert_eq!(file.status() == 200, found);
+        assert_eq!(file.status() == 200, is_visible);
     }
     let removed = teams.send(&teams.b, Method::DELETE, "/api/v1/documents/skell.md", None).await;
     assert_eq!(removed.status(), 200);

@@ -22,7 +22,7 @@ async fn names(world: &World) -> Vec<String> {
     items.map(|item| item["name"].as_str().unwrap().to_owned()).collect()
 }
 
-async fn found(world: &World, text: &str) -> String {
+async fn search_text(world: &World, text: &str) -> String {
     world.post_json("/api/v1/search", &json!({"text": text})).await.to_string()
 }
 
@@ -37,12 +37,12 @@ async fn what_is_built_and_deleted_is_so_for_the_next_request_to_any_server() {
         let path = format!("/api/v1/builds/{}", build["id"].as_str().unwrap());
         let ended = one.wait_for_build(build["id"].as_str().unwrap()).await;
         assert_eq!(ended["state"], "done", "round {round}: {ended}");
-        assert!(found(&other, &text).await.contains(&text), "round {round}");
+        assert!(search_text(&other, &text).await.contains(&text), "round {round}");
         assert_eq!(other.get_json(&path).await["state"], "done");
         let delete = other.request(Method::DELETE, &format!("/api/v1/documents/{name}"));
         good(delete.send().await.unwrap()).await;
         assert!(!names(&one).await.contains(&name), "round {round}");
-        assert!(!found(&one, &text).await.contains(&text), "round {round}");
+        assert!(!search_text(&one, &text).await.contains(&text), "round {round}");
     }
     for world in [one, other] {
         world.stop().await;

@@ -57,9 +57,9 @@ async fn revoking_a_key_anywhere_ends_its_answers() {
         tokio::task::spawn_blocking(create).await.unwrap().unwrap()
     };
     until_status(&world, "halma_none_none", 401).await;
-    let mut asked = question();
-    asked["stream"] = json!(true);
-    let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(&text).json(&asked);
+    let mut request_body = question();
+    request_body["stream"] = json!(true);
+    let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(&text).json(&request_body);
     let asking = tokio::spawn(async move { request.send().await.unwrap().text().await.unwrap() });
     until("a call to the model", || double.in_flight() == 1).await;
     let revoke = move || keys.revoke(&key.id);

@@ -18,7 +18,7 @@ static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
 /// A database with a workspace, and the folder of its keys.
 pub(crate) struct Space {
     /// The server of its own, of a test that kills it.
-    own: Option<Postgres>,
+    server: Option<Postgres>,
     keys: TempDir,
     database: String,
     config: Config,
@@ -33,13 +33,13 @@ impl Space {
 
     /// On a server of its own.
     pub(crate) async fn apart() -> Option<Self> {
-        let own = Postgres::find_own()?;
-        let database = own.database();
-        Some(Self::filled(Some(own), database, config()).await)
+        let server = Postgres::find_own()?;
+        let database = server.database();
+        Some(Self::filled(Some(server), database, config()).await)
     }
 
-    async fn filled(own: Option<Postgres>, database: String, config: Config) -> Self {
-        let space = Self { own, keys: tempfile::tempdir().unwrap(), database, config };
+    async fn filled(server: Option<Postgres>, database: String, config: Config) -> Self {
+        let space = Self { server, keys: tempfile::tempdir().unwrap(), database, config };
         let replica = tempfile::tempdir().unwrap();
         let engine = space.engine(replica.path()).await;
         index_library(&engine).await;
@@ -116,7 +116,7 @@ impl Space {
     }
 
     pub(crate) fn server(&self) -> &Postgres {
-        self.own.as_ref().unwrap_or_else(|| SERVER.get().unwrap().as_ref().unwrap())
+        self.server.as_ref().unwrap_or_else(|| SERVER.get().unwrap().as_ref().unwrap())
     }
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use self::place::TAKEN_HINT;
-use self::reading::{Patience, read_text};
+use self::reading::{ReadTimeout, read_text};
 use self::target::UploadTarget;
 use crate::access::MayWriteDocuments;
 use crate::app::Shared;
@@ -89,16 +89,16 @@ pub(crate) async fn upload(
             .hint("send multipart/form-data with a field `file`")
     })?;
     let target = UploadTarget::new(&caller, app.config.max_upload_bytes, query.replace);
-    let (quota, patience) = (target.quota(&app.config).await?, Patience::default());
-    let mut state = UploadState { place: UploadPlace::default(), quota, patience };
-    match tokio::fs::create_dir(target.temporary()).await {
+    let (quota, timeout) = (target.quota(&app.config).await?, ReadTimeout::default());
+    let mut state = UploadState { place: UploadPlace::default(), quota, timeout };
+    match tokio::fs::create_dir(&caller.workspace.uploads).await {
         Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(Problem::io(&e)),
         _ => {}
     }
     let (mut result, mut count, mut fields) = (UploadResult::default(), 0, 0);
     // A field for the files after it, of which none has come yet.
     let mut waiting = None;
-    while let Some(field) = state.patience.field(&mut form).await? {
+    while let Some(field) = state.timeout.field(&mut form).await? {
         fields += 1;
         if fields > MAX_FIELDS {
             return Err(Problem::unfit(format!("more than {MAX_FIELDS} fields in one request")));
@@ -106,13 +106,12 @@ pub(crate) async fn upload(
         match field.name() {
             Some("path") => {
                 waiting = Some("path");
-                let path = read_text(field, ("path", MAX_PATH), &mut state.patience).await?;
+                let path = read_text(field, ("path", MAX_PATH), &mut state.timeout).await?;
                 path.trim_matches('/').clone_into(&mut state.place.folder);
             }
             Some("metadata") => {
                 waiting = Some("metadata");
-                let text =
-                    read_text(field, ("metadata", MAX_METADATA), &mut state.patience).await?;
+                let text = read_text(field, ("metadata", MAX_METADATA), &mut state.timeout).await?;
                 state.place.metadata = Some(parse_metadata(&text)?);
             }
             Some("file") => {
@@ -152,7 +151,7 @@ pub(crate) async fn upload(
 struct UploadState {
     place: UploadPlace,
     quota: QuotaLimits,
-    patience: Patience,
+    timeout: ReadTimeout,
 }
 
 /// Where the files that follow go, and the fields that they get.

@@ -27,7 +27,7 @@ pub(super) struct ReceivedFile {
 
 impl ReceivedFile {
     /// Why it is refused: it is nothing that can be read, or, unless it is to replace that, there is
-    /// another file of its name. No file is held in memory, except one whose kind only the whole file
+    /// another file of its name. No file is loaded into memory, except one whose kind only the whole file
     /// tells.
     pub(super) fn check(
         &self,

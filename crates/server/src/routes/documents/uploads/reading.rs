@@ -4,12 +4,12 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::multipart::{Field, MultipartError};
 use axum::http::StatusCode;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use crate::problem::Problem;
 
 /// A client that sends a form more slowly than this is cut off, after a while that it is given.
-const LEAST_BYTES_PER_SECOND: u64 = 4096;
+const MIN_BYTES_PER_SECOND: u64 = 4096;
 const GRACE: Duration = Duration::from_mins(1);
 
 /// Bytes that the beginning of a field counts for.
@@ -17,21 +17,21 @@ const FIELD: u64 = 200;
 
 /// How long a client may still take for a form: only the time counts in which it is waited for.
 #[derive(Default)]
-pub(super) struct Patience {
+pub(super) struct ReadTimeout {
     waited: Duration,
     bytes: u64,
 }
 
-impl Patience {
+impl ReadTimeout {
     /// Waits for the client.
     async fn wait<T>(&mut self, sent: impl Future<Output = T>) -> Result<T, Problem> {
-        let allowed = GRACE + Duration::from_secs(self.bytes / LEAST_BYTES_PER_SECOND);
+        let allowed = GRACE + Duration::from_secs(self.bytes / MIN_BYTES_PER_SECOND);
         let began = Instant::now();
-        let sent = timeout(allowed.saturating_sub(self.waited), sent).await;
+        let sent = tokio::time::timeout(allowed.saturating_sub(self.waited), sent).await;
         self.waited += began.elapsed();
         sent.map_err(|_| {
             Problem::new(StatusCode::REQUEST_TIMEOUT, "the form comes too slowly")
-                .hint(format!("send at least {LEAST_BYTES_PER_SECOND} bytes a second"))
+                .hint(format!("send at least {MIN_BYTES_PER_SECOND} bytes a second"))
         })
     }
 
@@ -55,13 +55,13 @@ impl Patience {
 /// A field that is a text of at most some bytes.
 pub(super) async fn read_text(
     mut field: Field<'_>,
-    (name, most): (&str, usize),
-    patience: &mut Patience,
+    (name, limit): (&str, usize),
+    timeout: &mut ReadTimeout,
 ) -> Result<String, Problem> {
     let mut bytes = vec![];
-    while let Some(piece) = patience.piece(&mut field).await? {
+    while let Some(piece) = timeout.piece(&mut field).await? {
         bytes.extend_from_slice(&piece);
-        if bytes.len() > most {
+        if bytes.len() > limit {
             return Err(Problem::unfit(format!("`{name}` is too long")));
         }
     }
@@ -80,15 +80,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_form_may_take_a_minute_and_a_second_for_each_4_kb() {
-        let mut patience = Patience::default();
+        let mut timeout = ReadTimeout::default();
         for _ in 0..6 {
-            patience.wait(sleep(Duration::from_secs(9))).await.unwrap();
+            timeout.wait(sleep(Duration::from_secs(9))).await.unwrap();
         }
         // What the server does in between does not count.
         sleep(Duration::from_hours(1)).await;
-        patience.bytes += 10 * LEAST_BYTES_PER_SECOND;
-        patience.wait(sleep(Duration::from_secs(15))).await.unwrap();
-        let late = patience.wait(sleep(Duration::from_secs(2))).await.unwrap_err();
+        timeout.bytes += 10 * MIN_BYTES_PER_SECOND;
+        timeout.wait(sleep(Duration::from_secs(15))).await.unwrap();
+        let late = timeout.wait(sleep(Duration::from_secs(2))).await.unwrap_err();
         assert_eq!(late.status, 408);
     }
 }

@@ -1,5 +1,4 @@
 //! Where the files of a request go: each is received, checked, and moved to the originals.
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::extract::multipart::Field;
@@ -9,13 +8,12 @@ use halma_engine::{Engine, ServeConfig, may_hold_records, safe_name};
 use tempfile::NamedTempFile;
 
 use super::place::ReceivedFile;
-use super::reading::Patience;
+use super::reading::ReadTimeout;
 use super::writer::BlockWriter;
 use super::{AcceptedFile, UploadState};
 use crate::access::Caller;
 use crate::builds::RefusedFile;
-use crate::limits::blocking::Lane;
-use crate::limits::upload_quota::{NewFile, QuotaLimits, Receiving};
+use crate::limits::upload_quota::{NewFile, QuotaLimits, ReceivedBytes};
 use crate::problem::Problem;
 use crate::workspace::Workspace;
 
@@ -27,10 +25,7 @@ pub(super) struct UploadTarget {
     engine: Arc<Engine>,
     /// What the fields of the caller's documents must meet.
     documents: Option<MetadataFilter>,
-    lane: Lane,
     workspace: Arc<Workspace>,
-    /// The folder of uploads in progress.
-    temporary: PathBuf,
     /// Bytes of one file at most.
     max_bytes: u64,
     /// Whether a file of the same name is replaced.
@@ -40,13 +35,8 @@ pub(super) struct UploadTarget {
 impl UploadTarget {
     pub(super) fn new(caller: &Caller, max_bytes: u64, replace: bool) -> Self {
         let workspace = Arc::clone(&caller.workspace);
-        let (engine, lane) = (workspace.engine(), caller.lane());
-        let (documents, temporary) = (caller.documents().cloned(), workspace.uploads.clone());
-        Self { engine, documents, lane, workspace, temporary, max_bytes, replace }
-    }
-
-    pub(super) fn temporary(&self) -> &Path {
-        &self.temporary
+        let engine = workspace.engine();
+        Self { engine, documents: caller.documents().cloned(), workspace, max_bytes, replace }
     }
 
     /// What the workspace may hold. What it holds already, also what the caller does not see, is known
@@ -54,12 +44,13 @@ impl UploadTarget {
     pub(super) async fn quota(&self, config: &ServeConfig) -> Result<QuotaLimits, Problem> {
         let limits =
             QuotaLimits { files: config.max_workspace_files, bytes: config.max_workspace_bytes };
-        let (engine, uploading) = (Arc::clone(&self.engine), Arc::clone(&self.workspace.uploading));
+        let (engine, upload_quota) =
+            (Arc::clone(&self.engine), Arc::clone(&self.workspace.upload_quota));
         let look = move || {
-            uploading.look(engine.originals(), limits);
+            upload_quota.look(engine.originals(), limits);
             Ok(limits)
         };
-        self.lane.run(look).await
+        self.workspace.requests.run(look).await
     }
 
     /// Stores one file, or says why it is refused; the outer error ends the request.
@@ -74,22 +65,22 @@ impl UploadTarget {
         let name = match safe_name(&sent).and_then(distinct_name) {
             Ok(name) => name,
             Err(reason) => {
-                self.skip(&mut field, &mut state.patience).await?;
+                self.skip(&mut field, &mut state.timeout).await?;
                 return Ok(Err(RefusedFile::new(&sent, reason, "give the file a plain name")));
             }
         };
         let (metadata, former) = match self.look_up(&name, state.place.metadata.clone()).await? {
-            Ok(found) => found,
+            Ok(fields) => fields,
             Err(reason) => {
-                self.skip(&mut field, &mut state.patience).await?;
+                self.skip(&mut field, &mut state.timeout).await?;
                 let hint = "send fields that this key may see, or use a key without conditions";
                 return Ok(Err(RefusedFile::new(&name, reason, hint)));
             }
         };
-        let receiving = Receiving::new(&self.workspace.uploading, state.quota, former);
-        let received = self.receive(&mut field, receiving, &mut state.patience).await?;
+        let receiving = ReceivedBytes::new(&self.workspace.upload_quota, state.quota, former);
+        let received = self.receive(&mut field, receiving, &mut state.timeout).await?;
         let Some((file, receiving)) = received else {
-            self.skip(&mut field, &mut state.patience).await?;
+            self.skip(&mut field, &mut state.timeout).await?;
             let reason = format!("it is larger than {} bytes", self.max_bytes);
             let hint = "split it, or raise `serve.max_upload_bytes`";
             return Ok(Err(RefusedFile::new(&name, reason, hint)));
@@ -97,9 +88,10 @@ impl UploadTarget {
         let (engine, workspace) = (Arc::clone(&self.engine), Arc::clone(&self.workspace));
         let (replace, upload, bytes) = (self.replace, name.clone(), receiving.bytes());
         let file = ReceivedFile { file, name, metadata };
-        let lane = if bytes > LARGE { &self.workspace.large_files } else { &self.lane };
+        let Workspace { large_files, requests, .. } = &*self.workspace;
+        let jobs = if bytes > LARGE { large_files } else { requests };
         let quota = state.quota;
-        lane.run(move || {
+        jobs.run(move || {
             let _receiving = receiving;
             if let Err(refused) = file.check(&engine, replace)? {
                 return Ok(Err(refused));
@@ -111,7 +103,7 @@ impl UploadTarget {
                 Ok(()) => file.move_to_originals(&engine),
                 Err(refused) => Ok(Err(refused)),
             };
-            let moved = workspace.while_open(|| workspace.uploading.place(quota, new, place))?;
+            let moved = workspace.while_open(|| workspace.upload_quota.place(quota, new, place))?;
             Ok(moved.map(|()| AcceptedFile { name: upload.clone(), bytes, upload }))
         })
         .await
@@ -139,12 +131,12 @@ impl UploadTarget {
     async fn receive(
         &self,
         field: &mut Field<'_>,
-        mut receiving: Receiving,
-        patience: &mut Patience,
-    ) -> Result<Option<(NamedTempFile, Receiving)>, Problem> {
-        let lane = self.workspace.writes.clone();
-        let mut file = BlockWriter::create(self.temporary.clone(), lane).await?;
-        while let Some(piece) = patience.piece(field).await? {
+        mut receiving: ReceivedBytes,
+        timeout: &mut ReadTimeout,
+    ) -> Result<Option<(NamedTempFile, ReceivedBytes)>, Problem> {
+        let queue = self.workspace.writes.clone();
+        let mut file = BlockWriter::create(self.workspace.uploads.clone(), queue).await?;
+        while let Some(piece) = timeout.piece(field).await? {
             receiving.add(piece.len() as u64)?;
             if receiving.bytes() > self.max_bytes {
                 return Ok(None);
@@ -156,9 +148,9 @@ impl UploadTarget {
 
     /// Reads to the end of a field, so that the next one can be read. A field that is much too long
     /// ends the request.
-    async fn skip(&self, field: &mut Field<'_>, patience: &mut Patience) -> Result<(), Problem> {
+    async fn skip(&self, field: &mut Field<'_>, timeout: &mut ReadTimeout) -> Result<(), Problem> {
         let mut bytes = 0;
-        while let Some(piece) = patience.piece(field).await? {
+        while let Some(piece) = timeout.piece(field).await? {
             bytes += piece.len() as u64;
             if bytes > self.max_bytes {
                 let detail = format!("a file is much larger than {} bytes", self.max_bytes);
@@ -192,8 +184,8 @@ fn restricted_fields(
     if may_hold_records(name) {
         return Err("a key for some documents cannot upload files of records".to_owned());
     }
-    let own = sent.unwrap_or_else(|| engine.originals().metadata(name).unwrap_or_default());
-    let fields = documents.required().overlaid(&own);
+    let given = sent.unwrap_or_else(|| engine.originals().metadata(name).unwrap_or_default());
+    let fields = documents.required().overlaid(&given);
     fields.check().map_err(|e| e.to_string())?;
     if documents.admits(&fields) {
         return Ok(Some(fields));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tempfile::NamedTempFile;
 
-use crate::limits::blocking::Lane;
+use crate::limits::blocking::JobQueue;
 use crate::problem::Problem;
 
 /// Bytes that are written at a time.
@@ -12,7 +12,7 @@ const BLOCK: usize = 64 * 1024;
 
 /// A temporary file that is removed unless it is finished.
 pub(super) struct BlockWriter {
-    lane: Lane,
+    queue: JobQueue,
     file: Unfinished,
     block: Vec<u8>,
 }
@@ -21,14 +21,14 @@ pub(super) struct BlockWriter {
 struct Unfinished(Option<NamedTempFile>);
 
 impl BlockWriter {
-    /// Makes the file in `folder`. What it does on the disk waits for its turn in `lane`.
-    pub(super) async fn create(folder: PathBuf, lane: Lane) -> Result<Self, Problem> {
+    /// Makes the file in `folder`. What it does on the disk waits in `queue`.
+    pub(super) async fn create(folder: PathBuf, queue: JobQueue) -> Result<Self, Problem> {
         let make = move || match NamedTempFile::new_in(folder) {
             Ok(file) => Ok(Unfinished(Some(file))),
             Err(e) => Err(Problem::io(&e)),
         };
-        let file = lane.run(make).await?;
-        Ok(Self { lane, file, block: vec![] })
+        let file = queue.run(make).await?;
+        Ok(Self { queue, file, block: vec![] })
     }
 
     pub(super) async fn write(&mut self, piece: &[u8]) -> Result<(), Problem> {
@@ -52,7 +52,7 @@ impl BlockWriter {
             block.clear();
             Ok((file, block))
         };
-        (self.file, self.block) = self.lane.run(write).await?;
+        (self.file, self.block) = self.queue.run(write).await?;
         Ok(())
     }
 }

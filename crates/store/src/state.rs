@@ -246,8 +246,8 @@ impl State {
     pub fn spent(&self, subject: &str, day: i32) -> io::Result<Spent> {
         let query = "SELECT * FROM usage WHERE subject = ?1 AND day = ?2";
         let values = params![subject, day];
-        let found = self.read(|db| db.prepare_cached(query)?.query_row(values, used).optional())?;
-        Ok(found.map(|used| used.spent).unwrap_or_default())
+        let row = self.read(|db| db.prepare_cached(query)?.query_row(values, used).optional())?;
+        Ok(row.map(|used| used.spent).unwrap_or_default())
     }
 
     /// What every subject has used on each day.
@@ -281,11 +281,11 @@ fn put(
     expected: u64,
     bytes: Option<&[u8]>,
 ) -> rusqlite::Result<Option<u64>> {
-    let mut found = db.prepare_cached(
+    let mut query = db.prepare_cached(
         "SELECT version, bytes IS NOT NULL FROM entry WHERE kind = ?1 AND id = ?2",
     )?;
-    let found = found.query_row(params![kind, id], |row| Ok((row.get(0)?, row.get(1)?)));
-    let current = match found.optional()? {
+    let row = query.query_row(params![kind, id], |row| Ok((row.get(0)?, row.get(1)?)));
+    let current = match row.optional()? {
         Some((version, true)) => version,
         Some((_, false)) | None => 0_u64,
     };

@@ -15,7 +15,7 @@ pub struct KeywordRecall {
     /// D*, nearest first.
     pub retained: Vec<NodeId>,
     /// D, nearest first.
-    pub found: Vec<NodeId>,
+    pub retrieved: Vec<NodeId>,
     pub query: String,
 }
 
@@ -47,7 +47,7 @@ mod tests {
         let recall = KeywordRecall {
             keywords: vec!["pink panther".into()],
             retained: vec!["b".into()],
-            found: vec!["a".into(), "b".into()],
+            retrieved: vec!["a".into(), "b".into()],
             query: "Who made “The Pink Panther”?".into(),
         };
         let note = |note: String| Event::Note { span: 1, note };

@@ -141,7 +141,7 @@ async fn a_call_that_fails_is_tried_again_until_it_has_failed_too_often() {
     let Some(test) = Test::new().await else { return };
     let calls = test.home.calls();
     calls.submit(&[call(1)]).await.unwrap();
-    let retry = |after| Some(Retry { after, most_attempts: 2 });
+    let retry = |after| Some(Retry { after, max_attempts: 2 });
     for attempt in 1..=2 {
         let taken = calls.take("worker", &[CHAT], 1).await.unwrap().remove(0);
         assert_eq!(taken.attempts, attempt);

@@ -79,7 +79,7 @@ pub(crate) fn record(
     cx: &Cx,
 ) {
     let retained = kept.iter().map(|hit| hit.id.clone()).collect();
-    cx.note(KeywordRecall { keywords, retained, found, query: query.to_owned() }.note());
+    cx.note(KeywordRecall { keywords, retained, retrieved: found, query: query.to_owned() }.note());
 }
 
 /// K, each as its words. A keyword that is not in the question was made up and is dropped.

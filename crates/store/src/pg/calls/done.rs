@@ -41,7 +41,7 @@ impl Calls {
     /// it is with another worker by now.
     pub async fn fail(&self, failure: &Failure) -> Result<bool, PgError> {
         let (id, fence) = (failure.id.as_slice(), failure.fence.cast_signed());
-        let max_attempts = failure.retry.map_or(0, |retry| retry.most_attempts);
+        let max_attempts = failure.retry.map_or(0, |retry| retry.max_attempts);
         let max_attempts = i32::try_from(max_attempts).unwrap_or(i32::MAX);
         let after = failure.retry.map_or(0.0, |retry| retry.after.as_secs_f64());
         let parameters = [

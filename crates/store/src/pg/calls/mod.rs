@@ -63,7 +63,7 @@ pub struct Failure {
 pub struct Retry {
     pub after: Duration,
     /// After so many attempts it has failed.
-    pub most_attempts: u32,
+    pub max_attempts: u32,
 }
 
 /// How a call stands.

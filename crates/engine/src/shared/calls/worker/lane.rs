@@ -23,9 +23,9 @@ const LONGEST_WAIT: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_secs(20);
 
 /// What passes is tried again, by any worker, so often and so much later.
-const TRANSIENT: Retry = Retry { after: Duration::from_secs(2), most_attempts: 3 };
+const TRANSIENT: Retry = Retry { after: Duration::from_secs(2), max_attempts: 3 };
 /// A call of another model of the same number is left to a worker that has it.
-const NOT_OURS: Retry = Retry { after: Duration::from_secs(5), most_attempts: 100_000 };
+const NOT_OURS: Retry = Retry { after: Duration::from_secs(5), max_attempts: 100_000 };
 
 /// What is said of a call that was taken.
 #[derive(Debug)]

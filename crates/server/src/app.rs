@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use halma_engine::{Config, Engine, Loaded, ServeConfig};
-use halma_store::pg::Marks;
+use halma_store::pg::Versions;
 use parking_lot::{Mutex, RwLock};
 use serde::Serialize;
 use tokio::sync::{Semaphore, watch};
@@ -163,7 +163,7 @@ impl App {
             return;
         }
         let (app, workspace) = (Arc::clone(self), Arc::clone(workspace));
-        let apply = move |now: &Marks, before: &Marks| {
+        let apply = move |now: &Versions, before: &Versions| {
             if now.generation != before.generation {
                 workspace.engine().base().pull().map_err(|e| Problem::internal(&e))?;
             }

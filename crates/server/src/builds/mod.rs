@@ -1,9 +1,9 @@
 //! Builds: a queue for each workspace, processed one at a time, resumed after a restart. The servers of
 //! a base that is shared have one queue in its database.
 mod build;
+mod claim;
 mod coverage;
 mod failure;
-mod mark;
 mod remote_builds;
 mod retry;
 mod spending;
@@ -22,8 +22,8 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 pub(crate) use build::{Build, BuildReport, BuildState, BuildStatus, RefusedFile};
+pub(crate) use claim::{Claim, ClaimRecord, Claims};
 pub(crate) use coverage::Coverage;
-pub(crate) use mark::{Mark, MarkRecord, Marks};
 pub(crate) use remote_builds::follow;
 pub(crate) use storage::{BUILD_ENTRIES, SERVER_TIMEOUT};
 pub(crate) use worker::{BuildAccounts, inputs, options, run_worker};
@@ -70,13 +70,13 @@ pub(crate) fn any_pending(dir: &Path) -> bool {
 
 impl Builds {
     /// The queue of a base, which several servers may share; `server` is the name of this one. A
-    /// shared workspace besides the default one has a mark.
+    /// shared workspace besides the default one has a claim.
     pub(crate) fn open(
         state: &BaseState,
         server: String,
-        mark: Option<Mark>,
+        claim: Option<Claim>,
     ) -> Result<Self, Problem> {
-        let storage = Storage::open(state, server, mark)?;
+        let storage = Storage::open(state, server, claim)?;
         let all = storage.read().map_err(unstored)?;
         Ok(Self::with(storage, all))
     }
@@ -204,7 +204,7 @@ impl Builds {
         }
     }
 
-    /// Marks a build as running, if it still waits.
+    /// Notes a build as running, if it still waits.
     fn begin(&self, id: &str) -> Result<Build, Problem> {
         self.change_if(id, BuildState::Queued, |build| {
             (build.state, build.progress) = (BuildState::Running, vec![]);
@@ -269,7 +269,7 @@ impl Builds {
             }
         }
         drop(all);
-        if let Err(e) = self.storage.release_mark() {
+        if let Err(e) = self.storage.release_claim() {
             tracing::warn!("builds are continued later by another server: {e}");
         }
     }
@@ -334,7 +334,7 @@ impl Builds {
         self.all.lock().insert(build.id.clone(), build);
         self.changes.send_modify(|changes| *changes += 1);
         if !self.is_pending() {
-            self.storage.remove_mark();
+            self.storage.remove_claim();
         }
         Ok(true)
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use halma_engine::{BaseState, EngineError, Entries, StateEntry};
 use parking_lot::Mutex;
 
-use super::mark::Mark;
+use super::claim::Claim;
 use super::{Build, BuildState};
 
 /// The kind of the entries, and the folder of their keys.
@@ -36,7 +36,7 @@ pub(super) struct Queue {
     server: Option<String>,
     sync: Mutex<SyncState>,
     /// Of a shared workspace besides the default one.
-    mark: Option<Mark>,
+    claim: Option<Claim>,
 }
 
 /// What was read, and when each entry was last changed, by the clock of this machine.
@@ -55,11 +55,11 @@ impl Storage {
     pub(super) fn open(
         state: &BaseState,
         server: String,
-        mark: Option<Mark>,
+        claim: Option<Claim>,
     ) -> Result<Self, EngineError> {
         let entries = state.entries_with_words(BUILD_ENTRIES, KEYS)?;
         let server = (!entries.are_local()).then_some(server);
-        Ok(Self(Some(Queue { entries, server, sync: Mutex::default(), mark })))
+        Ok(Self(Some(Queue { entries, server, sync: Mutex::default(), claim })))
     }
 
     /// The name of this server, of a base that is shared.
@@ -100,23 +100,23 @@ impl Storage {
         }
     }
 
-    /// Says that no build waits or runs any more. A mark that stays is removed by any server.
-    pub(super) fn remove_mark(&self) {
-        if let Some(mark) = self.mark()
-            && let Err(e) = mark.remove()
+    /// Says that no build waits or runs any more. A claim that stays is removed by any server.
+    pub(super) fn remove_claim(&self) {
+        if let Some(claim) = self.claim()
+            && let Err(e) = claim.remove()
         {
-            tracing::debug!("the mark of a workspace without builds stays for a while: {e}");
+            tracing::debug!("the claim of a workspace without builds stays for a while: {e}");
         }
     }
 
     /// Says that builds are left to other servers.
-    pub(super) fn release_mark(&self) -> std::io::Result<()> {
-        self.mark().map_or(Ok(()), Mark::release)
+    pub(super) fn release_claim(&self) -> std::io::Result<()> {
+        self.claim().map_or(Ok(()), Claim::release)
     }
 
-    /// The mark that tells other servers of builds here.
-    fn mark(&self) -> Option<&Mark> {
-        self.0.as_ref()?.mark.as_ref()
+    /// The claim that tells other servers of builds here.
+    fn claim(&self) -> Option<&Claim> {
+        self.0.as_ref()?.claim.as_ref()
     }
 
     /// Whether the server that runs a build has not reported for [`SERVER_TIMEOUT`].
@@ -149,13 +149,13 @@ impl Queue {
     }
 
     fn put(&self, build: &Build) -> std::io::Result<bool> {
-        let mark = self.mark.as_ref().filter(|_| build.state.is_pending());
-        // Before, so that there is no build without a mark,
-        mark.map_or(Ok(()), Mark::renew)?;
+        let claim = self.claim.as_ref().filter(|_| build.state.is_pending());
+        // Before, so that there is no build without a claim,
+        claim.map_or(Ok(()), Claim::renew)?;
         let put = self.put_entry(build)?;
         if build.state == BuildState::Queued {
             // and after, in case that another server found the queue empty in between.
-            mark.map_or(Ok(()), Mark::renew)?;
+            claim.map_or(Ok(()), Claim::renew)?;
         }
         Ok(put)
     }

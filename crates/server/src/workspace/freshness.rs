@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use halma_engine::SharedSpace;
-use halma_store::pg::Marks;
+use halma_store::pg::Versions;
 use parking_lot::Mutex;
 
 use crate::limits::blocking::run_blocking;
@@ -27,7 +27,7 @@ pub(crate) struct Freshness {
 #[derive(Default)]
 struct LastLook {
     number: u64,
-    marks: Marks,
+    versions: Versions,
 }
 
 impl Freshness {
@@ -37,11 +37,11 @@ impl Freshness {
         Self { space: space.clone(), begun, last, late }
     }
 
-    /// Looks, and calls `apply` with what has changed between the marks that it is given, the
+    /// Looks, and calls `apply` with what has changed between the versions that it is given, the
     /// latest first. Requests at the same time share a look that began after each of them.
     pub(crate) async fn catch_up(
         &self,
-        apply: impl FnOnce(&Marks, &Marks) -> Result<(), Problem> + Send + 'static,
+        apply: impl FnOnce(&Versions, &Versions) -> Result<(), Problem> + Send + 'static,
     ) {
         let late = *self.late.lock();
         if late.is_some_and(|at| at.elapsed() < BACKOFF) {
@@ -58,7 +58,7 @@ impl Freshness {
 
     async fn look(
         &self,
-        apply: impl FnOnce(&Marks, &Marks) -> Result<(), Problem> + Send + 'static,
+        apply: impl FnOnce(&Versions, &Versions) -> Result<(), Problem> + Send + 'static,
     ) -> Result<(), Problem> {
         let begun = self.begun.load(Ordering::Acquire);
         let mut last = self.last.lock().await;
@@ -67,12 +67,12 @@ impl Freshness {
         }
         let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
         let home = self.space.home().clone();
-        let marks = self.space.run(async move { home.marks().await }).await?;
-        if marks != last.marks {
-            let before = std::mem::take(&mut last.marks);
-            last.marks = run_blocking(move || {
-                apply(&marks, &before)?;
-                Ok(marks)
+        let versions = self.space.run(async move { home.versions().await }).await?;
+        if versions != last.versions {
+            let before = std::mem::take(&mut last.versions);
+            last.versions = run_blocking(move || {
+                apply(&versions, &before)?;
+                Ok(versions)
             })
             .await?;
         }
@@ -82,6 +82,6 @@ impl Freshness {
 }
 
 /// Whether entries of this kind were written.
-pub(crate) fn has_changed(kind: &str, now: &Marks, before: &Marks) -> bool {
+pub(crate) fn has_changed(kind: &str, now: &Versions, before: &Versions) -> bool {
     now.versions.get(kind) != before.versions.get(kind)
 }

@@ -21,7 +21,7 @@ pub(crate) use overview::Overview;
 pub use workspaces::has_workspace;
 pub(crate) use workspaces::{DEFAULT, Workspaces};
 
-use crate::builds::{Builds, Mark};
+use crate::builds::{Builds, Claim};
 use crate::evaluation_runs::EvaluationRuns;
 use crate::limits::blocking::JobQueue;
 use crate::limits::upload_quota::UploadQuota;
@@ -75,13 +75,13 @@ pub(crate) enum Purpose {
 
 impl Workspace {
     /// To serve it, removes incomplete uploads that a crash left, and queues builds that were running
-    /// again. `mark` is how other servers know of its builds, of a workspace besides the default one
+    /// again. `claim` is how other servers know of its builds, of a workspace besides the default one
     /// that is shared.
     pub(crate) fn open(
         (name, purpose): (&str, Purpose),
         dir: &Path,
         engine: Engine,
-        mark: Option<Mark>,
+        claim: Option<Claim>,
     ) -> Result<Self, Problem> {
         let failed = |e: std::io::Error| Problem::io(&e);
         let server = server_name(dir);
@@ -101,7 +101,7 @@ impl Workspace {
             remove_orphaned_fields(name, &engine);
         }
         let builds = if is_server {
-            Builds::open(engine.state(), server, mark)?
+            Builds::open(engine.state(), server, claim)?
         } else {
             Builds::unserved()
         };

@@ -1,5 +1,5 @@
 //! Takeover of builds: those of workspaces besides the default one are continued by any server of a
-//! shared base, which takes over the mark of the workspace and opens it.
+//! shared base, which takes over the claim of the workspace and opens it.
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::{Workspace, Workspaces, server_name};
 use crate::app::Shared;
-use crate::builds::{MarkRecord, Marks, SERVER_TIMEOUT, unstored};
+use crate::builds::{ClaimRecord, Claims, SERVER_TIMEOUT, unstored};
 use crate::limits::blocking::run_blocking;
 use crate::problem::Problem;
 
@@ -21,38 +21,38 @@ type Open = HashMap<String, bool>;
 
 /// Takes over the builds of workspaces that no server does.
 pub(super) struct Takeover {
-    pub(super) marks: Marks,
-    index: Mutex<MarkIndex>,
+    pub(super) claims: Claims,
+    index: Mutex<ClaimIndex>,
 }
 
 #[derive(Default)]
-struct MarkIndex {
+struct ClaimIndex {
     version: u64,
     /// By folder.
-    marks: HashMap<String, MarkEntry>,
+    claims: HashMap<String, ClaimEntry>,
     /// Folders of the workspaces that this server is opening.
     opening: HashSet<String>,
 }
 
-struct MarkEntry {
+struct ClaimEntry {
     version: u64,
     server: String,
     /// When this server read it, by its own clock.
     at: Instant,
 }
 
-impl MarkIndex {
-    fn apply(&mut self, changed: Vec<MarkRecord>, now: Instant) {
-        for MarkRecord { folder, version, server } in changed {
+impl ClaimIndex {
+    fn apply(&mut self, changed: Vec<ClaimRecord>, now: Instant) {
+        for ClaimRecord { folder, version, server } in changed {
             self.version = self.version.max(version);
             match server {
-                Some(server) => self.marks.insert(folder, MarkEntry { version, server, at: now }),
-                None => self.marks.remove(&folder),
+                Some(server) => self.claims.insert(folder, ClaimEntry { version, server, at: now }),
+                None => self.claims.remove(&folder),
             };
         }
     }
 
-    /// The folders whose builds no one does, with the versions of their marks, and those of which this
+    /// The folders whose builds no one does, with the versions of their claims, and those of which this
     /// server should say again that it does them. `server_of` is the name of this server in a workspace.
     fn due(
         &self,
@@ -60,36 +60,36 @@ impl MarkIndex {
         open: &Open,
         now: Instant,
     ) -> Vec<(String, u64)> {
-        let is_due = |folder: &str, mark: &MarkEntry| {
-            let age = now.saturating_duration_since(mark.at);
+        let is_due = |folder: &str, claim: &ClaimEntry| {
+            let age = now.saturating_duration_since(claim.at);
             match open.get(folder) {
                 Some(is_pending) => {
-                    *is_pending && mark.server == server_of(folder) && age > RENEWAL
+                    *is_pending && claim.server == server_of(folder) && age > RENEWAL
                 }
                 None if self.opening.contains(folder) => age > RENEWAL,
                 // One of its own is from before it was started.
                 None => {
-                    mark.server.is_empty()
-                        || mark.server == server_of(folder)
+                    claim.server.is_empty()
+                        || claim.server == server_of(folder)
                         || age > SERVER_TIMEOUT
                 }
             }
         };
-        let due = self.marks.iter().filter(|(folder, mark)| is_due(folder, mark));
-        due.map(|(folder, mark)| (folder.clone(), mark.version)).collect()
+        let due = self.claims.iter().filter(|(folder, claim)| is_due(folder, claim));
+        due.map(|(folder, claim)| (folder.clone(), claim.version)).collect()
     }
 }
 
 impl Takeover {
-    pub(super) fn new(marks: Marks) -> Self {
-        Self { marks, index: Mutex::default() }
+    pub(super) fn new(claims: Claims) -> Self {
+        Self { claims, index: Mutex::default() }
     }
 
-    /// Asks the database, and claims the marks of workspaces below `dir` that are not `open` and whose
+    /// Asks the database, and takes the claims on workspaces below `dir` that are not `open` and whose
     /// builds no one does. Returns the folders that this server is to open.
     fn look(&self, dir: &Path, open: &Open) -> Result<Vec<String>, Problem> {
         let since = self.index.lock().version;
-        let changed = self.marks.changed_since(since).map_err(unstored)?;
+        let changed = self.claims.changed_since(since).map_err(unstored)?;
         let server_of = |folder: &str| server_name(&dir.join(folder));
         let due = {
             let mut index = self.index.lock();
@@ -99,10 +99,10 @@ impl Takeover {
         let mut claimed = vec![];
         for (folder, version) in due {
             let server = server_of(&folder);
-            let won = self.marks.claim(&folder, version, &server).map_err(unstored)?;
+            let won = self.claims.take(&folder, version, &server).map_err(unstored)?;
             let mut index = self.index.lock();
-            if let (Some(version), Some(mark)) = (won, index.marks.get_mut(&folder)) {
-                *mark = MarkEntry { version, server, at: Instant::now() };
+            if let (Some(version), Some(claim)) = (won, index.claims.get_mut(&folder)) {
+                *claim = ClaimEntry { version, server, at: Instant::now() };
                 if !open.contains_key(&folder) && index.opening.insert(folder.clone()) {
                     claimed.push(folder);
                 }
@@ -111,10 +111,10 @@ impl Takeover {
         Ok(claimed)
     }
 
-    /// Removes the mark of a workspace in which nothing is to be done, or that there is no longer.
+    /// Removes the claim of a workspace in which nothing is to be done, or that there is no longer.
     fn forget(&self, folder: &str) -> Result<(), Problem> {
-        let version = self.index.lock().marks.get(folder).map(|mark| mark.version);
-        version.map_or(Ok(()), |version| self.marks.remove(folder, version)).map_err(unstored)
+        let version = self.index.lock().claims.get(folder).map(|claim| claim.version);
+        version.map_or(Ok(()), |version| self.claims.remove(folder, version)).map_err(unstored)
     }
 
     fn opened(&self, folder: &str) {
@@ -190,40 +190,40 @@ impl Workspaces {
 mod tests {
     use super::*;
 
-    fn mark(folder: &str, version: u64, server: Option<&str>) -> MarkRecord {
-        MarkRecord { folder: folder.into(), version, server: server.map(str::to_owned) }
+    fn claim(folder: &str, version: u64, server: Option<&str>) -> ClaimRecord {
+        ClaimRecord { folder: folder.into(), version, server: server.map(str::to_owned) }
     }
 
     #[test]
     fn builds_are_due_when_their_server_is_silent_or_has_left_them() {
-        let mut index = MarkIndex::default();
+        let mut index = ClaimIndex::default();
         let server_of = |_: &str| "this".to_owned();
         let began = Instant::now();
         let after = |seconds| began + Duration::from_secs(seconds);
         let mut open = Open::default();
-        let due = |index: &MarkIndex, open: &Open, now| {
+        let due = |index: &ClaimIndex, open: &Open, now| {
             let mut due = index.due(server_of, open, now);
             due.sort();
             due.into_iter().map(|(folder, _)| folder).collect::<Vec<_>>()
         };
         index.apply(
             vec![
-                mark("law", 3, Some("other")),
-                mark("tax", 4, Some("this")),
-                mark("art", 5, Some("")),
+                claim("law", 3, Some("other")),
+                claim("tax", 4, Some("this")),
+                claim("art", 5, Some("")),
             ],
             began,
         );
         assert_eq!(index.version, 5);
         // What it did before it was started, and what another one has left.
         assert_eq!(due(&index, &open, after(1)), ["art", "tax"]);
-        index.apply(vec![mark("tax", 6, None), mark("art", 7, Some("other"))], after(10));
+        index.apply(vec![claim("tax", 6, None), claim("art", 7, Some("other"))], after(10));
         assert!(due(&index, &open, after(14)).is_empty());
-        index.apply(vec![mark("law", 8, Some("other"))], after(14));
+        index.apply(vec![claim("law", 8, Some("other"))], after(14));
         assert_eq!(due(&index, &open, after(26)), ["art"], "the other one was heard of `law`");
         // While it opens one it says so from time to time.
         index.opening.insert("art".into());
-        index.apply(vec![mark("art", 9, Some("this"))], after(26));
+        index.apply(vec![claim("art", 9, Some("this"))], after(26));
         assert!(due(&index, &open, after(27)).is_empty());
         assert_eq!(due(&index, &open, after(33)), ["art", "law"]);
         // And also when it has opened it, as long as something is to be done there.

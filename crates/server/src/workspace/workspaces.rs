@@ -12,7 +12,7 @@ use super::overview::{Overview, Overviews};
 use super::shared::RemovalTimes;
 use super::takeover::Takeover;
 use super::{Purpose, Workspace, is_name, server_name};
-use crate::builds::{BuildAccounts, Mark, Marks, follow, run_worker};
+use crate::builds::{BuildAccounts, Claim, Claims, follow, run_worker};
 use crate::limits::blocking::{busy, run_blocking};
 use crate::problem::Problem;
 use crate::settings::SharedSettings;
@@ -88,9 +88,9 @@ impl Workspaces {
         (accounts, shared): (BuildAccounts, Option<Arc<SharedSettings>>),
         (purpose, max_open): (Purpose, usize),
     ) -> Result<Self, Problem> {
-        let marks = engine.shared().map(|_| Marks::new(engine.state()));
-        let marks = marks.filter(|_| purpose == Purpose::Serve);
-        let takeover = marks.map(|marks| Arc::new(Takeover::new(marks)));
+        let claims = engine.shared().map(|_| Claims::new(engine.state()));
+        let claims = claims.filter(|_| purpose == Purpose::Serve);
+        let takeover = claims.map(|claims| Arc::new(Takeover::new(claims)));
         let root = Arc::new(Workspace::open((DEFAULT, purpose), dir, engine, None)?);
         let (dir, others) = (dir.join(FOLDER), OpenWorkspaces::default());
         if purpose == Purpose::Serve {
@@ -137,7 +137,7 @@ impl Workspaces {
                 return Err(missing());
             }
             let (engine, name, dir) = (self.root.engine(), name.to_owned(), dir.clone());
-            let mark = self.mark_of(&dir);
+            let claim = self.claim_of(&dir);
             let (is_shared, purpose) = (self.shared.is_some(), self.purpose);
             let keys = self.accounts.allowance.keys.stored.clone();
             let closed = self.closed.clone();
@@ -146,7 +146,7 @@ impl Workspaces {
                     std::fs::create_dir_all(&dir).map_err(|e| Problem::io(&e))?;
                 }
                 let sibling = engine.open_sibling(&dir)?;
-                let workspace = Workspace::open((&name, purpose), &dir, sibling, mark)?;
+                let workspace = Workspace::open((&name, purpose), &dir, sibling, claim)?;
                 keys.bind(&name, &workspace.id)?;
                 closed.forget(&workspace.dir);
                 Ok(workspace)
@@ -277,10 +277,10 @@ impl Workspaces {
         std::iter::once(Arc::clone(&self.root)).chain(self.others.open()).collect()
     }
 
-    /// The mark of the builds of a workspace of a shared base.
-    fn mark_of(&self, dir: &Path) -> Option<Mark> {
+    /// The claim of the builds of a workspace of a shared base.
+    fn claim_of(&self, dir: &Path) -> Option<Claim> {
         let folder = dir.file_name()?.to_string_lossy();
-        Some(self.takeover.as_ref()?.marks.for_folder(&folder, &server_name(dir)))
+        Some(self.takeover.as_ref()?.claims.for_folder(&folder, &server_name(dir)))
     }
 
     /// Opens the workspaces with pending builds in their folders, so that these continue. Those of a

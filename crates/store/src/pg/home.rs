@@ -35,14 +35,14 @@ pub struct Head {
 
 /// How far a workspace is: they change with everything that is written to it, except usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct Versions {
     /// Of the log.
     pub generation: u64,
     /// Of each kind of entries that was ever written.
     pub versions: BTreeMap<String, u64>,
 }
 
-const MARKS: &str = "select home.generation, clock.kind, clock.version
+const VERSIONS: &str = "select home.generation, clock.kind, clock.version
     from halma.home left join halma.clock on clock.home = home.home where home.home = $1";
 const HEAD: &str = "select generation, first, push, uid, workspace from halma.home where home = $1";
 // Fences begin with the time, so that a workspace that was erased and made again never repeats one.
@@ -94,17 +94,17 @@ impl Home {
 
     /// How far log and entries are, in one short statement. For someone who waits for the answer: it
     /// gives up soon while the server is away.
-    pub async fn marks(&self) -> Result<Marks, PgError> {
-        let rows = self.tables.query_soon(MARKS, &[]).await?;
+    pub async fn versions(&self) -> Result<Versions, PgError> {
+        let rows = self.tables.query_soon(VERSIONS, &[]).await?;
         let first = rows.first().ok_or_else(|| self.tables.erased())?;
-        let mut marks =
-            Marks { generation: self.tables.number(first, 0)?, versions: BTreeMap::new() };
+        let mut versions =
+            Versions { generation: self.tables.number(first, 0)?, versions: BTreeMap::new() };
         for row in &rows {
             if let Some(kind) = self.tables.value(row, 1)? {
-                marks.versions.insert(kind, self.tables.number(row, 2)?);
+                versions.versions.insert(kind, self.tables.number(row, 2)?);
             }
         }
-        Ok(marks)
+        Ok(versions)
     }
 
     /// The segments of the generations after `after`, up to and with `upto`, in order, a few at a

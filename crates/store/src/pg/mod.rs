@@ -22,7 +22,7 @@ pub use calls::{
 };
 pub use database::Database;
 pub use error::PgError;
-pub use home::{Head, Home, Marks};
+pub use home::{Head, Home, Versions};
 pub use segments::{LARGEST_SEGMENT, Segment};
 pub use state::{States, Usage};
 pub use writer::{LEASE_LENGTH, Lease, NewPush, Push, Transfer};

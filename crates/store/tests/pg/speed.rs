@@ -86,7 +86,7 @@ async fn the_log_is_fast_enough() {
         test.home.head().await.unwrap();
     }
     println!("head: {:.2} ms", began.elapsed().as_secs_f64());
-    println!("marks: {:.3} ms", middle(&test.home, 2_000).await);
+    println!("versions: {:.3} ms", middle(&test.home, 2_000).await);
     let began = Instant::now();
     for number in 0..100_u8 {
         let small = push(number + 10, u64::from(number) + 1, &[b"a document"]);
@@ -95,12 +95,12 @@ async fn the_log_is_fast_enough() {
     println!("small push: {:.1} ms", began.elapsed().as_secs_f64() * 10.0);
 }
 
-/// Milliseconds of asking for the marks, the middle of several.
+/// Milliseconds of asking for the versions, the middle of several.
 async fn middle(home: &halma_store::pg::Home, times: usize) -> f64 {
     let mut took = vec![];
     for _ in 0..times {
         let began = Instant::now();
-        home.marks().await.unwrap();
+        home.versions().await.unwrap();
         took.push(began.elapsed().as_secs_f64() * 1e3);
     }
     took.sort_by(f64::total_cmp);
@@ -115,7 +115,7 @@ async fn asking_how_far_a_base_is_takes_little() {
         test.home.states().put(kind, "one", 0, b"x").await.unwrap();
     }
     for round in 0..3 {
-        let marks = middle(&test.home, 2_000).await;
-        println!("round {round}: marks {marks:.3} ms");
+        let versions = middle(&test.home, 2_000).await;
+        println!("round {round}: versions {versions:.3} ms");
     }
 }

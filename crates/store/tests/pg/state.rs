@@ -39,15 +39,15 @@ async fn changes_are_listed_with_what_was_deleted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn marks_change_with_every_entry_of_their_kind() {
     let Some(test) = Test::new().await else { return };
-    assert_eq!(test.home.marks().await.unwrap(), halma_store::pg::Marks::default());
+    assert_eq!(test.home.versions().await.unwrap(), halma_store::pg::Versions::default());
     let states = test.home.states();
     let version = states.put("key", "a", 0, b"a").await.unwrap().unwrap();
     let another = test.another().await;
-    let before = another.marks().await.unwrap();
+    let before = another.versions().await.unwrap();
     assert_eq!(before.versions, [("key".to_owned(), version)].into());
     states.delete("key", "a", version).await.unwrap();
     states.put("build", "a", 0, b"a").await.unwrap().unwrap();
-    let after = another.marks().await.unwrap();
+    let after = another.versions().await.unwrap();
     assert!(after.versions["key"] > version && after.versions["build"] > 0, "{after:?}");
 }
 

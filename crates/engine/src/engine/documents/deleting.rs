@@ -98,7 +98,7 @@ impl Engine {
         if let Some(space) = self.shared() {
             // Nothing is deleted, and soon refused, while the database is away.
             let home = space.home().clone();
-            space.wait(async move { home.marks().await })?;
+            space.wait(async move { home.versions().await })?;
         }
         self.forget(quoted)?;
         // Before the documents, so that no build finds a file that is to go and adds it again.

@@ -9,7 +9,7 @@ use halma_server::stop_signal;
 use parking_lot::Mutex;
 use serde_json::json;
 
-use super::search::nothing;
+use super::search::no_result;
 use super::setup::{budget_flags, load_config, open_chosen, set_flags};
 use crate::args::{Ask, Common};
 use crate::exit::Interrupted;
@@ -53,7 +53,7 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
         Ok(answer) => {
             view::print(&view::answer::answer(answer, &result, log))?;
             if answer.abstained
-                && let Some(reason) = nothing::explain(&engine, &filter)?
+                && let Some(reason) = no_result::explain(&engine, &filter)?
             {
                 view::note(&reason);
             }

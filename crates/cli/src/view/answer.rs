@@ -117,12 +117,12 @@ fn steps(answer: &Answer, result: &AskResult, out: &mut String) {
 
 /// The series that were continued, a period a line.
 fn series(result: &AskResult, out: &mut String) {
-    let found = result.outcome.trace.0.iter().filter_map(|event| match event {
+    let forecasts = result.outcome.trace.0.iter().filter_map(|event| match event {
         Event::SeriesForecast { series, .. } => Some(series),
         _ => None,
     });
     let mut any = false;
-    for series in found {
+    for series in forecasts {
         any = true;
         let group =
             if series.group.is_empty() { String::new() } else { format!(", {}", series.group) };
@@ -245,8 +245,8 @@ fn sources(answer: &Answer, out: &mut String) {
     }
     let _ = writeln!(out, "\n{}", style("Sources").cyan());
     // A computed answer may rest on many rows.
-    let most = if answer.computation.is_some() { MAX_ROWS } else { usize::MAX };
-    for (i, citation) in answer.citations.iter().enumerate().take(most) {
+    let limit = if answer.computation.is_some() { MAX_ROWS } else { usize::MAX };
+    for (i, citation) in answer.citations.iter().enumerate().take(limit) {
         let mut place = citation.document.clone();
         if let Some(section) = citation.section.as_ref().filter(|s| !s.is_empty()) {
             let _ = write!(place, " › {section}");
@@ -263,7 +263,7 @@ fn sources(answer: &Answer, out: &mut String) {
         let quote = shorten(&citation.quote, MAX_QUOTE_CHARS);
         let _ = writeln!(out, "  [{number}] {place}{span}\n      “{quote}”");
     }
-    let more = answer.citations.len().saturating_sub(most);
+    let more = answer.citations.len().saturating_sub(limit);
     if more > 0 {
         let more = plural(more as u64, "more source", "more sources");
         let _ = writeln!(out, "  … {more}; `--json` lists all");

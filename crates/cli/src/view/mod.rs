@@ -4,7 +4,6 @@ pub(crate) mod estimate;
 pub(crate) mod feedback;
 pub(crate) mod index_report;
 pub(crate) mod progress;
-pub(crate) mod table;
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -53,7 +52,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 }
 
 pub(crate) fn warn(text: &str) {
-    print_to_stderr(&format!("{} {text}", warning_label()));
+    note(&format!("{} {text}", warning_label()));
 }
 
 /// What every warning on standard error begins with.
@@ -66,13 +65,9 @@ pub(crate) fn error_label() -> StyledObject<&'static str> {
     style("error:").for_stderr().red().bold()
 }
 
-pub(crate) fn note(text: &str) {
-    print_to_stderr(text);
-}
-
 /// Prints a line that is not a result. It is lost where standard error is closed (`2>&1 | head`):
 /// no one is left to tell.
-pub(crate) fn print_to_stderr(line: &str) {
+pub(crate) fn note(line: &str) {
     drop(writeln!(std::io::stderr().lock(), "{line}"));
 }
 
@@ -98,6 +93,23 @@ pub(crate) fn duration(ms: f64) -> String {
         ms if ms < 90_000.0 => format!("{:.1} s", ms / 1e3),
         ms => format!("{:.0} min {:.0} s", (ms / 60_000.0).floor(), (ms % 60_000.0) / 1e3),
     }
+}
+
+/// Rows in aligned columns, each padded to its widest cell; the first row is the header.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| console::measure_text_width(cell)).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let pad = |(cell, width): (&String, &usize)| {
+            console::pad_str(cell, *width, console::Alignment::Left, None).into_owned()
+        };
+        row.iter().zip(&widths).map(pad).collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use halma_engine::{Config, list_prompts};
+use halma_engine::{Config, configured_prompts};
 use parking_lot::MutexGuard;
 
 use super::{KnownSettings, Settings, SharedSettings, with_roles, write_prompts};
@@ -69,8 +69,7 @@ impl App {
         let mut config = self.applied().configured.clone();
         let own = trial.path().join(PROMPTS);
         config.prompts_dir = write_prompts(&own, config.prompts_dir.as_deref(), &settings.prompts)?;
-        list_prompts(&config)?;
-        Ok(())
+        Ok(configured_prompts(&config).map(drop)?)
     }
 
     fn config_with(&self, configured: &Config, settings: &Settings) -> Result<Config, Problem> {

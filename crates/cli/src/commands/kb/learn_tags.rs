@@ -24,7 +24,7 @@ pub(super) async fn run(args: &KbLearnTags, common: &Common) -> anyhow::Result<(
             view::print(&view::estimate::lines(&estimate))
         };
     }
-    let report = engine.learn_tags(&samples, args.replace, progress::index()).await?;
+    let report = engine.learn_tags(&samples, args.replace, progress::index(), None).await?;
     if args.json {
         view::print_json(&report)?;
     } else {

@@ -7,7 +7,7 @@ use halma_engine::{ListQuery, ListedNode};
 
 use crate::args::{Common, KbList};
 use crate::commands::setup::open_base;
-use crate::view::{self, plural, shorten, table::table, thousands};
+use crate::view::{self, plural, shorten, table, thousands};
 
 pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
     let engine = open_base(&args.kb, common)?;

@@ -4,7 +4,7 @@ use halma_engine::{Shown, Unit};
 
 use crate::args::{Common, KbShow};
 use crate::commands::setup::open_base;
-use crate::view::{self, shorten, table::table, thousands};
+use crate::view::{self, shorten, table, thousands};
 
 pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
     let engine = open_base(&args.kb, common)?;

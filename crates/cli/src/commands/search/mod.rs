@@ -1,6 +1,6 @@
 //! `halma search`: searches one layer of a base, or an external source.
 mod explain;
-pub(super) mod nothing;
+pub(super) mod no_result;
 
 use std::time::Instant;
 
@@ -47,7 +47,7 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     show(&hits, began, args.json, explanation.as_ref())?;
     if hits.is_empty()
         && !args.json
-        && let Some(reason) = nothing::explain(&engine, &filter)?
+        && let Some(reason) = no_result::explain(&engine, &filter)?
     {
         view::note(&reason);
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use axum::Json;
 use axum::extract::State;
 use halma_core::PromptInfo;
-use halma_engine::{Config, list_prompts, replace_file, shipped_prompts};
+use halma_engine::{Config, configured_prompts, replace_file, shipped_prompts};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -162,8 +162,7 @@ fn check(app: &App, name: &str, text: &str) -> Result<(), Problem> {
     }
     write(&trial.path().join(format!("{name}.md")), text.as_bytes())?;
     let config = Config { prompts_dir: Some(trial.path().to_owned()), ..config(app) };
-    list_prompts(&config)?;
-    Ok(())
+    Ok(configured_prompts(&config).map(drop)?)
 }
 
 /// The file of an existing prompt; no other name is made a path.

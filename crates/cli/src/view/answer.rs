@@ -8,7 +8,7 @@ use halma_core::{
 };
 use halma_engine::AskResult;
 
-use super::{duration, plural, shorten, thousands};
+use super::{duration, page_suffix, plural, shorten, thousands};
 
 /// The most characters of a quotation.
 const MAX_QUOTE_CHARS: usize = 160;
@@ -48,7 +48,7 @@ pub(crate) fn answer(answer: &Answer, result: &AskResult, log: bool) -> String {
 /// The nearest passages, each with its nearest sentence in bold.
 fn passages(answer: &Answer, out: &mut String) {
     for (number, NearestPassage { text, source }) in (1..).zip(&answer.passages) {
-        let page = source.page.map_or_else(String::new, |page| format!(", page {page}"));
+        let page = page_suffix(source.page);
         let _ = writeln!(
             out,
             "\n{number}. {} ({}{page})",
@@ -251,9 +251,7 @@ fn sources(answer: &Answer, out: &mut String) {
         if let Some(section) = citation.section.as_ref().filter(|s| !s.is_empty()) {
             let _ = write!(place, " › {section}");
         }
-        if let Some(page) = citation.page {
-            let _ = write!(place, ", page {page}");
-        }
+        place += &page_suffix(citation.page);
         // A fact of a knowledge graph stands in no text.
         let span = match (citation.start, citation.end) {
             (_, 0) => String::new(),

@@ -82,6 +82,11 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
     format!("{}…", cut.trim_end())
 }
 
+/// What follows the name of a document.
+pub(crate) fn page_suffix(page: Option<u32>) -> String {
+    page.map(|page| format!(", page {page}")).unwrap_or_default()
+}
+
 pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(n), if n == 1 { one } else { many })
 }

@@ -8,7 +8,7 @@ use halma_engine::{Engine, SqlLimits, TableLine, over_series};
 
 use crate::args::{Common, KbSql, KbTables};
 use crate::commands::setup::open_base;
-use crate::view::{self, plural, shorten, table};
+use crate::view::{self, page_suffix, plural, shorten, table};
 
 pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
     let tables = open_base(&args.kb, common)?.base().tables()?;
@@ -148,8 +148,7 @@ fn source(line: &TableLine) -> String {
         return style(format!("not in SQL: {refused}")).yellow().to_string();
     }
     match (&line.document, line.page) {
-        (Some(document), Some(page)) => format!("{document}, page {page}"),
-        (Some(document), None) => document.clone(),
+        (Some(document), page) => document.clone() + &page_suffix(page),
         (None, _) if line.unites.is_empty() => "from facts".into(),
         (None, _) => format!("union of {}", line.unites.join(", ")),
     }

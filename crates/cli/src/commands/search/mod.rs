@@ -13,7 +13,7 @@ use self::explain::Explanation;
 use super::setup::{load_config, open_chosen};
 use super::vectors;
 use crate::args::{Common, Search};
-use crate::view::{self, shorten};
+use crate::view::{self, page_suffix, shorten};
 
 pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     let config = load_config(common, vec![])?.config.without_unset_model_keys();
@@ -102,10 +102,7 @@ fn as_json(hit: &Hit) -> serde_json::Value {
 }
 
 fn line(i: usize, hit: &Hit) -> String {
-    let place = match hit.page {
-        Some(page) => format!("{}, page {page}", hit.document),
-        None => hit.document.clone(),
-    };
+    let place = hit.document.clone() + &page_suffix(hit.page);
     format!(
         "{:>3}  {:.3}  {}  {}\n     {}",
         i + 1,

@@ -13,7 +13,7 @@ use super::search::no_result;
 use super::setup::{budget_flags, load_config, open_chosen, set_flags};
 use crate::args::{Ask, Common};
 use crate::exit::Interrupted;
-use crate::view::{self, plural, progress, thousands};
+use crate::view::{self, progress};
 
 pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     let mut flags = set_flags(&args.set.set)?;
@@ -80,9 +80,7 @@ fn interrupted(calls: &Mutex<Trace>) -> Interrupted {
     if usage.llm_calls == 0 {
         return Interrupted("Interrupted.".into());
     }
-    let tokens = thousands(usage.prompt_tokens + usage.completion_tokens);
-    let calls = plural(usage.llm_calls, "call", "calls");
-    Interrupted(format!("Interrupted after {calls}, {tokens} tokens, ${:.4}.", usage.usd))
+    Interrupted(format!("Interrupted after {}.", view::usage(&usage)))
 }
 
 fn read_stdin() -> anyhow::Result<String> {

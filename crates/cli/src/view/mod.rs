@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use console::{StyledObject, style};
+use halma_core::UsageTotal;
 pub(crate) use halma_core::text::thousands;
 
 /// Prints a result. The error is a closed pipe, which ends the program quietly. What a document or a
@@ -80,6 +81,12 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
     }
     let cut: String = line.chars().take(limit.saturating_sub(1)).collect();
     format!("{}…", cut.trim_end())
+}
+
+/// What was used, as `3 calls, 1,200 tokens, $0.0120`.
+pub(crate) fn usage(usage: &UsageTotal) -> String {
+    let tokens = thousands(usage.prompt_tokens + usage.completion_tokens);
+    format!("{}, {tokens} tokens, ${:.4}", plural(usage.llm_calls, "call", "calls"), usage.usd)
 }
 
 /// What follows the name of a document.

@@ -145,6 +145,7 @@ pub(crate) fn at(error: ConfigError, table: &str) -> ConfigError {
 }
 
 /// An embedder, and the local model that it is, if it is one.
+#[derive(Default)]
 pub(crate) struct OpenedEmbedder {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) local: Option<MiniLm>,
@@ -152,17 +153,15 @@ pub(crate) struct OpenedEmbedder {
 
 /// The embedder, or none with the reason why search is lexical only.
 pub(crate) fn embedder(config: &EmbedderConfig) -> Result<Opened<OpenedEmbedder>, ConfigError> {
-    let none = OpenedEmbedder { embedder: None, local: None };
     match config.kind {
-        EmbedderKind::None => Ok(Opened { value: none, warning: None }),
+        EmbedderKind::None => Ok(Opened { value: OpenedEmbedder::default(), warning: None }),
         EmbedderKind::Endpoint => {
             let endpoint = embedder_endpoint(config)?;
             let embedder =
                 wrapped_embedder(endpoint, Limits::default()).map_err(|e| at(e, "embedder"))?;
             let how = EmbedderUse::for_model(embedder.model());
             let embedder = Some(used(embedder, how, config));
-            let value = OpenedEmbedder { embedder, ..none };
-            Ok(Opened { value, warning: None })
+            Ok(Opened { value: OpenedEmbedder { embedder, local: None }, warning: None })
         }
         EmbedderKind::Local => {
             let Opened { value: local, warning } = local(config)?;

@@ -31,7 +31,8 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         // Parsed without the flags first, so that an error knows its line.
         toml::from_str::<Config>(&text).map_err(|e| in_file(file, &text, &e))?;
         table = toml::from_str(&text).map_err(|e| in_file(file, &text, &e))?;
-        origins_of("", &table, &file.display().to_string(), &mut origins);
+        let origin = |(key, _)| (key, file.display().to_string());
+        origins.extend(leaves("", &table).into_iter().map(origin));
     }
     for (key, value, flag) in flags {
         let path: Vec<&str> = key.split('.').collect();
@@ -39,7 +40,7 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         origins.insert(key, flag);
     }
     let name = file.map_or_else(|| "halma.toml".into(), |file| file.display().to_string());
-    ranges::check_finite(&table, "", &Places { file: &name, origins: &origins })?;
+    ranges::check_finite(&table, &Places { file: &name, origins: &origins })?;
     level::apply(&mut table, &mut origins)?;
     let mut config: Config =
         Value::Table(table.clone()).try_into().map_err(|e: toml::de::Error| {
@@ -137,16 +138,17 @@ pub(super) fn put(table: &mut Table, path: &[&str], value: Value) {
     }
 }
 
-fn origins_of(prefix: &str, table: &Table, origin: &str, out: &mut BTreeMap<String, String>) {
+/// The values of a table and of the tables in it, by their whole keys.
+pub(super) fn leaves<'a>(prefix: &str, table: &'a Table) -> Vec<(String, &'a Value)> {
+    let mut all = vec![];
     for (key, value) in table {
         let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         match value {
-            Value::Table(inner) => origins_of(&key, inner, origin, out),
-            _ => {
-                out.insert(key, origin.to_owned());
-            }
+            Value::Table(inner) => all.extend(leaves(&key, inner)),
+            _ => all.push((key, value)),
         }
     }
+    all
 }
 
 /// The smallest limit of a cache, in bytes.

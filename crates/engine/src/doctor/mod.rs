@@ -118,10 +118,7 @@ async fn embedder(config: &Config) -> (OpenedEmbedder, Finding) {
     const NAME: &str = "embedder";
     let opened = match assemble::embedder(&config.embedder) {
         Ok(opened) => opened,
-        Err(e) => {
-            let none = OpenedEmbedder { embedder: None, local: None };
-            return (none, Finding::misconfigured(NAME, config, e));
-        }
+        Err(e) => return (OpenedEmbedder::default(), Finding::misconfigured(NAME, config, e)),
     };
     let finding = match (&opened.value.embedder, opened.warning) {
         (Some(embedder), _) => match embedder.embed(&["ready?"], EmbedRole::Query).await {

@@ -123,8 +123,8 @@ fn main() {
     println!("| what | wanted | measured | a peer |\n|---|---|---|---|");
     for row in ROWS {
         // The memory row takes minutes and runs only when it is asked for.
-        let asked = chosen.iter().any(|part| row.what.contains(part.as_str()));
-        if asked || (chosen.is_empty() && !row.what.starts_with("memory")) {
+        let is_chosen = chosen.iter().any(|part| row.what.contains(part.as_str()));
+        if is_chosen || (chosen.is_empty() && !row.what.starts_with("memory")) {
             println!("| {} | {} | {} | {} |", row.what, row.wanted, (row.run)(&runtime), row.peer);
         }
     }
@@ -195,9 +195,9 @@ fn at_once(rt: &tokio::runtime::Runtime, mode: &str) -> String {
             let text = format!("Where was the maker of thing number {i} of lot {round} born?");
             let engine = &engine;
             async move {
-                let asked = engine.ask(request(text, "kar3", in_mode(mode))).await.unwrap();
-                assert_eq!(asked.outcome.trace.usage().llm_calls, 6);
-                asked.outcome.answer.unwrap();
+                let result = engine.ask(request(text, "kar3", in_mode(mode))).await.unwrap();
+                assert_eq!(result.outcome.trace.usage().llm_calls, 6);
+                result.outcome.answer.unwrap();
             }
         });
         let began = Instant::now();
@@ -226,11 +226,11 @@ fn question(rt: &tokio::runtime::Runtime, strategy: &str, mode: &str) -> String 
     for i in 0..300 {
         // Another text each time, so that no reply comes from the cache.
         let text = format!("Where was the maker of thing number {i} born?");
-        let asked = rt.block_on(engine.ask(request(text, strategy, in_mode(mode)))).unwrap();
-        let calls = asked.outcome.trace.usage().llm_calls;
+        let result = rt.block_on(engine.ask(request(text, strategy, in_mode(mode)))).unwrap();
+        let calls = result.outcome.trace.usage().llm_calls;
         assert_eq!(calls, expected);
-        asked.outcome.answer.unwrap();
-        times.push(asked.elapsed_ms);
+        result.outcome.answer.unwrap();
+        times.push(result.elapsed_ms);
     }
     format!("{:.2} ms", median(times))
 }
@@ -248,9 +248,9 @@ fn classifying(rt: &tokio::runtime::Runtime) -> String {
     let mut times = vec![];
     for i in 0..300 {
         let text = format!("Where was the maker of thing number {i} born?");
-        let asked = rt.block_on(engine.ask(request(text, "auto", BTreeMap::new()))).unwrap();
+        let result = rt.block_on(engine.ask(request(text, "auto", BTreeMap::new()))).unwrap();
         let (mut took, mut told) = (0.0, false);
-        for event in &asked.outcome.trace.0 {
+        for event in &result.outcome.trace.0 {
             match event {
                 Event::Searched { elapsed_ms, .. } if !told => took += elapsed_ms,
                 Event::ModelCalled { prompt, elapsed_ms, .. } if &**prompt == "auto/classify" => {

@@ -40,13 +40,13 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let Some(Interrupted(message)) = error.downcast_ref() {
-        view::print_to_stderr(message);
+        view::note(message);
         return ExitCode::from(INTERRUPTED);
     }
     let hint = hint(error);
-    view::print_to_stderr(&format!("{} {}", view::error_label(), message(error)));
+    view::note(&format!("{} {}", view::error_label(), message(error)));
     if let Some(hint) = hint {
-        view::print_to_stderr(&format!(" {} {hint}", style("hint:").for_stderr().cyan().bold()));
+        view::note(&format!(" {} {hint}", style("hint:").for_stderr().cyan().bold()));
     }
     ExitCode::from(if is_wrong_use(error) { WRONG_USE } else { FAILED })
 }

@@ -25,9 +25,9 @@ const INTERRUPTED_TIMEOUT: Duration = Duration::from_millis(500);
 fn main() -> ExitCode {
     let args = Args::parse();
     let library_warnings = logging::start(log_style(&args));
-    if let Command::Sandbox(own) = &args.command {
+    if let Command::Sandbox(sandbox) = &args.command {
         // Without a runtime: its threads would only use up memory.
-        return match halma_engine::serve_worker(own.kind) {
+        return match halma_engine::serve_worker(sandbox.kind) {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         };
@@ -59,30 +59,30 @@ fn main() -> ExitCode {
 async fn run(args: Args) -> anyhow::Result<()> {
     let Args { command, common } = args;
     match command {
-        Command::Init(own) => commands::init::run(&own).await,
-        Command::Index(own) => commands::index::run(own, &common).await,
-        Command::Ask(own) => commands::ask::run(own, &common).await,
-        Command::Search(own) => commands::search::run(own, &common).await,
-        Command::Eval(own) => commands::eval::run(*own, &common).await,
-        Command::Feedback(own) => commands::feedback::run(own, &common).await,
-        Command::Train(own) => commands::train::run(own, &common).await,
-        Command::Strategies(own) => commands::strategies::run(&own),
-        Command::Data(own) => commands::data::run(own),
-        Command::Demo(own) => commands::demo::run(&own, &common).await,
-        Command::Doctor(own) => commands::operate::doctor(&own, &common).await,
-        Command::Config(own) => commands::config::run(&own, &common),
-        Command::Prompts(own) => commands::prompts::run(&own, &common),
-        Command::Kb(own) => commands::kb::run(own, &common).await,
-        Command::Kg(own) => commands::kg::run(own, &common).await,
-        Command::Serve(own) => commands::serve::run(own, &common).await,
-        Command::Keys(own) => commands::keys::run(own, &common),
-        Command::Mcp(own) => Box::pin(commands::serve::mcp(own, &common)).await,
-        Command::Backup(own) => commands::operate::backup::run(&own, &common),
-        Command::Restore(own) => commands::operate::backup::run_restore(&own, &common),
-        Command::Health(own) => commands::operate::health(&own, &common).await,
-        Command::Completions(own) => commands::operate::completions(&own),
-        Command::Man(own) => commands::operate::man(&own),
-        Command::Worker(own) => commands::operate::worker(own, &common).await,
+        Command::Init(args) => commands::init::run(&args).await,
+        Command::Index(args) => commands::index::run(args, &common).await,
+        Command::Ask(args) => commands::ask::run(args, &common).await,
+        Command::Search(args) => commands::search::run(args, &common).await,
+        Command::Eval(args) => commands::eval::run(*args, &common).await,
+        Command::Feedback(args) => commands::feedback::run(args, &common).await,
+        Command::Train(args) => commands::train::run(args, &common).await,
+        Command::Strategies(args) => commands::strategies::run(&args),
+        Command::Data(args) => commands::data::run(args),
+        Command::Demo(args) => commands::demo::run(&args, &common).await,
+        Command::Doctor(args) => commands::operate::doctor(&args, &common).await,
+        Command::Config(args) => commands::operate::config(&args, &common),
+        Command::Prompts(args) => commands::prompts::run(&args, &common),
+        Command::Kb(args) => commands::kb::run(args, &common).await,
+        Command::Kg(args) => commands::kg::run(args, &common).await,
+        Command::Serve(args) => commands::serve::run(args, &common).await,
+        Command::Keys(args) => commands::keys::run(args, &common),
+        Command::Mcp(args) => Box::pin(commands::serve::mcp(args, &common)).await,
+        Command::Backup(args) => commands::operate::backup::run(&args, &common),
+        Command::Restore(args) => commands::operate::backup::run_restore(&args, &common),
+        Command::Health(args) => commands::operate::health(&args, &common).await,
+        Command::Completions(args) => commands::operate::completions(&args),
+        Command::Man(args) => commands::operate::man(&args),
+        Command::Worker(args) => commands::operate::worker(args, &common).await,
         Command::Sandbox(_) => Ok(()),
     }
 }

@@ -56,9 +56,9 @@ impl Knowledge for DocumentSubset {
         edge: Option<Edge>,
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
         self.get(id).await?;
-        let mut found = self.base.neighbours(id, edge).await?;
-        found.retain(|(_, hit)| self.contains(hit));
-        Ok(found)
+        let mut neighbours = self.base.neighbours(id, edge).await?;
+        neighbours.retain(|(_, hit)| self.contains(hit));
+        Ok(neighbours)
     }
 
     /// Tags of the whole base: they name no document, and the search that they filter does.
@@ -95,14 +95,14 @@ mod tests {
             ("tide", "Tides", "Water rises at high tide.", &[]),
         ]);
         let subset = DocumentSubset::new(base, BTreeSet::from(["tide.md".to_owned()]));
-        let found = subset.search(&query("water")).await.unwrap().remove(0);
-        let names: Vec<_> = found.iter().map(|hit| hit.document.as_str()).collect();
+        let hits = subset.search(&query("water")).await.unwrap().remove(0);
+        let names: Vec<_> = hits.iter().map(|hit| hit.document.as_str()).collect();
         assert_eq!(names, ["tide.md"]);
         assert!(subset.get(&"tide".into()).await.is_ok());
         assert!(subset.get(&"reef".into()).await.is_err());
         assert!(subset.neighbours(&"reef".into(), None).await.is_err());
         let empty = DocumentSubset::new(Toy::empty(), BTreeSet::new());
-        let found = empty.search(&query("water")).await.unwrap();
-        assert!(found.len() == 1 && found[0].is_empty());
+        let lists = empty.search(&query("water")).await.unwrap();
+        assert!(lists.len() == 1 && lists[0].is_empty());
     }
 }

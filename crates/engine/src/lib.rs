@@ -14,8 +14,7 @@ mod telemetry;
 mod writer;
 
 pub use assemble::{
-    PromptOverride, configured_prompts, fetch_weights, is_demonstrations, list_prompts,
-    prompt_overrides,
+    PromptOverride, configured_prompts, fetch_weights, is_demonstrations, prompt_overrides,
 };
 pub use config::load::{Flags, Loaded, flag_text, flag_value, load};
 pub use config::serve::{LogFormat, ServeConfig};
@@ -34,7 +33,9 @@ pub use engine::{
     IndexRun, KgShown, OnFinish, SearchRequest, Turn, configured_strategy,
 };
 pub use error::EngineError;
-pub use feedback::{FeedbackRequest, Held, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback};
+pub use feedback::{
+    DeferredCandidate, FeedbackRequest, LONGEST_CORRECTION, LONGEST_NOTE, VerifiedFeedback,
+};
 pub use halma_kb::{
     Atoms, Base, BasePart, CandidateKind, CandidateState, Chunks, Decision, Deleted, DenseTrust,
     Details, EdgeEnd, Entities, Estimate, Feedback, FeedbackCandidate, FeedbackQuery,
@@ -61,7 +62,7 @@ pub use shared::{
 };
 pub use storage::cache::{CacheUse, clear_cache};
 pub use storage::originals::{Original, Originals, safe_name};
-pub use storage::replace::replace_file;
+pub use storage::replace_file;
 pub use storage::series::over_series;
 pub use storage::state::{BaseState, Entries, is_transient};
 pub use storage::traces::{StoredTrace, TraceBody, TraceHead, TraceStore};

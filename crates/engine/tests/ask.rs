@@ -57,8 +57,8 @@ async fn an_effort_chooses_a_strategy_unless_one_is_named() {
     let engine = engine(dir.path()).await;
     for (effort, strategy) in Effort::ALL.into_iter().zip(["naive", "auto", "kar3", "kar3"]) {
         let effort = Some(effort);
-        let asked = AskRequest { effort, strategy: None, ..request() };
-        assert_eq!(engine.ask(asked).await.unwrap().strategy, strategy, "{effort:?}");
+        let without_strategy = AskRequest { effort, strategy: None, ..request() };
+        assert_eq!(engine.ask(without_strategy).await.unwrap().strategy, strategy, "{effort:?}");
         assert_eq!(engine.ask(AskRequest { effort, ..request() }).await.unwrap().strategy, "naive");
     }
 }

@@ -138,8 +138,8 @@ async fn a_verifier_accepts_what_is_supported_and_holds_the_rest_back() {
     assert_eq!((candidate.state, candidate.by.as_str()), (CandidateState::Accepted, "verifier"));
     assert!(candidate.check.as_ref().unwrap().score >= 0.9);
     // What no passage says, and what contradicts an accepted answer.
-    let asked = ask(&engine, "Where was Anna Roe born?").await;
-    let given = engine.give_feedback(say(&asked, Verdict::Wrong, "Bergen")).unwrap();
+    let result = ask(&engine, "Where was Anna Roe born?").await;
+    let given = engine.give_feedback(say(&result, Verdict::Wrong, "Bergen")).unwrap();
     let verified = engine.verify_feedback(&given.id, None).await.unwrap();
     assert!(verified.accepted.is_empty() && verified.held.len() == 1, "{verified:?}");
     assert_eq!(verified.feedback.candidates[0].state, CandidateState::Pending);

@@ -34,8 +34,8 @@ async fn a_loaded_graph_is_used_from_the_next_opening_on() {
     drop(first);
     let second = engine(&base, KgKind::Auto);
     let graph = second.knowledge_graph().unwrap();
-    let found = graph.find("far light", None, 5).await.unwrap();
-    let facts = graph.relate(&found[0].id, "keeper").await.unwrap();
+    let entities = graph.find("far light", None, 5).await.unwrap();
+    let facts = graph.relate(&entities[0].id, "keeper").await.unwrap();
     assert_eq!(facts[0].tail.shown(), "Anna Roe");
     assert_eq!(facts[0].evidence.document, "kg:reef.ttl");
     assert_ne!(second.fingerprint(strategy.as_ref()).unwrap(), before);

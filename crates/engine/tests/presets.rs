@@ -5,10 +5,10 @@ use toml::{Table, Value};
 #[test]
 fn every_row_of_a_preset_can_be_built_where_its_strategy_is_known() {
     let strategies = halma_engine::strategies();
-    let known: Vec<&str> = strategies.iter().map(|entry| entry.name).collect();
+    let names: Vec<&str> = strategies.iter().map(|entry| entry.name).collect();
     let mut built = 0;
     for preset in presets() {
-        for row in preset.listed(&known).into_iter().filter(|row| row.missing.is_none()) {
+        for row in preset.listed(&names).into_iter().filter(|row| row.missing.is_none()) {
             let entry = strategies
                 .iter()
                 .find(|entry| Some(entry.name) == row.strategy.as_deref())

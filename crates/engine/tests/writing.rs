@@ -57,10 +57,10 @@ struct Shown(Arc<Mutex<(String, usize)>>, Arc<Mutex<Vec<String>>>);
 
 impl Shown {
     fn watcher(&self) -> Watcher {
-        let (shown, asked) = (Arc::clone(&self.0), Arc::clone(&self.1));
+        let (shown, roles) = (Arc::clone(&self.0), Arc::clone(&self.1));
         Arc::new(move |event: &Event| {
             if let Event::ModelAsked { role, .. } = event {
-                asked.lock().push(role.clone());
+                roles.lock().push(role.clone());
             }
             if let Event::AnswerDelta { text, restart } = event {
                 let mut shown = shown.lock();
@@ -217,10 +217,11 @@ async fn a_computed_answer_rests_on_its_rows_and_needs_no_call_to_be_written() {
     engine.index(&[files], &IndexOptions::default(), Arc::new(|_| {})).await.unwrap();
     let ask = |question: &str, strategy: &str, style| {
         let strategy = Some(strategy.to_owned());
-        let asked = AskRequest { strategy, answer_style: Some(style), ..AskRequest::new(question) };
+        let request =
+            AskRequest { strategy, answer_style: Some(style), ..AskRequest::new(question) };
         let engine = &engine;
         async move {
-            let result = engine.ask(asked).await.unwrap();
+            let result = engine.ask(request).await.unwrap();
             (result.outcome.answer.unwrap(), result.outcome.trace)
         }
     };

@@ -101,9 +101,9 @@ fn comparison(report: &Report) {
     other.runs[0].results.rotate_left(1);
     let sides = (Side::select(&short, None).unwrap(), Side::select(&other, None).unwrap());
     let began = Instant::now();
-    let found = compare(sides.0, sides.1, Resampling::default()).unwrap();
+    let comparison = compare(sides.0, sides.1, Resampling::default()).unwrap();
     let took = began.elapsed().as_secs_f64();
-    println!("comparison of {} questions, 1000 resamples: {:.0} ms", found.paired, took * 1e3);
+    println!("comparison of {} questions, 1000 resamples: {:.0} ms", comparison.paired, took * 1e3);
 }
 
 async fn run(out: &Path, data: &DataSet) -> Report {

@@ -59,7 +59,7 @@ impl Source {
     /// A part of the file's questions, or the passages of the file made into another base.
     #[must_use]
     pub fn part(&self, name: &str) -> Self {
-        Self { hash: crate::fingerprint::fingerprint([&self.hash, name]), ..self.clone() }
+        Self { hash: crate::fingerprint([&self.hash, name]), ..self.clone() }
     }
 
     /// Claims the base in `kb` for this file, before it is opened or built. A base of another file

@@ -21,6 +21,9 @@ use crate::error::EvalError;
 /// Bytes of one file of documents: below the limit of what is read as one file.
 const PART: u64 = 64_000_000;
 
+/// What could not be done, in an error.
+const UNWRITTEN: &str = "the passages cannot be written";
+
 /// What became of a collection.
 #[derive(Debug, Default, Serialize)]
 pub struct Converted {
@@ -106,21 +109,17 @@ impl CorpusWriter {
         } else {
             self.converted.parts += 1;
             let path = self.folder.join(format!("part-{:05}.jsonl", self.converted.parts));
-            let file = File::create(&path).map_err(|source| unwritable(&path, source))?;
+            let file = File::create(&path).map_err(EvalError::file(&path, UNWRITTEN))?;
             self.part.insert(BufWriter::new(file))
         };
-        part.write_all(line.as_bytes()).map_err(|source| unwritable(&self.folder, source))
+        part.write_all(line.as_bytes()).map_err(EvalError::file(&self.folder, UNWRITTEN))
     }
 
     fn end_part(&mut self) -> Result<(), EvalError> {
         self.written = 0;
         let Some(mut part) = self.part.take() else { return Ok(()) };
-        part.flush().map_err(|source| unwritable(&self.folder, source))
+        part.flush().map_err(EvalError::file(&self.folder, UNWRITTEN))
     }
-}
-
-fn unwritable(file: &Path, source: std::io::Error) -> EvalError {
-    EvalError::File { file: file.into(), doing: "the passages cannot be written", source }
 }
 
 #[derive(Debug, PartialEq)]

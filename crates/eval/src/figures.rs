@@ -1,4 +1,7 @@
-//! Means, ratios and percentiles.
+//! Means, ratios, sums and percentiles.
+use std::collections::BTreeMap;
+
+use halma_core::UsageTotal;
 
 /// The smallest value that at least `percent` of the sorted values do not exceed.
 pub(crate) fn nearest_rank(sorted: &[f64], percent: usize) -> Option<f64> {
@@ -18,9 +21,27 @@ pub(crate) fn number(count: usize) -> f64 {
 }
 
 /// 0 of 0 is 0.
-#[expect(clippy::cast_precision_loss, reason = "counts of tokens and calls stay below 2^52")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of tokens, calls, words and questions stay below 2^52"
+)]
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+pub(crate) fn total_usage(parts: impl IntoIterator<Item = UsageTotal>) -> UsageTotal {
+    parts.into_iter().fold(UsageTotal::default(), |mut total, part| {
+        total.add(part);
+        total
+    })
+}
+
+pub(crate) fn counted<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, usize> {
+    let mut counts = BTreeMap::new();
+    for key in keys {
+        *counts.entry(key).or_default() += 1;
+    }
+    counts
 }
 
 #[cfg(test)]

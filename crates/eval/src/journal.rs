@@ -37,9 +37,8 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens or creates it; `each` receives the lines it holds, oldest first and one at a time, so that
     /// a long one need not fit in memory.
     pub(crate) fn open_each(path: &Path, each: impl FnMut(T)) -> Result<Self, EvalError> {
-        let fail = |doing| move |source| EvalError::File { file: path.into(), doing, source };
-        let mut options = File::options();
-        let file = options
+        let fail = |doing| EvalError::file::<std::io::Error>(path, doing);
+        let file = File::options()
             .read(true)
             .append(true)
             .create(true)

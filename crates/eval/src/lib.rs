@@ -9,13 +9,11 @@ mod corpus;
 mod data;
 mod error;
 mod figures;
-mod fingerprint;
 mod forecast;
 mod grid;
 mod jobs;
 mod journal;
 pub mod judge;
-mod lost_calls;
 pub mod metrics;
 mod preset;
 mod random;
@@ -38,7 +36,6 @@ pub use data::{
     Sample, Selection, check, entries, load, recognise, reference,
 };
 pub use error::EvalError;
-pub use fingerprint::fingerprint;
 pub use forecast::{Basis, Cost, Forecast, Range, table as forecast_table, would_exceed};
 pub use grid::{Grid, GridError, Point};
 pub use jobs::{Progress, Tick};
@@ -64,3 +61,15 @@ pub use viewer::{QuestionDetail, question_detail};
 /// The prompts of this crate, by folders.
 static PROMPT_FILES: include_dir::Dir<'_> =
     include_dir::include_dir!("$CARGO_MANIFEST_DIR/prompts");
+
+/// The fingerprint of everything that an answer depends on (strategy, settings, prompt hashes,
+/// model names, the base's fingerprint): equal lists of parts give equal fingerprints, and no two
+/// different lists are likely to. Sixteen hexadecimal digits.
+pub fn fingerprint<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        let part = part.as_ref();
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}

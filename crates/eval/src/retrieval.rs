@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
 use crate::figures::mean;
-use crate::fingerprint::fingerprint;
+use crate::fingerprint;
 use crate::jobs::{Progress, Tick, caught, each};
 use crate::journal::{Journal, LINE_VERSION};
 use crate::metrics::{ranks, recall_of_ranks};

@@ -20,14 +20,14 @@ fn loaded(name: &str, format_name: &str) -> DataSet {
 #[test]
 fn the_samples_of_forecasts_and_ideas_are_questions_of_ones_own() {
     let demo = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo").join(path);
-    let forecasts = load(&demo("forecast/questions.jsonl"), Format::OWN, None).unwrap();
+    let forecasts = load(&demo("forecast/questions.jsonl"), Format::USER, None).unwrap();
     assert_eq!((forecasts.items.len(), forecasts.refused.len()), (40, 0));
     for item in &forecasts.items {
         let came = halma_eval::judge::ActualValue::read(item);
         assert!(came.value.is_some() && came.last.is_some(), "{}", item.question.id);
         assert!(item.question.asked_at.is_some(), "{}", item.question.id);
     }
-    let ideas = load(&demo("creative.jsonl"), Format::OWN, None).unwrap();
+    let ideas = load(&demo("creative.jsonl"), Format::USER, None).unwrap();
     assert_eq!((ideas.items.len(), ideas.refused.len()), (20, 0));
 }
 

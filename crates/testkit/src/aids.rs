@@ -17,9 +17,9 @@ impl Reranker for Overlap {
     async fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, LlmError> {
         let wanted: BTreeSet<String> = content_words(query).into_iter().collect();
         let share = |text: &&str| {
-            let held: BTreeSet<String> = content_words(text).into_iter().collect();
+            let words: BTreeSet<String> = content_words(text).into_iter().collect();
             #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
-            let share = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
+            let share = wanted.intersection(&words).count() as f32 / wanted.len().max(1) as f32;
             share
         };
         Ok(texts.iter().map(share).collect())

@@ -10,14 +10,14 @@ pub fn outline(trace: &Trace) -> String {
     for event in &trace.0 {
         let (span, line) = line(event);
         if let Event::SpanStarted { span, parent, .. } = event {
-            let own = depth.get(*parent as usize).copied().unwrap_or(0) + 1;
+            let level = depth.get(*parent as usize).copied().unwrap_or(0) + 1;
             depth.resize((*span as usize + 1).max(depth.len()), 0);
-            depth[*span as usize] = own;
-            let _ = writeln!(out, "{}{line}", "  ".repeat(own - 1));
+            depth[*span as usize] = level;
+            let _ = writeln!(out, "{}{line}", "  ".repeat(level - 1));
         } else {
-            let own = "  ".repeat(depth.get(span as usize).copied().unwrap_or(0));
+            let indent = "  ".repeat(depth.get(span as usize).copied().unwrap_or(0));
             // A note may be a drawing of several lines.
-            let _ = writeln!(out, "{own}{}", line.replace('\n', &format!("\n{own}  ")));
+            let _ = writeln!(out, "{indent}{}", line.replace('\n', &format!("\n{indent}  ")));
         }
     }
     out

@@ -31,23 +31,23 @@ impl Script {
 
     /// Steps that may fail.
     pub fn with_failures(steps: Vec<(&str, Result<&str, LlmError>)>) -> Arc<Self> {
-        let own = |(prompt, reply): (&str, Result<&str, LlmError>)| Step {
+        let step = |(prompt, reply): (&str, Result<&str, LlmError>)| Step {
             prompt: prompt.to_owned(),
             reply: reply.map(str::to_owned),
             logprob: 0.0,
         };
-        let steps = Mutex::new(steps.into_iter().map(own).collect());
+        let steps = Mutex::new(steps.into_iter().map(step).collect());
         Arc::new(Self { steps, scored: false, shown: Mutex::default() })
     }
 
     /// Steps of (prompt name, reply, the log-probability of each of its tokens).
     pub fn scored(steps: &[(&str, &str, f32)]) -> Arc<Self> {
-        let own = |(prompt, reply, logprob): &(&str, &str, f32)| Step {
+        let step = |(prompt, reply, logprob): &(&str, &str, f32)| Step {
             prompt: (*prompt).to_owned(),
             reply: Ok((*reply).to_owned()),
             logprob: *logprob,
         };
-        let steps = Mutex::new(steps.iter().map(own).collect());
+        let steps = Mutex::new(steps.iter().map(step).collect());
         Arc::new(Self { steps, scored: true, shown: Mutex::default() })
     }
 
@@ -84,8 +84,8 @@ impl Llm for Script {
         self.shown.lock().push((prompt, last.unwrap_or_default()));
         let text = reply?;
         let token = |word: &str| (word.to_owned(), logprob);
-        let asked = self.scored && request.logprobs;
-        let logprobs = asked.then(|| text.split_inclusive(' ').map(token).collect());
+        let with_logprobs = self.scored && request.logprobs;
+        let logprobs = with_logprobs.then(|| text.split_inclusive(' ').map(token).collect());
         let usage = Usage { prompt_tokens: 10, completion_tokens: 2, ..Usage::default() };
         Ok(ChatReply { text, usage, logprobs, ..ChatReply::default() })
     }

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 /// Which queries of a source fail, and why.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    asked: AtomicUsize,
+    queries: AtomicUsize,
     /// Queries by number, from 1.
     at: Vec<(usize, String)>,
     from: Option<(usize, String)>,
@@ -28,7 +28,7 @@ impl Faults {
 
     /// One more query: whether it is answered.
     pub(crate) fn next(&self) -> Result<(), BoxError> {
-        let query = self.asked.fetch_add(1, Ordering::AcqRel) + 1;
+        let query = self.queries.fetch_add(1, Ordering::AcqRel) + 1;
         let at = self.at.iter().find(|(at, _)| *at == query);
         let from = self.from.as_ref().filter(|(from, _)| query >= *from);
         match at.or(from) {
@@ -106,20 +106,20 @@ impl Source for ToySource {
         self.queries.lock().push(query.to_owned());
         self.faults.next()?;
         let wanted: BTreeSet<String> = content_words(query).into_iter().collect();
-        let found = self.hits.iter().filter_map(|hit| {
-            let held: BTreeSet<String> =
+        let hits = self.hits.iter().filter_map(|hit| {
+            let words: BTreeSet<String> =
                 content_words(&format!("{} {}", hit.title, hit.text)).into_iter().collect();
-            let score = share(wanted.intersection(&held).count(), wanted.len());
+            let score = share(wanted.intersection(&words).count(), wanted.len());
             (score > 0.0).then(|| Hit { score, ..hit.clone() })
         });
-        let mut found: Vec<Hit> = found.collect();
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
-        found.truncate(limit);
-        Ok(found)
+        let mut hits: Vec<Hit> = hits.collect();
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
+        hits.truncate(limit);
+        Ok(hits)
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
-pub(crate) fn share(held: usize, wanted: usize) -> f32 {
-    held as f32 / wanted.max(1) as f32
+pub(crate) fn share(words: usize, wanted: usize) -> f32 {
+    words as f32 / wanted.max(1) as f32
 }

@@ -30,17 +30,17 @@ pub const ROUND_TRIP: Duration = Duration::from_secs(1);
 pub struct Timed {
     queues: Mutex<BTreeMap<String, VecDeque<String>>>,
     now: AtomicUsize,
-    most: AtomicUsize,
+    max_at_once: AtomicUsize,
 }
 
 impl Timed {
     /// Prompt names, each with its replies in the order in which they are given.
     pub fn new(queues: &[(&str, &[&str])]) -> Arc<Self> {
-        let own = |(prompt, replies): &(&str, &[&str])| {
+        let queue = |(prompt, replies): &(&str, &[&str])| {
             ((*prompt).to_owned(), replies.iter().map(|reply| (*reply).to_owned()).collect())
         };
-        let queues = Mutex::new(queues.iter().map(own).collect());
-        Arc::new(Self { queues, now: AtomicUsize::new(0), most: AtomicUsize::new(0) })
+        let queues = Mutex::new(queues.iter().map(queue).collect());
+        Arc::new(Self { queues, now: AtomicUsize::new(0), max_at_once: AtomicUsize::new(0) })
     }
 
     /// How many replies have not been asked for.
@@ -49,8 +49,8 @@ impl Timed {
     }
 
     /// The most calls that were under way at one moment.
-    pub fn most_at_once(&self) -> usize {
-        self.most.load(Ordering::Acquire)
+    pub fn max_at_once(&self) -> usize {
+        self.max_at_once.load(Ordering::Acquire)
     }
 }
 
@@ -66,7 +66,7 @@ impl Llm for Timed {
         let text = reply.ok_or_else(|| {
             LlmError::refused(format!("the timed model has no reply left for `{}`", request.prompt))
         })?;
-        self.most.fetch_max(self.now.fetch_add(1, Ordering::AcqRel) + 1, Ordering::AcqRel);
+        self.max_at_once.fetch_max(self.now.fetch_add(1, Ordering::AcqRel) + 1, Ordering::AcqRel);
         sleep(ROUND_TRIP).await;
         self.now.fetch_sub(1, Ordering::AcqRel);
         let usage = Usage { prompt_tokens: 10, completion_tokens: 2, ..Usage::default() };

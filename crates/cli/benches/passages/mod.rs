@@ -47,7 +47,7 @@ pub(crate) fn write_passages(dir: &Path, count: usize) -> PathBuf {
 /// Replies of a model that needs two hops: propose, select, propose, select, propose nothing,
 /// answer; or a plan of two sub-questions; or eight sub-queries at once.
 pub(crate) fn two_hops() -> impl Fn(&ChatCall) -> String + Send + Sync + 'static {
-    let asked = AtomicUsize::new(0);
+    let count = AtomicUsize::new(0);
     move |call| {
         let reply = match call.prompt.as_str() {
             // Two passages are enough.
@@ -58,7 +58,7 @@ pub(crate) fn two_hops() -> impl Fn(&ChatCall) -> String + Send + Sync + 'static
                 r#"{"thinking": "t", "sub_questions": ["Where is it?", "Who made it?"]}"#
             }
             "kar3/select" => r#"{"thinking": "t", "candidate": 1}"#,
-            "dec/decompose" | "dec/rewrite" | "unirag/sub_queries" => return planned(call, &asked),
+            "dec/decompose" | "dec/rewrite" | "unirag/sub_queries" => return planned(call, &count),
             "dec/keywords" => r#"{"keywords": ["thing"]}"#,
             "unirag/gate" => {
                 r#"{"reason": "r", "statements": 1, "supported": 1, "asked": 1, "given": 1, "useful": [1]}"#
@@ -71,8 +71,8 @@ pub(crate) fn two_hops() -> impl Fn(&ChatCall) -> String + Send + Sync + 'static
 
 /// Sub-questions, a rewriting or sub-queries, with another text each time, so that no reply to what
 /// comes of them is from the cache.
-fn planned(call: &ChatCall, asked: &AtomicUsize) -> String {
-    let number = asked.fetch_add(1, Ordering::Relaxed);
+fn planned(call: &ChatCall, count: &AtomicUsize) -> String {
+    let number = count.fetch_add(1, Ordering::Relaxed);
     match call.prompt.as_str() {
         "dec/decompose" => format!(
             r#"{{"sub_questions": ["Who made thing number {number}?", "Where was #1 born?"]}}"#

@@ -20,7 +20,7 @@ use passages::{two_hops, write_passages};
 const ROUNDS: usize = 3;
 /// Passages that are indexed, and those that questions are about.
 const INDEXED: usize = 10_000;
-const ASKED: usize = 1_000;
+const SEARCHED: usize = 1_000;
 /// Questions one after the other, and at once.
 const QUESTIONS: usize = 200;
 const TOGETHER: usize = 600;
@@ -46,22 +46,22 @@ fn main() {
     for round in 1..=ROUNDS {
         let dir = tempfile::tempdir().unwrap();
         let large = own_passages(dir.path()).unwrap_or_else(|| write_passages(dir.path(), INDEXED));
-        let row = |what: &str, own: &str, other: &str| {
-            println!("| {round} | {what} | {own} | {other} |");
+        let row = |what: &str, ours: &str, other: &str| {
+            println!("| {round} | {what} | {ours} | {other} |");
         };
         let large = large.to_str().unwrap();
-        let own = index(dir.path(), &double.url(), large);
+        let ours = index(dir.path(), &double.url(), large);
         let theirs =
             peer.as_ref().map(|python| langchain(python, &double.url(), "index", &[large]));
         let theirs = theirs.unwrap_or_default();
         let other = |key: &str| theirs.get(key).map_or("", String::as_str);
         let what = format!("index {INDEXED} passages without atoms");
-        row(&format!("{what}; the peer: vectors only"), &own, other("vectors"));
-        row(&format!("{what}; the peer: with BM25"), &own, other("both"));
+        row(&format!("{what}; the peer: vectors only"), &ours, other("vectors"));
+        row(&format!("{what}; the peer: with BM25"), &ours, other("both"));
         drop(dir);
 
         let dir = tempfile::tempdir().unwrap();
-        let small = write_passages(dir.path(), ASKED);
+        let small = write_passages(dir.path(), SEARCHED);
         let small = small.to_str().unwrap();
         index(dir.path(), &double.url(), small);
         let server = Server::start(dir.path());
@@ -75,10 +75,10 @@ fn main() {
             let Served { p50, calls, rate, cpu } = server.ask(method, round);
             let what =
                 format!("`{strategy}` ({mode}, {style}), {calls:.0} calls: p50; {AT_ONCE} at once");
-            let own = format!("{p50:.2} ms; {rate:.0}/s, {cpu:.2} ms CPU of the server each");
+            let ours = format!("{p50:.2} ms; {rate:.0}/s, {cpu:.2} ms CPU of the server each");
             let other = other.as_ref().filter(|_| ASKED_HOW[0] == (strategy, mode, style));
             let other = other.map(|o| format!("{}; {}", o["p50"], o["rate"]));
-            row(&what, &own, &other.unwrap_or_default());
+            row(&what, &ours, &other.unwrap_or_default());
         }
     }
 }

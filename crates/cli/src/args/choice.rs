@@ -13,6 +13,7 @@ pub(crate) fn limit(text: &str) -> Result<f64, String> {
 pub(crate) struct Choice<T: 'static> {
     pub(crate) name: &'static str,
     pub(crate) value: T,
+    /// Empty where the name says it.
     pub(crate) help: &'static str,
 }
 
@@ -27,7 +28,10 @@ pub(crate) fn one_of<T>(choices: &'static [Choice<T>]) -> impl TypedValueParser<
 where
     T: Copy + Send + Sync + 'static,
 {
-    let possible = |choice: &Choice<T>| PossibleValue::new(choice.name).help(choice.help);
+    let possible = |choice: &Choice<T>| match choice.help {
+        "" => PossibleValue::new(choice.name),
+        help => PossibleValue::new(choice.name).help(help),
+    };
     let names = PossibleValuesParser::new(choices.iter().map(possible));
     names.map(|name| {
         let choice = choices.iter().find(|choice| choice.name == name);
@@ -35,43 +39,27 @@ where
     })
 }
 
-const ANSWER_STYLES: &[Choice<AnswerStyle>] = &[
+pub(super) const ANSWER_STYLES: &[Choice<AnswerStyle>] = &[
     Choice::new("full", AnswerStyle::Full, "Sentences with the numbers of their sources"),
     Choice::new("short", AnswerStyle::Short, "The answer alone"),
 ];
 
-pub(crate) fn answer_style() -> impl TypedValueParser<Value = AnswerStyle> {
-    one_of(ANSWER_STYLES)
-}
-
-const EFFORTS: &[Choice<Effort>] = &[
+pub(super) const EFFORTS: &[Choice<Effort>] = &[
     Choice::new("quick", Effort::Quick, "One search and one reading"),
     Choice::new("normal", Effort::Normal, "The cheapest method that has a supported answer"),
     Choice::new("deep", Effort::Deep, "Hop by hop"),
     Choice::new("exhaustive", Effort::Exhaustive, "Hop by hop, with more hops and candidates"),
 ];
 
-pub(crate) fn effort() -> impl TypedValueParser<Value = Effort> {
-    one_of(EFFORTS)
-}
-
-const LOG_FORMATS: &[Choice<LogFormat>] = &[
+pub(super) const LOG_FORMATS: &[Choice<LogFormat>] = &[
     Choice::new("text", LogFormat::Text, "Lines for people"),
     Choice::new("json", LogFormat::Json, "One JSON object a line, with time and request"),
 ];
 
-pub(crate) fn log_format() -> impl TypedValueParser<Value = LogFormat> {
-    one_of(LOG_FORMATS)
-}
-
-const WORKER_KINDS: &[Choice<WorkerKind>] = &[
+pub(super) const WORKER_KINDS: &[Choice<WorkerKind>] = &[
     Choice::new("parse", WorkerKind::Parse, "Read files"),
     Choice::new("sql", WorkerKind::Sql, "Run SQL"),
 ];
-
-pub(crate) fn worker_kind() -> impl TypedValueParser<Value = WorkerKind> {
-    one_of(WORKER_KINDS)
-}
 
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     let possible = |mode: Mode| PossibleValue::new(mode.name()).help(mode.description());

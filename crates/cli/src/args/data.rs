@@ -21,7 +21,6 @@ pub(crate) enum DataCommand {
     /// Describe a question set: source, file format, scoring
     Show {
         /// Name of the set, as printed by `halma data list`
-        #[arg(value_parser = super::eval::format)]
         set: Format,
         /// Print as JSON
         #[arg(long)]
@@ -33,7 +32,7 @@ pub(crate) enum DataCommand {
         /// Question file
         file: PathBuf,
         /// Question set [default: by the keys of the records]
-        #[arg(long, value_name = "SET", value_parser = super::eval::format)]
+        #[arg(long, value_name = "SET")]
         format: Option<Format>,
         /// Print as JSON
         #[arg(long)]

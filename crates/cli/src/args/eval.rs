@@ -1,11 +1,12 @@
+//! Arguments of `halma eval`.
 use std::path::PathBuf;
-use std::str::FromStr as _;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use halma_core::Mode;
 use halma_eval::judge::{Protocol, Scheme};
 use halma_eval::{Condition, Format, Profile};
 
+use super::choice::{Choice, one_of};
 use super::{BudgetArgs, Set};
 
 const EXAMPLES: &str = "Examples:
@@ -42,7 +43,7 @@ pub(crate) struct EvalRun {
     #[arg(required = true)]
     pub(crate) file: Option<PathBuf>,
     /// Format of the data set [default: recognised by the keys of the records]
-    #[arg(long, value_name = "SET", value_parser = format)]
+    #[arg(long, value_name = "SET")]
     pub(crate) format: Option<Format>,
     /// Strategies, separated by commas
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',', default_value = "naive,kar3")]
@@ -69,7 +70,7 @@ pub(crate) struct EvalRun {
 #[derive(clap::Args)]
 pub(crate) struct ChosenQuestions {
     /// Use only questions with this property: kind=bridge, hops=2|3, domain!=finance
-    #[arg(long = "where", value_name = "KEY=VALUES", value_parser = condition)]
+    #[arg(long = "where", value_name = "KEY=VALUES")]
     #[arg(help_heading = "Questions")]
     pub(crate) conditions: Vec<Condition>,
     /// Use only the questions whose ids are in this file: one a line, or JSON records
@@ -119,15 +120,15 @@ pub(crate) struct EvalHow {
     pub(crate) concurrency: u16,
     /// Let the model of the role `judge` rule on every answer, by a paper's protocol [default for a
     /// preset: its paper's]
-    #[arg(long, value_name = "PROTOCOL", value_enum)]
-    pub(crate) judge: Option<ProtocolArg>,
+    #[arg(long, value_name = "PROTOCOL", value_parser = one_of(PROTOCOLS))]
+    pub(crate) judge: Option<Protocol>,
     /// Normalise answers before they are compared as this script does [default: the data set's; for
     /// a preset its paper's]
     #[arg(long, value_name = "PROFILE", value_parser = profile)]
     pub(crate) profile: Option<Profile>,
     /// Let that model assess every answer by these criteria, separated by commas
-    #[arg(long, value_name = "SCHEMES", value_enum, value_delimiter = ',')]
-    pub(crate) assess: Vec<SchemeArg>,
+    #[arg(long, value_name = "SCHEMES", value_parser = one_of(SCHEMES), value_delimiter = ',')]
+    pub(crate) assess: Vec<Scheme>,
     /// For the whole evaluation; [budget.ask] limits a single question
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
@@ -191,76 +192,34 @@ pub(crate) struct EvalCompare {
     pub(crate) json: bool,
 }
 
-/// How a judge is asked.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum ProtocolArg {
-    /// PIKE-RAG's: does the answer agree with any gold answer?
-    Pike,
-    /// DEC's: does it mean the same as the gold answer?
-    Dec,
-}
+pub(super) const PROTOCOLS: &[Choice<Protocol>] = &[
+    Choice::new("pike", Protocol::Pike, "PIKE-RAG's: does the answer agree with any gold answer?"),
+    Choice::new("dec", Protocol::Dec, "DEC's: does it mean the same as the gold answer?"),
+];
 
-impl From<Protocol> for ProtocolArg {
-    fn from(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Pike => Self::Pike,
-            Protocol::Dec => Self::Dec,
-        }
-    }
-}
-
-impl From<ProtocolArg> for Protocol {
-    fn from(protocol: ProtocolArg) -> Self {
-        match protocol {
-            ProtocolArg::Pike => Self::Pike,
-            ProtocolArg::Dec => Self::Dec,
-        }
-    }
-}
-
-/// By which criteria answers are assessed.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum SchemeArg {
-    /// How answer, question and cited passages fit together: five shares
-    Ragas,
-    /// Open questions: five criteria from 1 to 5, and the number of different ideas
-    Creative,
-    /// Forecasts: the direction, the interval, and the error, against what came
-    Forecast,
-    /// Open questions: whether the answer is better than that of the first strategy, in both orders
-    Pairwise,
-}
-
-impl From<Scheme> for SchemeArg {
-    fn from(scheme: Scheme) -> Self {
-        match scheme {
-            Scheme::Ragas => Self::Ragas,
-            Scheme::Creative => Self::Creative,
-            Scheme::Forecast => Self::Forecast,
-            Scheme::Pairwise => Self::Pairwise,
-        }
-    }
-}
-
-impl From<SchemeArg> for Scheme {
-    fn from(scheme: SchemeArg) -> Self {
-        match scheme {
-            SchemeArg::Ragas => Self::Ragas,
-            SchemeArg::Creative => Self::Creative,
-            SchemeArg::Forecast => Self::Forecast,
-            SchemeArg::Pairwise => Self::Pairwise,
-        }
-    }
-}
-
-/// A set by its name on the command line.
-pub(super) fn format(name: &str) -> Result<Format, String> {
-    Format::from_str(name)
-}
-
-pub(super) fn condition(text: &str) -> Result<Condition, String> {
-    text.parse().map_err(|error: halma_eval::ConditionError| error.to_string())
-}
+const SCHEMES: &[Choice<Scheme>] = &[
+    Choice::new(
+        "ragas",
+        Scheme::Ragas,
+        "How answer, question and cited passages fit together: five shares",
+    ),
+    Choice::new(
+        "creative",
+        Scheme::Creative,
+        "Open questions: five criteria from 1 to 5, and the number of different ideas",
+    ),
+    Choice::new(
+        "forecast",
+        Scheme::Forecast,
+        "Forecasts: the direction, the interval, and the error, against what came",
+    ),
+    Choice::new(
+        "pairwise",
+        Scheme::Pairwise,
+        "Open questions: whether the answer is better than that of the first strategy, in both \
+         orders",
+    ),
+];
 
 fn profile(name: &str) -> Result<Profile, String> {
     Profile::named(name).ok_or_else(|| {

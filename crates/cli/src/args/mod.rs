@@ -1,5 +1,4 @@
 //! Arguments of the command line.
-mod backup;
 pub(crate) mod choice;
 mod data;
 mod eval;
@@ -18,11 +17,9 @@ use clap::{Parser, Subcommand};
 use halma_core::{AnswerStyle, DateBound};
 use halma_engine::{Effort, LogFormat, WorkerKind};
 
-pub(crate) use backup::{Backup, Restore};
 pub(crate) use data::{Data, DataCommand};
 pub(crate) use eval::{
-    Eval, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, PresetCommand, ProtocolArg,
-    SchemeArg,
+    Eval, EvalCommand, EvalCompare, EvalHow, EvalPreset, EvalRun, PresetCommand,
 };
 pub(crate) use feedback::{
     Feedback, FeedbackAccept, FeedbackAdd, FeedbackCommand, FeedbackDecide, FeedbackList,
@@ -35,10 +32,8 @@ pub(crate) use kb::{
 pub(crate) use kg::{Kg, KgCommand, KgFilter, KgFind, KgLoadArgs, KgRelate, KgShow, KgUnload};
 pub(crate) use place::KbDir;
 pub(crate) use search::{FilterArgs, Search, Where};
-pub(crate) use serve::{Keys, KeysCommand, KeysCreate, Mcp, Serve};
-pub(crate) use train::{
-    SharedNamesArg, Train, TrainCollect, TrainCommand, TrainKeywords, TrainPairs,
-};
+pub(crate) use serve::{Backup, Keys, KeysCommand, KeysCreate, Mcp, Restore, Serve};
+pub(crate) use train::{Train, TrainCollect, TrainCommand, TrainKeywords, TrainPairs};
 
 /// Answer hard questions over your own documents, hop by hop, with citations.
 ///
@@ -67,7 +62,7 @@ pub(crate) struct Common {
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) prompts: Option<PathBuf>,
     /// Form of the log on standard error [default: serve.log of the configuration, `text`]
-    #[arg(long, global = true, value_name = "FORM", value_parser = choice::log_format())]
+    #[arg(long, global = true, value_name = "FORM", value_parser = choice::one_of(choice::LOG_FORMATS))]
     pub(crate) log_format: Option<LogFormat>,
 }
 
@@ -161,7 +156,7 @@ pub(crate) struct Worker {
 #[derive(clap::Args)]
 pub(crate) struct Sandbox {
     /// What it is for
-    #[arg(value_parser = choice::worker_kind())]
+    #[arg(value_parser = choice::one_of(choice::WORKER_KINDS))]
     pub(crate) kind: WorkerKind,
 }
 
@@ -232,7 +227,7 @@ pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) kb: KbDir,
     /// How much to spend on the answer [default: the configured strategy]
-    #[arg(long, value_name = "EFFORT", conflicts_with_all = ["strategy", "set"], value_parser = choice::effort())]
+    #[arg(long, value_name = "EFFORT", conflicts_with_all = ["strategy", "set"], value_parser = choice::one_of(choice::EFFORTS))]
     pub(crate) effort: Option<Effort>,
     /// Strategy [default: ask.strategy of the configuration, `auto`]
     #[arg(long, short, value_name = "NAME")]
@@ -245,7 +240,7 @@ pub(crate) struct Ask {
     #[arg(long, value_name = "DATE")]
     pub(crate) asked_at: Option<DateBound>,
     /// How the answer is written [default: `ask.answer_style` of the configuration, `full`]
-    #[arg(long, value_name = "STYLE", value_parser = choice::answer_style())]
+    #[arg(long, value_name = "STYLE", value_parser = choice::one_of(choice::ANSWER_STYLES))]
     pub(crate) answer_style: Option<AnswerStyle>,
     #[command(flatten)]
     pub(crate) fields: Where,

@@ -1,12 +1,13 @@
 //! Arguments of `halma train`.
 use std::path::PathBuf;
-use std::str::FromStr as _;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use halma_eval::Format;
+use halma_eval::judge::Protocol;
 use halma_eval::train::{ChatFormat, OnEntities, PairKind, Share};
 
-use super::eval::{ChosenQuestions, EvalHow, ProtocolArg};
+use super::choice::{Choice, one_of};
+use super::eval::{ChosenQuestions, EvalHow, PROTOCOLS};
 use super::{BudgetArgs, Set};
 
 const EXAMPLES: &str = "Examples:
@@ -39,7 +40,7 @@ pub(crate) enum TrainCommand {
 #[derive(clap::Args)]
 pub(crate) struct TrainQuestions {
     /// Format of the data set [default: recognised by the keys of the records]
-    #[arg(long, value_name = "SET", value_parser = super::eval::format, help_heading = "Questions")]
+    #[arg(long, value_name = "SET", help_heading = "Questions")]
     pub(crate) data_format: Option<Format>,
     #[command(flatten)]
     pub(crate) chosen: ChosenQuestions,
@@ -62,7 +63,7 @@ pub(crate) struct TrainQuestions {
 
 impl TrainQuestions {
     /// The same questions and base as of an evaluation with these flags.
-    pub(crate) fn into_how(self, judge: Option<ProtocolArg>) -> EvalHow {
+    pub(crate) fn into_how(self, judge: Option<Protocol>) -> EvalHow {
         EvalHow {
             set: self.set,
             chosen: self.chosen,
@@ -105,8 +106,8 @@ pub(crate) struct TrainCollect {
     #[arg(long, value_name = "VALUE", default_value_t = 1.0, value_parser = share_of_one)]
     pub(crate) right: f64,
     /// Let the model of the role `judge` decide what is right, by a paper's protocol
-    #[arg(long, value_name = "PROTOCOL", value_enum)]
-    pub(crate) judge: Option<ProtocolArg>,
+    #[arg(long, value_name = "PROTOCOL", value_parser = one_of(PROTOCOLS))]
+    pub(crate) judge: Option<Protocol>,
     /// Collect --probe questions, estimate the cost of the rest, and stop
     #[arg(long)]
     pub(crate) estimate: bool,
@@ -119,7 +120,7 @@ pub(crate) struct TrainCollect {
 #[derive(clap::Args)]
 pub(crate) struct TrainFiles {
     /// What reads the files: trl, llama-factory, openai
-    #[arg(long, value_name = "FORMAT", default_value = "trl", value_parser = chat_format)]
+    #[arg(long, value_name = "FORMAT", default_value = "trl")]
     pub(crate) format: ChatFormat,
     /// Question file of a later evaluation: its questions are never trained on; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -140,11 +141,11 @@ pub(crate) struct TrainPairs {
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Replies to be learned (sft), or preferences between a right and a wrong one (dpo)
-    #[arg(long, value_name = "KIND", value_enum, default_value = "sft")]
-    pub(crate) kind: PairKindArg,
+    #[arg(long, value_name = "KIND", value_parser = one_of(PAIR_KINDS), default_value = "sft")]
+    pub(crate) kind: PairKind,
     /// What to do with questions that share a name with a question of --held-out
-    #[arg(long, value_name = "WHAT", value_enum, default_value = "report")]
-    pub(crate) shared_names: SharedNamesArg,
+    #[arg(long, value_name = "WHAT", value_parser = one_of(SHARED_NAMES), default_value = "report")]
+    pub(crate) shared_names: OnEntities,
     #[command(flatten)]
     pub(crate) files: TrainFiles,
     /// Print the statistics as JSON
@@ -164,47 +165,20 @@ pub(crate) struct TrainKeywords {
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Drop keywords that stand together in more passages of the base than this
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) most_passages: u16,
+    #[arg(long = "most-passages", value_name = "N", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) max_passages: u16,
     #[command(flatten)]
     pub(crate) files: TrainFiles,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum PairKindArg {
-    Sft,
-    Dpo,
-}
+const PAIR_KINDS: &[Choice<PairKind>] =
+    &[Choice::new("sft", PairKind::Sft, ""), Choice::new("dpo", PairKind::Dpo, "")];
 
-impl From<PairKindArg> for PairKind {
-    fn from(kind: PairKindArg) -> Self {
-        match kind {
-            PairKindArg::Sft => Self::Sft,
-            PairKindArg::Dpo => Self::Dpo,
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum SharedNamesArg {
-    /// Count them and keep them
-    Report,
-    /// Leave them out
-    Drop,
-}
-
-impl From<SharedNamesArg> for OnEntities {
-    fn from(what: SharedNamesArg) -> Self {
-        match what {
-            SharedNamesArg::Report => Self::Report,
-            SharedNamesArg::Drop => Self::Drop,
-        }
-    }
-}
-
-fn chat_format(name: &str) -> Result<ChatFormat, String> {
-    ChatFormat::from_str(name)
-}
+const SHARED_NAMES: &[Choice<OnEntities>] = &[
+    Choice::new("report", OnEntities::Report, "Count them and keep them"),
+    Choice::new("drop", OnEntities::Drop, "Leave them out"),
+];
 
 fn share(text: &str) -> Result<Share, String> {
     match text.parse::<u8>() {

@@ -9,11 +9,11 @@ use halma_server::stop_signal;
 use parking_lot::Mutex;
 use serde_json::json;
 
-use super::search::nothing;
+use super::search::no_result;
 use super::setup::{budget_flags, load_config, open_chosen, set_flags};
 use crate::args::{Ask, Common};
 use crate::exit::Interrupted;
-use crate::view::{self, plural, progress, thousands};
+use crate::view::{self, progress};
 
 pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     let mut flags = set_flags(&args.set.set)?;
@@ -53,7 +53,7 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
         Ok(answer) => {
             view::print(&view::answer::answer(answer, &result, log))?;
             if answer.abstained
-                && let Some(reason) = nothing::explain(&engine, &filter)?
+                && let Some(reason) = no_result::explain(&engine, &filter)?
             {
                 view::note(&reason);
             }
@@ -80,9 +80,7 @@ fn interrupted(calls: &Mutex<Trace>) -> Interrupted {
     if usage.llm_calls == 0 {
         return Interrupted("Interrupted.".into());
     }
-    let tokens = thousands(usage.prompt_tokens + usage.completion_tokens);
-    let calls = plural(usage.llm_calls, "call", "calls");
-    Interrupted(format!("Interrupted after {calls}, {tokens} tokens, ${:.4}.", usage.usd))
+    Interrupted(format!("Interrupted after {}.", view::usage(&usage)))
 }
 
 fn read_stdin() -> anyhow::Result<String> {

@@ -12,24 +12,24 @@ const LAST: &str = "last";
 
 pub(crate) async fn run(args: Feedback, common: &Common) -> anyhow::Result<()> {
     match args.command {
-        FeedbackCommand::Add(own) => add(own, common),
-        FeedbackCommand::List(own) => list(own, common),
-        FeedbackCommand::Show(own) => {
-            let shown = open_base(&own.kb, common)?.base().feedback(&own.id)?;
-            print(&shown, own.json)
+        FeedbackCommand::Add(args) => add(args, common),
+        FeedbackCommand::List(args) => list(args, common),
+        FeedbackCommand::Show(args) => {
+            let shown = open_base(&args.kb, common)?.base().feedback(&args.id)?;
+            print(&shown, args.json)
         }
-        FeedbackCommand::Accept(own) => accept(own, common).await,
-        FeedbackCommand::Reject(own) => {
-            let (engine, decision) = decision(&own, common)?;
-            print(&engine.base().reject_feedback(&own.id, &decision)?, own.json)
+        FeedbackCommand::Accept(args) => accept(args, common).await,
+        FeedbackCommand::Reject(args) => {
+            let (engine, decision) = decision(&args, common)?;
+            print(&engine.base().reject_feedback(&args.id, &decision)?, args.json)
         }
-        FeedbackCommand::Undo(own) => {
-            let (engine, decision) = decision(&own, common)?;
-            print(&engine.base().undo_feedback(&own.id, &decision)?, own.json)
+        FeedbackCommand::Undo(args) => {
+            let (engine, decision) = decision(&args, common)?;
+            print(&engine.base().undo_feedback(&args.id, &decision)?, args.json)
         }
-        FeedbackCommand::Delete(own) => {
-            open_base(&own.kb, common)?.base().delete_feedback(&own.id)?;
-            view::print(&format!("Deleted feedback {} with what was accepted of it.", own.id))
+        FeedbackCommand::Delete(args) => {
+            open_base(&args.kb, common)?.base().delete_feedback(&args.id)?;
+            view::print(&format!("Deleted feedback {} with what was accepted of it.", args.id))
         }
     }
 }
@@ -81,13 +81,13 @@ async fn accept(args: FeedbackAccept, common: &Common) -> anyhow::Result<()> {
     if json {
         return view::print_json(&verified);
     }
-    let VerifiedFeedback { feedback, accepted, held, usage } = &verified;
+    let VerifiedFeedback { feedback, accepted, held: deferred, usage } = &verified;
     let mut lines = vec![view::feedback::full(feedback)];
-    lines.extend(held.iter().map(|held| format!("Held back {}: {}", held.candidate, held.reason)));
+    lines.extend(deferred.iter().map(|one| format!("Held back {}: {}", one.candidate, one.reason)));
     lines.push(format!(
         "{} accepted, {} held back; {}, ${:.4}.",
         accepted.len(),
-        held.len(),
+        deferred.len(),
         plural(usage.llm_calls, "call", "calls"),
         usage.usd
     ));

@@ -131,16 +131,16 @@ fn list(servers: &[ModelServer]) -> Vec<Connection> {
 }
 
 /// Asks on the terminal for a number; `None` is no model.
-fn ask_which(most: usize) -> anyhow::Result<Option<usize>> {
+fn ask_which(count: usize) -> anyhow::Result<Option<usize>> {
     loop {
-        write!(std::io::stderr(), "Which one [1-{most}, 0 for none, default 1]? ")?;
+        write!(std::io::stderr(), "Which one [1-{count}, 0 for none, default 1]? ")?;
         let mut line = String::new();
         let is_closed = std::io::stdin().read_line(&mut line)? == 0;
         match line.trim() {
             "" if is_closed => return Ok(None),
             "" => return Ok(Some(0)),
             text => match text.parse::<usize>() {
-                Ok(number) if number <= most => return Ok(number.checked_sub(1)),
+                Ok(number) if number <= count => return Ok(number.checked_sub(1)),
                 _ => view::note("That is not one of the numbers."),
             },
         }

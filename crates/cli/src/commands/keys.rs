@@ -10,13 +10,13 @@ use serde_json::json;
 
 use super::setup::{is_unmade, load_config};
 use crate::args::{Common, KbDir, Keys, KeysCommand, KeysCreate};
-use crate::view::{self, table::table};
+use crate::view::{self, table};
 
 const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) fn run(args: Keys, common: &Common) -> anyhow::Result<()> {
     match args.command {
-        KeysCommand::Create(own) => create(own, common),
+        KeysCommand::Create(args) => create(args, common),
         KeysCommand::List { kb, json } => {
             let kb = chosen(&kb, common)?;
             let keys = ApiKeys::at(&Place::new(&kb)?)?.list()?;

@@ -1,6 +1,5 @@
 //! One file per command.
 pub(crate) mod ask;
-pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod eval;

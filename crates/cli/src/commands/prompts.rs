@@ -6,12 +6,12 @@ use console::style;
 use diffy::DiffOptions;
 use halma_core::ConfigError;
 use halma_engine::{
-    PromptOverride, is_demonstrations, list_prompts, prompt_overrides, shipped_prompts,
+    PromptOverride, configured_prompts, is_demonstrations, prompt_overrides, shipped_prompts,
 };
 
 use super::setup::load_config;
 use crate::args::{Common, Prompts, PromptsCommand};
-use crate::view::{self, plural, table::table};
+use crate::view::{self, plural, table};
 
 pub(crate) fn run(args: &Prompts, common: &Common) -> anyhow::Result<()> {
     match &args.command {
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Prompts, common: &Common) -> anyhow::Result<()> {
 }
 
 fn list(as_json: bool, common: &Common) -> anyhow::Result<()> {
-    let prompts = list_prompts(&load_config(common, vec![])?.config)?;
+    let prompts = configured_prompts(&load_config(common, vec![])?.config)?.list();
     if as_json {
         return view::print_json(&prompts);
     }
@@ -107,6 +107,6 @@ fn diff(common: &Common) -> anyhow::Result<()> {
         view::print(diff.trim_end())?;
     }
     // What cannot be used is an error after its differences, which show the mistake.
-    list_prompts(&config)?;
+    configured_prompts(&config)?;
     if same { view::print("No prompt differs from the built-in prompts.") } else { Ok(()) }
 }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use toml::Value;
 
 use super::demo::{suggestions, write_library};
-use super::setup::{create_or_open, is_unmade, load_config, open};
+use super::setup::{create_or_open, is_unmade, load_config, open, server_address};
 use crate::args::{Common, Mcp, Serve};
 use crate::view::index_report::summary;
 use crate::view::{self, progress};
@@ -130,8 +130,8 @@ async fn reload_on_signal(
 /// configuration names a folder.
 fn with_prompts(loaded: &mut Loaded, dir: &std::path::Path) {
     if loaded.config.prompts_dir.is_none() {
-        let own = prompts_dir(None, dir);
-        loaded.config.prompts_dir = own.is_dir().then_some(own);
+        let folder = prompts_dir(None, dir);
+        loaded.config.prompts_dir = folder.is_dir().then_some(folder);
     }
 }
 
@@ -141,10 +141,7 @@ fn flags(args: &Serve, common: &Common) -> Result<Flags, ConfigError> {
         flags.push(("serve.addr".into(), Value::String(addr.clone()), "--addr".into()));
     }
     if let Some(port) = args.port {
-        let addr = match &args.addr {
-            Some(addr) => addr.clone(),
-            None => load_config(common, vec![])?.config.serve.addr,
-        };
+        let addr = server_address(args.addr.as_ref(), common)?;
         let host = addr.rsplit_once(':').map_or(addr.as_str(), |(host, _)| host);
         let addr = format!("{host}:{port}");
         flags.push(("serve.addr".into(), Value::String(addr), "--port".into()));

@@ -30,12 +30,20 @@ pub(crate) fn load_config(common: &Common, mut flags: Flags) -> Result<Loaded, C
         flags.push(("kb.url".into(), base, BASE_VARIABLE.into()));
     }
     let mut loaded = load(common.config.as_deref(), flags)?;
-    loaded.config.worker = own_program();
+    loaded.config.worker = this_program();
     Ok(loaded)
 }
 
+/// The address that a flag gives, or the configured one.
+pub(crate) fn server_address(
+    flag: Option<&String>,
+    common: &Common,
+) -> Result<String, ConfigError> {
+    flag.map_or_else(|| Ok(load_config(common, vec![])?.config.serve.addr), |addr| Ok(addr.clone()))
+}
+
 /// This program, for its worker processes; also after its file has been replaced by a newer one.
-fn own_program() -> Option<PathBuf> {
+fn this_program() -> Option<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() { Some(running.to_owned()) } else { std::env::current_exe().ok() }
 }
@@ -68,12 +76,12 @@ pub(crate) fn set_flags(set: &[String]) -> Result<Flags, ConfigError> {
     for (key, _, _) in flags.iter().filter(|(key, _, _)| !is_of_search(key)) {
         let name = key.split('.').nth(1).unwrap_or_default();
         if !halma_engine::strategies().iter().any(|entry| entry.name == name) {
-            let known: Vec<&str> = halma_engine::strategies().iter().map(|e| e.name).collect();
+            let names: Vec<&str> = halma_engine::strategies().iter().map(|e| e.name).collect();
             return Err(ConfigError {
                 file: "--set".into(),
                 key: key.trim_start_matches("strategy.").into(),
                 reason: format!("there is no strategy `{name}`"),
-                hint: format!("use one of: {}", known.join(", ")),
+                hint: format!("use one of: {}", names.join(", ")),
             });
         }
     }

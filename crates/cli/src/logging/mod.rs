@@ -18,7 +18,7 @@ use self::json::JsonLines;
 use self::text::CommandLines;
 
 /// Everything of our own crates has a target that begins so.
-const OWN: &str = "halma";
+const TARGET: &str = "halma";
 
 /// The environment variable with the filter of the log.
 const VARIABLE: &str = "HALMA_LOG";
@@ -43,7 +43,7 @@ impl<S: Subscriber> Layer<S> for LibraryWarnings {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let meta = event.metadata();
         // Records of the `log` crate have this target, and their own in a field.
-        if *meta.level() == tracing::Level::WARN && !meta.target().starts_with(OWN) {
+        if *meta.level() == tracing::Level::WARN && !meta.target().starts_with(TARGET) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -66,12 +66,12 @@ pub(crate) struct LogStyle {
 /// counted: the user sees what they asked for.
 pub(crate) fn start(style: LogStyle) -> LibraryWarnings {
     let warnings = LibraryWarnings::default();
-    let (asked, invalid) = match EnvFilter::try_from_env(VARIABLE) {
+    let (requested, invalid) = match EnvFilter::try_from_env(VARIABLE) {
         Ok(filter) => (Some(filter), None),
         Err(e) => (None, std::env::var_os(VARIABLE).map(|_| e)),
     };
-    let counted = if asked.is_some() { LevelFilter::OFF } else { LevelFilter::WARN };
-    let filter = asked.unwrap_or_else(|| EnvFilter::new(style.filter));
+    let counted = if requested.is_some() { LevelFilter::OFF } else { LevelFilter::WARN };
+    let filter = requested.unwrap_or_else(|| EnvFilter::new(style.filter));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     // Where standard error is closed (`2>&1 | head`), the log must not end the program.
     let lines = lines.log_internal_errors(false);

@@ -32,18 +32,18 @@ fn the_reference_lists_every_command_and_option() {
 
 #[test]
 fn every_command_and_option_has_a_help_text() {
-    fn missing(command: &Command, found: &mut Vec<String>) {
+    fn missing(command: &Command, undescribed: &mut Vec<String>) {
         let name = command.get_name();
         if command.get_about().is_none() {
-            found.push(name.to_owned());
+            undescribed.push(name.to_owned());
         }
         let silent = command.get_arguments().filter(|arg| arg.get_help().is_none());
-        found.extend(silent.map(|arg| format!("{name} {}", arg.get_id())));
-        command.get_subcommands().for_each(|command| missing(command, found));
+        undescribed.extend(silent.map(|arg| format!("{name} {}", arg.get_id())));
+        command.get_subcommands().for_each(|command| missing(command, undescribed));
     }
-    let mut found = vec![];
-    missing(&Args::command(), &mut found);
-    assert!(found.is_empty(), "{found:?}");
+    let mut undescribed = vec![];
+    missing(&Args::command(), &mut undescribed);
+    assert!(undescribed.is_empty(), "{undescribed:?}");
 }
 
 /// Whether a command is for people.

@@ -8,7 +8,7 @@ use halma_core::{
 };
 use halma_engine::AskResult;
 
-use super::{duration, plural, shorten, thousands};
+use super::{duration, page_suffix, plural, shorten, thousands};
 
 /// The most characters of a quotation.
 const MAX_QUOTE_CHARS: usize = 160;
@@ -48,7 +48,7 @@ pub(crate) fn answer(answer: &Answer, result: &AskResult, log: bool) -> String {
 /// The nearest passages, each with its nearest sentence in bold.
 fn passages(answer: &Answer, out: &mut String) {
     for (number, NearestPassage { text, source }) in (1..).zip(&answer.passages) {
-        let page = source.page.map_or_else(String::new, |page| format!(", page {page}"));
+        let page = page_suffix(source.page);
         let _ = writeln!(
             out,
             "\n{number}. {} ({}{page})",
@@ -117,12 +117,12 @@ fn steps(answer: &Answer, result: &AskResult, out: &mut String) {
 
 /// The series that were continued, a period a line.
 fn series(result: &AskResult, out: &mut String) {
-    let found = result.outcome.trace.0.iter().filter_map(|event| match event {
+    let forecasts = result.outcome.trace.0.iter().filter_map(|event| match event {
         Event::SeriesForecast { series, .. } => Some(series),
         _ => None,
     });
     let mut any = false;
-    for series in found {
+    for series in forecasts {
         any = true;
         let group =
             if series.group.is_empty() { String::new() } else { format!(", {}", series.group) };
@@ -245,15 +245,13 @@ fn sources(answer: &Answer, out: &mut String) {
     }
     let _ = writeln!(out, "\n{}", style("Sources").cyan());
     // A computed answer may rest on many rows.
-    let most = if answer.computation.is_some() { MAX_ROWS } else { usize::MAX };
-    for (i, citation) in answer.citations.iter().enumerate().take(most) {
+    let limit = if answer.computation.is_some() { MAX_ROWS } else { usize::MAX };
+    for (i, citation) in answer.citations.iter().enumerate().take(limit) {
         let mut place = citation.document.clone();
         if let Some(section) = citation.section.as_ref().filter(|s| !s.is_empty()) {
             let _ = write!(place, " › {section}");
         }
-        if let Some(page) = citation.page {
-            let _ = write!(place, ", page {page}");
-        }
+        place += &page_suffix(citation.page);
         // A fact of a knowledge graph stands in no text.
         let span = match (citation.start, citation.end) {
             (_, 0) => String::new(),
@@ -263,7 +261,7 @@ fn sources(answer: &Answer, out: &mut String) {
         let quote = shorten(&citation.quote, MAX_QUOTE_CHARS);
         let _ = writeln!(out, "  [{number}] {place}{span}\n      “{quote}”");
     }
-    let more = answer.citations.len().saturating_sub(most);
+    let more = answer.citations.len().saturating_sub(limit);
     if more > 0 {
         let more = plural(more as u64, "more source", "more sources");
         let _ = writeln!(out, "  … {more}; `--json` lists all");

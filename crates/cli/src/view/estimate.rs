@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use console::style;
 use halma_engine::{Estimate, StageEstimate};
 
-use super::table::table;
-use super::{duration, plural, thousands};
+use super::{duration, plural, table, thousands};
 
 pub(crate) fn lines(estimate: &Estimate) -> String {
     let mut documents =

@@ -99,10 +99,7 @@ fn changes_lines(report: &IndexReport, base: &str) -> Vec<String> {
 
 fn usage_line(usage: &UsageTotal) -> Option<String> {
     let tokens = usage.prompt_tokens + usage.completion_tokens;
-    (tokens > 0).then(|| {
-        let calls = plural(usage.llm_calls, "call", "calls");
-        format!("{calls}, {} tokens, ${:.4}.", thousands(tokens), usage.usd)
-    })
+    (tokens > 0).then(|| format!("{}.", super::usage(usage)))
 }
 
 fn limit_line(report: &IndexReport) -> Option<String> {

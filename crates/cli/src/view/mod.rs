@@ -4,12 +4,12 @@ pub(crate) mod estimate;
 pub(crate) mod feedback;
 pub(crate) mod index_report;
 pub(crate) mod progress;
-pub(crate) mod table;
 
 use std::borrow::Cow;
 use std::io::Write as _;
 
 use console::{StyledObject, style};
+use halma_core::UsageTotal;
 pub(crate) use halma_core::text::thousands;
 
 /// Prints a result. The error is a closed pipe, which ends the program quietly. What a document or a
@@ -53,7 +53,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 }
 
 pub(crate) fn warn(text: &str) {
-    print_to_stderr(&format!("{} {text}", warning_label()));
+    note(&format!("{} {text}", warning_label()));
 }
 
 /// What every warning on standard error begins with.
@@ -66,13 +66,9 @@ pub(crate) fn error_label() -> StyledObject<&'static str> {
     style("error:").for_stderr().red().bold()
 }
 
-pub(crate) fn note(text: &str) {
-    print_to_stderr(text);
-}
-
 /// Prints a line that is not a result. It is lost where standard error is closed (`2>&1 | head`):
 /// no one is left to tell.
-pub(crate) fn print_to_stderr(line: &str) {
+pub(crate) fn note(line: &str) {
     drop(writeln!(std::io::stderr().lock(), "{line}"));
 }
 
@@ -87,6 +83,17 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
     format!("{}…", cut.trim_end())
 }
 
+/// What was used, as `3 calls, 1,200 tokens, $0.0120`.
+pub(crate) fn usage(usage: &UsageTotal) -> String {
+    let tokens = thousands(usage.prompt_tokens + usage.completion_tokens);
+    format!("{}, {tokens} tokens, ${:.4}", plural(usage.llm_calls, "call", "calls"), usage.usd)
+}
+
+/// What follows the name of a document.
+pub(crate) fn page_suffix(page: Option<u32>) -> String {
+    page.map(|page| format!(", page {page}")).unwrap_or_default()
+}
+
 pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(n), if n == 1 { one } else { many })
 }
@@ -98,6 +105,23 @@ pub(crate) fn duration(ms: f64) -> String {
         ms if ms < 90_000.0 => format!("{:.1} s", ms / 1e3),
         ms => format!("{:.0} min {:.0} s", (ms / 60_000.0).floor(), (ms % 60_000.0) / 1e3),
     }
+}
+
+/// Rows in aligned columns, each padded to its widest cell; the first row is the header.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| console::measure_text_width(cell)).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let pad = |(cell, width): (&String, &usize)| {
+            console::pad_str(cell, *width, console::Alignment::Left, None).into_owned()
+        };
+        row.iter().zip(&widths).map(pad).collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use halma_core::{Event, Watcher};
 use halma_engine::{Phase, PhaseProgress, Progress};
+use halma_eval::Tick;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use parking_lot::Mutex;
 
@@ -66,6 +67,26 @@ pub(crate) fn index() -> Progress {
             bar.set_length(total);
             bar.set_position(done);
             if done >= total {
+                bar.finish_and_clear();
+            }
+        }
+    })
+}
+
+/// The systems of an evaluation, one bar at a time.
+pub(crate) fn evaluation() -> halma_eval::Progress {
+    let current: Mutex<Option<(String, ProgressBar)>> = Mutex::new(None);
+    Arc::new(move |tick: &Tick| {
+        let mut current = current.lock();
+        if current.as_ref().is_none_or(|(label, _)| *label != tick.label) {
+            *current = Some((tick.label.clone(), bar(&tick.label, tick.total as u64)));
+        }
+        if let Some((_, bar)) = current.as_ref() {
+            bar.set_position(tick.done as u64);
+            if tick.failed > 0 {
+                bar.set_message(format!("{} ({} failed)", tick.label, tick.failed));
+            }
+            if tick.done >= tick.total {
                 bar.finish_and_clear();
             }
         }

@@ -233,7 +233,7 @@ fn build(victim: &Victim, file: &Amplified) -> Answers {
         (Outcome::Refused(words), Some(reason)) if reason.contains(words) => {
             Ok("refused, with the reason".into())
         }
-        (Outcome::Read(most), None) if length <= *most as u64 => {
+        (Outcome::Read(limit), None) if length <= *limit as u64 => {
             Ok("read, as far as it goes".into())
         }
         // Cutting and storing what was read is bounded by the limits of a document as well.

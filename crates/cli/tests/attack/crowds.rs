@@ -8,7 +8,7 @@ use crate::attacks::{Answers, Attack, attack, together};
 use crate::server::Victim;
 
 /// Builds of a workspace that may wait, run or be paused.
-const MOST_BUILDS: usize = 20;
+const MAX_BUILDS: usize = 20;
 
 pub(crate) fn crowds() -> Vec<Attack> {
     vec![
@@ -101,7 +101,7 @@ fn builds(victim: &Victim) -> Answers {
         let all = all["items"].as_array().cloned().unwrap_or_default();
         let waiting = |build: &&Value| build["state"] == "queued" || build["state"] == "running";
         let waiting = all.iter().filter(waiting).count();
-        if all.len() != statuses.count(202) || waiting > MOST_BUILDS {
+        if all.len() != statuses.count(202) || waiting > MAX_BUILDS {
             return Err(format!("{waiting} of {} builds wait", all.len()));
         }
         match victim.build("builds")["state"].as_str() {
@@ -118,8 +118,8 @@ fn workspaces(victim: &Victim) -> Answers {
     let expected = [200, 201, 202, 204, 404, 409, 422, 503];
     let unexpected = |status: &u16| !expected.contains(status);
     let statuses = together(20, |user| {
-        for turn in 0..6 {
-            let name = format!("team-{}", (user + turn) % TEAMS);
+        for round in 0..6 {
+            let name = format!("team-{}", (user + round) % TEAMS);
             let text = format!("# Of {name}\n\nIt is in Velby.\n");
             let search = || {
                 let query = json!({"text": "Velby"});

@@ -24,14 +24,14 @@ enum FeedbackState {
 /// Feedback by its id. What was sent and not answered is not among it: it may have been done or not.
 #[derive(Default)]
 pub(crate) struct KnownFeedback {
-    known: HashMap<String, FeedbackState>,
+    states: HashMap<String, FeedbackState>,
 }
 
 impl KnownFeedback {
     /// Asks, corrects the answer, and accepts the correction, takes it back or deletes it, until the
     /// server is gone.
     pub(crate) fn give(&mut self, victim: &Victim) {
-        for n in self.known.len() % 4.. {
+        for n in self.states.len() % 4.. {
             if self.give_one(victim, n).is_none() {
                 return;
             }
@@ -53,7 +53,7 @@ impl KnownFeedback {
         }
         let given = done(&given)?;
         let id = given["id"].as_str().unwrap().to_owned();
-        self.known.insert(id.clone(), FeedbackState::Given);
+        self.states.insert(id.clone(), FeedbackState::Given);
         let step = n % 4;
         if step == 0 {
             return Some(());
@@ -72,22 +72,22 @@ impl KnownFeedback {
         (id, what): (&str, &str),
         state: FeedbackState,
     ) -> Option<()> {
-        self.known.remove(id);
+        self.states.remove(id);
         done(&victim.post(&format!("/api/v1/feedback/{id}/{what}"), &json!({"despite": true})))?;
-        self.known.insert(id.to_owned(), state);
+        self.states.insert(id.to_owned(), state);
         Some(())
     }
 
     fn delete(&mut self, victim: &Victim, id: &str) -> Option<()> {
-        self.known.remove(id);
+        self.states.remove(id);
         done(&victim.delete(&format!("/api/v1/feedback/{id}")))?;
-        self.known.insert(id.to_owned(), FeedbackState::Deleted);
+        self.states.insert(id.to_owned(), FeedbackState::Deleted);
         Some(())
     }
 
     /// How many there are, all of which are as they were left.
     pub(crate) fn check(&self, victim: &Victim) -> usize {
-        for (id, state) in &self.known {
+        for (id, state) in &self.states {
             let answer = victim.get(&format!("/api/v1/feedback/{id}"));
             let expected = match state {
                 FeedbackState::Given => "pending",
@@ -101,7 +101,7 @@ impl KnownFeedback {
             let feedback = answer.json();
             assert_eq!(feedback["candidates"][0]["state"], expected, "{id}: {}", answer.text);
         }
-        self.known.len()
+        self.states.len()
     }
 
     /// Deletes all feedback, also what was given and not answered.

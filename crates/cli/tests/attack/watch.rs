@@ -82,13 +82,13 @@ pub(crate) fn watch_until_told() {
         let health = scope.spawn(|| repeat(&running, || health_of(address) == Some(200)));
         let other = scope.spawn(|| repeat(&running, || search_elsewhere(address)));
         let memory = scope.spawn(|| {
-            let mut most = (0, 0);
+            let mut peak = (0, 0);
             while running() {
                 let (server, workers) = memory_of(id);
-                most = (server.max(most.0), workers.max(most.1));
+                peak = (server.max(peak.0), workers.max(peak.1));
                 std::thread::sleep(EVERY);
             }
-            most
+            peak
         });
         stdin().read_to_end(&mut vec![]).unwrap();
         ended.store(true, Ordering::Release);

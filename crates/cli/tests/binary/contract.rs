@@ -61,9 +61,9 @@ fn index_then_ask_then_search_offline() {
 
     for (layer, mode) in [("chunk", "bm25"), ("atom", "hybrid"), ("chunk", "graph")] {
         let args = ["search", "Who designed the lighthouse?", "--layer", layer, "--mode", mode];
-        let found = program.run(&[&args[..], &["--top", "3", "--json"]].concat()).json();
-        has(&found, &["hits", "elapsed_ms"]);
-        let hit = &found["hits"][0];
+        let reply = program.run(&[&args[..], &["--top", "3", "--json"]].concat()).json();
+        has(&reply, &["hits", "elapsed_ms"]);
+        let hit = &reply["hits"][0];
         has(hit, &["id", "layer", "document", "title", "text", "score", "start", "end"]);
         assert_eq!(hit["layer"], layer);
     }
@@ -120,8 +120,8 @@ fn a_model_endpoint_runs_kar3_and_its_replies_are_cached() {
     assert_eq!(second["usage"]["llm_calls"], 0);
     assert_eq!(second["usage"]["cached_calls"], first["usage"]["llm_calls"]);
     assert_eq!(double.chat_calls(), calls, "a second run asks nothing again");
-    let asked = double.requests();
-    assert!(asked.iter().any(|request| request.prompt.as_deref() == Some("kar3/answer")));
+    let requests = double.requests();
+    assert!(requests.iter().any(|request| request.prompt.as_deref() == Some("kar3/answer")));
 }
 
 #[test]
@@ -177,8 +177,8 @@ fn prompts_are_listed_replaced_and_given_the_same_variables() {
     program.run(&["index", "library"]);
     let ask =
         ["ask", "Who built Orrin Light?", "--strategy", "kar3", "--prompts", "mine", "--json"];
-    let asked = program.run(&ask).json();
-    let event = asked["trace"].as_array().unwrap().iter().find(|e| e["prompt"] == "kar3/propose");
+    let answer = program.run(&ask).json();
+    let event = answer["trace"].as_array().unwrap().iter().find(|e| e["prompt"] == "kar3/propose");
     let message = event.unwrap()["messages"].as_array().unwrap().last().unwrap();
     let message = message["text"].as_str().unwrap();
     assert!(message.starts_with("{\"") && message.contains("Who built Orrin Light?"), "{message}");

@@ -25,8 +25,8 @@ fn an_answer_is_marked_accepted_used_and_undone() {
     let shown = program.run(&["kb", "show", atom, "--json"]).json();
     assert_eq!(shown["details"]["accepted"]["feedback"], id, "{shown}");
     let search = ["search", QUESTION, "--layer", "atom", "--feedback", "true", "--json"];
-    let found = program.run(&search).json();
-    assert_eq!(found["hits"][0]["id"], atom, "{found}");
+    let reply = program.run(&search).json();
+    assert_eq!(reply["hits"][0]["id"], atom, "{reply}");
     let calls = |reply: &serde_json::Value| reply["usage"]["llm_calls"].as_u64().unwrap();
     let again = program.run(&["ask", QUESTION, "--json"]).json();
     assert!(calls(&again) < calls(&first), "{again}");

@@ -43,7 +43,7 @@ fn intervals_cover_what_came_and_forecasts_are_at_least_as_good_as_the_last_valu
     ]);
     let report = ran.json();
     let criteria = criteria(&report);
-    let of = |name: &str| criteria.iter().find(|(own, ..)| *own == name).copied().unwrap();
+    let of = |name: &str| criteria.iter().find(|(other, ..)| *other == name).copied().unwrap();
     // The tables; a language model reads the eight notes.
     let (_, covered, n) = of("interval_coverage");
     assert!(n >= 30, "{criteria:?}");
@@ -67,15 +67,15 @@ fn intervals_cover_what_came_and_forecasts_are_at_least_as_good_as_the_last_valu
 fn the_series_of_a_run_is_a_table() {
     let program = program();
     let question = "How many lighthouses should we expect to be automated in 2007?";
-    let asked = program.run(&["ask", question, "--strategy", "pike_l3", "--json"]).json();
-    assert!(asked["computation"].as_str().unwrap().contains("rows"), "{asked}");
-    assert!(asked["citations"].as_array().unwrap().len() > 3, "{asked}");
-    let run = asked["id"].as_str().unwrap();
+    let answer = program.run(&["ask", question, "--strategy", "pike_l3", "--json"]).json();
+    assert!(answer["computation"].as_str().unwrap().contains("rows"), "{answer}");
+    assert!(answer["citations"].as_array().unwrap().len() > 3, "{answer}");
+    let run = answer["id"].as_str().unwrap();
     let sql = |query: &str| program.run(&["kb", "sql", "--run", run, query, "--json"]);
-    let found =
+    let result =
         sql("SELECT period, low <= value AND value <= high FROM series WHERE state = 'forecast'");
-    let found = found.json();
-    assert_eq!(found["rows"][0]["values"], serde_json::json!(["2007", 1]), "{found}");
+    let result = result.json();
+    assert_eq!(result["rows"][0]["values"], serde_json::json!(["2007", 1]), "{result}");
     // Together with a table of the base.
     let counted = sql("WITH n AS (SELECT COUNT(*) AS n FROM lighthouses_automated) \
          SELECT n.n - (SELECT SUM(value) FROM series WHERE state = 'counted') FROM n");

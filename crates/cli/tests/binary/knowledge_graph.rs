@@ -23,9 +23,9 @@ fn a_graph_is_loaded_asked_and_removed() {
     assert_eq!((&again[0]["added"], &again[0]["facts"]), (&0.into(), &13.into()));
     let shown = program.run(&["kg", "show", "--json"]).json();
     assert_eq!((&shown["loaded"]["facts"], &shown["base_facts"]), (&13.into(), &0.into()));
-    let found = program.run(&["kg", "find", "far light", "--json"]).json();
+    let entities = program.run(&["kg", "find", "far light", "--json"]).json();
     assert_eq!(
-        (&found[0]["label"], &found[0]["types"][0]),
+        (&entities[0]["label"], &entities[0]["types"][0]),
         (&"Far Light".into(), &"lighthouse".into())
     );
     let facts = program.run(&["kg", "relate", "Anna Roe", "keeper of", "--json"]).json();

@@ -166,10 +166,11 @@ fn every_suggestion_is_right(address: &str) {
     let offered = offered["items"].as_array().unwrap();
     assert!(!offered.is_empty(), "{offered:?}");
     for suggestion in offered {
-        let known = questions.iter().find(|one| one["question"] == suggestion["question"]).unwrap();
+        let question =
+            questions.iter().find(|one| one["question"] == suggestion["question"]).unwrap();
         let reply = post(address, "/api/v1/ask", suggestion);
         let given = reply["answer"]["text"].as_str().unwrap();
-        let accepted = known["answers"].as_array().unwrap();
+        let accepted = question["answers"].as_array().unwrap();
         let is_right = accepted.iter().any(|form| given.contains(form.as_str().unwrap()));
         assert!(is_right, "{suggestion}: {given}");
     }
@@ -301,10 +302,10 @@ fn read_log(child: &mut Child) {
 #[test]
 fn an_agent_next_to_a_running_server_leaves_its_uploads_and_builds_alone() {
     // The model answers once this is dropped.
-    let (release, held) = mpsc::channel::<()>();
-    let (held, atoms) = (Mutex::new(held), atomizer());
+    let (release, released) = mpsc::channel::<()>();
+    let (released, atoms) = (Mutex::new(released), atomizer());
     let double = Double::start(Behaviour::replying(move |call| {
-        let _ = held.lock().recv();
+        let _ = released.lock().recv();
         atoms(call)
     }));
     // Before the double, which waits for its replies.

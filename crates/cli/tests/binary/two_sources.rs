@@ -25,8 +25,8 @@ fn program(web: &WebDouble) -> Program {
     program
 }
 
-fn events<'a>(asked: &'a Value, kind: &str) -> Vec<&'a Value> {
-    let all = asked["trace"].as_array().unwrap().iter();
+fn events<'a>(answer: &'a Value, kind: &str) -> Vec<&'a Value> {
+    let all = answer["trace"].as_array().unwrap().iter();
     all.filter(|event| event["event"] == kind).collect()
 }
 
@@ -35,21 +35,21 @@ fn a_question_of_graph_and_text_shows_its_tree_operators_sources_and_evidence() 
     let web = WebDouble::serving(&world().join("web"));
     let program = program(&web);
     let question = "In which church did the discoverer of Iapetus lay out a meridian line?";
-    let asked = program.run(&["ask", question, "--strategy", "atomr", "--json"]).json();
+    let answer = program.run(&["ask", question, "--strategy", "atomr", "--json"]).json();
     // The rules find it, and without a trained reader they are not sure of it.
-    assert_eq!(asked["kind"], "passages", "{asked}");
+    assert_eq!(answer["kind"], "passages", "{answer}");
 
-    let notes = events(&asked, "note");
+    let notes = events(&answer, "note");
     let said =
         |words: &str| notes.iter().any(|note| note["note"].as_str().unwrap().contains(words));
     for words in ["Search(\"Iapetus\")", "Relate(", "sources: ", "San Petronio"] {
         assert!(said(words), "{words}: {notes:?}");
     }
-    let looked = events(&asked, "source_queried");
+    let looked = events(&answer, "source_queried");
     assert!(looked.iter().any(|one| one["source"] == "kg" && one["hits"][0]["title"] == "Iapetus"));
-    assert!(!events(&asked, "searched").is_empty());
-    let passage = &asked["passages"][0]["source"];
-    assert_eq!(passage["document"], "giovanni-domenico-cassini.md", "{asked}");
+    assert!(!events(&answer, "searched").is_empty());
+    let passage = &answer["passages"][0]["source"];
+    assert_eq!(passage["document"], "giovanni-domenico-cassini.md", "{answer}");
 }
 
 #[test]

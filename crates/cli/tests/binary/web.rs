@@ -33,8 +33,8 @@ fn the_web_is_searched_once_a_day_and_forgotten_with_a_document() {
         let program = program(&double, kind);
         let before = double.requests().len();
         let search = ["search", QUERY, "--source", "web", "--json"];
-        let found = program.run(&search).json();
-        let hit = |at: usize, key: &str| found["hits"][at][key].as_str().unwrap().to_owned();
+        let reply = program.run(&search).json();
+        let hit = |at: usize, key: &str| reply["hits"][at][key].as_str().unwrap().to_owned();
         // What others ask and what a model writes comes after the pages.
         let (page, answer, first) = match kind {
             "brave" => (0, "Related question:", "The bridge"),
@@ -46,7 +46,7 @@ fn the_web_is_searched_once_a_day_and_forgotten_with_a_document() {
             (answer.into(), "The bridge".into())
         );
         assert_eq!(hit(page, "document"), "https://news.example.org/bridge");
-        assert!(hit(page, "section").starts_with("web, seen 2"), "{found}");
+        assert!(hit(page, "section").starts_with("web, seen 2"), "{reply}");
         let shown = program.run(&["search", QUERY, "--source", "web", "--top", "1"]);
         assert!(shown.out.contains(first));
         assert_eq!(double.requests().len() - before, 1);

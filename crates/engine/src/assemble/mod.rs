@@ -21,12 +21,11 @@ use halma_offline::Extractive;
 use halma_sources::web::{Web, WebAccess};
 
 pub(crate) use self::heads::heads;
-pub use self::prompts::{
-    PromptOverride, configured_prompts, is_demonstrations, list_prompts, prompt_overrides,
-};
+pub use self::prompts::{PromptOverride, configured_prompts, is_demonstrations, prompt_overrides};
 pub(crate) use self::prompts::{count_demonstrations, prompts};
 use crate::config::{
     CONFIG_FILE, Config, EmbedderConfig, EmbedderKind, ModelConfig, ModelKind, OFFLINE, ROLES,
+    key_error,
 };
 
 /// Something that was opened, with what the user should know about it.
@@ -70,11 +69,9 @@ pub(crate) fn models_by(
 /// An endpoint as configured; a key variable that is not set is an error before any call.
 pub(crate) fn endpoint(model: &ModelConfig, key: &str) -> Result<Endpoint, ConfigError> {
     let timeout = Duration::try_from_secs_f64(model.timeout_seconds);
-    let timeout = timeout.map_err(|e| ConfigError {
-        file: CONFIG_FILE.into(),
-        key: format!("{key}.timeout_seconds"),
-        reason: format!("{:?} is not a time: {e}", model.timeout_seconds),
-        hint: "write a time in seconds, such as 120".into(),
+    let timeout = timeout.map_err(|e| {
+        let reason = format!("{:?} is not a time: {e}", model.timeout_seconds);
+        key_error(format!("{key}.timeout_seconds"), reason, "write a time in seconds, such as 120")
     })?;
     let started = (model.kind == ModelKind::LlamaServer).then(|| llama_server::Started::new(model));
     let (url, name, command) = match started {
@@ -102,12 +99,7 @@ fn model_key(model: &ModelConfig, table: &str) -> Result<Option<String>, ConfigE
         return key_of(&model.key_env, table);
     };
     let shown = file.display();
-    let wrong = |reason: String, hint: String| ConfigError {
-        file: CONFIG_FILE.into(),
-        key: format!("{table}.key_file"),
-        reason,
-        hint,
-    };
+    let wrong = |reason: String, hint: String| key_error(format!("{table}.key_file"), reason, hint);
     let unread = |e: std::io::Error| {
         wrong(format!("`{shown}`: {e}"), "write the key into this file, or use `key_env`".into())
     };
@@ -140,11 +132,10 @@ pub(crate) fn key_of(variable: &str, table: &str) -> Result<Option<String>, Conf
     if variable.is_empty() {
         return Ok(None);
     }
-    std::env::var(variable).map(Some).map_err(|_| ConfigError {
-        file: CONFIG_FILE.into(),
-        key: format!("{table}.key_env"),
-        reason: format!("the environment variable `{variable}` is not set"),
-        hint: format!("export {variable}=…, or delete `key_env` for a server without keys"),
+    std::env::var(variable).map(Some).map_err(|_| {
+        let reason = format!("the environment variable `{variable}` is not set");
+        let hint = format!("export {variable}=…, or delete `key_env` for a server without keys");
+        key_error(format!("{table}.key_env"), reason, hint)
     })
 }
 
@@ -154,6 +145,7 @@ pub(crate) fn at(error: ConfigError, table: &str) -> ConfigError {
 }
 
 /// An embedder, and the local model that it is, if it is one.
+#[derive(Default)]
 pub(crate) struct OpenedEmbedder {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) local: Option<MiniLm>,
@@ -161,17 +153,15 @@ pub(crate) struct OpenedEmbedder {
 
 /// The embedder, or none with the reason why search is lexical only.
 pub(crate) fn embedder(config: &EmbedderConfig) -> Result<Opened<OpenedEmbedder>, ConfigError> {
-    let none = OpenedEmbedder { embedder: None, local: None };
     match config.kind {
-        EmbedderKind::None => Ok(Opened { value: none, warning: None }),
+        EmbedderKind::None => Ok(Opened { value: OpenedEmbedder::default(), warning: None }),
         EmbedderKind::Endpoint => {
             let endpoint = embedder_endpoint(config)?;
             let embedder =
                 wrapped_embedder(endpoint, Limits::default()).map_err(|e| at(e, "embedder"))?;
             let how = EmbedderUse::for_model(embedder.model());
             let embedder = Some(used(embedder, how, config));
-            let value = OpenedEmbedder { embedder, ..none };
-            Ok(Opened { value, warning: None })
+            Ok(Opened { value: OpenedEmbedder { embedder, local: None }, warning: None })
         }
         EmbedderKind::Local => {
             let Opened { value: local, warning } = local(config)?;
@@ -201,13 +191,13 @@ pub(crate) fn used(
     mut how: EmbedderUse,
     config: &EmbedderConfig,
 ) -> Arc<dyn Embedder> {
-    let own = [
+    let prefixes = [
         (&mut how.query_prefix, &config.query_prefix),
         (&mut how.passage_prefix, &config.passage_prefix),
     ];
-    for (prefix, own) in own {
-        if let Some(own) = own {
-            prefix.clone_from(own);
+    for (prefix, configured) in prefixes {
+        if let Some(configured) = configured {
+            prefix.clone_from(configured);
         }
     }
     how.apply(embedder)
@@ -222,15 +212,12 @@ fn local(config: &EmbedderConfig) -> Result<Opened<Option<MiniLm>>, ConfigError>
     let opened = minilm::locate(path).and_then(|dir| MiniLm::open_with(&dir, options));
     match opened {
         Ok(embedder) => Ok(Opened { value: Some(embedder), warning: None }),
-        Err(e) if path.is_some() => Err(ConfigError {
-            file: CONFIG_FILE.into(),
-            key: "embedder.path".into(),
-            reason: e.to_string(),
-            hint:
-                "point it at a folder with model.safetensors, tokenizer.json and config.json, or \
-                   delete it and run `halma doctor --fetch`"
-                    .into(),
-        }),
+        Err(e) if path.is_some() => Err(key_error(
+            "embedder.path",
+            e.to_string(),
+            "point it at a folder with model.safetensors, tokenizer.json and config.json, or \
+             delete it and run `halma doctor --fetch`",
+        )),
         Err(e) => Ok(Opened { value: None, warning: Some(no_embedder(&e)) }),
     }
 }
@@ -262,12 +249,8 @@ pub(crate) fn reranker(
 /// How entities are found. The offline model does not tag: `kind = "model"` needs another model.
 pub(crate) fn tagger(config: &Config) -> Result<Tagging, ConfigError> {
     if config.tagger.kind == TaggerKind::Model && config.model_of("tagger") == OFFLINE {
-        return Err(ConfigError {
-            file: CONFIG_FILE.into(),
-            key: "tagger.kind".into(),
-            reason: "the role `tagger` is not assigned to a model".into(),
-            hint: "assign a model to `tagger` under [roles], or write `kind = \"rules\"`".into(),
-        });
+        let hint = "assign a model to `tagger` under [roles], or write `kind = \"rules\"`";
+        return Err(key_error("tagger.kind", "the role `tagger` is not assigned to a model", hint));
     }
     halma_models::tagger(&config.tagger).map_err(|e| at(e, "tagger"))
 }

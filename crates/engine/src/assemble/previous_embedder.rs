@@ -16,27 +16,29 @@ pub(crate) fn origin(config: &EmbedderConfig) -> String {
 /// That of a shared base is looked for in the replica, as it is before it is brought up to date.
 pub(crate) fn open(place: &Place, configured: Option<&str>) -> Result<Option<Former>, EngineError> {
     let Some(configured) = configured else { return Ok(None) };
-    let held = held_by(place)?.filter(|held| held.model != configured);
-    let Some(held) = held else { return Ok(None) };
-    let Ok(config) = serde_json::from_str::<EmbedderConfig>(&held.origin) else { return Ok(None) };
+    let previous = embedded_by(place)?.filter(|previous| previous.model != configured);
+    let Some(previous) = previous else { return Ok(None) };
+    let Ok(config) = serde_json::from_str::<EmbedderConfig>(&previous.origin) else {
+        return Ok(None);
+    };
     // If it cannot be opened, search is lexical until the new vectors are there, and the base
     // warns about it.
     let open = |config| assemble::embedder(config).ok().and_then(|opened| opened.value.embedder);
     let mut opened = open(&config);
-    if opened.as_ref().is_some_and(|embedder| embedder.model() != held.model) {
+    if opened.as_ref().is_some_and(|embedder| embedder.model() != previous.model) {
         // The base was made before the prefixes of the model's family were known.
         let plain = Some(String::new());
         let (query_prefix, passage_prefix) = (plain.clone(), plain);
         opened = open(&EmbedderConfig { query_prefix, passage_prefix, ..config.clone() });
     }
-    let thresholds = assemble::thresholds(&config, Some(&held.model));
-    let fits = opened.filter(|embedder| embedder.model() == held.model);
+    let thresholds = assemble::thresholds(&config, Some(&previous.model));
+    let fits = opened.filter(|embedder| embedder.model() == previous.model);
     Ok(fits.map(|embedder| Former { embedder, thresholds }))
 }
 
-fn held_by(place: &Place) -> Result<Option<EmbeddedBy>, EngineError> {
+fn embedded_by(place: &Place) -> Result<Option<EmbeddedBy>, EngineError> {
     match Base::embedded_by(place.folder()) {
         Err(_) if place.address().is_some() => Ok(None),
-        held => Ok(held?),
+        previous => Ok(previous?),
     }
 }

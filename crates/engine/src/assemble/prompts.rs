@@ -1,9 +1,9 @@
 //! Prompts from the configuration.
 use std::path::{Path, PathBuf};
 
-use halma_core::{ConfigError, PromptError, PromptInfo, Prompts};
+use halma_core::{ConfigError, PromptError, Prompts};
 
-use crate::config::{CONFIG_FILE, Config};
+use crate::config::{Config, key_error};
 use crate::shipped_prompts;
 
 /// The shipped prompts, replaced by the user's files of the same name.
@@ -11,12 +11,9 @@ pub(crate) fn prompts(config: &Config) -> Result<Prompts, ConfigError> {
     let mut prompts = Prompts::shipped(&shipped_prompts()).map_err(bad_prompt)?;
     let Some(dir) = &config.prompts_dir else { return Ok(prompts) };
     if !dir.is_dir() {
-        return Err(ConfigError {
-            file: CONFIG_FILE.into(),
-            key: "prompts_dir".into(),
-            reason: format!("`{}` is not a folder", dir.display()),
-            hint: "write the shipped prompts there with `halma prompts export DIR`".into(),
-        });
+        let reason = format!("`{}` is not a folder", dir.display());
+        let hint = "write the shipped prompts there with `halma prompts export DIR`";
+        return Err(key_error("prompts_dir", reason, hint));
     }
     for (name, file) in prompt_files(dir, dir) {
         let path = file.display().to_string();
@@ -92,9 +89,4 @@ pub fn is_demonstrations(name: &str) -> bool {
 /// The prompts as configured, without a base.
 pub fn configured_prompts(config: &Config) -> Result<Prompts, ConfigError> {
     prompts(config).map_err(|e| config.named(e))
-}
-
-/// A list of [`configured_prompts`].
-pub fn list_prompts(config: &Config) -> Result<Vec<PromptInfo>, ConfigError> {
-    Ok(configured_prompts(config)?.list())
 }

@@ -1,7 +1,7 @@
 //! What a strategy requires, checked before its first question.
 use halma_core::{ConfigError, Entry, Need, Setup, Strategy};
 
-use crate::config::{CONFIG_FILE, Config, OFFLINE};
+use crate::config::{Config, OFFLINE, key_error};
 
 /// Refuses a strategy whose requirements the configuration does not meet.
 pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(), ConfigError> {
@@ -40,7 +40,7 @@ pub(crate) fn check(entry: &Entry, setup: &Setup, config: &Config) -> Result<(),
             Need::Reranker | Need::Tagger => continue,
         };
         let reason = format!("strategy `{}` needs {what}", entry.name);
-        return Err(ConfigError { file: CONFIG_FILE.into(), key, reason, hint });
+        return Err(key_error(key, reason, hint));
     }
     Ok(())
 }
@@ -65,12 +65,8 @@ pub(crate) fn check_sources(strategy: &dyn Strategy, setup: &Setup) -> Result<()
         "web" => "configure a search engine under [sources.web] (docs/guide/sources.md)".to_owned(),
         _ => format!("use one of: {}", configured.join(", ")),
     };
-    Err(ConfigError {
-        file: CONFIG_FILE.into(),
-        key: format!("strategy.{}.sources", strategy.name()),
-        reason: format!("it names the source `{missing}`, which is not configured"),
-        hint,
-    })
+    let reason = format!("it names the source `{missing}`, which is not configured");
+    Err(key_error(format!("strategy.{}.sources", strategy.name()), reason, hint))
 }
 
 #[cfg(test)]
@@ -82,6 +78,7 @@ mod tests {
     use halma_testkit::{Capitals, Overlap, Toy, ToySource};
 
     use super::*;
+    use crate::config::CONFIG_FILE;
 
     const ALL: &[Need] = &[Need::Reranker, Need::Tagger, Need::LogProbs("reader")];
 

@@ -131,8 +131,8 @@ mod tests {
         assert_eq!(loaded.config.kb.entities, Entities::Names);
         let shown = show(&loaded).unwrap();
         let origin = |key: &str| {
-            let found = shown.iter().find(|value| value.key == key).unwrap();
-            (found.value.to_string(), found.origin.clone())
+            let value = shown.iter().find(|value| value.key == key).unwrap();
+            (value.value.to_string(), value.origin.clone())
         };
         assert!(origin("kb.entities").1.ends_with("halma.toml"));
         assert!(origin("strategy.auto.highest").1.ends_with("halma.toml"));

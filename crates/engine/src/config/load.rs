@@ -31,7 +31,8 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         // Parsed without the flags first, so that an error knows its line.
         toml::from_str::<Config>(&text).map_err(|e| in_file(file, &text, &e))?;
         table = toml::from_str(&text).map_err(|e| in_file(file, &text, &e))?;
-        origins_of("", &table, &file.display().to_string(), &mut origins);
+        let origin = |(key, _)| (key, file.display().to_string());
+        origins.extend(leaves("", &table).into_iter().map(origin));
     }
     for (key, value, flag) in flags {
         let path: Vec<&str> = key.split('.').collect();
@@ -39,7 +40,7 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         origins.insert(key, flag);
     }
     let name = file.map_or_else(|| "halma.toml".into(), |file| file.display().to_string());
-    ranges::check_finite(&table, "", &Places { file: &name, origins: &origins })?;
+    ranges::check_finite(&table, &Places { file: &name, origins: &origins })?;
     level::apply(&mut table, &mut origins)?;
     let mut config: Config =
         Value::Table(table.clone()).try_into().map_err(|e: toml::de::Error| {
@@ -137,16 +138,17 @@ pub(super) fn put(table: &mut Table, path: &[&str], value: Value) {
     }
 }
 
-fn origins_of(prefix: &str, table: &Table, origin: &str, out: &mut BTreeMap<String, String>) {
+/// The values of a table and of the tables in it, by their whole keys.
+pub(super) fn leaves<'a>(prefix: &str, table: &'a Table) -> Vec<(String, &'a Value)> {
+    let mut all = vec![];
     for (key, value) in table {
         let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         match value {
-            Value::Table(inner) => origins_of(&key, inner, origin, out),
-            _ => {
-                out.insert(key, origin.to_owned());
-            }
+            Value::Table(inner) => all.extend(leaves(&key, inner)),
+            _ => all.push((key, value)),
         }
     }
+    all
 }
 
 /// The smallest limit of a cache, in bytes.
@@ -166,9 +168,9 @@ fn check(config: &Config, file: &str) -> Result<(), ConfigError> {
             return Err(fail(format!("roles.{role}"), "there is no such role".into(), hint));
         }
         if model != OFFLINE && !config.models.contains_key(model) {
-            let mut known: Vec<&str> = config.models.keys().map(String::as_str).collect();
-            known.push(OFFLINE);
-            let hint = format!("add a table [models.{model}], or use one of: {}", known.join(", "));
+            let mut names: Vec<&str> = config.models.keys().map(String::as_str).collect();
+            names.push(OFFLINE);
+            let hint = format!("add a table [models.{model}], or use one of: {}", names.join(", "));
             let reason = format!("there is no model `{model}`");
             return Err(fail(format!("roles.{role}"), reason, hint));
         }
@@ -233,30 +235,26 @@ fn check_hosts(config: &Config, places: &Places<'_>) -> Result<(), ConfigError> 
 /// forgotten, and a precision that the server decides: something else would be used without a word.
 fn check_servers(loaded: &Loaded) -> Result<(), ConfigError> {
     let Config { embedder, reranker, models, .. } = &loaded.config;
+    let wrong = |key: &str, reason: &str, hint: &str| ConfigError {
+        file: loaded.config.file.clone(),
+        key: key.to_owned(),
+        reason: reason.to_owned(),
+        hint: hint.to_owned(),
+    };
     for (name, model) in models {
-        model.check().map_err(|(key, reason, hint)| ConfigError {
-            file: loaded.config.file.clone(),
-            key: format!("models.{name}{key}"),
-            reason: reason.into(),
-            hint: hint.into(),
-        })?;
+        model
+            .check()
+            .map_err(|(key, reason, hint)| wrong(&format!("models.{name}{key}"), reason, hint))?;
     }
     if embedder.kind == EmbedderKind::Endpoint && embedder.precision == Precision::Int8 {
-        return Err(ConfigError {
-            file: loaded.config.file.clone(),
-            key: "embedder.precision".into(),
-            reason: "it is that of the local embedder; a server decides its own".into(),
-            hint: "delete the line, or write `kind = \"local\"`".into(),
-        });
+        let reason = "it is that of the local embedder; a server decides its own";
+        let hint = "delete the line, or write `kind = \"local\"`";
+        return Err(wrong("embedder.precision", reason, hint));
     }
     for (table, url) in [("embedder", &embedder.url), ("reranker", &reranker.url)] {
         if !url.is_empty() && !loaded.origins.contains_key(&format!("{table}.kind")) {
-            return Err(ConfigError {
-                file: loaded.config.file.clone(),
-                key: format!("{table}.url"),
-                reason: format!("no `kind` under [{table}] says that this server is used"),
-                hint: "add `kind = \"endpoint\"`".into(),
-            });
+            let reason = format!("no `kind` under [{table}] says that this server is used");
+            return Err(wrong(&format!("{table}.url"), &reason, "add `kind = \"endpoint\"`"));
         }
     }
     Ok(())

@@ -23,6 +23,16 @@ use self::serve::ServeConfig;
 /// The name of the configuration file unless `--config` names another.
 pub(crate) const CONFIG_FILE: &str = "halma.toml";
 
+/// An error about a key of the configuration file.
+pub(crate) fn key_error(
+    key: impl Into<String>,
+    reason: impl Into<String>,
+    hint: impl Into<String>,
+) -> ConfigError {
+    let file = CONFIG_FILE.to_owned();
+    ConfigError { file, key: key.into(), reason: reason.into(), hint: hint.into() }
+}
+
 /// The name of the offline model, which is always available.
 pub const OFFLINE: &str = "extractive";
 

@@ -5,7 +5,7 @@ use halma_core::ConfigError;
 use toml::{Table, Value};
 
 use super::Config;
-use super::load::Places;
+use super::load::{Places, leaves};
 
 /// What a weight may be. More than this is not a weight next to others.
 const WEIGHT: RangeInclusive<f64> = 0.0..=1000.0;
@@ -99,23 +99,16 @@ pub(super) fn check(
 }
 
 /// Refuses the first `nan` or `inf` of a table.
-pub(super) fn check_finite(
-    table: &Table,
-    prefix: &str,
-    places: &Places<'_>,
-) -> Result<(), ConfigError> {
-    for (key, value) in table {
-        let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-        match value {
-            Value::Table(inner) => check_finite(inner, &key, places)?,
-            Value::Float(number) if !number.is_finite() => {
-                let reason = format!("`{number}` is not a finite number");
-                return Err(places.error(&key, reason, "write a number"));
-            }
-            _ => {}
+pub(super) fn check_finite(table: &Table, places: &Places<'_>) -> Result<(), ConfigError> {
+    let infinite = |value: &Value| value.as_float().filter(|number| !number.is_finite());
+    let mut all = leaves("", table).into_iter();
+    match all.find_map(|(key, value)| Some((key, infinite(value)?))) {
+        Some((key, number)) => {
+            let reason = format!("`{number}` is not a finite number");
+            Err(places.error(&key, reason, "write a number"))
         }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -28,8 +28,8 @@ pub fn show(loaded: &Loaded) -> Result<Vec<ShownValue>, ConfigError> {
     let mut strategies = Map::new();
     let place = loaded.config.settings_place();
     for entry in crate::strategies() {
-        let own = loaded.config.strategy.get(entry.name).cloned().unwrap_or_default();
-        let strategy = crate::engine::build(entry, own, &place)?;
+        let table = loaded.config.strategy.get(entry.name).cloned().unwrap_or_default();
+        let strategy = crate::engine::build(entry, table, &place)?;
         strategies.insert(entry.name.to_owned(), strategy.settings());
     }
     all["strategy"] = Value::Object(strategies);

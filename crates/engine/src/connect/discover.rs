@@ -10,8 +10,8 @@ use serde_json::Value;
 const TIMEOUT: Duration = Duration::from_millis(1200);
 
 /// Models of one server that are listed, and characters of a name: another program may use the port.
-const MOST_MODELS: usize = 200;
-const LONGEST_NAME: usize = 300;
+const MAX_MODELS: usize = 200;
+const MAX_NAME_BYTES: usize = 300;
 
 /// A program that serves models, and the port of loopback where it is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -61,10 +61,10 @@ pub struct ServedModel {
 /// Asks each port of loopback for its models, within 1.2 s in all. A port where no model server
 /// replies is left out.
 pub async fn discover(servers: &[LocalServer]) -> Vec<ModelServer> {
-    let asked = servers.iter().map(|server| async {
+    let replies = servers.iter().map(|server| async {
         list_models(&format!("http://127.0.0.1:{}/v1", server.port), server.kind).await.ok()
     });
-    join_all(asked).await.into_iter().flatten().collect()
+    join_all(replies).await.into_iter().flatten().collect()
 }
 
 /// The models of the server at `url`, the base of its API. The error says why they are not known.
@@ -82,15 +82,15 @@ pub(super) async fn list_models(url: &str, usual_kind: &str) -> Result<ModelServ
     let list = body["data"].as_array().filter(|_| response.status().is_success());
     let list = list.ok_or_else(|| format!("it lists no models (status {})", response.status()))?;
     let owner = list.first().and_then(|model| model["owned_by"].as_str());
-    let own_kind = OWNERS.iter().find(|(name, _)| owner == Some(name)).map(|(_, kind)| *kind);
-    let models = list.iter().filter_map(chat_model).take(MOST_MODELS).collect();
-    Ok(server(own_kind.unwrap_or(usual_kind), false, models))
+    let owner_kind = OWNERS.iter().find(|(name, _)| owner == Some(name)).map(|(_, kind)| *kind);
+    let models = list.iter().filter_map(chat_model).take(MAX_MODELS).collect();
+    Ok(server(owner_kind.unwrap_or(usual_kind), false, models))
 }
 
 /// An entry of a list, unless it is an embedder or not a model.
 fn chat_model(entry: &Value) -> Option<ServedModel> {
     let name = entry["id"].as_str().filter(|name| {
-        name.len() <= LONGEST_NAME && !name.contains(char::is_control) && !name.contains("embed")
+        name.len() <= MAX_NAME_BYTES && !name.contains(char::is_control) && !name.contains("embed")
     })?;
     let context = [&entry["meta"]["n_ctx"], &entry["max_model_len"], &entry["context_length"]];
     let context = context.into_iter().find_map(Value::as_u64);
@@ -122,7 +122,7 @@ mod tests {
         port
     }
 
-    async fn found(port: u16) -> Option<ModelServer> {
+    async fn server_at(port: u16) -> Option<ModelServer> {
         discover(&[LocalServer { kind: "LM Studio", port }]).await.pop()
     }
 
@@ -130,13 +130,13 @@ mod tests {
     async fn servers_are_listed_with_their_chat_models() {
         let llama = r#"{"data":[{"id":"q.gguf","owned_by":"llamacpp","meta":{"n_ctx":2048}},
             {"id":"nomic-embed-text"},{"id":7},{"id":"a\u001bb"}]}"#;
-        let server = found(reply_once("200 OK", llama)).await.unwrap();
+        let server = server_at(reply_once("200 OK", llama)).await.unwrap();
         assert_eq!((server.kind.as_str(), server.loading), ("llama.cpp", false));
         let model = ServedModel { name: "q.gguf".into(), context: Some(2048) };
         assert_eq!(server.models, [model]);
         let double = Double::start(Behaviour::default());
         let port = double.url().rsplit(':').next().unwrap().trim_end_matches("/v1").parse();
-        let server = found(port.unwrap()).await.unwrap();
+        let server = server_at(port.unwrap()).await.unwrap();
         assert_eq!((server.kind.as_str(), server.url), ("LM Studio", double.url()));
         assert_eq!(server.models[0].name, "double");
     }
@@ -144,14 +144,14 @@ mod tests {
     #[tokio::test]
     async fn a_server_that_loads_is_listed_and_other_programs_are_not() {
         let loading = r#"{"error":{"message":"Loading model","code":503}}"#;
-        assert!(found(reply_once("503 Service Unavailable", loading)).await.unwrap().loading);
+        assert!(server_at(reply_once("503 Service Unavailable", loading)).await.unwrap().loading);
         for body in ["<html>a page</html>", r#"{"data":3}"#, "[]", ""] {
-            assert_eq!(found(reply_once("200 OK", body)).await, None, "{body}");
+            assert_eq!(server_at(reply_once("200 OK", body)).await, None, "{body}");
         }
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        assert_eq!(found(closed).await, None);
+        assert_eq!(server_at(closed).await, None);
         // Accepts and never replies.
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-        assert_eq!(found(silent.local_addr().unwrap().port()).await, None);
+        assert_eq!(server_at(silent.local_addr().unwrap().port()).await, None);
     }
 }

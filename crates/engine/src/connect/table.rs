@@ -8,7 +8,7 @@ use super::discover::list_models;
 use crate::config::{Config, ModelConfig, ModelKind};
 
 /// A model to connect, as a user names it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Connection {
     /// The base of the server's API.
     pub url: String,
@@ -42,18 +42,13 @@ impl Connection {
             Some(parts) => parts,
             None => (written.trim_end_matches('/').trim_end_matches("/v1"), ""),
         };
-        let new = |name: &str| Self {
-            url: format!("{base}/v1"),
-            model: name.to_owned(),
-            key_env: String::new(),
-            key_file: None,
-            file: None,
-        };
+        let url = format!("{base}/v1");
+        let new = |name: &str| Self { url: url.clone(), model: name.to_owned(), ..Self::default() };
         if !name.is_empty() {
             return Ok(new(name));
         }
         let hint = "name the model after the address: http://127.0.0.1:11434/v1/NAME";
-        let server = list_models(&new("").url, "").await.map_err(|reason| wrong(reason, hint))?;
+        let server = list_models(&url, "").await.map_err(|reason| wrong(reason, hint))?;
         match server.models.as_slice() {
             _ if server.loading => {
                 let hint = "run the command again when the model is loaded, or name the model";
@@ -70,8 +65,7 @@ impl Connection {
 
     fn of_file(file: PathBuf) -> Self {
         let model = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let (url, key_env) = (String::new(), String::new());
-        Self { url, model, key_env, key_file: None, file: Some(file) }
+        Self { model, file: Some(file), ..Self::default() }
     }
 
     /// Where the model is, as a person reads it.
@@ -232,8 +226,8 @@ mod tests {
         assert_eq!(config.roles["reader"], "main");
         assert_eq!(config.roles["default"], "extractive");
         assert_eq!(config.strategy["naive"]["chunks"], 5.into());
-        let own = format!("{text}\n[strategy.naive]\nchunks = 9\n");
-        let config: Config = toml::from_str(&with_reader_only(&own, "main")).unwrap();
+        let configured = format!("{text}\n[strategy.naive]\nchunks = 9\n");
+        let config: Config = toml::from_str(&with_reader_only(&configured, "main")).unwrap();
         assert_eq!(config.strategy["naive"]["chunks"], 9.into());
         assert_eq!(config.strategy["pike_l1"]["chunks"], 5.into());
         for heading in ["\n[roles]\n# reader = 1\n", "[roles] # mine\r\n", "[kb]\r\n[roles]\r\n"] {

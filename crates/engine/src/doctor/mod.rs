@@ -118,10 +118,7 @@ async fn embedder(config: &Config) -> (OpenedEmbedder, Finding) {
     const NAME: &str = "embedder";
     let opened = match assemble::embedder(&config.embedder) {
         Ok(opened) => opened,
-        Err(e) => {
-            let none = OpenedEmbedder { embedder: None, local: None };
-            return (none, Finding::misconfigured(NAME, config, e));
-        }
+        Err(e) => return (OpenedEmbedder::default(), Finding::misconfigured(NAME, config, e)),
     };
     let finding = match (&opened.value.embedder, opened.warning) {
         (Some(embedder), _) => match embedder.embed(&["ready?"], EmbedRole::Query).await {
@@ -149,14 +146,14 @@ const TOKEN_CHARS: usize = 4;
 
 /// How much of a chunk the local embedder reads, where that may not be all.
 fn beginning_read(config: &Config) -> String {
-    let (read, most) = (MAX_TOKENS * TOKEN_CHARS, config.kb.chunk_chars);
-    if config.embedder.kind != EmbedderKind::Local || most <= read {
+    let (read, chunk_chars) = (MAX_TOKENS * TOKEN_CHARS, config.kb.chunk_chars);
+    if config.embedder.kind != EmbedderKind::Local || chunk_chars <= read {
         return String::new();
     }
-    let (read, most) = (thousands(read as u64), thousands(most as u64));
+    let (read, chunk_chars) = (thousands(read as u64), thousands(chunk_chars as u64));
     format!(
         "; a vector is of the first {MAX_TOKENS} tokens of a text (about {read} characters of \
-         English), and chunks have up to {most} characters (`kb.chunk_chars`)"
+         English), and chunks have up to {chunk_chars} characters (`kb.chunk_chars`)"
     )
 }
 
@@ -294,7 +291,7 @@ fn thresholds(engine: &Engine) -> String {
         Some(value) => format!("{value:.3} (measured in this base)"),
         None => "not measured yet".to_owned(),
     };
-    let mut found = format!(
+    let mut message = format!(
         "; near from cosine {} for chunks, {} for atoms",
         one(thresholds.chunk, configured.chunk.or(usual.chunk)),
         one(thresholds.atom, configured.atom.or(usual.atom))
@@ -303,21 +300,21 @@ fn thresholds(engine: &Engine) -> String {
     if !layers.is_empty() {
         let layer = |(layer, cosine): (&Layer, &f32)| format!("{cosine:.3} for {}", layer.name());
         let layers: Vec<String> = layers.iter().map(layer).collect();
-        found = format!("{found}; measured for other layers: {}", layers.join(", "));
+        message = format!("{message}; measured for other layers: {}", layers.join(", "));
     }
-    found
+    message
 }
 
 /// What cosines weigh in the base, where that was measured.
 fn trust(trust: Option<DenseTrust>) -> String {
     let Some(trust) = trust else { return String::new() };
     let DenseTrust { queries, dense, bm25, .. } = trust;
-    let found = format!("of {queries} parts of passages cosines find {dense}, BM25 {bm25}");
+    let comparison = format!("of {queries} parts of passages cosines find {dense}, BM25 {bm25}");
     if trust.are_compared() {
-        return format!("; cosines weigh {:.2} ({found})", trust.weight());
+        return format!("; cosines weigh {:.2} ({comparison})", trust.weight());
     }
     format!(
-        "; the embedder does not understand the text ({found}), so that only BM25 is searched: \
+        "; the embedder does not understand the text ({comparison}), so that only BM25 is searched: \
          name an embedder for the language of the text and run `halma index --rebuild embedder`"
     )
 }

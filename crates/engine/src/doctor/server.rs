@@ -125,12 +125,12 @@ pub(super) async fn running(config: &Config, dir: &Path) -> Finding {
 }
 
 fn version_of(addr: &str, version: &str) -> Finding {
-    let own = env!("CARGO_PKG_VERSION");
-    if version == own {
+    let current = env!("CARGO_PKG_VERSION");
+    if version == current {
         return Finding::new(NAME, Health::Good, format!("{addr} is ready"));
     }
     let message = format!(
-        "{addr} is ready, with version {version}; this program is {own}: restart the server"
+        "{addr} is ready, with version {version}; this program is {current}: restart the server"
     );
     Finding::new(NAME, Health::Warning, message)
 }

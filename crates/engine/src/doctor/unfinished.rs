@@ -4,10 +4,10 @@ use halma_kb::{Migration, Stats};
 
 /// What is not as the configuration or the documents want it until the next build.
 pub(super) fn unfinished(stats: &Stats) -> String {
-    let mut found = String::new();
+    let mut message = String::new();
     if let Some(Migration { from, to, done, total }) = &stats.migration {
         let (done, total) = (thousands(*done), thousands(*total));
-        found = format!(
+        message = format!(
             "; {done} of {total} texts have a vector of {to}, and searches use those of {from} until \
              all have: run `halma index` with that embedder configured"
         );
@@ -15,17 +15,17 @@ pub(super) fn unfinished(stats: &Stats) -> String {
     if stats.pending_units > 0 {
         let embed = stats.figures.units.get("embed");
         let texts = thousands(*embed.and_then(|counts| counts.get("pending")).unwrap_or(&0));
-        found = format!(
-            "{found}; units of work that are left: {}, of them texts without a vector: {texts}; run \
+        message = format!(
+            "{message}; units of work that are left: {}, of them texts without a vector: {texts}; run \
              `halma index` again, which resumes the build",
             thousands(stats.pending_units)
         );
     }
     if stats.communities_stale {
-        found += "; its communities are those of former entities, or wait for their summaries: \
+        message += "; its communities are those of former entities, or wait for their summaries: \
                   `halma index` makes them again";
     }
-    found
+    message
 }
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(unfinished(&stats), "");
         stats.pending_units = 5000;
         stats.figures.units.insert("embed", [("pending", 3)].into());
-        let found = unfinished(&stats);
-        assert!(found.contains("left: 5,000, of them texts without a vector: 3; run"));
+        let message = unfinished(&stats);
+        assert!(message.contains("left: 5,000, of them texts without a vector: 3; run"));
     }
 }

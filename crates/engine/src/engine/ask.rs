@@ -199,7 +199,7 @@ impl Asking {
         let text = rephrase(&self.question.text, &self.history, &self.cx).await?;
         let question = Question { text, ..self.question.clone() };
         let answer = match self.recall.answer(&question, &self.cx).await? {
-            Some(known) => known,
+            Some(accepted) => accepted,
             None => self.run_strategy(&question).await?,
         };
         let answer = self.writing.write(&question, answer, &self.cx).await;

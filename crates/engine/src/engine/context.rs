@@ -28,30 +28,26 @@ impl Engine {
     pub fn context(&self, options: ContextOptions) -> Cx {
         let ContextOptions { budget, parent, documents, watcher, knowledge } = options;
         let budget = lowest(self.config.budget.ask, budget);
-        let meter = match parent {
-            Some(parent) => Meter::within(budget, parent),
-            None => Meter::new(budget),
-        };
-        let setup = match knowledge {
-            Some(knowledge) => Arc::new(Setup { knowledge, ..Setup::clone(&self.setup) }),
-            None => Arc::clone(&self.setup),
-        };
-        let setup = match documents {
-            Some(documents) => Arc::new(self.restricted_to(documents, &setup)),
-            None => setup,
-        };
-        let knowledge = Arc::new(RunKnowledge::new(Arc::clone(&setup.knowledge)));
-        let setup = Arc::new(Setup { knowledge, ..Setup::clone(&setup) });
-        Cx::new(setup, Arc::new(meter), watcher)
+        let mut setup = Setup::clone(&self.setup);
+        if let Some(knowledge) = knowledge {
+            setup.knowledge = knowledge;
+        }
+        if let Some(documents) = documents {
+            setup.knowledge = Arc::new(DocumentSubset::new(setup.knowledge, documents));
+            // Facts extracted from the other documents must not be visible through the graph.
+            setup.facts = self.independent_facts.clone();
+        }
+        setup.knowledge = Arc::new(RunKnowledge::new(setup.knowledge));
+        Cx::new(Arc::new(setup), meter(budget, parent), watcher)
     }
+}
 
-    fn restricted_to(&self, documents: BTreeSet<String>, setup: &Setup) -> Setup {
-        let base = Arc::clone(&setup.knowledge);
-        let knowledge = Arc::new(DocumentSubset::new(base, documents));
-        // Facts extracted from the other documents must not be visible through the graph.
-        let facts = self.independent_facts.clone();
-        Setup { knowledge, facts, ..setup.clone() }
-    }
+/// What is spent of a budget, and of the parent budget that it counts against.
+pub(super) fn meter(budget: Budget, parent: Option<Arc<Meter>>) -> Arc<Meter> {
+    Arc::new(match parent {
+        Some(parent) => Meter::within(budget, parent),
+        None => Meter::new(budget),
+    })
 }
 
 /// The lower of each limit.

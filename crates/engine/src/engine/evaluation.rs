@@ -35,8 +35,8 @@ impl Engine {
         let knowledge = self.evaluated_knowledge()?;
         Ok(Bench {
             open: Arc::new(move |item, budget| {
-                let own = || item.contexts.iter().map(Passage::document).collect();
-                let documents = alone.then(own);
+                let documents =
+                    alone.then(|| item.contexts.iter().map(Passage::document).collect());
                 let parent = Some(Arc::clone(budget));
                 let knowledge = Some(Arc::clone(&knowledge));
                 let options = ContextOptions::default();

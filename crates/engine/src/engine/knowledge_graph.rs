@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Engine;
 use crate::assemble;
-use crate::config::Config;
+use crate::config::{Config, key_error};
 use crate::error::EngineError;
 
 /// What `halma kg show` prints.
@@ -54,11 +54,11 @@ pub(super) fn facts(config: &Config, base: &Arc<Base>) -> Result<KgFacts, Engine
     let base_has_facts = base.inspector().count_facts()? > 0;
     let knowledge: Arc<dyn Knowledge> = Arc::clone(base) as Arc<dyn Knowledge>;
     let graphs = graphs(config, base);
-    let own = kb_facts(knowledge, loader(Arc::clone(base)));
+    let extracted = kb_facts(knowledge, loader(Arc::clone(base)));
     let contact = config.sources.contact.clone();
     let folder = assemble::kg_folder(&base.cache_dir());
     let access = KgAccess { key, contact, folder };
-    let parts = KgParts { access, graphs: &graphs, base: own, base_has_facts };
+    let parts = KgParts { access, graphs: &graphs, base: extracted, base_has_facts };
     let made = halma_sources::kg::facts(settings, parts);
     made.map_err(|e| config.named(assemble::at(e, "kg")).into())
 }
@@ -81,7 +81,7 @@ pub(super) fn facts_of_documents(
 }
 
 fn loader(base: Arc<Base>) -> GraphLoader {
-    Arc::new(move |known| Ok(base.inspector().facts(known)?))
+    Arc::new(move |version| Ok(base.inspector().facts(version)?))
 }
 
 impl Engine {
@@ -117,12 +117,8 @@ impl Engine {
     /// The knowledge graph, or what to do to get one.
     pub fn knowledge_graph(&self) -> Result<&dyn Facts, ConfigError> {
         self.facts().ok_or_else(|| {
-            self.config().named(ConfigError {
-                file: crate::config::CONFIG_FILE.into(),
-                key: "kg".into(),
-                reason: "there is no knowledge graph".into(),
-                hint: "load one with `halma kg load FILE`, or name an endpoint under [kg]".into(),
-            })
+            let hint = "load one with `halma kg load FILE`, or name an endpoint under [kg]";
+            self.config().named(key_error("kg", "there is no knowledge graph", hint))
         })
     }
 }

@@ -165,19 +165,10 @@ impl Engine {
         check_tables(config)?;
         let resources = self.resources.with_prompts(config).map_err(named)?;
         let setup = resources.setup(config, &self.base, self.cache.as_ref()).map_err(named)?;
-        Ok(Self {
-            config: config.clone(),
-            place: self.place.clone(),
-            base: Arc::clone(&self.base),
-            state: self.state.clone(),
-            setup: Arc::new(Setup { facts: self.setup.facts.clone(), ..setup }),
-            cache: self.cache.clone(),
-            resources,
-            independent_facts: self.independent_facts.clone(),
-            traces: Arc::clone(&self.traces),
-            originals: self.originals.clone(),
-            views: Views::default(),
-        })
+        let setup = Setup { facts: self.setup.facts.clone(), ..setup };
+        let (config, independent_facts) = (config.clone(), self.independent_facts.clone());
+        let same = self.with(Arc::clone(&self.base), setup, Views::default());
+        Ok(Self { config, resources, independent_facts, ..same })
     }
 
     /// What waits up to a time until nothing uses the files of the base any more, such as a call that

@@ -4,7 +4,7 @@ use halma_models::ping;
 
 use super::Engine;
 use crate::assemble;
-use crate::config::CONFIG_FILE;
+use crate::config::key_error;
 use crate::error::EngineError;
 
 impl Engine {
@@ -15,11 +15,8 @@ impl Engine {
 
     /// Unit vectors of queries, by the embedder of the base.
     pub async fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>, EngineError> {
-        let embedder = self.embedder().ok_or_else(|| ConfigError {
-            file: CONFIG_FILE.into(),
-            key: "embedder".into(),
-            reason: "there is no embedder".into(),
-            hint: "configure one under [embedder]".into(),
+        let embedder = self.embedder().ok_or_else(|| {
+            key_error("embedder", "there is no embedder", "configure one under [embedder]")
         })?;
         let vectors = embedder.embed(texts, EmbedRole::Query).await;
         let model = || embedder.model().to_owned();

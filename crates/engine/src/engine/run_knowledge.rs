@@ -7,7 +7,7 @@ use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResu
 use parking_lot::Mutex;
 
 /// Hits that are remembered at most.
-const MOST_HITS: usize = 1_000;
+const MAX_HITS: usize = 1_000;
 
 /// A base, and what has been found in it.
 pub(super) struct RunKnowledge {
@@ -32,7 +32,7 @@ impl Knowledge for RunKnowledge {
         let lists = self.base.search(query).await?;
         let mut hits = self.hits.lock();
         for hit in lists.iter().flatten() {
-            if hits.len() < MOST_HITS && !hits.contains_key(&hit.id) {
+            if hits.len() < MAX_HITS && !hits.contains_key(&hit.id) {
                 hits.insert(hit.id.clone(), unscored(hit));
             }
         }
@@ -41,8 +41,8 @@ impl Knowledge for RunKnowledge {
     }
 
     async fn get(&self, id: &NodeId) -> Result<Hit, BoxError> {
-        let found = self.hits.lock().get(id).cloned();
-        match found {
+        let cached = self.hits.lock().get(id).cloned();
+        match cached {
             Some(hit) => Ok(hit),
             None => self.base.get(id).await,
         }
@@ -115,10 +115,13 @@ mod tests {
         let run = RunKnowledge::new(Arc::new(SearchOnly(Arc::clone(&base))));
         let query = Query::new(vec!["Who wrote notes?".to_owned()], Layer::Chunk, Mode::Bm25, 1);
         let hit = run.search(&query).await.unwrap().remove(0).remove(0);
-        let found = run.get(&hit.id).await.unwrap();
+        let cached = run.get(&hit.id).await.unwrap();
         let read = base.get(&hit.id).await.unwrap();
-        assert_eq!((&found.text, &found.title, found.span), (&read.text, &read.title, read.span));
-        assert_eq!((found.score, found.cosine, found.parts.len()), (0.0, None, 0));
+        assert_eq!(
+            (&cached.text, &cached.title, cached.span),
+            (&read.text, &read.title, read.span)
+        );
+        assert_eq!((cached.score, cached.cosine, cached.parts.len()), (0.0, None, 0));
         let other = if hit.id.0 == "c1" { "c2" } else { "c1" };
         assert!(run.get(&NodeId(other.to_owned())).await.is_err(), "this one was not found");
     }

@@ -38,14 +38,14 @@ pub(super) struct Views {
 }
 
 enum Retained {
-    Own(Arc<RetainedViews>),
+    Owned(Arc<RetainedViews>),
     /// Does not keep alive what keeps it.
     Whole(Weak<RetainedViews>),
 }
 
 impl Default for Views {
     fn default() -> Self {
-        Self { kept: Retained::Own(Arc::default()), conditions: vec![] }
+        Self { kept: Retained::Owned(Arc::default()), conditions: vec![] }
     }
 }
 
@@ -53,7 +53,7 @@ impl Views {
     /// Of a view with this condition in addition.
     fn below(&self, condition: Condition) -> Self {
         let kept = match &self.kept {
-            Retained::Own(kept) => Arc::downgrade(kept),
+            Retained::Owned(kept) => Arc::downgrade(kept),
             Retained::Whole(kept) => Weak::clone(kept),
         };
         let conditions = self.conditions.iter().cloned().chain([condition]).collect();
@@ -63,7 +63,7 @@ impl Views {
     /// `None` when the engine of the whole base is gone.
     fn all(&self) -> Option<Arc<RetainedViews>> {
         match &self.kept {
-            Retained::Own(kept) => Some(Arc::clone(kept)),
+            Retained::Owned(kept) => Some(Arc::clone(kept)),
             Retained::Whole(kept) => kept.upgrade(),
         }
     }
@@ -173,7 +173,7 @@ impl Engine {
         Ok(self.with(base, Setup { knowledge, facts, ..Setup::clone(&self.setup) }, views))
     }
 
-    fn with(&self, base: Arc<Base>, setup: Setup, views: Views) -> Self {
+    pub(super) fn with(&self, base: Arc<Base>, setup: Setup, views: Views) -> Self {
         Self {
             config: self.config.clone(),
             place: self.place.clone(),

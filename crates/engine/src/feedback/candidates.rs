@@ -12,13 +12,13 @@ use serde::Deserialize;
 use crate::storage::traces::StoredTrace;
 
 /// Candidates of one run, at most.
-const MOST: usize = 24;
+const MAX_CANDIDATES: usize = 24;
 
 /// Characters of a candidate's answer: a series or a synthesis may be long.
-const LONGEST: usize = 4_000;
+const MAX_ANSWER_CHARS: usize = 4_000;
 
 /// Hits of a search that are looked at for an answer.
-const MOST_HITS: usize = 10;
+const MAX_HITS: usize = 10;
 
 /// A reply that gives an answer, whatever else it says.
 #[derive(Deserialize)]
@@ -43,28 +43,28 @@ pub(super) fn candidates(
 ) -> Vec<CandidateDraft> {
     let (question, trace) = (run.head.question.as_str(), &run.body.trace);
     let answer = run.body.answer.as_ref();
-    let mut found = vec![];
-    found.extend(answer.and_then(|answer| whole(run, answer, verdict, correction)));
+    let mut candidates = vec![];
+    candidates.extend(answer.and_then(|answer| whole(run, answer, verdict, correction)));
     if verdict != Verdict::Wrong {
         let cited = answer.map_or(&[][..], |answer| &answer.citations);
-        found.extend(answers_on_the_way(trace, cited));
-        found.extend(answer.into_iter().flat_map(steps));
-        found.extend(trace.0.iter().filter_map(|event| match event {
+        candidates.extend(answers_on_the_way(trace, cited));
+        candidates.extend(answer.into_iter().flat_map(steps));
+        candidates.extend(trace.0.iter().filter_map(|event| match event {
             Event::SeriesForecast { series, .. } => series_of(series),
             _ => None,
         }));
     }
-    let own = normalise_name(question);
+    let question_form = normalise_name(question);
     let mut seen = HashSet::new();
     let mut first = true;
-    found.retain(|candidate| {
+    candidates.retain(|candidate| {
         let form = normalise_name(&candidate.question);
         // The first one may be the answer to the question itself.
-        let is_own = form == own && !std::mem::take(&mut first);
-        !is_own && !form.is_empty() && seen.insert(form)
+        let repeats_question = form == question_form && !std::mem::take(&mut first);
+        !repeats_question && !form.is_empty() && seen.insert(form)
     });
-    found.truncate(MOST);
-    found
+    candidates.truncate(MAX_CANDIDATES);
+    candidates
 }
 
 /// The answer itself, or its correction.
@@ -116,7 +116,7 @@ fn answers_on_the_way(trace: &Trace, cited: &[Citation]) -> Vec<CandidateDraft> 
                 if !part.queries.contains(&query.as_str()) {
                     part.queries.push(query);
                 }
-                part.hits.extend(hits.iter().take(MOST_HITS));
+                part.hits.extend(hits.iter().take(MAX_HITS));
             }
             Event::ModelCalled { span, reply, status: ReplyStatus::Valid, .. } => {
                 if let Ok(Reply { answer: AnswerText(text) }) = parse_json::<Reply>(reply) {
@@ -184,7 +184,7 @@ fn draft(
     sources: Vec<NodeId>,
 ) -> Option<CandidateDraft> {
     let question = question.trim().to_owned();
-    let answer = answer.trim().chars().take(LONGEST).collect();
+    let answer = answer.trim().chars().take(MAX_ANSWER_CHARS).collect();
     let stands = !question.is_empty() && !sources.is_empty();
     stands.then_some(CandidateDraft { kind, question, answer, sources })
 }
@@ -260,8 +260,8 @@ mod tests {
         StoredTrace { head, body: TraceBody { answer: Some(answer), trace: Trace(events) } }
     }
 
-    fn told(found: &[CandidateDraft]) -> Vec<(CandidateKind, &str, &str)> {
-        found.iter().map(|c| (c.kind, c.question.as_str(), c.answer.as_str())).collect()
+    fn summaries(drafts: &[CandidateDraft]) -> Vec<(CandidateKind, &str, &str)> {
+        drafts.iter().map(|c| (c.kind, c.question.as_str(), c.answer.as_str())).collect()
     }
 
     #[test]
@@ -284,9 +284,9 @@ mod tests {
             replied(7, "no JSON"),
         ];
         let run = run("dec", events);
-        let found = candidates(&run, Verdict::Right, "");
+        let drafts = candidates(&run, Verdict::Right, "");
         assert_eq!(
-            told(&found),
+            summaries(&drafts),
             [
                 (
                     CandidateKind::Answer,
@@ -298,10 +298,10 @@ mod tests {
                 (CandidateKind::SubAnswer, "Which coast is Norway on?", ""),
             ]
         );
-        assert_eq!(found[1].sources, ["c-1".into()]);
+        assert_eq!(drafts[1].sources, ["c-1".into()]);
         let wrong = candidates(&run, Verdict::Wrong, "Sweden");
         assert_eq!(
-            told(&wrong),
+            summaries(&wrong),
             [(CandidateKind::Answer, "Where was the architect of Varn lighthouse born?", "Sweden")]
         );
         assert!(candidates(&run, Verdict::Wrong, " ").is_empty());
@@ -328,9 +328,9 @@ mod tests {
             ..SeriesForecast::default()
         };
         let event = Event::SeriesForecast { span: 1, series: Box::new(series) };
-        let found = candidates(&run("pike_l3", vec![event]), Verdict::Right, "");
-        assert_eq!(found[0].kind, CandidateKind::Series);
-        let last = found.last().unwrap();
+        let drafts = candidates(&run("pike_l3", vec![event]), Verdict::Right, "");
+        assert_eq!(drafts[0].kind, CandidateKind::Series);
+        let last = drafts.last().unwrap();
         assert_eq!(
             (last.question.as_str(), last.answer.as_str()),
             ("approvals by year", "2021: 2")

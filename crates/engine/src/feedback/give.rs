@@ -109,9 +109,9 @@ impl Engine {
     }
 }
 
-fn check_length(what: &str, text: &str, most: usize) -> Result<(), ConfigError> {
+fn check_length(what: &str, text: &str, limit: usize) -> Result<(), ConfigError> {
     let length = text.chars().count();
-    if length <= most {
+    if length <= limit {
         return Ok(());
     }
     Err(ConfigError {
@@ -120,7 +120,7 @@ fn check_length(what: &str, text: &str, most: usize) -> Result<(), ConfigError> 
         reason: format!(
             "{what} is {} characters long; the limit is {}",
             thousands(length as u64),
-            thousands(most as u64)
+            thousands(limit as u64)
         ),
         hint: "say it in fewer words".into(),
     })

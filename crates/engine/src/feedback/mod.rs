@@ -7,4 +7,4 @@ mod verify;
 
 pub use self::give::{FeedbackRequest, LONGEST_CORRECTION, LONGEST_NOTE};
 pub(crate) use self::recall::Recall;
-pub use self::verify::{Held, VerifiedFeedback};
+pub use self::verify::{DeferredCandidate, VerifiedFeedback};

@@ -41,19 +41,20 @@ impl Recall {
             return Ok(None);
         }
         let text = question.text.clone();
-        let known = self.base.run_split(move |base| async move { base.known_answers(&text).await });
-        let known = match known.await {
-            Ok(known) => known,
+        let accepted =
+            self.base.run_split(move |base| async move { base.known_answers(&text).await });
+        let accepted = match accepted.await {
+            Ok(accepted) => accepted,
             Err(error) => {
                 cx.note(format!("accepted answers could not be looked up: {error}"));
                 return Ok(None);
             }
         };
-        let Some(best) = known.first() else { return Ok(None) };
+        let Some(best) = accepted.first() else { return Ok(None) };
         let cx = cx.span("accepted answers");
         let equal = |other: &&KnownAnswer| other.is_same == best.is_same;
         let form = normalise_name(&best.answer);
-        let mut others = known.iter().filter(equal);
+        let mut others = accepted.iter().filter(equal);
         if let Some(other) = others.find(|other| normalise_name(&other.answer) != form) {
             let (one, two) = (&best.feedback, &other.feedback);
             cx.note(format!("the accepted answers of feedback {one} and {two} differ"));
@@ -76,17 +77,17 @@ impl Recall {
     }
 
     /// Whether a model finds that both questions have the same answer.
-    async fn is_same(&self, question: &Question, known: &KnownAnswer, cx: &Cx) -> Result<bool> {
-        let mut passages = vec![stated(known)];
-        passages.extend(known.passages.iter().cloned());
+    async fn is_same(&self, question: &Question, accepted: &KnownAnswer, cx: &Cx) -> Result<bool> {
+        let mut passages = vec![stated(accepted)];
+        passages.extend(accepted.passages.iter().cloned());
         let variables = context! {
             question => Serde(question),
-            answer => &known.answer,
+            answer => &accepted.answer,
             context => Serde(&passages),
         };
-        let asked = cx.ask(&SAME, variables).await;
-        let asked = asked.unless_failed(cx, "the question is answered as a new one")?;
-        let Some(Verdict { supported, score }) = Ok(asked).unless_spent()? else {
+        let verdict = cx.ask(&SAME, variables).await;
+        let verdict = verdict.unless_failed(cx, "the question is answered as a new one")?;
+        let Some(Verdict { supported, score }) = Ok(verdict).unless_spent()? else {
             return Ok(false);
         };
         Ok(supported && score.is_none_or(|score| score >= self.settings.verify_score))
@@ -94,18 +95,18 @@ impl Recall {
 }
 
 /// The earlier question with its answer as one statement, which comes before its passages.
-fn stated(known: &KnownAnswer) -> Hit {
-    let question = known.question.trim_end_matches(['?', '？', '.', ' ']);
+fn stated(accepted: &KnownAnswer) -> Hit {
+    let question = accepted.question.trim_end_matches(['?', '？', '.', ' ']);
     Hit {
-        id: known.atom.clone(),
+        id: accepted.atom.clone(),
         layer: Layer::Atom,
         parent: None,
         document: String::new(),
         title: "Accepted answer".into(),
         section: None,
         page: None,
-        text: format!("{question}: {}", known.answer),
-        score: known.similarity,
+        text: format!("{question}: {}", accepted.answer),
+        score: accepted.similarity,
         cosine: None,
         parts: vec![],
         span: Span::default(),

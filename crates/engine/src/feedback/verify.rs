@@ -18,7 +18,7 @@ use crate::error::EngineError;
 const VERIFY: Prompt<Verdict> = Prompt::json("feedback/verify");
 
 /// Known facts that a candidate is compared with.
-const MOST_FACTS: usize = 8;
+const MAX_FACTS: usize = 8;
 
 /// Who decides.
 const VERIFIER: &str = "verifier";
@@ -40,14 +40,14 @@ pub struct VerifiedFeedback {
     /// Numbers of the candidates that are accepted now.
     pub accepted: Vec<usize>,
     /// Those that a person has to decide about, with the reason.
-    pub held: Vec<Held>,
+    pub held: Vec<DeferredCandidate>,
     pub usage: UsageTotal,
 }
 
 /// A candidate that a verifier did not accept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Held {
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Held))]
+pub struct DeferredCandidate {
     pub candidate: usize,
     pub reason: String,
 }
@@ -68,7 +68,7 @@ impl Engine {
             return Err(KbError::Contradicted { id: id.to_owned(), others }.into());
         }
         let cx = self.context(ContextOptions { parent, ..ContextOptions::default() });
-        let (mut checks, mut accepted, mut held) = (BTreeMap::new(), vec![], vec![]);
+        let (mut checks, mut accepted, mut deferred) = (BTreeMap::new(), vec![], vec![]);
         for candidate in &feedback.candidates {
             if candidate.state != CandidateState::Pending {
                 continue;
@@ -81,7 +81,7 @@ impl Engine {
                 }
                 Err((check, reason)) => {
                     checks.extend(check.map(|check| (number, check)));
-                    held.push(Held { candidate: number, reason });
+                    deferred.push(DeferredCandidate { candidate: number, reason });
                 }
             }
         }
@@ -91,7 +91,7 @@ impl Engine {
             let decision = Decision { checks, ..decision };
             feedback = self.accept_feedback(id, decision).await?;
         }
-        Ok(VerifiedFeedback { feedback, accepted, held, usage: cx.trace().usage() })
+        Ok(VerifiedFeedback { feedback, accepted, held: deferred, usage: cx.trace().usage() })
     }
 
     /// What speaks for a candidate, or why it is held back.
@@ -100,21 +100,25 @@ impl Engine {
         candidate: &FeedbackCandidate,
         cx: &Cx,
     ) -> Result<Check, (Option<Check>, String)> {
-        let held = |reason: String| (None, reason);
+        let defer = |reason: String| (None, reason);
         if candidate.answer.trim().is_empty() {
-            return Err(held("it has no answer that could be checked".into()));
+            return Err(defer("it has no answer that could be checked".into()));
         }
-        let failed = |error: Error| held(format!("it could not be checked: {error}"));
+        let failed = |error: Error| defer(format!("it could not be checked: {error}"));
         let question = candidate.question.clone();
         let base = OffRuntime::new(self.base());
-        let known = base.run(move |base| async move { base.known_answers(&question).await }).await;
-        let known = known.map_err(|error| held(format!("it could not be checked: {error}")))?;
-        let own = normalise_name(&candidate.answer);
-        let other = |answer: &String| normalise_name(answer) != own;
-        if let Some(known) = known.iter().find(|known| known.is_same && other(&known.answer)) {
-            let (answer, feedback) = (&known.answer, &known.feedback);
+        let accepted =
+            base.run(move |base| async move { base.known_answers(&question).await }).await;
+        let accepted =
+            accepted.map_err(|error| defer(format!("it could not be checked: {error}")))?;
+        let form = normalise_name(&candidate.answer);
+        let other = |answer: &String| normalise_name(answer) != form;
+        if let Some(accepted) =
+            accepted.iter().find(|accepted| accepted.is_same && other(&accepted.answer))
+        {
+            let (answer, feedback) = (&accepted.answer, &accepted.feedback);
             let reason = format!("feedback `{feedback}` has another accepted answer: {answer}");
-            return Err(held(reason));
+            return Err(defer(reason));
         }
         let mut passages: Vec<Hit> = vec![];
         for source in &candidate.sources {
@@ -127,9 +131,9 @@ impl Engine {
             context => Serde(&passages),
             facts => facts,
         };
-        let asked = cx.ask(&VERIFY, variables).await.unless_failed(cx, "it is held back");
-        let Some(verdict) = asked.unless_spent().map_err(failed)? else {
-            return Err(held("the model gave no verdict that could be read".into()));
+        let verdict = cx.ask(&VERIFY, variables).await.unless_failed(cx, "it is held back");
+        let Some(verdict) = verdict.unless_spent().map_err(failed)? else {
+            return Err(defer("the model gave no verdict that could be read".into()));
         };
         let least = self.config().feedback.verify_score;
         let score = verdict.score.unwrap_or(if verdict.supported { 1.0 } else { 0.0 });
@@ -151,7 +155,7 @@ async fn facts_near(candidate: &FeedbackCandidate, cx: &Cx) -> Result<Vec<String
         return Ok(vec![]);
     }
     let text = format!("{} {}", candidate.question, candidate.answer);
-    let query = Query::new(vec![text], Layer::Fact, Mode::Hybrid, MOST_FACTS);
-    let found = cx.search(&query).await?;
-    Ok(found.into_iter().flatten().map(|hit| hit.text).collect())
+    let query = Query::new(vec![text], Layer::Fact, Mode::Hybrid, MAX_FACTS);
+    let lists = cx.search(&query).await?;
+    Ok(lists.into_iter().flatten().map(|hit| hit.text).collect())
 }

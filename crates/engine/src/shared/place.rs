@@ -93,8 +93,8 @@ fn replicas() -> Result<PathBuf, EngineError> {
         return Ok(folder.into());
     }
     let named = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
-    let own = || Some(PathBuf::from(named("HOME")?).join(".cache"));
-    let cache = named("XDG_CACHE_HOME").map(PathBuf::from).or_else(own);
+    let default = || Some(PathBuf::from(named("HOME")?).join(".cache"));
+    let cache = named("XDG_CACHE_HOME").map(PathBuf::from).or_else(default);
     let cache = cache.ok_or(EngineError::NoReplicaFolder { variable: REPLICAS })?;
     Ok(cache.join("halma/replicas"))
 }

@@ -7,6 +7,7 @@ use halma_store::pg::{Home, NewPush, PgError};
 use tokio::sync::mpsc;
 
 use super::SharedSpace;
+use super::calls::machine;
 
 /// Segments that are read or sent ahead.
 const AHEAD: usize = 8;
@@ -79,8 +80,8 @@ impl Upstream for Log {
 
     fn generation_of(&self, push: &[u8; 16]) -> Result<Option<u64>, UpstreamError> {
         let (home, push) = (self.home(), *push);
-        let found = self.0.wait(async move { home.generation_of(&push).await });
-        found.map_err(failed(self.name()))
+        let generation = self.0.wait(async move { home.generation_of(&push).await });
+        generation.map_err(failed(self.name()))
     }
 
     fn lease(&self, is_urgent: &IsUrgent) -> Result<Box<dyn halma_kb::Lease>, UpstreamError> {
@@ -93,12 +94,11 @@ impl Upstream for Log {
 
 /// This program and its machine, for those who wait.
 fn holder() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    format!("process {} on {}", std::process::id(), host.trim())
+    format!("process {} on {}", std::process::id(), machine())
 }
 
 impl Lease {
-    fn held(&self) -> Result<Arc<halma_store::pg::Lease>, UpstreamError> {
+    fn current(&self) -> Result<Arc<halma_store::pg::Lease>, UpstreamError> {
         let name = self.space.name().to_owned();
         self.lease.clone().ok_or(UpstreamError::LeaseLost { name })
     }
@@ -110,7 +110,7 @@ impl halma_kb::Lease for Lease {
     }
 
     fn is_wanted(&self) -> Result<bool, UpstreamError> {
-        let lease = self.held()?;
+        let lease = self.current()?;
         let wanted = self.space.wait(async move { lease.is_wanted().await });
         wanted.map_err(failed(self.space.name()))
     }
@@ -123,7 +123,7 @@ impl halma_kb::Lease for Lease {
             snapshot: push.is_whole,
             uid: push.base,
         };
-        let lease = self.held()?;
+        let lease = self.current()?;
         let begun = self.space.wait(async move { lease.transfer(new).await });
         let mut transfer = begun.map_err(failed(name))?;
         loop {

@@ -5,7 +5,7 @@ use halma_core::{Event, SeriesForecast, Trace};
 
 /// Bytes of the rows: a query has a largest length, 20,000 bytes. Of a longer series the latest periods
 /// are in the table.
-const MOST_BYTES: usize = 15_000;
+const MAX_BYTES: usize = 15_000;
 
 /// A query with the table `series` of a run before it: a row for each period of each series, and for
 /// each period that is forecast. `None` for a run that made no series.
@@ -26,7 +26,7 @@ pub fn over_series(trace: &Trace, sql: &str) -> Option<String> {
     let mut bytes = 0;
     let fits = |row: &&String| {
         bytes += row.len() + 2;
-        bytes <= MOST_BYTES
+        bytes <= MAX_BYTES
     };
     let latest = rows.iter().rev().take_while(fits).count();
     let rows = &rows[rows.len() - latest..];

@@ -174,14 +174,18 @@ impl Entries {
     }
 
     pub fn get(&self, id: &str) -> io::Result<Option<StateEntry>> {
-        let entry = match &self.state {
-            BaseState::Folder(state) => state.get(self.kind, id)?,
+        Ok(self.open(self.read(id)?)?.filter(|entry| entry.bytes.is_some()))
+    }
+
+    /// An entry as it is stored, sealed or not.
+    fn read(&self, id: &str) -> io::Result<Option<StateEntry>> {
+        match &self.state {
+            BaseState::Folder(state) => state.get(self.kind, id),
             BaseState::Shared(space) => {
                 let (kind, id) = (self.kind, id.to_owned());
-                ask(space, move |states| async move { states.get(kind, &id).await })?
+                ask(space, move |states| async move { states.get(kind, &id).await })
             }
-        };
-        Ok(self.open(entry)?.filter(|entry| entry.bytes.is_some()))
+        }
     }
 
     /// All entries, by id.
@@ -253,14 +257,7 @@ impl Entries {
             keys.wipe(id).map_err(io::Error::other)?;
         }
         loop {
-            let found = match &self.state {
-                BaseState::Folder(state) => state.get(self.kind, id)?,
-                BaseState::Shared(space) => {
-                    let (kind, id) = (self.kind, id.to_owned());
-                    ask(space, move |states| async move { states.get(kind, &id).await })?
-                }
-            };
-            let Some(entry) = found else { return Ok(false) };
+            let Some(entry) = self.read(id)? else { return Ok(false) };
             if self.delete(id, entry.version)? {
                 return Ok(true);
             }

@@ -17,7 +17,7 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 
 pub(crate) use self::run::{RunSpans, RunStart};
 use self::sender::Sender;
-use crate::config::TelemetryConfig;
+use crate::config::{TelemetryConfig, key_error};
 
 /// For one attempt to send spans.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -42,14 +42,9 @@ impl Telemetry {
             return Ok(None);
         }
         let url = url.strip_suffix(PATH).unwrap_or(url);
-        let failed = |reason: String| ConfigError {
-            file: crate::config::CONFIG_FILE.into(),
-            key: "telemetry.otlp_url".into(),
-            reason,
-            hint: "give the address of a collector that takes OTLP over HTTP, such as \
-                   `http://localhost:4318`, or leave it empty"
-                .into(),
-        };
+        let hint = "give the address of a collector that takes OTLP over HTTP, such as \
+                    `http://localhost:4318`, or leave it empty";
+        let failed = |reason: String| key_error("telemetry.otlp_url", reason, hint);
         let service = Service::new(url, TIMEOUT).map_err(|e| failed(e.reason))?;
         let sender = Sender::new(service).map_err(|e| failed(e.to_string()))?;
         let exporter = SpanExporter::builder()

@@ -148,9 +148,9 @@ impl OpenSpans {
     /// Something happened in a part, and so in those that it is in.
     fn touch(&mut self, mut part: u32, now: SystemTime) {
         // A part is in one that began before it, so this ends.
-        while let Some(found) = self.parts.get_mut(&part) {
-            found.last = now;
-            part = found.parent;
+        while let Some(ancestor) = self.parts.get_mut(&part) {
+            ancestor.last = now;
+            part = ancestor.parent;
         }
     }
 }

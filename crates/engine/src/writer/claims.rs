@@ -28,7 +28,7 @@ pub(super) struct Checker<'a> {
 }
 
 /// The most rows that a computed claim cites by itself.
-pub(super) const MOST_ROWS: usize = 3;
+pub(super) const MAX_ROWS: usize = 3;
 
 impl Checker<'_> {
     /// The claims of a text whose marks number `used`, and the sources that it now cites: a claim
@@ -48,7 +48,7 @@ impl Checker<'_> {
             let computed = self.is_computed(&statement);
             let supported = computed || self.is_supported(&statement, &mut citations, &mut used);
             if computed && citations.is_empty() {
-                citations.extend(1..=used.len().min(MOST_ROWS));
+                citations.extend(1..=used.len().min(MAX_ROWS));
             }
             let start = characters + text[at..range.start].chars().count();
             let end = start + text[range.clone()].chars().count();
@@ -117,8 +117,8 @@ impl Checker<'_> {
 
 /// The number of a source among those that are cited, to which it is added.
 fn number_of(source: &EvidenceSource, used: &mut Vec<EvidenceSource>) -> usize {
-    let known = used.iter().position(|other| other.node() == source.node());
-    known.map_or_else(
+    let position = used.iter().position(|other| other.node() == source.node());
+    position.map_or_else(
         || {
             used.push(source.clone());
             used.len()

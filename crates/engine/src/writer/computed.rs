@@ -6,7 +6,7 @@ use halma_core::text::support::TitledText;
 use halma_core::{Answer, Cx, FullAnswer, Question};
 
 use super::Writing;
-use super::claims::{Checker, MOST_ROWS};
+use super::claims::{Checker, MAX_ROWS};
 use super::evidence::{EvidenceSource, cited};
 use super::streaming::Streaming;
 
@@ -23,7 +23,7 @@ impl Writing {
         let span = cx.span("write the answer").reserve();
         let value = answer.text.trim().trim_end_matches('.');
         let mut text = value.to_owned();
-        for number in 1..=sources.len().min(MOST_ROWS) {
+        for number in 1..=sources.len().min(MAX_ROWS) {
             let _ = write!(text, "{}[{number}]", if number == 1 { " " } else { "" });
         }
         let _ = write!(text, ". {}", answer.reason.trim());

@@ -6,7 +6,7 @@ use halma_core::{Answer, Citation, Cx, NodeId, Question};
 use serde::Serialize;
 
 /// The most passages that an answer is written from.
-const MOST_SOURCES: usize = 8;
+const MAX_SOURCES: usize = 8;
 
 /// A passage that an answer rests on.
 #[derive(Debug, Clone, Serialize)]
@@ -45,14 +45,15 @@ impl EvidenceSource {
 
     /// Quotes the sentence that is nearest to a claim, where the whole passage is quoted so far.
     pub(super) fn quote_for(&mut self, claim: &str) {
-        let whole = self.citation.quote.trim() == self.text.trim();
-        if let Some(range) = nearest_sentence(claim, &self.text).filter(|_| whole) {
+        if let Some(range) = nearest_sentence(claim, &self.text) {
             self.quote(range);
         }
     }
 
+    /// Quotes a part of the passage, where the whole of it is quoted so far.
     fn quote(&mut self, range: std::ops::Range<usize>) {
-        let Some(start) = self.start else { return };
+        let is_whole = self.citation.quote.trim() == self.text.trim();
+        let Some(start) = self.start.filter(|_| is_whole) else { return };
         let quote = &self.text[range.clone()];
         self.citation.start = start + self.text[..range.start].chars().count();
         self.citation.end = self.citation.start + quote.chars().count();
@@ -89,14 +90,13 @@ pub(super) async fn collect(question: &Question, answer: &Answer, cx: &Cx) -> Ve
         quotes[sentence.passage].get_or_insert(sentence.range);
     }
     for (source, quote) in sources.iter_mut().zip(quotes) {
-        let whole = source.citation.quote.trim() == source.text.trim();
-        if let Some(range) = quote.filter(|_| whole) {
+        if let Some(range) = quote {
             source.quote(range);
         }
     }
     let all = used.is_empty();
     let kept = sources.into_iter().enumerate().filter(|(at, _)| all || used.contains(at));
-    kept.map(|(_, source)| source).take(MOST_SOURCES).collect()
+    kept.map(|(_, source)| source).take(MAX_SOURCES).collect()
 }
 
 pub(super) fn explained<'a>(question: &'a Question, answer: &'a Answer) -> Explained<'a> {

@@ -28,7 +28,7 @@ const LONG_ANSWER: usize = 25;
 
 /// Characters of an answer that are shown: twice what the prompts ask for. Each of its sentences is
 /// compared with each passage.
-const LONGEST_ANSWER: usize = 20_000;
+const MAX_ANSWER_CHARS: usize = 20_000;
 
 const FULL: Prompt<Written> = Prompt::json("answer/full");
 
@@ -93,11 +93,11 @@ impl Writing {
 
 /// The answer with no more text than is shown, and a note where there was more.
 fn shortened(mut answer: Answer, cx: &Cx) -> Answer {
-    if let Some((end, _)) = answer.text.char_indices().nth(LONGEST_ANSWER) {
+    if let Some((end, _)) = answer.text.char_indices().nth(MAX_ANSWER_CHARS) {
         answer.text.truncate(end);
         answer.text.push('…');
-        let most = thousands(LONGEST_ANSWER as u64);
-        cx.note(format!("only the first {most} characters of the answer are shown"));
+        let limit = thousands(MAX_ANSWER_CHARS as u64);
+        cx.note(format!("only the first {limit} characters of the answer are shown"));
     }
     answer
 }
@@ -117,9 +117,9 @@ async fn sentences(
         passages => Serde(sources),
     };
     let fits = |written: &Written| fits(&written.answer);
-    let asked = cx.streaming(streaming.receiver()).ask_checked(&FULL, variables, fits).await;
+    let reply = cx.streaming(streaming.receiver()).ask_checked(&FULL, variables, fits).await;
     let passages = passages(sources);
-    match asked.map(|written| Some(written.answer)).unless_spent() {
+    match reply.map(|written| Some(written.answer)).unless_spent() {
         Ok(Some(text)) if !text.trim().is_empty() && !states(&text, &answer.text, &passages) => {
             cx.note("the answer is written from quotations: the model's sentences do not state it");
         }
@@ -137,13 +137,13 @@ async fn sentences(
 /// Whether sentences hold the answer that was found, its numbers and at least half of its words, and
 /// the passages support one of them. A yes or no may be said in other words.
 fn states(text: &str, answer: &str, passages: &[TitledText<'_>]) -> bool {
-    let (written, found) = (words(&text.to_lowercase()), words(&answer.to_lowercase()));
+    let (written, expected) = (words(&text.to_lowercase()), words(&answer.to_lowercase()));
     let is_missing = |word: &&String| !written.contains(word);
     let number = |word: &String| word.chars().any(|c| c.is_ascii_digit());
-    let missing: Vec<&String> = found.iter().filter(is_missing).collect();
-    let is_verdict = matches!(found.as_slice(), [word] if word == "yes" || word == "no");
+    let missing: Vec<&String> = expected.iter().filter(is_missing).collect();
+    let is_verdict = matches!(expected.as_slice(), [word] if word == "yes" || word == "no");
     let is_whole = missing.is_empty() && !is_verdict;
-    let holds = missing.len() * 2 <= found.len() && !missing.into_iter().any(number);
+    let holds = missing.len() * 2 <= expected.len() && !missing.into_iter().any(number);
     let is_supported = |range| {
         let (sentence, _) = split_marks(&text[range]);
         // The answer alone is a sentence; other text of two words states nothing.
@@ -154,8 +154,8 @@ fn states(text: &str, answer: &str, passages: &[TitledText<'_>]) -> bool {
 
 /// Whether a text can be shown as the answer, which was found before it is written in full.
 fn fits(text: &str) -> Result<(), String> {
-    if text.chars().nth(LONGEST_ANSWER).is_some() {
-        return Err(format!("the answer is longer than {LONGEST_ANSWER} characters"));
+    if text.chars().nth(MAX_ANSWER_CHARS).is_some() {
+        return Err(format!("the answer is longer than {MAX_ANSWER_CHARS} characters"));
     }
     if text.trim_start().starts_with('{') || text.trim_start().starts_with("```") {
         return Err("the answer must be sentences, without JSON and code fences".to_owned());

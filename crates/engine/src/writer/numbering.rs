@@ -98,8 +98,8 @@ impl Numbering {
             if !self.names_source(number) {
                 continue;
             }
-            let known = self.order.iter().position(|other| *other == number);
-            let place = known.unwrap_or_else(|| {
+            let position = self.order.iter().position(|other| *other == number);
+            let place = position.unwrap_or_else(|| {
                 self.order.push(number);
                 self.order.len() - 1
             });
@@ -133,9 +133,9 @@ fn head(text: &str, in_row: bool, ended: bool) -> Head {
         match mark {
             Some((_, _, true)) => return Head::Open,
             Some((inner, end, false)) => {
-                let own =
+                let parsed =
                     inner[..end].split([' ', ',', ';']).filter_map(|n| n.parse::<usize>().ok());
-                numbers.extend(own);
+                numbers.extend(parsed);
                 at += blanks + end + 2;
                 if !in_row {
                     return Head::Marks(numbers, at);

@@ -77,8 +77,8 @@ pub(crate) async fn with_kind(question: &Question, answer: Answer, cx: &Cx) -> A
 /// cannot be searched: a question without an answer does not fail for it.
 async fn nearest(question: &str, cx: &Cx) -> Vec<NearestPassage> {
     let query = Query::new(vec![question.to_owned()], Layer::Chunk, Mode::default(), SHOWN);
-    let found = cx.search(&query).await.unwrap_or_default();
-    found.into_iter().flatten().take(SHOWN).map(|hit| passage(question, &hit)).collect()
+    let lists = cx.search(&query).await.unwrap_or_default();
+    lists.into_iter().flatten().take(SHOWN).map(|hit| passage(question, &hit)).collect()
 }
 
 fn passage(question: &str, hit: &Hit) -> NearestPassage {

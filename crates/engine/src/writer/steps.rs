@@ -2,7 +2,7 @@
 use halma_core::{Answer, AnswerStep, Cx, Event, HitLine, NodeId};
 
 /// The hits of a search that are compared with a citation.
-const MOST_HITS: usize = 20;
+const MAX_HITS: usize = 20;
 
 /// The answer with the query that found each of its citations.
 pub(super) async fn with_steps(answer: Answer, cx: &Cx) -> Answer {
@@ -29,7 +29,7 @@ pub(super) async fn with_steps(answer: Answer, cx: &Cx) -> Answer {
 
 /// The rank of a node among the hits, or of an atom that belongs to it.
 async fn rank(hits: &[HitLine], node: &NodeId, title: &str, cx: &Cx) -> Option<usize> {
-    for (rank, hit) in hits.iter().take(MOST_HITS).enumerate() {
+    for (rank, hit) in hits.iter().take(MAX_HITS).enumerate() {
         if hit.id == *node {
             return Some(rank);
         }

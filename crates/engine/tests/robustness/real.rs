@@ -28,7 +28,7 @@ pub(crate) struct WithReal {
     actor: Arc<dyn Llm>,
     real: OpenAi,
     calls: usize,
-    asked: Mutex<BTreeMap<String, usize>>,
+    call_counts: Mutex<BTreeMap<String, usize>>,
     pub(crate) replies: Mutex<Vec<RealReply>>,
 }
 
@@ -43,7 +43,7 @@ impl WithReal {
         let timeout = Duration::from_mins(10);
         let endpoint = Endpoint { json, timeout, stream: true, ..Endpoint::new(url, model) };
         let real = OpenAi::new(endpoint).unwrap();
-        Self { actor, real, calls, asked: Mutex::default(), replies: Mutex::default() }
+        Self { actor, real, calls, call_counts: Mutex::default(), replies: Mutex::default() }
     }
 }
 
@@ -60,14 +60,14 @@ impl Llm for WithReal {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let is_repair =
             request.messages.last().is_some_and(|m| m.text.starts_with("Your reply cannot"));
-        let asked = {
-            let mut asked = self.asked.lock();
-            let asked = asked.entry(request.prompt.clone()).or_default();
-            *asked += usize::from(!is_repair);
-            *asked
+        let calls = {
+            let mut calls = self.call_counts.lock();
+            let calls = calls.entry(request.prompt.clone()).or_default();
+            *calls += usize::from(!is_repair);
+            *calls
         };
         // A prompt that rests on log-probabilities is the actor's.
-        if asked > self.calls || request.logprobs {
+        if calls > self.calls || request.logprobs {
             return self.actor.chat(request).await;
         }
         let reply = self.real.chat(request).await?;
@@ -152,8 +152,8 @@ pub(crate) fn read_trace(trace: &Trace, answers: &[String], into: &mut BTreeMap<
         }
         let is_copied =
             matches!(status, ReplyStatus::Malformed(reason) if reason.contains("copied"));
-        let asked = messages.last().map_or("", |message| message.text.as_str());
-        let given = gives_answer(asked, reply, answers);
+        let prompt_text = messages.last().map_or("", |message| message.text.as_str());
+        let given = gives_answer(prompt_text, reply, answers);
         into.entry(prompt.to_string()).or_default().add(Readings {
             first: 1,
             readable: usize::from(*status == ReplyStatus::Valid),
@@ -167,9 +167,9 @@ pub(crate) fn read_trace(trace: &Trace, answers: &[String], into: &mut BTreeMap<
 
 /// Whether a reply gives an expected answer that it was offered: reads it, or chooses the candidate
 /// that holds it. `None` where it was not offered, or where the reply does neither.
-fn gives_answer(asked: &str, reply: &str, answers: &[String]) -> Option<bool> {
+fn gives_answer(prompt_text: &str, reply: &str, answers: &[String]) -> Option<bool> {
     let holds = |text: &str| answers.iter().any(|answer| text.contains(answer.as_str()));
-    let (offered, _) = asked.rsplit_once("Question:")?;
+    let (offered, _) = prompt_text.rsplit_once("Question:")?;
     let value: Value = serde_json::from_str(reply.trim()).ok()?;
     if let Some(answer) = value["answer"].as_str() {
         return holds(offered).then(|| holds(answer));

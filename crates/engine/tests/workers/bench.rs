@@ -89,7 +89,7 @@ async fn an_empty_replica_is_filled() {
     config.embedder.kind = EmbedderKind::None;
     let engine = test.engine(config.clone());
     let progress: halma_engine::Progress = Arc::new(|_| ());
-    let run = IndexRun { progress, parent: None, sharing: halma_engine::CallSharing::default() };
+    let run = IndexRun::new(progress);
     engine.index_by(&[file], &IndexOptions::default(), run).await.unwrap();
     drop(engine);
     for round in 0..4 {

@@ -142,8 +142,8 @@ async fn a_deletion_removes_the_calls_about_a_document_before_the_document() {
         "update halma.home set holder = 'other', request = '\\x00', fence = fence + 1,
          lease_until = now() + interval '1 hour'",
     );
-    let own = Arc::clone(&engine);
-    let deleting = tokio::task::spawn_blocking(move || own.delete(&["*.md".into()]));
+    let deleter = Arc::clone(&engine);
+    let deleting = tokio::task::spawn_blocking(move || deleter.delete(&["*.md".into()]));
     until(|| calls() == "0").await;
     assert!(!deleting.is_finished());
     test.psql("update halma.home set lease_until = null");

@@ -62,9 +62,9 @@ async fn workers_that_are_killed_at_fifty_random_moments_lose_nothing() {
     let given = std::env::var("HALMA_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed: u64 = given.unwrap_or_else(|| RandomState::new().hash_one(0));
     println!("HALMA_SEED={seed}");
-    let random = |kill: usize, most: u64| {
-        let hash = blake3::hash(format!("{seed} {kill} {most}").as_bytes());
-        u64::from_le_bytes(hash.as_bytes()[..8].try_into().unwrap()) % most
+    let random = |kill: usize, limit: u64| {
+        let hash = blake3::hash(format!("{seed} {kill} {limit}").as_bytes());
+        u64::from_le_bytes(hash.as_bytes()[..8].try_into().unwrap()) % limit
     };
     // From before its first call until some fifty calls later.
     let moment = |kill| (usize::try_from(random(kill, 3)).unwrap(), random(kill, 800));
@@ -100,8 +100,8 @@ async fn kill_workers(
     assert_eq!((report.failed_units, report.pending_units), (0, 0), "{:?}", report.failure);
     assert_eq!(lines(&engine), expected);
     // Only what was in progress when a worker was killed is done again.
-    let most = calls + kills * 4;
-    assert!((calls..=most).contains(&test.model.chat_calls()), "{}", test.model.chat_calls());
+    let limit = calls + kills * 4;
+    assert!((calls..=limit).contains(&test.model.chat_calls()), "{}", test.model.chat_calls());
 }
 
 #[tokio::test(flavor = "multi_thread")]

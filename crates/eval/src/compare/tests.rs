@@ -14,22 +14,22 @@ fn compared(a: &str, b: &str) -> Comparison {
 #[test]
 fn questions_flip_both_ways() {
     // R right, W wrong, F failed, A abstained.
-    let found = compared("RWWRAFR", "WRRRRRF");
-    assert_eq!((found.paired, found.only_a, found.only_b), (5, 1, 1));
-    assert_eq!(found.gained, ["q1", "q2", "q4"]);
-    assert_eq!(found.lost, ["q0"]);
-    assert_eq!((found.mcnemar.gained, found.mcnemar.lost), (3, 1));
-    let right = &found.differences[0];
+    let comparison = compared("RWWRAFR", "WRRRRRF");
+    assert_eq!((comparison.paired, comparison.only_a, comparison.only_b), (5, 1, 1));
+    assert_eq!(comparison.gained, ["q1", "q2", "q4"]);
+    assert_eq!(comparison.lost, ["q0"]);
+    assert_eq!((comparison.mcnemar.gained, comparison.mcnemar.lost), (3, 1));
+    let right = &comparison.differences[0];
     assert!((right.difference - 0.4).abs() < 1e-12 && right.low <= 0.4 && right.high >= 0.4);
-    insta::assert_snapshot!(found.table());
+    insta::assert_snapshot!(comparison.table());
 }
 
 #[test]
 fn equal_runs_do_not_differ() {
-    let found = compared("RWRW", "RWRW");
-    assert!(found.differences.iter().all(|d| !d.is_clear() && d.difference == 0.0));
-    assert_eq!((found.mcnemar.p, found.gained.len()), (1.0, 0));
-    assert!(found.cautions.is_empty());
+    let comparison = compared("RWRW", "RWRW");
+    assert!(comparison.differences.iter().all(|d| !d.is_clear() && d.difference == 0.0));
+    assert_eq!((comparison.mcnemar.p, comparison.gained.len()), (1.0, 0));
+    assert!(comparison.cautions.is_empty());
 }
 
 #[test]
@@ -54,12 +54,12 @@ fn what_makes_a_comparison_doubtful_is_named() {
     let (a, mut b) = (with_outcomes("one", "RW"), with_outcomes("two", "WR"));
     b.base = "another".into();
     b.runs[0].prompts.insert("p/one".into(), ["other".to_owned()].into());
-    let found = compare(
+    let comparison = compare(
         Side::select(&a, None).unwrap(),
         Side::select(&b, None).unwrap(),
         Resampling::default(),
     );
-    let cautions = found.unwrap().cautions;
+    let cautions = comparison.unwrap().cautions;
     assert_eq!(cautions, ["the bases differ", "prompts of the same name had different words"]);
 }
 
@@ -67,9 +67,9 @@ fn what_makes_a_comparison_doubtful_is_named() {
 fn five_hundred_questions_are_quick_and_repeatable() {
     let a: String = (0..500).map(|i| if i % 3 == 0 { 'R' } else { 'W' }).collect();
     let b: String = (0..500).map(|i| if i % 5 < 3 { 'R' } else { 'W' }).collect();
-    let found = compared(&a, &b);
-    assert!(found.differences[0].is_clear() && found.mcnemar.p < 0.001);
-    assert_eq!(found, compared(&a, &b));
+    let comparison = compared(&a, &b);
+    assert!(comparison.differences[0].is_clear() && comparison.mcnemar.p < 0.001);
+    assert_eq!(comparison, compared(&a, &b));
 }
 
 #[test]

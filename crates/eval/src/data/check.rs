@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use super::entry::PublishedFile;
 use super::load::{formats_of_file, keys_of};
 use super::{DataError, DataSet, Format, RefusedRecord, load, records};
+use crate::figures::counted;
 
 /// What was found in a data file.
 #[derive(Debug, Clone, Serialize)]
@@ -58,10 +59,7 @@ pub fn check(path: &Path, format: Option<Format>) -> Result<Checked, DataError> 
     let same = entry.files.iter().find(|split| split.sha256.as_deref() == Some(&sha256));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let like = |split: &&PublishedFile| split.file == name || split.records == records;
-    let mut kinds = BTreeMap::new();
-    for kind in data.items.iter().filter_map(|item| item.kind.as_ref()) {
-        *kinds.entry(kind.clone()).or_default() += 1;
-    }
+    let kinds = counted(data.items.iter().filter_map(|item| item.kind.clone()));
     Ok(Checked {
         file: path.into(),
         bytes,
@@ -114,7 +112,7 @@ fn likeliest(path: &Path) -> Result<DataSet, DataError> {
 fn rank(data: &DataSet, path: &Path) -> (bool, usize, bool) {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().replace('_', "-");
     let (usable, name) = (data.items.len(), data.format.name());
-    let plausible = data.format != Format::OWN && usable >= data.refused.len();
+    let plausible = data.format != Format::USER && usable >= data.refused.len();
     (plausible, usable, name.ends_with(&stem) || stem.ends_with(name))
 }
 

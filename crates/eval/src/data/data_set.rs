@@ -7,7 +7,7 @@ use std::path::Path;
 use super::error::DataError;
 use super::format::Format;
 use super::item::{Item, Passage, RefusedRecord};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint;
 use crate::metrics::Metric;
 
 /// The questions of one file, and the records of it that could not be used.

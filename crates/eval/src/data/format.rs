@@ -16,7 +16,7 @@ impl Format {
     pub const TWO_WIKI: Self = Self("2wiki");
     pub const MUSIQUE: Self = Self("musique");
     /// The user's own questions.
-    pub const OWN: Self = Self("own");
+    pub const USER: Self = Self("own");
 
     /// All of them, in the order of [`entries`].
     pub fn all() -> impl Iterator<Item = Self> {

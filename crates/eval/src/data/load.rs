@@ -120,7 +120,7 @@ fn require_format(
         // No line is JSON: `load` names the first one.
         _ if keys.is_empty() && first.iter().all(Result::is_err) => {}
         // Any file with questions and answers can be read as the user's own.
-        _ if keys.iter().any(|keys| expected == Format::OWN && expected.entry().fits(keys)) => {}
+        _ if keys.iter().any(|keys| expected == Format::USER && expected.entry().fits(keys)) => {}
         None => return Err(DataError::UnknownShape { file: path.into(), expected }),
         Some(formats) if formats.contains(&expected) => {}
         Some(formats) => {

@@ -123,6 +123,11 @@ pub(super) struct Lines {
     blocks: bool,
 }
 
+fn cut(record: usize, line: usize, json: Result<String, String>) -> Cut {
+    let json = json.map_err(|reason| RefusedRecord { record, line, reason })?;
+    Ok(RawRecord { record, line, json })
+}
+
 impl Lines {
     fn next(&mut self) -> Result<Option<Cut>, DataError> {
         if self.blocks {
@@ -138,10 +143,7 @@ impl Lines {
                 Some(head) => row(head, &text),
                 None => checked(text),
             };
-            return Ok(Some(match json {
-                Ok(json) => Ok(RawRecord { record, line, json }),
-                Err(reason) => Err(RefusedRecord { record, line, reason }),
-            }));
+            return Ok(Some(cut(record, line, json)));
         }
         Ok(None)
     }
@@ -163,10 +165,7 @@ impl Lines {
         }
         self.record += 1;
         let record = self.record;
-        Ok(Some(match block(&texts) {
-            Ok(json) => Ok(RawRecord { record, line, json }),
-            Err(reason) => Err(RefusedRecord { record, line, reason }),
-        }))
+        Ok(Some(cut(record, line, block(&texts))))
     }
 
     fn next_line(&mut self) -> Result<Option<String>, DataError> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{DataError, DataSet, Item};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint;
 use crate::random::Random;
 
 /// How the questions of a report were drawn; the list is [`crate::Report::questions`].

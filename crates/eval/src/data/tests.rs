@@ -90,7 +90,7 @@ fn a_malformed_record_is_named_and_the_others_are_loaded() {
 #[test]
 fn a_question_without_an_id_keeps_it_when_lines_are_added_or_removed() {
     let line = |question: &str| format!("{{\"question\": \"{question}\", \"answers\": [\"x\"]}}\n");
-    let of = |lines: &[String]| load_text(&lines.concat(), Format::OWN).unwrap();
+    let of = |lines: &[String]| load_text(&lines.concat(), Format::USER).unwrap();
     let (who, whose) = (line("Who built Varn?"), line("Whose is Varn?"));
     let both = of(&[who.clone(), whose.clone()]);
     assert_ne!(both.items[0].question.id, both.items[1].question.id);
@@ -112,13 +112,15 @@ fn a_limit_takes_the_first_questions() {
 fn a_file_of_another_format_says_which() {
     let files = ["hotpotqa.json", "2wiki.json", "musique.jsonl", "medqa.jsonl"];
     let formats = [Format::HOTPOTQA, Format::TWO_WIKI, Format::MUSIQUE, format("medqa")];
-    for (file, found) in files.into_iter().zip(formats) {
+    for (file, recognised) in files.into_iter().zip(formats) {
         // Any file with questions and answers can be read as the user's own.
-        for wanted in Format::all().filter(|format| *format != Format::OWN) {
+        for wanted in Format::all().filter(|format| *format != Format::USER) {
             match load(&fixture(file), wanted, None) {
-                Ok(_) => assert!(wanted == found || wanted == format("musique-full"), "{wanted}"),
+                Ok(_) => {
+                    assert!(wanted == recognised || wanted == format("musique-full"), "{wanted}")
+                }
                 Err(error) => {
-                    let advice = format!("use --format {found}");
+                    let advice = format!("use --format {recognised}");
                     assert!(error.to_string().ends_with(&advice), "{wanted}: {error}");
                 }
             }
@@ -191,7 +193,7 @@ fn every_entry_is_whole() {
         // Panics where the reader does not exist.
         entry.reader();
     }
-    for format in [Format::HOTPOTQA, Format::TWO_WIKI, Format::MUSIQUE, Format::OWN] {
+    for format in [Format::HOTPOTQA, Format::TWO_WIKI, Format::MUSIQUE, Format::USER] {
         assert_eq!(format.entry().name, format.name());
     }
 }
@@ -206,9 +208,9 @@ fn a_long_file_is_read_no_further_than_asked() {
     }
     bytes.extend(b"\xff no text\n");
     std::fs::write(&path, bytes).unwrap();
-    let data = load(&path, Format::OWN, Some(150)).unwrap();
+    let data = load(&path, Format::USER, Some(150)).unwrap();
     assert_eq!((data.items.len(), data.items[149].answers[0].as_str()), (150, "149"));
-    assert!(matches!(load(&path, Format::OWN, None), Err(DataError::NotText { .. })));
+    assert!(matches!(load(&path, Format::USER, None), Err(DataError::NotText { .. })));
 }
 
 #[test]

@@ -47,25 +47,25 @@ fn forecast(records: &[Record], questions: usize, at_once: usize) -> Forecast {
 #[test]
 fn what_was_measured_is_carried_over_to_the_rest() {
     let records = [record(0, "f", 2), record(1, "f", 4), record(2, "other", 90)];
-    let found = forecast(&records, 12, 5);
-    assert_eq!((found.left, found.basis), (10, Basis::Measured { questions: 2 }));
+    let estimate = forecast(&records, 12, 5);
+    assert_eq!((estimate.left, estimate.basis), (10, Basis::Measured { questions: 2 }));
     let likely = |range: Option<Range>| range.unwrap().likely;
-    assert!((likely(found.calls) - 30.0).abs() < 1e-9);
-    assert!((likely(found.tokens) - 300.0).abs() < 1e-9);
-    assert!((likely(found.usd) - 0.3).abs() < 1e-9);
-    assert!((likely(found.seconds) - 6.0).abs() < 1e-9);
-    let Range { low, high, .. } = found.calls.unwrap();
+    assert!((likely(estimate.calls) - 30.0).abs() < 1e-9);
+    assert!((likely(estimate.tokens) - 300.0).abs() < 1e-9);
+    assert!((likely(estimate.usd) - 0.3).abs() < 1e-9);
+    assert!((likely(estimate.seconds) - 6.0).abs() < 1e-9);
+    let Range { low, high, .. } = estimate.calls.unwrap();
     assert!(low < 30.0 && high > 30.0 && low >= 0.0);
-    insta::assert_snapshot!(table(&[found.clone(), forecast(&[], 7, 1)]));
+    insta::assert_snapshot!(table(&[estimate.clone(), forecast(&[], 7, 1)]));
     let tight = Budget { calls: Some(20), ..Budget::default() };
-    assert_eq!(would_exceed(std::slice::from_ref(&found), &tight), Some(Limit::Calls));
-    assert_eq!(would_exceed(&[found], &Budget { usd: Some(1.0), ..Budget::default() }), None);
+    assert_eq!(would_exceed(std::slice::from_ref(&estimate), &tight), Some(Limit::Calls));
+    assert_eq!(would_exceed(&[estimate], &Budget { usd: Some(1.0), ..Budget::default() }), None);
 }
 
 #[test]
 fn earlier_settings_are_a_basis_and_said_to_be() {
-    let found = forecast(&[record(0, "other", 3)], 4, 1);
-    assert_eq!((found.left, found.basis), (4, Basis::Earlier { questions: 1 }));
+    let estimate = forecast(&[record(0, "other", 3)], 4, 1);
+    assert_eq!((estimate.left, estimate.basis), (4, Basis::Earlier { questions: 1 }));
     let nothing = forecast(&[], 4, 1);
     assert_eq!((nothing.basis, nothing.calls), (Basis::Nothing, None));
 }

@@ -8,6 +8,8 @@ use minijinja::context;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::metrics::share;
+
 /// The criteria of PIKE-RAG, section 6.1, in the paper's order; each from 1 to 5.
 pub(crate) const CREATIVE: [&str; 5] =
     ["relevance", "diversity", "comprehensiveness", "uniqueness", "inspiration"];
@@ -74,9 +76,8 @@ fn distinct(ideas: Vec<String>) -> Vec<String> {
 }
 
 /// The share of words that two ideas have in common, of all that they have.
-#[expect(clippy::cast_precision_loss, reason = "a handful of words")]
 fn alike(a: &HashSet<String>, b: &HashSet<String>) -> f64 {
-    a.intersection(b).count() as f64 / a.union(b).count().max(1) as f64
+    share(a.intersection(b).count(), a.union(b).count())
 }
 
 #[cfg(test)]

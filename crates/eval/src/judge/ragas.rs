@@ -5,6 +5,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use super::scheme::{Finding, NO_ANSWER};
+use crate::figures::mean;
 use crate::metrics::share;
 
 const STATEMENTS: Prompt<Statements> = Prompt::json("judge/statements");
@@ -92,9 +93,7 @@ impl Evidence<'_> {
         };
         let cosines =
             others.iter().map(|other| text::similarity::cosine(question, other).clamp(0.0, 1.0));
-        let sum: f64 = cosines.sum();
-        #[expect(clippy::cast_precision_loss, reason = "a handful of questions")]
-        let mean = sum / others.len().max(1) as f64;
+        let mean = mean(cosines).unwrap_or(0.0);
         cx.note(format!("answer relevancy {mean:.3} by {}", embedder.model()));
         Ok(Ok(mean))
     }
@@ -188,17 +187,9 @@ fn distinct(numbers: &[usize]) -> usize {
 /// The mean of the precisions at the places of the useful passages, best passage first: 1 when
 /// all useful ones come first, 0 when none is useful.
 fn mean_precision(useful: &[bool]) -> f64 {
-    let mut useful_so_far = 0;
-    let mut sum = 0.0;
-    for (i, useful) in useful.iter().enumerate() {
-        if *useful {
-            useful_so_far += 1;
-            sum += share(useful_so_far, i + 1);
-        }
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a count of passages")]
-    let count = useful_so_far as f64;
-    if useful_so_far == 0 { 0.0 } else { sum / count }
+    let places = (1..).zip(useful).filter(|(_, useful)| **useful).map(|(place, _)| place);
+    let precisions = (1..).zip(places).map(|(useful, place)| share(useful, place));
+    mean(precisions).unwrap_or(0.0)
 }
 
 #[cfg(test)]

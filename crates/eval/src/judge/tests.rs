@@ -214,9 +214,12 @@ async fn a_scheme_has_a_mark_for_each_of_its_criteria() {
     let mut marks = vec![];
     for scheme in [Scheme::Creative, Scheme::Creative, Scheme::Forecast, Scheme::Pairwise] {
         let case = (&item, &answer, Some(&answer));
-        let found = scheme.marks(&cx, case, None).await.unwrap();
-        assert!(scheme.criteria().iter().all(|name| found.contains_key(*name)), "{found:?}");
-        marks.push(found);
+        let scheme_marks = scheme.marks(&cx, case, None).await.unwrap();
+        assert!(
+            scheme.criteria().iter().all(|name| scheme_marks.contains_key(*name)),
+            "{scheme_marks:?}"
+        );
+        marks.push(scheme_marks);
     }
     assert_eq!(script.left(), 0);
     assert_eq!(marks[0]["relevance"], Mark::Value(5.0));
@@ -240,17 +243,20 @@ async fn a_scheme_has_a_mark_for_each_of_its_criteria() {
         (Scheme::Forecast, &none, &answer),
         (Scheme::Pairwise, &item, &answer),
     ] {
-        let found = scheme.marks(&cx, (item, answer, None), None).await.unwrap();
-        assert_eq!(found.len(), scheme.criteria().len());
-        assert!(found.values().all(|mark| matches!(mark, Mark::LeftOut(_))), "{found:?}");
+        let scheme_marks = scheme.marks(&cx, (item, answer, None), None).await.unwrap();
+        assert_eq!(scheme_marks.len(), scheme.criteria().len());
+        assert!(
+            scheme_marks.values().all(|mark| matches!(mark, Mark::LeftOut(_))),
+            "{scheme_marks:?}"
+        );
     }
 }
 
 #[test]
 fn passages_are_quoted_once_and_in_the_order_of_the_citations() {
     let citations = [cited("b", "two"), cited("a", " "), cited("a", "one"), cited("b", "two")];
-    let found: Vec<String> = passages(&citations).into_iter().map(|source| source.text).collect();
-    assert_eq!(found, ["two", "one"]);
+    let texts: Vec<String> = passages(&citations).into_iter().map(|source| source.text).collect();
+    assert_eq!(texts, ["two", "one"]);
 }
 
 /// What is judged is material: it stays in the message that it is put in.

@@ -3,6 +3,8 @@ use std::collections::BTreeSet;
 
 use halma_core::{Event, Trace};
 
+use crate::figures::ratio;
+
 /// #SQA: the number of sub-questions that were retrieved for (DEC, section 4.2); a text that is
 /// searched twice counts once.
 pub fn sub_questions(trace: &Trace) -> usize {
@@ -15,9 +17,8 @@ pub fn sub_questions(trace: &Trace) -> usize {
 
 /// ATC: tokens spent on all questions for each that was answered rightly (DEC, Appendix C.2,
 /// Table 5); `None` when none was.
-#[expect(clippy::cast_precision_loss, reason = "counts of tokens and answers")]
 pub fn tokens_per_correct(tokens: u64, correct: usize) -> Option<f64> {
-    (correct > 0).then(|| tokens as f64 / correct as f64)
+    (correct > 0).then(|| ratio(tokens, correct as u64))
 }
 
 #[cfg(test)]

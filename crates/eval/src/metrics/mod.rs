@@ -12,6 +12,8 @@ mod option;
 mod passage;
 mod rouge;
 
+use crate::figures::ratio;
+
 pub use answer::{Cover, Score, cover_em, score};
 pub use answerability::{Answerability, Attempt};
 pub use cost::{sub_questions, tokens_per_correct};
@@ -25,9 +27,9 @@ pub use passage::{GoldPassage, support_recall};
 pub(crate) use passage::{ranks, recall_of_ranks, without_space};
 pub use rouge::rouge_l;
 
-#[expect(clippy::cast_precision_loss, reason = "counts of words, passages and questions")]
+/// 0 of 0 is 0.
 pub(crate) fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+    ratio(part as u64, whole as u64)
 }
 
 /// The harmonic mean of precision and recall; 0 where both are.

@@ -70,8 +70,8 @@ fn every_column_has_its_figures() {
             for (block, values) in preset.columns.iter().zip(&row.figures) {
                 assert_eq!(values.len(), block.figures.len(), "{} {}", preset.name, row.label);
                 for (figure, value) in block.figures.iter().zip(values) {
-                    let most = if figure.is_percent() { 100.0 } else { 1e7 };
-                    let fits = value.is_nan() || (0.0..=most).contains(value);
+                    let limit = if figure.is_percent() { 100.0 } else { 1e7 };
+                    let fits = value.is_nan() || (0.0..=limit).contains(value);
                     assert!(fits, "{} {}: {value}", preset.name, row.label);
                 }
             }
@@ -130,8 +130,8 @@ fn rows_say_whether_they_can_be_run() {
     assert!(rows.iter().all(|row| row.missing.is_none()));
     let bases: Vec<&str> = rows.iter().map(|row| row.config["kb.atoms"].as_str()).collect();
     assert_eq!(bases, ["sentences", "questions", "questions", "questions", "questions"]);
-    let own = "kar3@abstain=false,demonstrations=false,k=4,kb.atoms=sentences,mode=dense,n=5";
-    assert_eq!(rows[0].run.as_deref(), Some(own));
+    let label = "kar3@abstain=false,demonstrations=false,k=4,kb.atoms=sentences,mode=dense,n=5";
+    assert_eq!(rows[0].run.as_deref(), Some(label));
     assert!(strategies().len() >= 12);
 }
 
@@ -156,15 +156,15 @@ fn the_paper_stands_next_to_what_was_run() {
     for result in report.runs[0].results.iter_mut().take(3) {
         result.values.set("judged", Some(1.0));
     }
-    let found = side_by_side(preset("kar3-table1").unwrap(), Format::HOTPOTQA, &report);
-    insta::assert_snapshot!(found.text());
+    let compared = side_by_side(preset("kar3-table1").unwrap(), Format::HOTPOTQA, &report);
+    insta::assert_snapshot!(compared.text());
 }
 
 #[test]
 fn two_models_stand_next_to_ours() {
     let report = report("dec@abstain=false,demonstrations=true,mode=dense", "RW");
-    let found = side_by_side(preset("dec-table1").unwrap(), Format::MUSIQUE, &report);
-    insta::assert_snapshot!(found.markdown());
+    let compared = side_by_side(preset("dec-table1").unwrap(), Format::MUSIQUE, &report);
+    insta::assert_snapshot!(compared.markdown());
 }
 
 #[test]
@@ -176,15 +176,15 @@ fn a_listing_has_rows_protocol_and_notes() {
 
 #[test]
 fn a_data_set_that_the_paper_lacks_is_shown_alone() {
-    let found = side_by_side(
+    let compared = side_by_side(
         preset("pike-table4").unwrap(),
-        Format::OWN,
+        Format::USER,
         &report("cot@abstain=false,demonstrations=false", "RW"),
     );
-    assert!(found.models.is_empty() && found.rows.iter().all(|row| row.pairs.len() == 7));
-    assert_eq!(found.rows[0].pairs[0].ours, Some(50.0));
+    assert!(compared.models.is_empty() && compared.rows.iter().all(|row| row.pairs.len() == 7));
+    assert_eq!(compared.rows[0].pairs[0].ours, Some(50.0));
     assert_eq!(
-        found.notes[0],
+        compared.notes[0],
         "Table 4 has no figures for The user's own questions; it has HotpotQA"
     );
 }
@@ -196,19 +196,20 @@ fn costs_are_shown_in_every_table_with_what_the_paper_states_elsewhere() {
     let mut made = report(kar3, "RW");
     made.runs[0].values.set("tokens", Some(8_000.0));
     made.runs[0].values.set("calls", Some(10.5));
-    let found = side_by_side(preset("kar3-table1").unwrap(), Format::MUSIQUE, &made);
-    let names: Vec<String> = found.figures.iter().map(Figure::name).collect();
+    let compared = side_by_side(preset("kar3-table1").unwrap(), Format::MUSIQUE, &made);
+    let names: Vec<String> = compared.figures.iter().map(Figure::name).collect();
     assert_eq!(names, ["F1", "Acc", "calls/q", "tokens/q"]);
-    let row = found.rows.iter().find(|row| row.label == "KAR³").unwrap();
+    let row = compared.rows.iter().find(|row| row.label == "KAR³").unwrap();
     assert_eq!((&row.pairs[3].paper, row.pairs[3].ours), (&vec![Some(8820.0)], Some(8_000.0)));
     assert_eq!((&row.pairs[2].paper, row.pairs[2].ours), (&vec![None], Some(10.5)));
     // On another data set the paper states none.
-    let found = side_by_side(preset("kar3-table1").unwrap(), Format::HOTPOTQA, &made);
-    assert!(found.rows.iter().all(|row| row.pairs[3].paper == [None]));
+    let compared = side_by_side(preset("kar3-table1").unwrap(), Format::HOTPOTQA, &made);
+    assert!(compared.rows.iter().all(|row| row.pairs[3].paper == [None]));
     let table = preset("atomr-table2").unwrap();
-    let found = side_by_side(&table.for_format(Format::HOTPOTQA), Format::HOTPOTQA, &made);
-    let paper =
-        |row: &str| found.rows.iter().find(|own| own.label == row).unwrap().pairs[3].paper.clone();
+    let compared = side_by_side(&table.for_format(Format::HOTPOTQA), Format::HOTPOTQA, &made);
+    let paper = |row: &str| {
+        compared.rows.iter().find(|other| other.label == row).unwrap().pairs[3].paper.clone()
+    };
     assert_eq!((paper("AtomR"), paper("CoT")), (vec![Some(7.26)], vec![None]));
 }
 
@@ -234,11 +235,11 @@ fn kinds_are_shown_with_their_numbers() {
     for group in report.runs[0].by_kind.values_mut() {
         group.values.set("f1", Some(0.25));
     }
-    let found = side_by_side(preset("atomr-table2").unwrap(), Format::HOTPOTQA, &report);
-    let json = serde_json::to_value(&found).unwrap();
+    let compared = side_by_side(preset("atomr-table2").unwrap(), Format::HOTPOTQA, &report);
+    let json = serde_json::to_value(&compared).unwrap();
     assert_eq!(json["rows"][1]["pairs"][1]["n"], 2);
     assert_eq!(json["figures"][1], "F1 bridge");
-    assert!(found.text().contains("25.0 (n 2)"), "{}", found.text());
+    assert!(compared.text().contains("25.0 (n 2)"), "{}", compared.text());
     let all = serde_json::to_value(presets()).unwrap();
     assert!(all[2]["rows"][1]["figures"][0][0].is_null());
 }
@@ -275,12 +276,12 @@ proptest! {
         let labels: Vec<String> = preset.rows.iter().filter_map(|row| Some(row.point()?.label)).collect();
         made.runs[0].label = labels[pick % labels.len()].clone();
         made.runs.truncate(runs);
-        let found = side_by_side(preset, formats[pick % formats.len()], &made);
-        for text in [found.text(), found.markdown(), preset.listing(&[])] {
+        let compared = side_by_side(preset, formats[pick % formats.len()], &made);
+        for text in [compared.text(), compared.markdown(), preset.listing(&[])] {
             prop_assert!(!text.contains("NaN"));
         }
-        prop_assert!(found.text().contains(WARNING) && found.markdown().contains(WARNING));
-        prop_assert_eq!(found.rows.len(), preset.rows.len());
-        prop_assert!(serde_json::to_string(&found).is_ok());
+        prop_assert!(compared.text().contains(WARNING) && compared.markdown().contains(WARNING));
+        prop_assert_eq!(compared.rows.len(), preset.rows.len());
+        prop_assert!(serde_json::to_string(&compared).is_ok());
     }
 }

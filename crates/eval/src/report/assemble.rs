@@ -14,7 +14,7 @@ use super::scoring::hops;
 use super::values::Values;
 use crate::components::{Atomizing, Totals};
 use crate::data::{DataSet, Item};
-use crate::figures::{mean, number};
+use crate::figures::{counted, mean, number, total_usage};
 use crate::judge::Ruling;
 use crate::metrics::{Answerability, Attempt, recall_of_ranks};
 use crate::retrieval::Retrieved;
@@ -122,7 +122,7 @@ impl Run {
             nothing_near: nothing_near(totals.searches),
             searches: totals.searches(),
             sources: totals.sources(),
-            usage: usage(&results),
+            usage: total_usage(results.iter().map(|result| result.usage)),
             tokens: Tokens { prompt: totals.tokens.0, completion: totals.tokens.1 },
             gold: totals.gold,
             by_kind: grouped(items.iter().filter_map(|(i, r)| Some((i.kind.clone()?, *r)))),
@@ -204,14 +204,6 @@ fn nothing_near((all, empty): (usize, usize)) -> Option<f64> {
     (all > 0).then(|| number(empty) / number(all))
 }
 
-fn usage(results: &[QuestionResult]) -> UsageTotal {
-    let mut total = UsageTotal::default();
-    for result in results {
-        total.add(result.usage);
-    }
-    total
-}
-
 fn grouped<'a, K: Ord>(
     results: impl Iterator<Item = (K, &'a QuestionResult)>,
 ) -> BTreeMap<K, GroupValues> {
@@ -222,12 +214,4 @@ fn grouped<'a, K: Ord>(
     let values =
         |results: &[&QuestionResult]| GroupValues { n: results.len(), values: means(results) };
     groups.into_iter().map(|(key, results)| (key, values(&results))).collect()
-}
-
-fn counted<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, usize> {
-    let mut counts = BTreeMap::new();
-    for key in keys {
-        *counts.entry(key).or_default() += 1;
-    }
-    counts
 }

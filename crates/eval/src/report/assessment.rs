@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use halma_core::UsageTotal;
 use serde::{Deserialize, Serialize};
 
-use crate::figures::mean;
+use crate::figures::{mean, total_usage};
 use crate::judge::{Mark, Marks, Scheme};
 
 /// The answers of a run, assessed by one scheme.
@@ -68,10 +68,7 @@ impl AssessmentBuilder {
 
     pub(crate) fn close(mut self) -> Assessment {
         self.entries.sort_by_key(|(item, ..)| *item);
-        let mut usage = UsageTotal::default();
-        for (.., cost) in &self.entries {
-            usage.add(*cost);
-        }
+        let usage = total_usage(self.entries.iter().map(|(.., cost)| *cost));
         let failed: usize = self.failed.values().sum();
         Assessment {
             scheme: self.scheme,

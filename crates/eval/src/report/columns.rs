@@ -195,7 +195,10 @@ pub static COLUMNS: &[Column] = &[
         )
     },
     Column {
-        question: Some(|case| Some(tokens_of_question(case))),
+        question: Some(|case| {
+            let (prompt, completion) = case.record.tokens();
+            Some(ratio(prompt + completion, 1))
+        }),
         ..cost(
             by_run("tokens", "tokens/q", "tokens a question, cached replies included", |run| {
                 per_question(run, run.tokens.all())
@@ -290,12 +293,6 @@ fn judged(case: &Case<'_>) -> Option<f64> {
         Some(Ruling::Unreadable) | None => return None,
     };
     Some(number(usize::from(right)))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "tokens of one question")]
-fn tokens_of_question(case: &Case<'_>) -> f64 {
-    let (prompt, completion) = case.record.tokens();
-    (prompt + completion) as f64
 }
 
 fn per_question(run: &Run, sum: u64) -> Option<f64> {

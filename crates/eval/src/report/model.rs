@@ -242,19 +242,16 @@ impl Run {
     pub(crate) fn questions_with(&self, key: &str) -> usize {
         self.results.iter().filter(|result| result.values.get(key).is_some()).count()
     }
-}
 
+    pub(super) fn errors_by(&self, cause: ErrorCause) -> usize {
+        self.error_analysis.get(&cause).copied().unwrap_or(0)
+    }
+}
 impl Report {
     /// The causes that some run has, in the order of a run.
     pub(super) fn error_causes(&self) -> Vec<ErrorCause> {
         let occurs =
             |cause: &ErrorCause| self.runs.iter().any(|run| run.error_analysis.contains_key(cause));
         ErrorCause::ALL.into_iter().filter(occurs).collect()
-    }
-}
-
-impl Run {
-    pub(super) fn errors_by(&self, cause: ErrorCause) -> usize {
-        self.error_analysis.get(&cause).copied().unwrap_or(0)
     }
 }

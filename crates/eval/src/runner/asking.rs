@@ -7,14 +7,13 @@ use halma_core::{Cx, Meter, Outcome, Trace};
 
 use super::assessing::Rivals;
 use super::collector::ResultCollector;
-use super::judging::{Judge, JudgeReply, RulingStore};
+use super::judging::{JudgeReply, RulingStore};
 use super::run_files::RunFiles;
 use super::{Bench, Runner};
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
 use crate::jobs::{Progress, Tick, caught, each};
-use crate::lost_calls::{LostCall, lost_calls};
-use crate::record::{Record, RecordOutcome};
+use crate::record::{LostCall, Record, RecordOutcome, lost_calls};
 use crate::report::SystemResults;
 use crate::runner::SystemUnderTest;
 
@@ -92,7 +91,7 @@ impl Round<'_> {
                 return;
             }
             collector.taken_over += 1;
-            if rulings.needs_ruling(item, answer).is_some() {
+            if rulings.needs_ruling(item, answer) {
                 unjudged[i] = true;
                 tasks.push(Task::Judge(i, Box::new(record)));
             } else {
@@ -174,7 +173,7 @@ impl Asker {
         };
         let judge_reply = match (&self.bench.judge, &record.outcome) {
             (Some(judge), RecordOutcome::Answered(answer)) if !answer.abstained => {
-                Some(self.rule(judge, item, answer).await)
+                Some(judge.rule(item, answer, self.cx(item)).await)
             }
             _ => None,
         };
@@ -203,10 +202,6 @@ impl Asker {
         };
         let fingerprint = &self.system.fingerprint;
         (Record::new(item, fingerprint, verdict, (&trace, latency_ms)), trace)
-    }
-
-    async fn rule(&self, judge: &Judge, item: &Item, answer: &halma_core::Answer) -> JudgeReply {
-        judge.rule(item, answer, self.cx(item)).await
     }
 
     fn cx(&self, item: &Item) -> Cx {

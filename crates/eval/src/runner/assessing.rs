@@ -12,7 +12,7 @@ use super::asking::Round;
 use super::run_files::RunFiles;
 use crate::data::Item;
 use crate::error::EvalError;
-use crate::fingerprint::fingerprint;
+use crate::fingerprint;
 use crate::jobs::{Tick, caught, each};
 use crate::journal::{Journal, LINE_VERSION};
 use crate::judge::{Marks, Scheme, passages};
@@ -76,7 +76,7 @@ impl Assessor {
             })
         });
         let parts = [scheme.name(), fingerprint, vectors.as_str()];
-        Self { scheme, ask, fingerprint: crate::fingerprint::fingerprint(parts) }
+        Self { scheme, ask, fingerprint: crate::fingerprint(parts) }
     }
 
     fn fingerprint_of(&self, case: &AssessmentCase) -> String {

@@ -4,6 +4,7 @@ use halma_core::{Answer, UsageTotal};
 
 use crate::components::Totals;
 use crate::data::DataSet;
+use crate::figures::total_usage;
 use crate::judge::Ruling;
 use crate::record::{Record, RecordOutcome};
 use crate::report::{Failure, JudgingCost, Measure, QuestionResult, SystemResults, result};
@@ -84,10 +85,7 @@ impl<'a> ResultCollector<'a> {
     pub(crate) fn finish(mut self, judged: bool) -> SystemResults {
         self.failures.sort_by_key(|(item, _)| *item);
         self.judging.sort_by_key(|(item, _)| *item);
-        let mut usage = UsageTotal::default();
-        for (_, cost) in self.judging {
-            usage.add(cost);
-        }
+        let usage = total_usage(self.judging.into_iter().map(|(_, cost)| cost));
         SystemResults {
             results: self.entries.into_iter().map(Option::unwrap_or_default).collect(),
             failures: self.failures.into_iter().map(|(_, failure)| failure).collect(),

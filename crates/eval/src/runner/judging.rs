@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Item;
 use crate::error::EvalError;
-use crate::fingerprint::fingerprint;
+use crate::fingerprint;
 use crate::jobs::caught;
 use crate::journal::{Journal, LINE_VERSION};
 use crate::judge::{Protocol, Ruling, judge};
@@ -53,7 +53,7 @@ impl Judge {
             Box::pin(async move { judge(&cx, protocol, &item, &answer.text).await })
         });
         let protocol = serde_json::json!(protocol).to_string();
-        Self { ask, fingerprint: crate::fingerprint::fingerprint([protocol.as_str(), fingerprint]) }
+        Self { ask, fingerprint: crate::fingerprint([protocol.as_str(), fingerprint]) }
     }
 
     pub(crate) fn fingerprint_of(&self, item: &Item, answer: &Answer) -> String {
@@ -106,25 +106,20 @@ impl RulingStore {
         Ok(rulings)
     }
 
-    /// The judge, if this answer needs one and has no ruling yet. An abstention says nothing that
-    /// could be judged.
-    pub(crate) fn needs_ruling(&self, item: &Item, answer: &Answer) -> Option<&Judge> {
-        let judge = self.judge.as_ref().filter(|_| !answer.abstained)?;
-        self.find(judge, item, answer).is_none().then_some(judge)
+    /// True where a judge is set and has not ruled yet. An abstention says nothing that could be
+    /// judged.
+    pub(crate) fn needs_ruling(&self, item: &Item, answer: &Answer) -> bool {
+        self.is_enabled() && !answer.abstained && self.ruling(item, answer).is_none()
     }
 
     pub(crate) fn ruling(&self, item: &Item, answer: &Answer) -> Option<(Ruling, UsageTotal)> {
         let judge = self.judge.as_ref().filter(|_| !answer.abstained)?;
-        self.find(judge, item, answer)
+        let key = (item.question.id.clone(), judge.fingerprint_of(item, answer));
+        self.rulings.get(&key).copied()
     }
 
     pub(crate) fn is_enabled(&self) -> bool {
         self.judge.is_some()
-    }
-
-    fn find(&self, judge: &Judge, item: &Item, answer: &Answer) -> Option<(Ruling, UsageTotal)> {
-        let key = (item.question.id.clone(), judge.fingerprint_of(item, answer));
-        self.rulings.get(&key).copied()
     }
 
     pub(crate) fn store(&mut self, judged: RulingLine) -> Result<(), EvalError> {

@@ -9,11 +9,10 @@ use halma_core::{Answer, Cx, Meter, Question, TRACE_VERSION, Trace};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use super::costs::forecast;
 use super::error::TrainError;
 use super::leaks::worded;
 use super::recording::{Header, Recording, Usable, attempt, work};
-use super::round::{Line, Round, without_outdated};
+use super::round::{Line, Round, forecast, without_outdated};
 use super::summary::CollectionSummary;
 use crate::components::Evidence;
 use crate::data::{DataSet, Item};
@@ -144,7 +143,7 @@ impl Collector {
             version: LINE_VERSION,
             settings,
             base: self.bench.fingerprint.clone(),
-            system: crate::fingerprint::fingerprint(systems),
+            system: crate::fingerprint(systems),
         }
     }
 

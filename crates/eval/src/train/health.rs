@@ -2,7 +2,7 @@
 use halma_core::Trace;
 
 use super::summary::Stopped;
-use crate::lost_calls::lost_calls;
+use crate::record::lost_calls;
 
 /// Failures one after the other before no more is begun.
 const FAILURES: usize = 5;

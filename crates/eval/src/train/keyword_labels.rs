@@ -25,6 +25,7 @@ use super::error::TrainError;
 use super::folder::write_again;
 use super::keyword_runs::{Run, SearchedFor, read};
 use super::leaks::{HeldOut, Leak, Share, worded};
+use super::pairs::prompt_hash;
 use crate::data::Passage;
 use crate::metrics::GoldPassage;
 
@@ -85,7 +86,7 @@ pub fn label_keywords(
     let runs = read(folder)?;
     let base = Terms::new(rules.passages);
     let mut statistics =
-        KeywordStatistics { prompt_hash: hash(rules.prompts), ..Default::default() };
+        KeywordStatistics { prompt_hash: prompt_hash(rules.prompts, PROMPT), ..Default::default() };
     let mut labels: BTreeMap<String, (bool, Example)> = BTreeMap::new();
     let mut sum = 0.0;
     for (run, searched) in in_order(&runs) {
@@ -137,13 +138,8 @@ fn in_order(runs: &[Run]) -> Vec<(&Run, &SearchedFor)> {
 
 fn leaks(run: &Run, query: &str, held_out: Option<&HeldOut>) -> bool {
     let Some(held_out) = held_out else { return false };
-    let is_held = |text: &str| held_out.leak(text, &[]) == Some(Leak::Question);
-    is_held(query) || is_held(&run.text)
-}
-
-fn hash(prompts: &Prompts) -> String {
-    let all = prompts.list().into_iter();
-    all.filter(|info| info.name == PROMPT).map(|info| info.hash).collect()
+    let is_held_out = |text: &str| held_out.leak(text, &[]) == Some(Leak::Question);
+    is_held_out(query) || is_held_out(&run.text)
 }
 
 fn example(prompts: &Prompts, query: &str, label: &Label) -> Result<Example, TrainError> {

@@ -14,6 +14,7 @@ use super::recording::{Header, RecordLine, Recording, Usable, attempt, read_line
 use super::summary::Stopped;
 use crate::data::{DataSet, Item};
 use crate::error::EvalError;
+use crate::figures::total_usage;
 use crate::jobs::Progress;
 use crate::journal::LINE_VERSION;
 use crate::metrics::GoldPassage;
@@ -122,11 +123,7 @@ impl KeywordCollector {
         let recording = shared.recording.lock();
         let Recording { runs, health, discarded, .. } = &*recording;
         let done = items.iter().filter(|item| is_done(item, runs)).count();
-        let mut usage = UsageTotal::default();
-        for run in runs {
-            usage.add(run.usage);
-        }
-        usage.add(*discarded);
+        let usage = total_usage(runs.iter().map(|run| run.usage).chain([*discarded]));
         Ok(KeywordSummary {
             questions: items.len(),
             left_out,

@@ -108,7 +108,7 @@ mod tests {
         let item = |(text, answer): &(&str, &str)| Item::new("q", *text, [(*answer).to_owned()]);
         HeldOut::new(&DataSet {
             name: "held".into(),
-            format: Format::OWN,
+            format: Format::USER,
             metric: Metric::Span(Profile::Squad),
             items: questions.iter().map(item).collect(),
             refused: vec![],

@@ -6,7 +6,6 @@
 //! gives the same bytes.
 mod chat;
 mod collect;
-mod costs;
 mod error;
 mod folder;
 mod health;

@@ -155,7 +155,7 @@ pub fn make_pairs(
     let rounds = read(file)?;
     let mut statistics = PairStatistics {
         rounds: rounds.len(),
-        prompt_hash: hash_of(options.prompts),
+        prompt_hash: prompt_hash(options.prompts, PROMPT),
         ..PairStatistics::default()
     };
     let rounds = without_outdated(rounds);
@@ -216,9 +216,9 @@ pub fn make_pairs(
     Ok(statistics)
 }
 
-fn hash_of(prompts: &Prompts) -> String {
+pub(super) fn prompt_hash(prompts: &Prompts, name: &str) -> String {
     let all = prompts.list().into_iter();
-    all.filter(|info| info.name == PROMPT).map(|info| info.hash).collect()
+    all.filter(|info| info.name == name).map(|info| info.hash).collect()
 }
 
 /// The rounds of each question, both in the order of their keys: several were collected at once,

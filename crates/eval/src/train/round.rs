@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
 use super::recording::{Header, RecordLine, read_lines};
+use crate::forecast::{Basis, Forecast, Taken};
 
 const COMMAND: &str = "halma train collect";
 
@@ -96,6 +97,27 @@ pub(super) fn read(file: &Path) -> Result<Vec<Round>, TrainError> {
         return Err(TrainError::NotACollection { file: file.into(), command: COMMAND, reason });
     }
     Ok(rounds)
+}
+
+/// A forecast for `left` more questions, of the rounds of others.
+#[expect(clippy::cast_precision_loss, reason = "calls and tokens of one question")]
+pub(super) fn forecast(label: &str, rounds: &[Round], counts: (usize, usize)) -> Forecast {
+    let mut questions: HashMap<(String, String), Taken> = HashMap::new();
+    for round in rounds {
+        let taken = questions.entry(round.key()).or_default();
+        let usage = &round.usage;
+        taken.calls += (usage.llm_calls + usage.cached_calls) as f64;
+        taken.tokens += round.tokens as f64;
+        taken.usd += usage.usd;
+        taken.seconds += round.latency_ms / 1e3;
+        taken.cached += usage.cached_calls as f64;
+    }
+    let basis = match questions.len() {
+        0 => Basis::Nothing,
+        questions => Basis::Measured { questions },
+    };
+    let taken: Vec<Taken> = questions.into_values().collect();
+    Forecast::new(label, basis, &taken, counts)
 }
 
 #[cfg(test)]

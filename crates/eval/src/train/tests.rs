@@ -85,7 +85,7 @@ fn data(questions: &[(&str, &str)]) -> DataSet {
     };
     DataSet {
         name: "toy".into(),
-        format: Format::OWN,
+        format: Format::USER,
         metric: Metric::Span(Profile::Squad),
         items: questions.iter().enumerate().map(item).collect(),
         refused: vec![],
@@ -352,13 +352,13 @@ async fn held_out_questions_are_never_trained_on() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("runs.jsonl");
     collect(&out, &[VARN, HOLM], [RIGHT, "Who designed it?=Ada Quill;Ada Quill"]).await;
-    let held = HeldOut::new(&data(&[
+    let excluded = HeldOut::new(&data(&[
         ("in which country was the builder of Varn born", "Norway"),
         ("When did Ada Quill open the bridge?", "1911"),
     ]));
     let (prompts, pairs) = (prompts(), folder.path().join("pairs"));
     let options = |entities| PairOptions {
-        held_out: Some(&held),
+        held_out: Some(&excluded),
         entities,
         ..options(&prompts, PairKind::Sft)
     };

@@ -99,13 +99,9 @@ impl QuestionDetail {
         self.golds = record.golds;
         self.gold_titles = record.gold_titles;
     }
-
-    pub(super) fn is_right_in_all(&self, report: &Report) -> bool {
-        is_right_in_all(report, self.place)
-    }
 }
 
-fn is_right_in_all(report: &Report, place: usize) -> bool {
+pub(super) fn is_right_in_all(report: &Report, place: usize) -> bool {
     let outcome = |run: &Run| run.results.get(place).map(|result| result.outcome);
     report.runs.iter().all(|run| outcome(run) == Some(AnswerOutcome::Right))
 }

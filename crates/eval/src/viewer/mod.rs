@@ -16,7 +16,7 @@ use crate::journal::write;
 use crate::report::{ErrorCause, Report};
 
 pub use details::{QuestionDetail, question_detail};
-use details::{Selection, read_details};
+use details::{Selection, is_right_in_all, read_details};
 use intern::Interner;
 
 /// Built from `crates/server/ui` (`npm run build`), and committed.
@@ -99,7 +99,7 @@ impl Report {
 /// The questions by id, with their traces as far as they fit.
 fn questions(report: &Report, details: &[QuestionDetail], interner: &mut Interner) -> Value {
     let mut order: Vec<&QuestionDetail> = details.iter().collect();
-    order.sort_by_key(|detail| detail.is_right_in_all(report));
+    order.sort_by_key(|detail| is_right_in_all(report, detail.place));
     let mut questions = serde_json::Map::new();
     let mut taken = 0;
     for detail in order {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use chrono::Utc;
 use halma_core::UsageTotal;
-use halma_engine::{BasePart, EngineError, IndexOptions, IndexReport, Progress, TagLearning};
+use halma_engine::{BasePart, EngineError, IndexOptions, IndexReport, IndexRun, TagLearning};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -145,7 +145,7 @@ async fn run(
         }
     };
     let engine = workspace.engine();
-    let progress: Progress = {
+    let progress = {
         let (builds, id) = (Arc::clone(builds), build.id.clone());
         Arc::new(move |step| builds.update(&id, step))
     };
@@ -153,11 +153,12 @@ async fn run(
     let meter = Arc::clone(&spending.meter);
     let work = async {
         if let Some(samples) = &build.samples {
-            let learned = engine.learn_tags_within(samples, build.replace, progress, Some(meter));
+            let learned = engine.learn_tags(samples, build.replace, progress, Some(meter));
             return learned.await.map(Report::Learned);
         }
         let options = options(build.uploads.as_deref(), build.rebuild.clone());
-        let done = engine.index_within(&inputs(workspace), &options, progress, Some(meter)).await;
+        let run = IndexRun { parent: Some(meter), ..IndexRun::new(progress) };
+        let done = Box::pin(engine.index_by(&inputs(workspace), &options, run)).await;
         done.map(|report| Report::Indexed(Box::new(report)))
     };
     let done = spending.counter.during(work).await;

@@ -152,7 +152,7 @@ impl Evaluation {
         let checked = tempfile::tempdir_in(temporary).map_err(failed)?;
         let file = checked.path().join(questions_of(&new.name));
         std::fs::write(&file, &new.questions).map_err(failed)?;
-        let data = load(&file, Format::OWN, None).map_err(|e| {
+        let data = load(&file, Format::USER, None).map_err(|e| {
             let detail = e.to_string().replace(&file.display().to_string(), "`questions`");
             Problem::unfit(detail)
         })?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use halma_engine::{Config, list_prompts};
+use halma_engine::{Config, configured_prompts};
 
 use crate::problem::Problem;
 
@@ -43,7 +43,7 @@ pub(crate) fn check_prompts(
     let configured = config.prompts_dir.filter(|dir| dir.is_dir());
     config.prompts_dir =
         write_prompts(&trial.path().join("prompts"), configured.as_deref(), prompts)?;
-    list_prompts(&config)?;
+    configured_prompts(&config)?;
     Ok(())
 }
 

@@ -108,7 +108,7 @@ async fn first_answers_and_filters_run_side_by_side() {
     let at_once = Arc::clone(&model);
     let question = "Where was the architect of Varn born?";
     let (transcript, trips) = timed(&blend(), Run { question, ..Run::new(model) }).await;
-    assert_eq!((trips, at_once.most_at_once(), at_once.left()), (3, 2, 0), "{transcript}");
+    assert_eq!((trips, at_once.max_at_once(), at_once.left()), (3, 2, 0), "{transcript}");
 }
 
 #[test]

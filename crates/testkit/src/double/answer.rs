@@ -26,8 +26,8 @@ pub(crate) struct IncomingRequest {
     pub(crate) authorization: Option<String>,
 }
 
-pub(crate) fn chat(behaviour: &Behaviour, asked: IncomingRequest) -> Response<Body> {
-    let IncomingRequest { prompt, body, failure, .. } = asked;
+pub(crate) fn chat(behaviour: &Behaviour, request: IncomingRequest) -> Response<Body> {
+    let IncomingRequest { prompt, body, failure, .. } = request;
     if !body["messages"].is_array() {
         return refusal(400, "`messages` is missing");
     }
@@ -175,24 +175,24 @@ fn logprobs(text: &str) -> Value {
 /// The response and how many texts were embedded.
 pub(crate) fn embeddings(
     behaviour: &Behaviour,
-    asked: &IncomingRequest,
+    request: &IncomingRequest,
 ) -> (Response<Body>, usize) {
-    let texts: Vec<&str> = match &asked.body["input"] {
+    let texts: Vec<&str> = match &request.body["input"] {
         Value::String(text) => vec![text],
         Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect(),
         _ => return (refusal(400, "`input` is missing"), 0),
     };
-    if let Some(EmbedLimits { texts: most, chars }) = behaviour.embed_limits {
-        let asked = texts.len();
-        if asked > most {
-            let message = format!("batch size {asked} > maximum allowed batch size {most}");
+    if let Some(EmbedLimits { texts: max_texts, chars }) = behaviour.embed_limits {
+        let count = texts.len();
+        if count > max_texts {
+            let message = format!("batch size {count} > maximum allowed batch size {max_texts}");
             return (refusal(422, &message), 0);
         }
         if texts.iter().any(|text| text.len() > chars) {
             return (refusal(413, "`inputs` must have less than 100 tokens"), 0);
         }
     }
-    let wanted = asked.body["encoding_format"] == "base64";
+    let wanted = request.body["encoding_format"] == "base64";
     if wanted && behaviour.encoding == Encoding::Refused {
         return (refusal(400, "Unsupported parameter: 'encoding_format'"), 0);
     }
@@ -227,11 +227,11 @@ pub(crate) fn embeddings(
 
 /// Scores texts by the words they share with the query, the best first, in the shape of the
 /// request: `documents` as Jina and Cohere have it, `texts` as Text Embeddings Inference does.
-pub(crate) fn rerank(behaviour: &Behaviour, asked: &IncomingRequest) -> Response<Body> {
-    let Some(query) = asked.body["query"].as_str() else {
+pub(crate) fn rerank(behaviour: &Behaviour, request: &IncomingRequest) -> Response<Body> {
+    let Some(query) = request.body["query"].as_str() else {
         return refusal(400, "`query` is missing");
     };
-    let (texts, score_name) = match (&asked.body["documents"], &asked.body["texts"]) {
+    let (texts, score_name) = match (&request.body["documents"], &request.body["texts"]) {
         (Value::Array(documents), Value::Null) => (documents, "relevance_score"),
         (Value::Null, Value::Array(texts)) => (texts, "score"),
         _ => return refusal(422, "`documents` or `texts` is missing"),
@@ -248,7 +248,7 @@ pub(crate) fn rerank(behaviour: &Behaviour, asked: &IncomingRequest) -> Response
     };
     let mut scores: Vec<(usize, f32)> = texts.iter().map(score).enumerate().collect();
     scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let top = asked.body["top_n"].as_u64().map_or(scores.len(), |n| usize::try_from(n).unwrap());
+    let top = request.body["top_n"].as_u64().map_or(scores.len(), |n| usize::try_from(n).unwrap());
     scores.truncate(top);
     let result = |(index, score): &(usize, f32)| json!({"index": index, score_name: score});
     let results: Vec<Value> = scores.iter().map(result).collect();

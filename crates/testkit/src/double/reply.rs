@@ -50,10 +50,10 @@ pub fn fixed(text: &str) -> Reply {
 /// Gives each prompt its replies in turn; the last one is given again and again. A prompt that is
 /// not in the script is told so, in prose, which no parser takes for an answer.
 pub fn scripted<const N: usize>(script: [(&str, &[&str]); N]) -> Reply {
-    let own = |(prompt, replies): (&str, &[&str])| {
+    let cycle = |(prompt, replies): (&str, &[&str])| {
         (prompt.to_owned(), (0, replies.iter().map(|&reply| reply.to_owned()).collect()))
     };
-    let script: HashMap<String, (usize, Vec<String>)> = script.into_iter().map(own).collect();
+    let script: HashMap<String, (usize, Vec<String>)> = script.into_iter().map(cycle).collect();
     let script = Mutex::new(script);
     Arc::new(move |call| {
         let mut script = script.lock();

@@ -69,9 +69,9 @@ async fn take(
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;
     }
-    let asked =
+    let request =
         IncomingRequest { prompt: prompt.unwrap_or_default(), body, failure, authorization };
-    let response = answer(&state, &behaviour, uri.path(), asked, &cut);
+    let response = answer(&state, &behaviour, uri.path(), request, &cut);
     drop(in_flight);
     response
 }
@@ -80,7 +80,7 @@ fn answer(
     state: &State,
     behaviour: &Behaviour,
     path: &str,
-    asked: IncomingRequest,
+    request: IncomingRequest,
     cut: &Cut,
 ) -> Response<Body> {
     let path = path.strip_prefix("/v1").unwrap_or("");
@@ -90,21 +90,21 @@ fn answer(
         "/rerank" => state.rerank_calls.fetch_add(1, Ordering::Relaxed),
         _ => 0,
     };
-    if asked.failure == Some(Failure::Dropped) {
+    if request.failure == Some(Failure::Dropped) {
         cut.now();
     }
-    if let Some(response) = asked.failure.as_ref().and_then(Failure::response) {
+    if let Some(response) = request.failure.as_ref().and_then(Failure::response) {
         return response;
     }
     let wanted = behaviour.key.as_ref().map(|key| format!("Bearer {key}"));
-    if wanted.is_some() && wanted != asked.authorization {
+    if wanted.is_some() && wanted != request.authorization {
         return refusal(401, "the key is not known here");
     }
-    let unknown = behaviour.refused_fields.iter().find(|field| asked.body.get(field).is_some());
+    let unknown = behaviour.refused_fields.iter().find(|field| request.body.get(field).is_some());
     if let Some(field) = unknown {
         return refusal(400, &format!("Unsupported parameter: '{field}' is not supported"));
     }
-    let schema = asked.body["response_format"].to_string();
+    let schema = request.body["response_format"].to_string();
     let has_number = |word: &str| {
         let key = format!("\"{word}\":");
         let mut values = schema.split(&key).skip(1);
@@ -116,24 +116,24 @@ fn answer(
             &format!("Invalid schema for response_format: '{word}' is not permitted"),
         );
     }
-    let format = asked.body["response_format"]["type"].as_str();
+    let format = request.body["response_format"]["type"].as_str();
     let unknown = behaviour.refused_formats.iter().find(|(name, _)| format == Some(*name));
     if let Some((name, status)) = unknown {
         return refusal(*status, &format!("response_format: '{name}' is not one of the types"));
     }
-    let roles = asked.body["messages"].as_array().into_iter().flatten();
+    let roles = request.body["messages"].as_array().into_iter().flatten();
     let roles: Vec<&str> = roles.filter_map(|message| message["role"].as_str()).collect();
     if let Some(role) = behaviour.refused_roles.iter().find(|role| roles.contains(*role)) {
         return refusal(400, &format!("messages of the role {role} are not supported"));
     }
     match path {
-        "/chat/completions" => chat(behaviour, asked),
+        "/chat/completions" => chat(behaviour, request),
         "/embeddings" => {
-            let (response, texts) = embeddings(behaviour, &asked);
+            let (response, texts) = embeddings(behaviour, &request);
             state.embedded_texts.fetch_add(texts, Ordering::Relaxed);
             response
         }
-        "/rerank" => rerank(behaviour, &asked),
+        "/rerank" => rerank(behaviour, &request),
         "/models" => models(),
         _ => refusal(404, "there is nothing here"),
     }

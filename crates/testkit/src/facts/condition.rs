@@ -42,7 +42,7 @@ impl Condition {
     pub(super) fn is_met_by(&self, relation: &str, tail: &Tail) -> bool {
         let Tail::Value(value) = tail else { return false };
         let order = match (value.text.parse::<f64>(), self.value.parse::<f64>()) {
-            (Ok(held), Ok(wanted)) => held.total_cmp(&wanted),
+            (Ok(actual), Ok(wanted)) => actual.total_cmp(&wanted),
             // Dates as texts: `1911-05` lies in `1911`.
             _ if value.text.starts_with(&self.value) => std::cmp::Ordering::Equal,
             _ => value.text.cmp(&self.value),

@@ -56,8 +56,8 @@ impl ToyFacts {
     /// Another name of an entity.
     #[must_use]
     pub fn with_alias(mut self, id: &str, alias: &str) -> Self {
-        let known = self.entities.iter_mut().find(|(entity, _)| entity.id.0 == id);
-        known.unwrap_or_else(|| panic!("no entity `{id}`")).1.push(alias.to_owned());
+        let entry = self.entities.iter_mut().find(|(entity, _)| entity.id.0 == id);
+        entry.unwrap_or_else(|| panic!("no entity `{id}`")).1.push(alias.to_owned());
         self
     }
 
@@ -156,14 +156,14 @@ impl Facts for ToyFacts {
     ) -> Result<Vec<Entity>, BoxError> {
         self.faults.next()?;
         let wanted = words(name);
-        let mut found: Vec<(f32, f32, Entity)> = vec![];
+        let mut matches: Vec<(f32, f32, Entity)> = vec![];
         for (entity, aliases) in &self.entities {
             let named = aliases.iter().chain([&entity.label]).map(|said| {
                 let said = words(said);
-                let held = wanted.iter().filter(|word| said.contains(word)).count();
+                let shared = wanted.iter().filter(|word| said.contains(word)).count();
                 if said == wanted {
                     1.0
-                } else if held == wanted.len() {
+                } else if shared == wanted.len() {
                     0.5
                 } else {
                     0.0
@@ -174,11 +174,11 @@ impl Facts for ToyFacts {
                 alike(descriptor, &format!("{} {}", entity.description, entity.types.join(" ")))
             });
             if named > 0.0 && !wanted.is_empty() {
-                found.push((named, fits, Entity { score: named * fits, ..entity.clone() }));
+                matches.push((named, fits, Entity { score: named * fits, ..entity.clone() }));
             }
         }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
-        Ok(found.into_iter().map(|(_, _, entity)| entity).take(limit).collect())
+        matches.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
+        Ok(matches.into_iter().map(|(_, _, entity)| entity).take(limit).collect())
     }
 
     async fn relate(&self, entity: &EntityId, relation: &str) -> Result<Vec<Fact>, BoxError> {
@@ -209,11 +209,11 @@ impl Facts for ToyFacts {
         self.faults.next()?;
         let Some(condition) = condition::Condition::of(condition) else { return Ok(None) };
         let shown = |id: &EntityId| {
-            let mut own = self.about(id).filter(|(head, ..)| head == id);
+            let mut facts = self.about(id).filter(|(head, ..)| head == id);
             let meets = |(_, relation, tail): &&(EntityId, String, Tail)| {
                 condition.is_met_by(relation, tail)
             };
-            own.find(meets).map(|triple| self.fact(triple, 1.0))
+            facts.find(meets).map(|triple| self.fact(triple, 1.0))
         };
         let comparable = |(_, relation, tail): &(EntityId, String, Tail)| {
             condition.is_about(relation) && matches!(tail, Tail::Value(_))
@@ -226,10 +226,10 @@ impl Facts for ToyFacts {
 }
 
 /// The share of the content words that two texts have in common; 1 for the same words.
-fn alike(wanted: &str, held: &str) -> f32 {
+fn alike(wanted: &str, other: &str) -> f32 {
     let wanted: BTreeSet<String> = content_words(wanted).into_iter().collect();
-    let held: BTreeSet<String> = content_words(held).into_iter().collect();
-    share(wanted.intersection(&held).count(), wanted.len().max(1))
+    let other: BTreeSet<String> = content_words(other).into_iter().collect();
+    share(wanted.intersection(&other).count(), wanted.len().max(1))
 }
 
 fn value(text: &str) -> FactValue {
@@ -279,8 +279,8 @@ mod tests {
     #[tokio::test]
     async fn entities_are_found_by_label_alias_and_descriptor() {
         let north = north();
-        let found = north.find("oslo", Some("village"), 9).await.unwrap();
-        assert_eq!(ids(&found), ["oslo-us", "oslo"]);
+        let entities = north.find("oslo", Some("village"), 9).await.unwrap();
+        assert_eq!(ids(&entities), ["oslo-us", "oslo"]);
         assert_eq!(ids(&north.find("Kristiania", None, 9).await.unwrap()), ["oslo"]);
         assert!(north.find("Bodø", None, 9).await.unwrap().is_empty());
     }

@@ -39,7 +39,7 @@ pub struct Postgres {
 
 enum Place {
     /// In this folder, run by us.
-    Own { folder: PathBuf, watch: Mutex<Option<Child>> },
+    Owned { folder: PathBuf, watch: Mutex<Option<Child>> },
     /// At this address of someone else's.
     Given(String),
 }
@@ -69,7 +69,7 @@ impl Postgres {
 
     /// Whether it was started by the tests, with their roles and rules.
     pub fn is_own(&self) -> bool {
-        matches!(self.place, Place::Own { .. })
+        matches!(self.place, Place::Owned { .. })
     }
 
     fn start() -> Result<Self, String> {
@@ -93,7 +93,7 @@ impl Postgres {
             std::fs::remove_dir_all(&folder).unwrap();
             return Err(error);
         }
-        let place = Place::Own { folder, watch: Mutex::new(None) };
+        let place = Place::Owned { folder, watch: Mutex::new(None) };
         let server = Self { programs, place, databases };
         server.allow("local all locked scram-sha-256");
         server.restart();
@@ -110,7 +110,7 @@ impl Postgres {
 
     fn folder(&self) -> &Path {
         match &self.place {
-            Place::Own { folder, .. } => folder,
+            Place::Owned { folder, .. } => folder,
             Place::Given(address) => panic!("`{address}` is not a server of the tests"),
         }
     }
@@ -120,7 +120,7 @@ impl Postgres {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let name = format!("test_{}_{number}", random());
         match &self.place {
-            Place::Own { .. } => {
+            Place::Owned { .. } => {
                 self.psql("postgres", &format!("create database {name} owner {ROLE}"));
                 self.address(ROLE, &name)
             }
@@ -141,7 +141,7 @@ impl Postgres {
         let mut command = self.programs.command("psql");
         command.args(["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-c", sql]);
         match &self.place {
-            Place::Own { folder, .. } => {
+            Place::Owned { folder, .. } => {
                 command.arg("-h").arg(folder).args(["-U", "postgres", "-d", database])
             }
             Place::Given(address) => command.arg(in_database(address, database)),
@@ -159,7 +159,7 @@ impl Postgres {
         command.arg("-KILL").arg(text.lines().next().unwrap()).args(all.lines());
         // One of them, that of the question, has ended already.
         let _ = run(&mut command);
-        let Place::Own { watch, .. } = &self.place else { return };
+        let Place::Owned { watch, .. } = &self.place else { return };
         if let Some(mut child) = watch.lock().take() {
             child.stdin.take().unwrap().write_all(b"keep\n").unwrap();
             child.wait().unwrap();
@@ -168,7 +168,7 @@ impl Postgres {
 
     /// Starts the server after [`Postgres::kill`].
     pub fn restart(&self) {
-        let Place::Own { folder, watch } = &self.place else { return };
+        let Place::Owned { folder, watch } = &self.place else { return };
         let began = Instant::now();
         // What was left of a killed one may hold its memory for a moment: then it is tried again.
         loop {
@@ -217,7 +217,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        let Place::Own { folder, watch } = &self.place else { return };
+        let Place::Owned { folder, watch } = &self.place else { return };
         if let Some(mut child) = watch.lock().take() {
             drop(child.stdin.take());
             let _ = child.wait();

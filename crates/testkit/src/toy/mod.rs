@@ -40,7 +40,7 @@ impl Toy {
 
     /// Edges that were put in, and those that a node's parent stands for.
     fn edges(&self) -> impl Iterator<Item = (&NodeId, Edge, &NodeId)> {
-        let own = self.edges.iter().map(|(from, edge, to)| (from, *edge, to));
+        let stated = self.edges.iter().map(|(from, edge, to)| (from, *edge, to));
         let implied = self.nodes.iter().filter_map(|hit| {
             let parent = hit.parent.as_ref()?;
             Some(match hit.layer {
@@ -48,7 +48,7 @@ impl Toy {
                 _ => (&hit.id, Edge::DerivedFrom, parent),
             })
         });
-        own.chain(implied)
+        stated.chain(implied)
     }
 
     fn admits(&self, filter: &Filter, hit: &Hit) -> bool {
@@ -86,9 +86,9 @@ impl Knowledge for Toy {
             let wanted: BTreeSet<String> = content_words(text).into_iter().collect();
             let mut hits: Vec<Hit> = vec![];
             for hit in self.nodes.iter().filter(admitted) {
-                let held: BTreeSet<String> = searched(hit).into_iter().collect();
+                let words: BTreeSet<String> = searched(hit).into_iter().collect();
                 #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
-                let score = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
+                let score = wanted.intersection(&words).count() as f32 / wanted.len().max(1) as f32;
                 // Thresholds hold back what has a cosine.
                 let least = if has_vector(hit) { min } else { f32::EPSILON };
                 if score >= least {
@@ -113,9 +113,9 @@ impl Knowledge for Toy {
         edge: Option<Edge>,
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
         self.get(id).await?;
-        let asked = |kind: Edge| edge.is_none_or(|edge| edge == kind);
+        let matches = |kind: Edge| edge.is_none_or(|edge| edge == kind);
         let seen = |kind: Edge, other: &NodeId| Some((kind, self.node(other)?.clone()));
-        let all: Vec<_> = self.edges().filter(|(_, kind, _)| asked(*kind)).collect();
+        let all: Vec<_> = self.edges().filter(|(_, kind, _)| matches(*kind)).collect();
         let outgoing = all.iter().filter(|(from, ..)| *from == id);
         let outgoing = outgoing.filter_map(|(_, kind, to)| seen(*kind, to));
         let incoming = all.iter().filter(|(_, _, to)| *to == id);
@@ -125,9 +125,9 @@ impl Knowledge for Toy {
 
     /// Tags whose words are all in the text, and those that they map to.
     async fn tags(&self, text: &str, _near: f32) -> Result<Vec<TagMatch>, BoxError> {
-        let held: BTreeSet<String> = content_words(text).into_iter().collect();
+        let words: BTreeSet<String> = content_words(text).into_iter().collect();
         let named = |hit: &&Hit| {
-            hit.layer == Layer::Tag && content_words(&hit.text).iter().all(|w| held.contains(w))
+            hit.layer == Layer::Tag && content_words(&hit.text).iter().all(|w| words.contains(w))
         };
         let mut tags: Vec<TagMatch> = vec![];
         for named in self.nodes.iter().filter(named) {
@@ -149,12 +149,12 @@ impl Knowledge for Toy {
     }
 
     async fn catalog(&self) -> Result<Catalog, BoxError> {
-        let mut held = Catalog::default();
+        let mut catalog = Catalog::default();
         for hit in &self.nodes {
-            *held.counts.entry(hit.layer).or_default() += 1;
+            *catalog.counts.entry(hit.layer).or_default() += 1;
         }
-        held.tables = self.tables.held();
-        Ok(held)
+        catalog.tables = self.tables.schemas();
+        Ok(catalog)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 #[derive(Default)]
 pub(super) struct Tables {
-    held: Vec<(TableSchema, Vec<Vec<Value>>)>,
+    tables: Vec<(TableSchema, Vec<Vec<Value>>)>,
     answers: HashMap<String, SqlResult>,
 }
 
@@ -29,7 +29,7 @@ impl Tables {
             rows: rows.len(),
             columns: columns.iter().map(column).collect(),
         };
-        self.held.push((table, rows));
+        self.tables.push((table, rows));
     }
 
     pub(super) fn answer(&mut self, sql: &str, columns: &[&str], rows: Vec<(Vec<Value>, &[&str])>) {
@@ -40,7 +40,7 @@ impl Tables {
         let computed = SqlResult {
             columns: columns.iter().map(|name| (*name).to_owned()).collect(),
             rows: rows.into_iter().map(row).collect(),
-            documents: self.held.iter().map(|(table, _)| table.document.clone()).collect(),
+            documents: self.tables.iter().map(|(table, _)| table.document.clone()).collect(),
             cut: false,
         };
         self.answers.insert(sql.to_owned(), computed);
@@ -52,12 +52,12 @@ impl Tables {
         }
     }
 
-    pub(super) fn held(&self) -> Vec<TableSchema> {
-        self.held.iter().map(|(table, _)| table.clone()).collect()
+    pub(super) fn schemas(&self) -> Vec<TableSchema> {
+        self.tables.iter().map(|(table, _)| table.clone()).collect()
     }
 
     pub(super) fn run_sql(&self, sql: &str) -> Result<SqlResult, BoxError> {
-        if self.held.is_empty() {
+        if self.tables.is_empty() {
             return Err("the toy base has no tables".into());
         }
         if let Some(computed) = self.answers.get(sql) {
@@ -70,7 +70,7 @@ impl Tables {
     fn first_rows(&self, sql: &str) -> Option<SqlResult> {
         let (name, limit) = sql.strip_prefix("SELECT * FROM ")?.split_once(" LIMIT ")?;
         let limit: usize = limit.parse().ok()?;
-        let (table, rows) = self.held.iter().find(|(table, _)| table.name == name)?;
+        let (table, rows) = self.tables.iter().find(|(table, _)| table.name == name)?;
         let row = |(i, values): (usize, &Vec<Value>)| SqlRow {
             values: values.clone(),
             sources: vec![format!("{name}:{}", i + 1).as_str().into()],

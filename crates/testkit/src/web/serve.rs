@@ -66,20 +66,20 @@ fn answer(state: &State, request: &WebRequest) -> Response<Body> {
         }
         return respond(200, kind, bytes.clone());
     }
-    let Some((shape, query, key)) = asked(request) else {
+    let Some((shape, query, key)) = parse_request(request) else {
         return respond(404, "text/plain", "there is nothing here");
     };
     if state.key.lock().as_ref().is_some_and(|wanted| Some(wanted) != key.as_ref()) {
         let (status, body) = shape.unknown_key();
         return respond(status, "application/json", body.to_string());
     }
-    let found = topics::best(&state.topics.lock(), shape, &query);
-    let body = found.unwrap_or_else(|| shape.nothing());
+    let best = topics::best(&state.topics.lock(), shape, &query);
+    let body = best.unwrap_or_else(|| shape.nothing());
     respond(200, "application/json", body.to_string())
 }
 
 /// Which engine is asked, for what, with which key.
-fn asked(request: &WebRequest) -> Option<(Shape, String, Option<String>)> {
+fn parse_request(request: &WebRequest) -> Option<(Shape, String, Option<String>)> {
     let parameter = |name: &str| request.parameters.get(name).cloned();
     let header = |name: &str| request.headers.get(name).cloned();
     let bearer = || Some(header("authorization")?.strip_prefix("Bearer ")?.to_owned());

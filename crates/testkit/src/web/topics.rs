@@ -31,12 +31,12 @@ mod tests {
         let topic = |text: &str| (Shape::Brave, words(text), json!(text));
         let topics =
             [topic("The harbour bridge opened in 1932"), topic("Salt is mined in the harbour")];
-        let found = |query: &str| best(&topics, Shape::Brave, query);
-        assert_eq!(found("When did the harbour bridge open?"), Some(topics[0].2.clone()));
-        assert_eq!(found("harbour"), Some(topics[0].2.clone()));
-        assert_eq!(found("Where is salt mined?"), Some(topics[1].2.clone()));
-        assert_eq!(found("Who painted this ceiling?"), None);
-        assert_eq!(found(""), None);
+        let reply_to = |query: &str| best(&topics, Shape::Brave, query);
+        assert_eq!(reply_to("When did the harbour bridge open?"), Some(topics[0].2.clone()));
+        assert_eq!(reply_to("harbour"), Some(topics[0].2.clone()));
+        assert_eq!(reply_to("Where is salt mined?"), Some(topics[1].2.clone()));
+        assert_eq!(reply_to("Who painted this ceiling?"), None);
+        assert_eq!(reply_to(""), None);
         assert_eq!(best(&topics, Shape::Tavily, "harbour bridge"), None);
     }
 }

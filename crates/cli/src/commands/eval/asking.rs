@@ -1,15 +1,12 @@
 //! One evaluation from its flags to its report.
 use halma_core::ConfigError;
-use halma_eval::{
-    Bench, DataSet, Runner, SystemUnderTest, forecast_table, recognise, would_exceed,
-};
+use halma_eval::{Bench, DataSet, Runner, SystemUnderTest, recognise};
 
-use super::bars::bars;
-use super::session::{Prepared, Questions, Session, default_folder};
+use super::session::{Prepared, Questions, Session, default_folder, print_forecasts};
 use super::systems::Strategies;
 use super::{assessing, retrieval};
 use crate::args::{Common, EvalRun};
-use crate::view;
+use crate::view::{self, progress};
 
 pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
     let file = args.file.clone().ok_or_else(|| ConfigError {
@@ -18,10 +15,7 @@ pub(crate) async fn run(args: EvalRun, common: &Common) -> anyhow::Result<()> {
         reason: "no file of questions is given".into(),
         hint: "write `halma eval FILE`; `halma data list` names the formats".into(),
     })?;
-    let format = match args.format {
-        Some(format) => format,
-        None => recognise(&file)?,
-    };
+    let format = args.format.map_or_else(|| recognise(&file), Ok)?;
     let questions = Questions::new(&file, format);
     let mut prepared = Prepared::new(&questions, &args.how, common, default_folder)?;
     let strategies = Strategies::new(&args.strategy, &args.grid)?;
@@ -85,15 +79,8 @@ async fn estimate(
     (systems, bench): (&[SystemUnderTest], &Bench),
     args: &EvalRun,
 ) -> anyhow::Result<()> {
-    let probe = (usize::from(args.probe), &bars());
+    let probe = (usize::from(args.probe), &progress::evaluation());
     assessing::warn_not_estimated(bench);
     let forecasts = runner.forecast(data, systems, bench, probe).await?;
-    if args.how.json {
-        return view::print_json(&forecasts);
-    }
-    view::print(&forecast_table(&forecasts))?;
-    if let Some(limit) = would_exceed(&forecasts, &runner.budget.budget()) {
-        view::warn(&format!("the evaluation would likely run out of {limit} before its end"));
-    }
-    Ok(())
+    print_forecasts(&forecasts, runner, args.how.json)
 }

@@ -4,18 +4,14 @@ use halma_engine::{Config, Engine, OFFLINE};
 use halma_eval::judge::Scheme;
 use halma_eval::{Assessor, Bench};
 
-use crate::args::SchemeArg;
 use crate::view;
 
 /// The requested schemes, each once. The offline model supports none of them but `forecast`, which
 /// needs no model for answers that state value and interval as `pike_l3` does; the others are an
 /// error before a base is made or a question asked.
-pub(super) fn schemes(
-    requested: &[SchemeArg],
-    config: &Config,
-) -> Result<Vec<Scheme>, ConfigError> {
+pub(super) fn schemes(requested: &[Scheme], config: &Config) -> Result<Vec<Scheme>, ConfigError> {
     let mut schemes: Vec<Scheme> = vec![];
-    for scheme in requested.iter().map(|scheme| Scheme::from(*scheme)) {
+    for &scheme in requested {
         if !schemes.contains(&scheme) {
             schemes.push(scheme);
         }

@@ -13,7 +13,7 @@ use crate::view::{self, progress};
 /// What is searched.
 pub(super) enum EvaluationBase {
     /// A base of the file's passages, made or completed here.
-    Pool { kb: PathBuf, passages: PathBuf, force: bool, own: Option<String> },
+    Pool { kb: PathBuf, passages: PathBuf, force: bool, part: Option<String> },
     /// An existing base.
     Given(PathBuf),
     /// An empty one: the questions hold what is needed, or `--no-kb` says so.
@@ -21,32 +21,32 @@ pub(super) enum EvaluationBase {
 }
 
 impl EvaluationBase {
-    /// `home` is where a base of the file's own passages lies; `own` distinguishes one that holds
+    /// `home` is where a base of the file's own passages lies; `part` distinguishes one that holds
     /// only those of `data`, or is made otherwise, from the one of the whole file. `configured` is the
     /// base that the configuration names.
     pub(super) fn choose(
         (file, args): (&Path, &EvalHow),
         data: &DataSet,
-        (home, own_base): (&Path, Option<&str>),
+        (home, part): (&Path, Option<&str>),
         configured: Option<PathBuf>,
     ) -> Result<Self, ConfigError> {
-        let name = own_base.map_or("base".to_owned(), |own| format!("base-{own}"));
-        let (own, pool) = (home.join(name), &data.format.entry().searched);
+        let name = part.map_or("base".to_owned(), |part| format!("base-{part}"));
+        let (folder, pool) = (home.join(name), &data.format.entry().searched);
         let pooled = |kb: PathBuf| {
-            let (passages, own) = (kb.with_extension("passages"), own_base.map(str::to_owned));
-            Self::Pool { kb, passages, force: args.force, own }
+            let (passages, part) = (kb.with_extension("passages"), part.map(str::to_owned));
+            Self::Pool { kb, passages, force: args.force, part }
         };
         let brings = data.items.iter().any(|item| !item.contexts.is_empty());
         Ok(match &args.kb {
-            _ if args.no_kb => Self::Nothing(own),
-            None if brings => pooled(own),
+            _ if args.no_kb => Self::Nothing(folder),
+            None if brings => pooled(folder),
             Some(kb) if brings && !by_hand(kb) => pooled(kb.clone()),
             Some(kb) => Self::Given(kb.clone()),
-            None if *pool == Pool::Nothing => Self::Nothing(own),
+            None if *pool == Pool::Nothing => Self::Nothing(folder),
             None => {
                 let usual = || Path::new(USUAL).is_dir().then(|| USUAL.into());
-                let own = data.format == Format::OWN;
-                if let Some(kb) = configured.or_else(usual).filter(|_| own) {
+                let kb = configured.or_else(usual).filter(|_| data.format == Format::USER);
+                if let Some(kb) = kb {
                     return Ok(Self::Given(kb));
                 }
                 return Err(ConfigError {
@@ -82,8 +82,9 @@ impl EvaluationBase {
         match self {
             Self::Given(kb) => Ok((open(config, kb)?, false)),
             Self::Nothing(kb) => Ok((create_or_open(config, kb)?, false)),
-            Self::Pool { kb, force, own, .. } => {
-                let claimed = own.as_ref().map_or_else(|| source.clone(), |own| source.part(own));
+            Self::Pool { kb, force, part, .. } => {
+                let claimed =
+                    part.as_ref().map_or_else(|| source.clone(), |part| source.part(part));
                 if let Claim::Forced { built_from } = claimed.claim(kb, *force)? {
                     let folder = kb.display();
                     view::warn(&format!(
@@ -106,7 +107,7 @@ impl EvaluationBase {
         };
         let options = |format| IndexOptions { format, ..IndexOptions::default() };
         match self {
-            Self::Pool { passages, own, .. } if own.is_some() || format == InputFormat::Auto => {
+            Self::Pool { passages, part, .. } if part.is_some() || format == InputFormat::Auto => {
                 data.write_pool(passages)?;
                 Ok((passages.clone(), options(InputFormat::Auto)))
             }

@@ -1,7 +1,6 @@
 //! `halma eval`: strategies on a question set, measured and compared.
 mod asking;
 mod assessing;
-pub(super) mod bars;
 mod base;
 mod base_cost;
 mod compare;
@@ -14,8 +13,8 @@ use crate::args::{Common, Eval, EvalCommand};
 
 pub(crate) async fn run(args: Eval, common: &Common) -> anyhow::Result<()> {
     match args.command {
-        Some(EvalCommand::Compare(own)) => compare::run(&own),
-        Some(EvalCommand::Preset(own)) => preset::run(own, common).await,
+        Some(EvalCommand::Compare(args)) => compare::run(&args),
+        Some(EvalCommand::Preset(args)) => preset::run(args, common).await,
         None => asking::run(args.run, common).await,
     }
 }

@@ -24,21 +24,23 @@ pub(super) async fn run(
         // The build may have left the base without vectors that can be compared.
         engine.check_vectors(Layer::Chunk)?;
     }
-    let mut found = vec![];
+    let mut measured = vec![];
     for mode in modes.iter().copied() {
-        found.push((mode, recall(data, &engine.chunk_search(mode)).await));
+        measured.push((mode, recall(data, &engine.chunk_search(mode)).await));
     }
     if json {
-        let found: Vec<_> =
-            found.iter().map(|(mode, recall)| json!({ "mode": mode, "recall": recall })).collect();
-        return view::print_json(&found);
+        let measured: Vec<_> = measured
+            .iter()
+            .map(|(mode, recall)| json!({ "mode": mode, "recall": recall }))
+            .collect();
+        return view::print_json(&measured);
     }
     let percent = |share: Option<f64>| share.map_or("-".into(), |s| format!("{:.1}", s * 100.0));
     let mut lines = vec![format!(
         "{:<8} {:>5} {:>6} {:>6} {:>6} {:>6} {:>8}",
         "mode", "n", "R@5", "all@5", "R@10", "all@10", "p50 ms"
     )];
-    for (mode, recall) in &found {
+    for (mode, recall) in &measured {
         let mode = mode.name();
         let [r5, all5, r10, all10] =
             [recall.r5, recall.all5, recall.r10, recall.all10].map(percent);
@@ -53,7 +55,7 @@ pub(super) async fn run(
         }
     }
     view::print(&lines.join("\n"))?;
-    if found.iter().all(|(_, recall)| recall.n == 0) {
+    if measured.iter().all(|(_, recall)| recall.n == 0) {
         view::warn(
             "no question names the passages that answer it, so there is nothing to measure; \
              `halma data check FILE` says what a question file holds",

@@ -7,20 +7,19 @@ use std::sync::Arc;
 
 use halma_core::Meter;
 use halma_engine::{Config, Engine, Estimate, Flags, flag_value};
-use halma_eval::judge::Scheme;
+use halma_eval::judge::{Protocol, Scheme};
 use halma_eval::{
-    Bench, DataSet, Format, Judge, Origin, Preset, PresetQuestions, Profile, Report, Runner,
-    Selection, Source, SystemUnderTest, fingerprint, load,
+    Bench, DataSet, Forecast, Format, Judge, Origin, Preset, PresetQuestions, Profile, Report,
+    Runner, Selection, Source, SystemUnderTest, fingerprint, forecast_table, load, would_exceed,
 };
 use tempfile::TempDir;
 
-use super::bars::bars;
 use super::base::EvaluationBase;
 use super::{assessing, base_cost};
 use crate::args::place::configured;
-use crate::args::{Common, EvalHow, ProtocolArg};
+use crate::args::{Common, EvalHow};
 use crate::commands::setup::{budget_flags, load_config, set_flags};
-use crate::view;
+use crate::view::{self, progress};
 
 /// Everything that asking takes, except the strategies.
 pub(in crate::commands) struct Session {
@@ -41,13 +40,13 @@ pub(in crate::commands) struct Questions<'a> {
     /// Keys of the configuration.
     config: BTreeMap<String, String>,
     /// The base is made of the passages of the selected questions, and for this configuration.
-    own_base: bool,
+    separate_base: bool,
 }
 
 impl<'a> Questions<'a> {
     pub(in crate::commands) fn new(file: &'a Path, format: Format) -> Self {
         let (selection, config) = (Selection::default(), BTreeMap::new());
-        Self { file, format, selection, profile: None, config, own_base: false }
+        Self { file, format, selection, profile: None, config, separate_base: false }
     }
 
     pub(super) fn of_preset(
@@ -66,7 +65,7 @@ impl<'a> Questions<'a> {
             selection,
             profile: preset.profile,
             config,
-            own_base: pool || !config_is_empty,
+            separate_base: pool || !config_is_empty,
         }
     }
 
@@ -110,7 +109,7 @@ pub(super) struct Prepared {
     origin: Origin,
     out: PathBuf,
     concurrency: usize,
-    judge: Option<ProtocolArg>,
+    judge: Option<Protocol>,
     schemes: Vec<Scheme>,
 }
 
@@ -136,15 +135,15 @@ impl Prepared {
         let schemes = assessing::schemes(&how.assess, &config)?;
         let out = how.out.clone().unwrap_or_else(|| out(&data.name));
         let home = how.out.clone().unwrap_or_else(|| default_folder(&data.name));
-        let own = questions.own_base.then(|| {
+        let part = questions.separate_base.then(|| {
             let config = questions.config.iter().map(|(key, value)| format!("{key}={value}"));
             fingerprint(std::iter::once(Selection::name(&selected)).chain(config))
         });
-        let pool = if own.is_some() { selected.clone() } else { data };
+        let pool = if part.is_some() { selected.clone() } else { data };
         let base = EvaluationBase::choose(
             (file, how),
             &pool,
-            (&home, own.as_deref()),
+            (&home, part.as_deref()),
             configured(&config),
         )?;
         let origin = Origin { sample, selected: selection.describe(), ..Origin::default() };
@@ -261,7 +260,8 @@ impl Session {
         &self,
         systems: &[SystemUnderTest],
     ) -> anyhow::Result<(Report, PathBuf)> {
-        let report = self.runner.run(&self.data, systems, &self.bench, &bars()).await?;
+        let report =
+            self.runner.run(&self.data, systems, &self.bench, &progress::evaluation()).await?;
         let page = report.save(&self.out)?;
         Ok((report, page))
     }
@@ -270,6 +270,21 @@ impl Session {
 /// The default folder of an evaluation.
 pub(in crate::commands) fn default_folder(data: &str) -> PathBuf {
     PathBuf::from(".halma/eval").join(data)
+}
+
+pub(in crate::commands) fn print_forecasts(
+    forecasts: &[Forecast],
+    runner: &Runner,
+    json: bool,
+) -> anyhow::Result<()> {
+    if json {
+        return view::print_json(&forecasts);
+    }
+    view::print(&forecast_table(forecasts))?;
+    if let Some(limit) = would_exceed(forecasts, &runner.budget.budget()) {
+        view::warn(&format!("the run would likely run out of {limit} before its end"));
+    }
+    Ok(())
 }
 
 fn say_refused(data: &DataSet, file: &Path) {
@@ -281,12 +296,12 @@ fn say_refused(data: &DataSet, file: &Path) {
     view::warn(&format!("{file}: {refused} left out; `halma data check {file}` names them"));
 }
 
-fn judge(engine: &Engine, protocol: ProtocolArg) -> Judge {
+fn judge(engine: &Engine, protocol: Protocol) -> Judge {
     if engine.model_for_role("judge") == halma_engine::OFFLINE {
         view::warn(
             "the judge is the offline model, which compares words only; name a model for the role \
              `judge` under [roles]",
         );
     }
-    Judge::by_model(protocol.into(), &engine.judge_fingerprint())
+    Judge::by_model(protocol, &engine.judge_fingerprint())
 }

@@ -111,7 +111,7 @@ pub(super) fn is_dense(settings: &BTreeMap<String, String>) -> bool {
 }
 
 fn named(mode: &str) -> Option<Mode> {
-    Mode::ALL.into_iter().find(|known| known.name() == mode)
+    Mode::ALL.into_iter().find(|candidate| candidate.name() == mode)
 }
 
 #[cfg(test)]

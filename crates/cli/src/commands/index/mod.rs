@@ -110,11 +110,11 @@ async fn index(engine: &Engine, args: &Index, options: IndexOptions) -> Result<(
 
 /// What is said of a run that the user has stopped.
 fn interrupted(engine: &Engine) -> Interrupted {
-    let held = inputs::count_documents(engine).map_or_else(
+    let documents = inputs::count_documents(engine).map_or_else(
         |_| String::new(),
         |count| format!("{} in the base; ", plural(count, "document is", "documents are")),
     );
-    Interrupted(format!("Interrupted: {held}run the same command again to continue."))
+    Interrupted(format!("Interrupted: {documents}run the same command again to continue."))
 }
 
 /// Indexes the folders once.

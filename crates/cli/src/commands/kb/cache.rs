@@ -3,7 +3,7 @@ use halma_engine::{CacheUse, DailyFigures, clear_cache};
 
 use crate::args::{Common, KbCache};
 use crate::commands::setup::load_config;
-use crate::view::{self, plural, table::table};
+use crate::view::{self, plural, table};
 
 pub(super) fn run(args: &KbCache, common: &Common) -> anyhow::Result<()> {
     let config = load_config(common, vec![])?.config;

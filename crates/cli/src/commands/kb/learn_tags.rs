@@ -24,7 +24,7 @@ pub(super) async fn run(args: &KbLearnTags, common: &Common) -> anyhow::Result<(
             view::print(&view::estimate::lines(&estimate))
         };
     }
-    let report = engine.learn_tags(&samples, args.replace, progress::index()).await?;
+    let report = engine.learn_tags(&samples, args.replace, progress::index(), None).await?;
     if args.json {
         view::print_json(&report)?;
     } else {
@@ -76,11 +76,8 @@ fn lines(report: &TagLearning) -> String {
         let first = shorten(questions[0], 80);
         lines.push(format!("{} {count}: {reason} ({first})", style("skipped").yellow()));
     }
-    let usage = &report.usage;
-    if usage.llm_calls > 0 {
-        let tokens = thousands(usage.prompt_tokens + usage.completion_tokens);
-        let calls = plural(usage.llm_calls, "call", "calls");
-        lines.push(format!("{calls}, {tokens} tokens, ${:.4}.", usage.usd));
+    if report.usage.llm_calls > 0 {
+        lines.push(format!("{}.", view::usage(&report.usage)));
     }
     if let Some(limit) = report.spent {
         let stopped = style(format!("Stopped: the limit of {limit} is reached.")).yellow();

@@ -7,7 +7,7 @@ use halma_engine::{ListQuery, ListedNode};
 
 use crate::args::{Common, KbList};
 use crate::commands::setup::open_base;
-use crate::view::{self, plural, shorten, table::table, thousands};
+use crate::view::{self, page_suffix, plural, shorten, table, thousands};
 
 pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
     let engine = open_base(&args.kb, common)?;
@@ -45,8 +45,7 @@ pub(super) fn run(args: &KbList, common: &Common) -> anyhow::Result<()> {
 /// The place of a node; for a document, its name, format, size and unfinished units.
 fn about(line: &ListedNode) -> String {
     let Some(about) = &line.about else {
-        let page = line.page.map(|page| format!(", page {page}")).unwrap_or_default();
-        return shorten(&format!("{}{page}", line.document), 40);
+        return shorten(&(line.document.clone() + &page_suffix(line.page)), 40);
     };
     let chunks = about.parts.get(&halma_core::Layer::Chunk).copied().unwrap_or_default();
     let (name, chunks) = (shorten(&line.document, 40), plural(chunks, "chunk", "chunks"));

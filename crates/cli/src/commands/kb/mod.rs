@@ -21,20 +21,20 @@ use crate::view::{self, plural};
 
 pub(crate) async fn run(args: Kb, common: &Common) -> anyhow::Result<()> {
     match args.command {
-        KbCommand::Stats(own) => stats::run(&own, common),
-        KbCommand::List(own) => list::run(&own, common),
-        KbCommand::Show(own) => show::run(&own, common),
-        KbCommand::Export(own) => export(&own, common),
-        KbCommand::Verify(own) => verify(&own, common),
-        KbCommand::Copy(own) => copy::run(&own, common),
-        KbCommand::Delete(own) => delete(&own, common),
-        KbCommand::Cache(own) => cache::run(&own, common),
-        KbCommand::Meta(own) => meta::run(&own, common),
-        KbCommand::Tables(own) => sql::tables(&own, common),
-        KbCommand::Sql(own) => sql::run(&own, common),
-        KbCommand::Merges(own) => merges::run(&own, common),
-        KbCommand::Timeline(own) => timeline::run(own, common),
-        KbCommand::LearnTags(own) => learn_tags::run(&own, common).await,
+        KbCommand::Stats(args) => stats::run(&args, common),
+        KbCommand::List(args) => list::run(&args, common),
+        KbCommand::Show(args) => show::run(&args, common),
+        KbCommand::Export(args) => export(&args, common),
+        KbCommand::Verify(args) => verify(&args, common),
+        KbCommand::Copy(args) => copy::run(&args, common),
+        KbCommand::Delete(args) => delete(&args, common),
+        KbCommand::Cache(args) => cache::run(&args, common),
+        KbCommand::Meta(args) => meta::run(&args, common),
+        KbCommand::Tables(args) => sql::tables(&args, common),
+        KbCommand::Sql(args) => sql::run(&args, common),
+        KbCommand::Merges(args) => merges::run(&args, common),
+        KbCommand::Timeline(args) => timeline::run(args, common),
+        KbCommand::LearnTags(args) => learn_tags::run(&args, common).await,
     }
 }
 
@@ -81,8 +81,8 @@ fn verify(args: &KbVerify, common: &Common) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    let found = verified.problems.len() as u64 + verified.more;
-    anyhow::bail!("{} found", plural(found, "problem", "problems"))
+    let problems = verified.problems.len() as u64 + verified.more;
+    anyhow::bail!("{} found", plural(problems, "problem", "problems"))
 }
 
 /// `halma kb delete`: deletes documents with everything derived from them.

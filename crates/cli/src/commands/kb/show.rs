@@ -4,7 +4,7 @@ use halma_engine::{Shown, Unit};
 
 use crate::args::{Common, KbShow};
 use crate::commands::setup::open_base;
-use crate::view::{self, shorten, table::table, thousands};
+use crate::view::{self, page_suffix, shorten, table, thousands};
 
 pub(super) fn run(args: &KbShow, common: &Common) -> anyhow::Result<()> {
     let engine = open_base(&args.kb, common)?;
@@ -26,7 +26,7 @@ fn lines(shown: &Shown, max_edges: usize) -> String {
     )];
     let mut rows = vec![];
     if !node.document.is_empty() {
-        let page = node.page.map(|page| format!(", page {page}")).unwrap_or_default();
+        let page = page_suffix(node.page);
         let (start, end) = (node.span.start, node.span.end);
         let place = format!("{}{page}, characters {start}–{end}", node.document);
         rows.push(vec!["document".into(), place]);

@@ -8,7 +8,7 @@ use halma_engine::{Engine, SqlLimits, TableLine, over_series};
 
 use crate::args::{Common, KbSql, KbTables};
 use crate::commands::setup::open_base;
-use crate::view::{self, plural, shorten, table::table};
+use crate::view::{self, page_suffix, plural, shorten, table};
 
 pub(super) fn tables(args: &KbTables, common: &Common) -> anyhow::Result<()> {
     let tables = open_base(&args.kb, common)?.base().tables()?;
@@ -129,13 +129,13 @@ fn render(result: &SqlResult) -> String {
 }
 
 /// The most characters of a text in a table: all where the output is not a terminal.
-fn most_chars(on_terminal: usize) -> usize {
+fn max_chars(on_terminal: usize) -> usize {
     if terminal_width().is_some() { on_terminal } else { usize::MAX }
 }
 
 fn value(value: &serde_json::Value) -> String {
     match value {
-        serde_json::Value::String(text) => shorten(text, most_chars(60)),
+        serde_json::Value::String(text) => shorten(text, max_chars(60)),
         serde_json::Value::Null => "–".into(),
         other => other.to_string(),
     }
@@ -144,12 +144,11 @@ fn value(value: &serde_json::Value) -> String {
 /// Where a table comes from, or why it cannot be queried.
 fn source(line: &TableLine) -> String {
     if let Some(refused) = &line.refused {
-        let refused = shorten(refused, most_chars(60));
+        let refused = shorten(refused, max_chars(60));
         return style(format!("not in SQL: {refused}")).yellow().to_string();
     }
     match (&line.document, line.page) {
-        (Some(document), Some(page)) => format!("{document}, page {page}"),
-        (Some(document), None) => document.clone(),
+        (Some(document), page) => document.clone() + &page_suffix(page),
         (None, _) if line.unites.is_empty() => "from facts".into(),
         (None, _) => format!("union of {}", line.unites.join(", ")),
     }

@@ -4,7 +4,7 @@ use halma_engine::{Stats, VectorStats};
 
 use crate::args::{Common, KbStats};
 use crate::commands::setup::open_base;
-use crate::view::{self, table::table, thousands};
+use crate::view::{self, table, thousands};
 
 pub(super) fn run(args: &KbStats, common: &Common) -> anyhow::Result<()> {
     let stats = open_base(&args.kb, common)?.base().inspector().stats()?;
@@ -40,8 +40,8 @@ fn lines(stats: &Stats) -> anyhow::Result<String> {
 
 /// For each embedder, of how many nodes there are vectors.
 fn vectors(stats: &Stats) -> Vec<Vec<String>> {
-    let of = |held: u64, all: u64, what: &str| {
-        format!("{} of {} {what}", thousands(held), thousands(all))
+    let of = |count: u64, all: u64, what: &str| {
+        format!("{} of {} {what}", thousands(count), thousands(all))
     };
     let row = |one: &VectorStats| {
         let mut parts = vec![
@@ -51,7 +51,8 @@ fn vectors(stats: &Stats) -> Vec<Vec<String>> {
         ];
         // Not each of these needs one: the text of many is that of their only chunk.
         let others = one.others.iter();
-        parts.extend(others.map(|(layer, held)| format!("{} {}", thousands(*held), layer.name())));
+        parts
+            .extend(others.map(|(layer, count)| format!("{} {}", thousands(*count), layer.name())));
         vec![format!("  {}", one.embedder), parts.join(", ")]
     };
     let name = vec!["vectors".to_owned(), String::new()];

@@ -4,7 +4,7 @@ use halma_engine::{TimelineEvent, TimelineQuery};
 
 use crate::args::{Common, KbTimeline};
 use crate::commands::setup::open_base;
-use crate::view::{self, plural, shorten, table::table};
+use crate::view::{self, plural, shorten, table};
 
 /// Characters shown of what says so.
 const SHOWN: usize = 110;

@@ -5,7 +5,7 @@ use halma_engine::{Engine, EngineError};
 
 use crate::args::{Common, KbDir, KgFilter, KgFind, KgRelate};
 use crate::commands::setup::{load_config, open_chosen};
-use crate::view::{self, shorten, table::table};
+use crate::view::{self, shorten, table};
 
 /// The most entities of one name that `relate` and `filter` consider.
 const MAX_SAME_NAME: usize = 10;
@@ -18,11 +18,11 @@ pub(super) async fn find(args: &KgFind, common: &Common) -> anyhow::Result<()> {
     let engine = open(&args.kb, common)?;
     let descriptor = args.descriptor.as_deref();
     let graph = engine.knowledge_graph()?;
-    let found = graph.find(&args.name, descriptor, args.top as usize).await.map_err(failed)?;
+    let entities = graph.find(&args.name, descriptor, args.top as usize).await.map_err(failed)?;
     if args.json {
-        return view::print_json(&found);
+        return view::print_json(&entities);
     }
-    if found.is_empty() {
+    if entities.is_empty() {
         return view::print(&no_entity(&args.name));
     }
     let row = |entity: &Entity| {
@@ -34,7 +34,7 @@ pub(super) async fn find(args: &KgFind, common: &Common) -> anyhow::Result<()> {
             style(&entity.id).dim().to_string(),
         ]
     };
-    view::print(&table(&found.iter().map(row).collect::<Vec<_>>()))
+    view::print(&table(&entities.iter().map(row).collect::<Vec<_>>()))
 }
 
 pub(super) async fn relate(args: &KgRelate, common: &Common) -> anyhow::Result<()> {
@@ -71,11 +71,11 @@ pub(super) async fn filter(args: &KgFilter, common: &Common) -> anyhow::Result<(
     let graph = engine.knowledge_graph()?;
     let mut ids = vec![];
     for name in &args.names {
-        let found = best(graph, name, None).await?;
-        if found.is_empty() {
+        let entities = best(graph, name, None).await?;
+        if entities.is_empty() {
             view::warn(&no_entity(name));
         }
-        ids.extend(found.into_iter().map(|entity| entity.id));
+        ids.extend(entities.into_iter().map(|entity| entity.id));
     }
     if ids.is_empty() && !args.json {
         return view::print("No entity meets the condition.");
@@ -98,10 +98,10 @@ async fn best(
     name: &str,
     descriptor: Option<&str>,
 ) -> anyhow::Result<Vec<Entity>> {
-    let mut found = graph.find(name, descriptor, MAX_SAME_NAME).await.map_err(failed)?;
-    let top = found.first().map_or(0.0, |entity| entity.score);
-    found.retain(|entity| entity.score >= top);
-    Ok(found)
+    let mut entities = graph.find(name, descriptor, MAX_SAME_NAME).await.map_err(failed)?;
+    let top = entities.first().map_or(0.0, |entity| entity.score);
+    entities.retain(|entity| entity.score >= top);
+    Ok(entities)
 }
 
 fn print_facts(facts: &[Fact], if_empty: &str) -> anyhow::Result<()> {

@@ -5,13 +5,16 @@ use anyhow::Context as _;
 use clap::CommandFactory as _;
 use console::style;
 use halma_engine::{
-    CallWorker, Finding, Health, ServerState, WorkerReport, examine, fetch_weights,
+    CallWorker, Finding, Health, ServerState, ShownValue, WorkerReport, examine, fetch_weights,
+    show,
 };
 use halma_server::stop_signal;
 
-use crate::args::{Args, Common, Completions, Doctor, HealthArgs, Man, Worker};
-use crate::commands::setup::load_config;
-use crate::view::{self, plural};
+use crate::args::{
+    Args, Common, Completions, Config, ConfigCommand, Doctor, HealthArgs, Man, Worker,
+};
+use crate::commands::setup::{load_config, server_address};
+use crate::view::{self, plural, table};
 
 /// `halma doctor`: checks configuration, models, embedder and knowledge base.
 pub(crate) async fn doctor(args: &Doctor, common: &Common) -> anyhow::Result<()> {
@@ -48,10 +51,7 @@ pub(crate) async fn doctor(args: &Doctor, common: &Common) -> anyhow::Result<()>
 /// `halma health`: asks a running server whether it can answer, for the health checks of containers
 /// and load balancers that run a program.
 pub(crate) async fn health(args: &HealthArgs, common: &Common) -> anyhow::Result<()> {
-    let addr = match &args.addr {
-        Some(addr) => addr.clone(),
-        None => load_config(common, vec![])?.config.serve.addr,
-    };
+    let addr = server_address(args.addr.as_ref(), common)?;
     match ServerState::of(&addr).await? {
         ServerState::Ready { version } => view::print(&format!("ready, version {version}"))?,
         ServerState::NotReady { reason } => anyhow::bail!("{addr}: {reason}"),
@@ -98,4 +98,23 @@ pub(crate) fn man(args: &Man) -> anyhow::Result<()> {
     let pages = std::fs::read_dir(dir).with_context(failed)?.count();
     view::note(&format!("{pages} pages are in {}.", dir.display()));
     Ok(())
+}
+
+/// `halma config show`: prints every value with its origin.
+pub(crate) fn config(args: &Config, common: &Common) -> anyhow::Result<()> {
+    let ConfigCommand::Show { json } = args.command;
+    let loaded = load_config(common, vec![])?;
+    let values = show(&loaded)?;
+    if json {
+        return view::print_json(&values);
+    }
+    let row = |value: &ShownValue| {
+        vec![
+            value.key.clone(),
+            value.value.to_string(),
+            style(value.origin.clone()).dim().to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = values.iter().map(row).collect();
+    view::print(&table(&rows))
 }

@@ -1,6 +1,6 @@
 //! `halma search`: searches one layer of a base, or an external source.
 mod explain;
-pub(super) mod nothing;
+pub(super) mod no_result;
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use self::explain::Explanation;
 use super::setup::{load_config, open_chosen};
 use super::vectors;
 use crate::args::{Common, Search};
-use crate::view::{self, shorten};
+use crate::view::{self, page_suffix, shorten};
 
 pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     let config = load_config(common, vec![])?.config.without_unset_model_keys();
@@ -47,7 +47,7 @@ pub(crate) async fn run(args: Search, common: &Common) -> anyhow::Result<()> {
     show(&hits, began, args.json, explanation.as_ref())?;
     if hits.is_empty()
         && !args.json
-        && let Some(reason) = nothing::explain(&engine, &filter)?
+        && let Some(reason) = no_result::explain(&engine, &filter)?
     {
         view::note(&reason);
     }
@@ -102,10 +102,7 @@ fn as_json(hit: &Hit) -> serde_json::Value {
 }
 
 fn line(i: usize, hit: &Hit) -> String {
-    let place = match hit.page {
-        Some(page) => format!("{}, page {page}", hit.document),
-        None => hit.document.clone(),
-    };
+    let place = hit.document.clone() + &page_suffix(hit.page);
     format!(
         "{:>3}  {:.3}  {}  {}\n     {}",
         i + 1,

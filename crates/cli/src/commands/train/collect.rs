@@ -5,13 +5,12 @@ use std::path::Path;
 use anyhow::Context as _;
 use halma_engine::Engine;
 use halma_eval::train::{CollectionSummary, Collector, Stopped};
-use halma_eval::{SystemUnderTest, forecast_table, recognise, would_exceed};
+use halma_eval::{SystemUnderTest, recognise};
 
 use super::from_feedback;
 use crate::args::{Common, TrainCollect};
-use crate::commands::eval::bars::bars;
-use crate::commands::eval::session::{Questions, Session, default_folder};
-use crate::view;
+use crate::commands::eval::session::{Questions, Session, default_folder, print_forecasts};
+use crate::view::{self, progress};
 
 /// N of Algorithm 2 (PIKE-RAG, Section 6.4), where the configuration does not say otherwise.
 const HOPS: &str = "10";
@@ -26,11 +25,11 @@ pub(super) async fn run(args: TrainCollect, common: &Common) -> anyhow::Result<(
     let format = questions.data_format.map_or_else(|| recognise(&file), Ok)?;
     let seed = questions.chosen.seed;
     let how = questions.into_how(judge);
-    let asked = Questions::new(&file, format);
+    let questions = Questions::new(&file, format);
     let session = if estimate {
-        Session::open_to_estimate(asked, &how, common, default_folder).await?
+        Session::open_to_estimate(questions, &how, common, default_folder).await?
     } else {
-        Some(Session::open(asked, &how, common, default_folder).await?)
+        Some(Session::open(questions, &how, common, default_folder).await?)
     };
     let Some(session) = session else { return Ok(()) };
     let Session { engine, data, runner, bench, .. } = &session;
@@ -43,18 +42,11 @@ pub(super) async fn run(args: TrainCollect, common: &Common) -> anyhow::Result<(
         settings: BTreeMap::new(),
     };
     if estimate {
-        let forecast = collector.forecast(data, &out, (probe.into(), &bars())).await?;
-        let forecasts = [forecast];
-        if how.json {
-            return view::print_json(&forecasts);
-        }
-        view::print(&forecast_table(&forecasts))?;
-        if let Some(limit) = would_exceed(&forecasts, &runner.budget.budget()) {
-            view::warn(&format!("the collection would likely run out of {limit} before its end"));
-        }
-        return Ok(());
+        let forecast =
+            collector.forecast(data, &out, (probe.into(), &progress::evaluation())).await?;
+        return print_forecasts(&[forecast], runner, how.json);
     }
-    let summary = collector.run(data, &out, &bars()).await?;
+    let summary = collector.run(data, &out, &progress::evaluation()).await?;
     if how.json {
         view::print_json(&summary)?;
     } else {
@@ -92,9 +84,9 @@ fn useful(engine: &Engine, rounds: u16) -> u16 {
 
 /// The first round is the method without sampling, so that the share it solves is known.
 fn systems(engine: &Engine, rounds: u16, seed: u64) -> anyhow::Result<Vec<SystemUnderTest>> {
-    let own = engine.config().strategy.get("kar3");
+    let configured = engine.config().strategy.get("kar3");
     let mut plain = BTreeMap::from([("sub_answers".to_owned(), "true".to_owned())]);
-    if !own.is_some_and(|table| table.contains_key("n")) {
+    if !configured.is_some_and(|table| table.contains_key("n")) {
         plain.insert("n".into(), HOPS.into());
     }
     let mut systems = vec![engine.system_under_test("kar3", "first".into(), plain.clone())?];

@@ -67,10 +67,10 @@ impl JudgedQuestions {
     /// The oldest first, so that new feedback comes after what was collected before.
     fn read(engine: &Engine) -> anyhow::Result<Self> {
         let all: Vec<Feedback> = engine.feedback().collect::<Result<_, _>>()?;
-        let (mut questions, mut known) = (Self::default(), HashSet::new());
+        let (mut questions, mut forms) = (Self::default(), HashSet::new());
         for feedback in all.iter().rev() {
             match right_answer(feedback) {
-                Ok(answer) if known.insert(normalise_name(&feedback.question)) => {
+                Ok(answer) if forms.insert(normalise_name(&feedback.question)) => {
                     let line = json!({
                         "id": feedback.id, "question": feedback.question, "answers": [answer],
                     });

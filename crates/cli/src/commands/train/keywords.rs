@@ -9,13 +9,12 @@ use serde_json::json;
 
 use super::held_out;
 use crate::args::{Common, TrainKeywords};
-use crate::commands::eval::bars::bars;
 use crate::commands::eval::session::{Questions, Session, default_folder};
 use crate::commands::setup::load_config;
-use crate::view;
+use crate::view::{self, progress};
 
 pub(super) async fn run(args: TrainKeywords, common: &Common) -> anyhow::Result<()> {
-    let TrainKeywords { file, questions, out, most_passages, files } = args;
+    let TrainKeywords { file, questions, out, max_passages, files } = args;
     let held_out = held_out(&files.held_out)?;
     let prompts = configured_prompts(&load_config(common, vec![])?.config)?;
     let format = questions.data_format.map_or_else(|| recognise(&file), Ok)?;
@@ -30,7 +29,7 @@ pub(super) async fn run(args: TrainKeywords, common: &Common) -> anyhow::Result<
         budget: runner.budget.clone(),
         concurrency: runner.concurrency,
     };
-    let summary = collector.run(data, &out, &bars()).await?;
+    let summary = collector.run(data, &out, &progress::evaluation()).await?;
     for warning in summary.warnings() {
         view::warn(&warning);
     }
@@ -53,7 +52,7 @@ pub(super) async fn run(args: TrainKeywords, common: &Common) -> anyhow::Result<
         format: files.format,
         prompts: &prompts,
         passages: &passages(engine)?,
-        max_passages: most_passages.into(),
+        max_passages: max_passages.into(),
         held_out: held_out.as_ref(),
         share: files.share,
         force: files.force,

@@ -13,9 +13,9 @@ use crate::args::{Common, Train, TrainCommand};
 
 pub(crate) async fn run(args: Train, common: &Common) -> anyhow::Result<()> {
     match args.command {
-        TrainCommand::Collect(own) => collect::run(*own, common).await,
-        TrainCommand::Pairs(own) => pairs::run(&own, common),
-        TrainCommand::Keywords(own) => keywords::run(*own, common).await,
+        TrainCommand::Collect(args) => collect::run(*args, common).await,
+        TrainCommand::Pairs(args) => pairs::run(&args, common),
+        TrainCommand::Keywords(args) => keywords::run(*args, common).await,
     }
 }
 

@@ -1,9 +1,9 @@
 //! `halma train pairs`: collected rounds to training pairs.
 use halma_engine::configured_prompts;
-use halma_eval::train::{PairOptions, PairStatistics, make_pairs};
+use halma_eval::train::{OnEntities, PairOptions, PairStatistics, make_pairs};
 
 use super::held_out;
-use crate::args::{Common, SharedNamesArg, TrainPairs};
+use crate::args::{Common, TrainPairs};
 use crate::commands::setup::load_config;
 use crate::view;
 
@@ -11,11 +11,11 @@ pub(super) fn run(args: &TrainPairs, common: &Common) -> anyhow::Result<()> {
     let prompts = configured_prompts(&load_config(common, vec![])?.config)?;
     let held_out = held_out(&args.files.held_out)?;
     let options = PairOptions {
-        kind: args.kind.into(),
+        kind: args.kind,
         format: args.files.format,
         prompts: &prompts,
         held_out: held_out.as_ref(),
-        entities: args.shared_names.into(),
+        entities: args.shared_names,
         share: args.files.share,
         force: args.files.force,
     };
@@ -33,7 +33,7 @@ pub(super) fn run(args: &TrainPairs, common: &Common) -> anyhow::Result<()> {
     ))
 }
 
-fn lines(statistics: &PairStatistics, shared_names: SharedNamesArg) -> String {
+fn lines(statistics: &PairStatistics, shared_names: OnEntities) -> String {
     let count = |n: usize, one: &str, many: &str| view::plural(n as u64, one, many);
     let mut lines = vec![format!(
         "{} to train on, {} held out, from {} of {}",
@@ -60,8 +60,8 @@ fn lines(statistics: &PairStatistics, shared_names: SharedNamesArg) -> String {
         let example = statistics.shared_names.first_key_value();
         let example = example.map_or_else(String::new, |(_, name)| format!(" (“{name}”)"));
         let dropped = match shared_names {
-            SharedNamesArg::Drop => "dropped: ",
-            SharedNamesArg::Report => "",
+            OnEntities::Drop => "dropped: ",
+            OnEntities::Report => "",
         };
         lines.push(format!("{dropped}{shared} a name with one of --held-out{example}"));
     }

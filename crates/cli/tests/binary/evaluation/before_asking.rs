@@ -42,8 +42,8 @@ fn searches_with_vectors_are_refused_without_an_embedder() {
     let two = fixture("2wiki.json");
     let eval = |more: &[&str]| program.run(&[&["eval", &two, "--out", "out"], more].concat());
     eval(&["--retrieval", "bm25,dense"]).fails(2, &["--retrieval", "`dense`", "no embedder"]);
-    let asked = eval(&["--retrieval", "bm25", "--strategy", "kar3"]);
-    asked.fails(2, &["--retrieval", "cannot be used with", "--strategy"]);
+    let ended = eval(&["--retrieval", "bm25", "--strategy", "kar3"]);
+    ended.fails(2, &["--retrieval", "cannot be used with", "--strategy"]);
     let grid = ["--strategy", "kar3", "--grid", "mode=graph|dense"];
     eval(&grid).fails(2, &["--grid", "`dense`", "halma doctor --fetch"]);
     let hybrid = eval(&["--retrieval", "hybrid,graph"]);
@@ -51,8 +51,8 @@ fn searches_with_vectors_are_refused_without_an_embedder() {
     for mode in ["`hybrid` searches keywords only", "`graph` searches keywords"] {
         assert!(hybrid.err.contains(mode), "{mode}: {}", hybrid.err);
     }
-    let asked = eval(&["--strategy", "self_ask", "--limit", "1"]);
-    assert!(asked.code == 0 && asked.err.contains("in self_ask"), "{}", asked.err);
+    let ended = eval(&["--strategy", "self_ask", "--limit", "1"]);
+    assert!(ended.code == 0 && ended.err.contains("in self_ask"), "{}", ended.err);
     // A row that does not search is run.
     let table = program.run(&["eval", "preset", "run", "kar3-table1", &two, "--limit", "1"]);
     let left_out = "Naive RAG is left out: mode: `dense`: it compares vectors";

@@ -156,7 +156,7 @@ fn questions_that_must_not_see_each_others_passages_do_not() {
         // Both questions of a pair bear one id.
         let mark = if record["answerable"] == true { "" } else { "#unanswerable" };
         let id = format!("{id}{mark}");
-        let own: Vec<&str> = record["paragraphs"]
+        let paragraphs: Vec<&str> = record["paragraphs"]
             .as_array()
             .into_iter()
             .flatten()
@@ -166,7 +166,7 @@ fn questions_that_must_not_see_each_others_passages_do_not() {
             let cited = answer["outcome"]["answered"]["citations"].as_array();
             for citation in cited.into_iter().flatten() {
                 let quote = citation["quote"].as_str().unwrap();
-                assert!(own.iter().any(|text| text.contains(quote)), "{id}: {quote}");
+                assert!(paragraphs.iter().any(|text| text.contains(quote)), "{id}: {quote}");
             }
         }
     }
@@ -286,12 +286,12 @@ fn a_run_that_is_killed_and_started_again_asks_nothing_again_that_had_ended() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        let (kept, asked) = (ended(), double.requests().len());
+        let (kept, count) = (ended(), double.requests().len());
         std::fs::remove_dir_all(program.path("out/base/cache")).unwrap();
         if kept.len() >= 30 {
             let report = program.run(&args).json();
             assert_eq!(report["runs"][0]["taken_over"], kept.len());
-            let again = &double.requests()[asked..];
+            let again = &double.requests()[count..];
             for id in kept {
                 let words = format!("Is {id}x odd?");
                 assert!(!again.iter().any(|r| r.body.to_string().contains(&words)), "{words}");
@@ -329,11 +329,11 @@ fn answers_are_assessed_by_criteria_and_each_only_once() {
     questions(&program);
     let base = ["eval", "questions.jsonl", "--strategy", "naive", "--out", "out"];
     let with = |more: &[&'static str]| program.run(&[&base[..], more].concat());
-    let asked = || double.requests().iter().filter(|r| r.body["messages"].is_array()).count();
+    let chat_calls = || double.requests().iter().filter(|r| r.body["messages"].is_array()).count();
 
     let estimate = with(&["--estimate", "--probe", "1", "--assess", "ragas,forecast"]);
     assert!(estimate.err.contains("up to 8 calls for each answer"), "{}", estimate.err);
-    assert_eq!((estimate.code, asked()), (0, 0), "an estimate assesses nothing");
+    assert_eq!((estimate.code, chat_calls()), (0, 0), "an estimate assesses nothing");
 
     let report = with(&["--assess", "ragas,creative", "--assess", "forecast,ragas", "--json"]);
     let report = report.json();
@@ -365,11 +365,11 @@ fn answers_are_assessed_by_criteria_and_each_only_once() {
     assert!(assessed[2]["criteria"][1]["n"].as_u64() > Some(0));
 
     // Nothing is asked again, also without the cache.
-    let before = asked();
+    let before = chat_calls();
     std::fs::remove_dir_all(program.path(".halma/cache")).unwrap();
     let table = with(&["--assess", "ragas,creative,forecast"]);
     assert!(table.out.contains("interval coverage"), "{}", table.out);
-    assert_eq!(asked(), before);
+    assert_eq!(chat_calls(), before);
     assert!(kept(&program, "out/naive.assessed.jsonl").len() > 15);
     for file in ["out/report.md", "out/report.html"] {
         let text = std::fs::read_to_string(program.path(file)).unwrap();

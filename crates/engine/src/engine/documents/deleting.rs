@@ -12,20 +12,20 @@ impl Engine {
     /// stands for all of these. One that was cut off is completed by repeating it: the documents
     /// themselves, by which all the rest is found, go last.
     pub fn delete(&self, documents: &[String]) -> Result<Deleted, EngineError> {
-        let (mut going, mut files) = (vec![], vec![]);
-        for asked in documents {
-            let records = self.records_of(asked)?;
+        let (mut targets, mut files) = (vec![], vec![]);
+        for document in documents {
+            let records = self.records_of(document)?;
             if records.is_empty() {
-                going.push(asked.clone());
+                targets.push(document.clone());
             } else {
-                going.extend(records);
-                files.push(asked.clone());
+                targets.extend(records);
+                files.push(document.clone());
             }
         }
-        let names = self.base.names_to_delete(&going)?;
-        files.extend(self.files_without_records(&going, &names)?);
+        let names = self.base.names_to_delete(&targets)?;
+        files.extend(self.files_without_records(&targets, &names)?);
         files.extend(names.iter().cloned());
-        self.delete_quoted(&names, &files, || self.base.delete(&going))
+        self.delete_quoted(&names, &files, || self.base.delete(&targets))
     }
 
     /// Deletes an uploaded file, and its document or its records with everything that quotes them, if
@@ -62,11 +62,11 @@ impl Engine {
     /// refused: the next build would add them again.
     fn files_without_records(
         &self,
-        going: &[String],
+        targets: &[String],
         names: &[String],
     ) -> Result<Vec<String>, EngineError> {
         let mut files: Vec<String> = vec![];
-        for record in self.base.records_among(going)? {
+        for record in self.base.records_among(targets)? {
             let Some(file) = self.upload_of(&record).filter(|file| !files.contains(file)) else {
                 continue;
             };
@@ -186,7 +186,7 @@ mod tests {
     #[tokio::test]
     async fn records_go_with_their_file_by_name_or_all_together() {
         let dir = tempfile::tempdir().unwrap();
-        for (at, asked) in ["lights.jsonl", "*"].into_iter().enumerate() {
+        for (at, pattern) in ["lights.jsonl", "*"].into_iter().enumerate() {
             let base = dir.path().join(at.to_string());
             let engine = engine(&base, &[LIGHTS, ("a.txt", "All about otters.")]).await;
             for record in ["varn", "lights.jsonl#1"] {
@@ -197,10 +197,10 @@ mod tests {
                     Err(EngineError::RecordOfUpload { .. })
                 ));
             }
-            engine.delete(&[asked.into()]).unwrap();
+            engine.delete(&[pattern.into()]).unwrap();
             assert!(engine.originals().get("lights.jsonl").is_none());
-            let left = if asked == "*" { vec![] } else { vec!["a.txt"] };
-            assert_eq!(names(&engine), left, "{asked}");
+            let left = if pattern == "*" { vec![] } else { vec!["a.txt"] };
+            assert_eq!(names(&engine), left, "{pattern}");
         }
     }
 

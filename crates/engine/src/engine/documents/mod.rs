@@ -12,6 +12,7 @@ use halma_kb::{
 
 use self::quotes::Quotes;
 use super::Engine;
+use super::context::meter;
 use crate::error::EngineError;
 use crate::shared::{CallSharing, Ledger, SharedBuild, keys_of};
 
@@ -22,6 +23,13 @@ pub struct IndexRun {
     pub parent: Option<Arc<Meter>>,
     /// How its calls are done where the base is shared.
     pub sharing: CallSharing,
+}
+
+impl IndexRun {
+    /// Within no other budget; this process does calls itself, too.
+    pub fn new(progress: Progress) -> Self {
+        Self { progress, parent: None, sharing: CallSharing::default() }
+    }
 }
 
 /// Whether a build has left nothing to do.
@@ -37,22 +45,10 @@ impl Engine {
         options: &IndexOptions,
         progress: Progress,
     ) -> Result<IndexReport, EngineError> {
-        self.index_within(inputs, options, progress, None).await
+        Box::pin(self.index_by(inputs, options, IndexRun::new(progress))).await
     }
 
-    /// [`Engine::index`] that also counts against a parent budget.
-    pub async fn index_within(
-        &self,
-        inputs: &[PathBuf],
-        options: &IndexOptions,
-        progress: Progress,
-        parent: Option<Arc<Meter>>,
-    ) -> Result<IndexReport, EngineError> {
-        let sharing = CallSharing::default();
-        Box::pin(self.index_by(inputs, options, IndexRun { progress, parent, sharing })).await
-    }
-
-    /// [`Engine::index`], saying how its calls are shared out where the base is shared.
+    /// [`Engine::index`], within a parent budget and with calls that are shared out as `run` says.
     pub async fn index_by(
         &self,
         inputs: &[PathBuf],
@@ -60,7 +56,7 @@ impl Engine {
         run: IndexRun,
     ) -> Result<IndexReport, EngineError> {
         let IndexRun { progress, parent, sharing } = run;
-        let meter = self.index_meter(parent);
+        let meter = meter(self.config.budget.index, parent);
         let ledger = self.ledger()?;
         let quotes = self.quotes(ledger.clone());
         let forget: Forget =
@@ -106,25 +102,16 @@ impl Engine {
     }
 
     /// Learns from sample questions what they call the tags of the base, under the budget for
-    /// indexing. With `replace` what was learned from other samples is forgotten.
+    /// indexing and a parent budget. With `replace` what was learned from other samples is
+    /// forgotten.
     pub async fn learn_tags(
-        &self,
-        samples: &[TagSample],
-        replace: bool,
-        progress: Progress,
-    ) -> Result<TagLearning, EngineError> {
-        self.learn_tags_within(samples, replace, progress, None).await
-    }
-
-    /// [`Engine::learn_tags`] that also counts against a parent budget.
-    pub async fn learn_tags_within(
         &self,
         samples: &[TagSample],
         replace: bool,
         progress: Progress,
         parent: Option<Arc<Meter>>,
     ) -> Result<TagLearning, EngineError> {
-        let meter = self.index_meter(parent);
+        let meter = meter(self.config.budget.index, parent);
         let context = BuildContext { meter, progress, ..self.build_context() };
         Ok(halma_kb::learn_tags(context, samples, replace).await?)
     }
@@ -132,15 +119,6 @@ impl Engine {
     /// What [`Engine::learn_tags`] would use; asks no model and stores nothing.
     pub async fn estimate_learning(&self, samples: &[TagSample]) -> Result<Estimate, EngineError> {
         Ok(halma_kb::estimate_learning(self.build_context(), samples).await?)
-    }
-
-    /// The budget for indexing.
-    fn index_meter(&self, parent: Option<Arc<Meter>>) -> Arc<Meter> {
-        let budget = self.config.budget.index;
-        Arc::new(match parent {
-            Some(parent) => Meter::within(budget, parent),
-            None => Meter::new(budget),
-        })
     }
 
     /// What [`Engine::index`] would use; spends nothing and stores nothing.

@@ -22,7 +22,7 @@ const TICK: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How often a call is sealed again because its key was renewed meanwhile.
-const MOST_KEYS: u32 = 5;
+const MAX_KEYS: u32 = 5;
 
 /// An answer to a call.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ struct Request {
 }
 
 /// What the task is told.
-enum Word {
+enum Command {
     Ask(Request),
     /// The reply to a call could not be used.
     Discard {
@@ -58,15 +58,15 @@ enum Word {
 /// Where calls are handed in. The task ends when all copies of this are gone.
 #[derive(Clone)]
 pub(crate) struct Asker {
-    words: mpsc::UnboundedSender<Word>,
+    commands: mpsc::UnboundedSender<Command>,
     counts: Arc<Counts>,
     ledger: Ledger,
-    turn: TurnKeys,
+    snapshot: KeySnapshot,
 }
 
 /// The keys as they were when the build last began to read the base: what it asks about a document that
 /// was deleted since quotes what is to be forgotten.
-type TurnKeys = Arc<Mutex<Arc<CallKeys>>>;
+type KeySnapshot = Arc<Mutex<Arc<CallKeys>>>;
 
 #[derive(Default)]
 struct Counts {
@@ -76,34 +76,34 @@ struct Counts {
 
 impl Asker {
     pub(crate) fn start(ledger: &Ledger) -> Self {
-        let (words, arriving) = mpsc::unbounded_channel();
+        let (commands, arriving) = mpsc::unbounded_channel();
         let counts = Arc::<Counts>::default();
-        let turn: TurnKeys = Arc::new(Mutex::new(ledger.known()));
+        let snapshot: KeySnapshot = Arc::new(Mutex::new(ledger.call_keys()));
         let poller = Poller {
             ledger: ledger.clone(),
             pending: HashMap::new(),
             counts: Arc::clone(&counts),
-            turn: Arc::clone(&turn),
+            snapshot: Arc::clone(&snapshot),
         };
         ledger.space().start(poller.run(arriving));
-        Self { words, counts, ledger: ledger.clone(), turn }
+        Self { commands, counts, ledger: ledger.clone(), snapshot }
     }
 
     /// The build reads the base from now on, without what was deleted before. Blocks the thread.
-    pub(super) fn begin_turn(&self) {
+    pub(super) fn renew_snapshot(&self) {
         if let Err(error) = self.ledger.read_keys(&[]) {
             tracing::warn!("{error}");
         }
-        *self.turn.lock() = self.ledger.known();
+        *self.snapshot.lock() = self.ledger.call_keys();
     }
 
     /// `about` are the documents that the call quotes; where there are none, it is not known.
     pub(super) async fn ask(&self, call: &Call, about: &[String]) -> Result<Answer, LlmError> {
         let (receiver, answer) = oneshot::channel();
         let (kind, call, about) = (call.kind(), call.write(), about.to_vec());
-        let asked = Request { kind, call, about, receiver };
+        let request = Request { kind, call, about, receiver };
         let ended = || LlmError::transient("the connection to the shared calls has ended");
-        self.words.send(Word::Ask(asked)).map_err(|_| ended())?;
+        self.commands.send(Command::Ask(request)).map_err(|_| ended())?;
         answer.await.map_err(|_| ended())?
     }
 
@@ -112,13 +112,13 @@ impl Asker {
     pub(super) fn discard(&self, call: &Call, about: &[String]) {
         let (kind, call, about) = (call.kind(), call.write(), about.to_vec());
         // Without the task nothing is asked for any more.
-        let _ = self.words.send(Word::Discard { kind, call, about });
+        let _ = self.commands.send(Command::Discard { kind, call, about });
     }
 
     /// Waits until what was discarded is gone.
     pub(super) async fn flush(&self) {
         let (done, is_done) = oneshot::channel();
-        if self.words.send(Word::Flush(done)).is_ok() {
+        if self.commands.send(Command::Flush(done)).is_ok() {
             // When the task has ended, nothing is left to wait for.
             let _ = is_done.await;
         }
@@ -152,25 +152,25 @@ struct Poller {
     ledger: Ledger,
     pending: HashMap<CallId, Pending>,
     counts: Arc<Counts>,
-    turn: TurnKeys,
+    snapshot: KeySnapshot,
 }
 
 const DELETED: &str = "what it quotes was deleted before it was done";
 
 impl Poller {
-    async fn run(mut self, mut arriving: mpsc::UnboundedReceiver<Word>) {
+    async fn run(mut self, mut arriving: mpsc::UnboundedReceiver<Command>) {
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut broken = None;
         loop {
             if self.pending.is_empty() {
                 let Some(first) = arriving.recv().await else { return };
-                self.hear(first).await;
+                self.handle(first).await;
             } else {
                 ticks.tick().await;
             }
             while let Ok(next) = arriving.try_recv() {
-                self.hear(next).await;
+                self.handle(next).await;
             }
             self.drop_unwanted().await;
             match self.step().await {
@@ -187,10 +187,10 @@ impl Poller {
         }
     }
 
-    async fn hear(&mut self, word: Word) {
-        match word {
-            Word::Ask(request) => self.enter(request),
-            Word::Discard { kind, call, about } => {
+    async fn handle(&mut self, command: Command) {
+        match command {
+            Command::Ask(request) => self.enter(request),
+            Command::Discard { kind, call, about } => {
                 let about = self.ledger.numbers(&about);
                 let id = self.ledger.seal_call(kind, &call, &about).id;
                 if let Err(error) = self.discard(id).await {
@@ -198,7 +198,7 @@ impl Poller {
                 }
             }
             // Who waits no longer needs no answer.
-            Word::Flush(done) => drop(done.send(())),
+            Command::Flush(done) => drop(done.send(())),
         }
     }
 
@@ -211,13 +211,13 @@ impl Poller {
         Ok(())
     }
 
-    fn enter(&mut self, asked: Request) {
-        let Request { kind, call, about, receiver } = asked;
+    fn enter(&mut self, request: Request) {
+        let Request { kind, call, about, receiver } = request;
         let about = self.ledger.numbers(&about);
         let id = self.ledger.seal_call(kind, &call, &about).id;
         let documents = self.ledger.documents_key(&about);
         // A reply that was not as it should be is asked for once more, in words that are new.
-        if documents.is_some() && documents != self.documents_key_of_turn(&about) {
+        if documents.is_some() && documents != self.snapshot_key(&about) {
             // Who waits no longer needs no answer.
             let _ = receiver.send(Err(LlmError::transient(DELETED)));
             return;
@@ -227,8 +227,8 @@ impl Poller {
         self.pending.entry(id).or_insert_with(new).receivers.push(receiver);
     }
 
-    fn documents_key_of_turn(&self, about: &[i32]) -> Option<Key> {
-        self.turn.lock().documents_key(about)
+    fn snapshot_key(&self, about: &[i32]) -> Option<Key> {
+        self.snapshot.lock().documents_key(about)
     }
 
     /// Takes calls back that no one waits for any more, such as those of a build that has ended.
@@ -296,7 +296,7 @@ impl Poller {
         for id in self.read_keys_for(ids) {
             let Some(call) = self.pending.get_mut(&id) else { continue };
             call.keys += 1;
-            if call.keys < MOST_KEYS {
+            if call.keys < MAX_KEYS {
                 again.push(id);
             } else {
                 let reason = "a worker has another folder of keys than this machine; name the one \
@@ -388,7 +388,7 @@ mod tests {
         assert!(refused.to_string().contains("deleted"), "{refused}");
         assert!(ask("b.md").is_err(), "another document is not deleted");
         // One of this name that was added again is read by the next turn.
-        asker.begin_turn();
+        asker.renew_snapshot();
         assert!(ask("a.md").is_err());
     }
 }

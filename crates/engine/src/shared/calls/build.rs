@@ -84,7 +84,7 @@ impl SharedBuild {
             ledger: ledger.clone(),
             asker: asker.clone(),
             name: asker_name(),
-            own: usize::from(worker.is_some()),
+            local_workers: usize::from(worker.is_some()),
             report: Arc::clone(&sharing.report),
         };
         ledger.space().start(async move {
@@ -121,7 +121,7 @@ impl SharedBuild {
     /// To be called before the build reads the base, at first and after it has made room for a deletion.
     pub(crate) fn on_turn(&self) -> Arc<dyn Fn() + Send + Sync> {
         let asker = self.asker.clone();
-        Arc::new(move || asker.begin_turn())
+        Arc::new(move || asker.renew_snapshot())
     }
 
     /// Calls in progress. A build with a limit of money or tokens reserves the most that each call
@@ -129,8 +129,8 @@ impl SharedBuild {
     pub(crate) fn in_flight(config: &Config) -> usize {
         let budget = config.budget.index;
         let limited = budget.usd.is_some() || budget.tokens.is_some();
-        let own = config.kb.concurrency;
-        if limited { own } else { own.max(IN_FLIGHT) }
+        let concurrency = config.kb.concurrency;
+        if limited { concurrency } else { concurrency.max(IN_FLIGHT) }
     }
 
     /// Ends the part of this process. After a build that is complete the calls are forgotten,
@@ -152,7 +152,7 @@ struct Watching {
     asker: Asker,
     name: String,
     /// Workers of this process.
-    own: usize,
+    local_workers: usize,
     report: Arc<dyn Fn(Workforce) + Send + Sync>,
 }
 
@@ -175,7 +175,7 @@ impl Watching {
                 (answered, since) = (now, Instant::now());
             }
             let workers = match self.look().await {
-                Ok(workers) => workers.max(self.own),
+                Ok(workers) => workers.max(self.local_workers),
                 Err(error) => {
                     tracing::debug!(%error, "the workers are not known at the moment");
                     continue;

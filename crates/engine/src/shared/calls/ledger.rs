@@ -20,14 +20,14 @@ pub(super) const OTHER_KEY: &str = "sealed with another key";
 pub(crate) struct Ledger {
     space: SharedSpace,
     keys: KeyStore,
-    known: Arc<Mutex<Arc<CallKeys>>>,
+    call_keys: Arc<Mutex<Arc<CallKeys>>>,
 }
 
 impl Ledger {
     pub(crate) fn open(space: &SharedSpace, keys: &Path) -> Result<Self, EngineError> {
         let keys = KeyStore::new(keys, space.home().id());
-        let known = Arc::new(keys.call_keys().map_err(EngineError::CallsKey)?);
-        Ok(Self { space: space.clone(), keys, known: Arc::new(Mutex::new(known)) })
+        let call_keys = Arc::new(keys.call_keys().map_err(EngineError::CallsKey)?);
+        Ok(Self { space: space.clone(), keys, call_keys: Arc::new(Mutex::new(call_keys)) })
     }
 
     pub(crate) fn space(&self) -> &SharedSpace {
@@ -38,14 +38,14 @@ impl Ledger {
         self.space.home().calls()
     }
 
-    pub(super) fn known(&self) -> Arc<CallKeys> {
-        Arc::clone(&self.known.lock())
+    pub(super) fn call_keys(&self) -> Arc<CallKeys> {
+        Arc::clone(&self.call_keys.lock())
     }
 
     /// Reads the keys again. `false` if a call that quotes this has the key that is known.
     pub(super) fn read_keys(&self, about: &[i32]) -> Result<bool, SealError> {
         let read = Arc::new(self.keys.call_keys()?);
-        let before = std::mem::replace(&mut *self.known.lock(), Arc::clone(&read));
+        let before = std::mem::replace(&mut *self.call_keys.lock(), Arc::clone(&read));
         Ok(before.key(about) != read.key(about))
     }
 
@@ -60,7 +60,7 @@ impl Ledger {
     /// Removes the calls that quote any of these documents, and those of which it is not known what
     /// they quote, and destroys what the database may still hold of them. All others stay.
     pub(crate) async fn forget(&self, documents: &[String]) -> Result<(), EngineError> {
-        let numbers = self.known().numbers_to_renew(documents);
+        let numbers = self.call_keys().numbers_to_renew(documents);
         // First, so that no worker or build can read or write one any more.
         self.keys.renew_document_keys(&numbers).map_err(EngineError::CallsKey)?;
         self.read_keys(&numbers).map_err(EngineError::CallsKey)?;
@@ -69,20 +69,19 @@ impl Ledger {
 
     /// What is sealed with the calls that quote these documents.
     pub(super) fn numbers(&self, about: &[String]) -> Vec<i32> {
-        self.known().numbers(about)
+        self.call_keys().numbers(about)
     }
 
     /// What changes when a document that a call quotes is deleted; `None` for a call of which it is
     /// not known what it quotes.
     pub(super) fn documents_key(&self, about: &[i32]) -> Option<Key> {
-        let known = CallKeys::is_known(about);
-        known.then(|| self.known().documents_key(about)).flatten()
+        CallKeys::is_known(about).then(|| self.call_keys().documents_key(about)).flatten()
     }
 
     /// Numbers that there are not are of a row that no version of Halma has written: nothing can be
     /// read with this key.
     fn key(&self, about: &[i32]) -> Key {
-        self.known().key(about).unwrap_or_default()
+        self.call_keys().key(about).unwrap_or_default()
     }
 
     /// A call as it is submitted. Equal calls have equal ids, and an id says nothing to those who
@@ -156,15 +155,15 @@ mod tests {
             .collect();
         let ids: Vec<CallId> = calls.iter().map(|call| call.id).collect();
         let other = Ledger::open(&space, keys.path()).unwrap();
-        let (own, new) = (ledger.clone(), calls.clone());
+        let (calls_of_build, new) = (ledger.clone(), calls.clone());
         space
             .wait(async move {
-                own.calls().submit(&new).await?;
-                own.forget(&["a.md".to_owned()]).await
+                calls_of_build.calls().submit(&new).await?;
+                calls_of_build.forget(&["a.md".to_owned()]).await
             })
             .unwrap();
-        let own = ledger.calls();
-        let outcomes = space.wait(async move { own.outcomes(&ids).await }).unwrap();
+        let calls_of_build = ledger.calls();
+        let outcomes = space.wait(async move { calls_of_build.outcomes(&ids).await }).unwrap();
         let is_there: Vec<bool> =
             outcomes.iter().map(|outcome| *outcome == Outcome::Open).collect();
         assert_eq!(is_there, [false, true, false, false]);

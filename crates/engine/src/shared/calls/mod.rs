@@ -12,4 +12,5 @@ mod worker;
 pub(crate) use self::build::SharedBuild;
 pub use self::build::{CallSharing, Workforce};
 pub(crate) use self::ledger::Ledger;
+pub(super) use self::presence::machine;
 pub use self::worker::{CallWorker, WorkerReport};

@@ -72,9 +72,9 @@ impl Embedder for SharedEmbedder {
         match self.asker.ask(&call, about).await?.output {
             Output::Vectors(vectors) if vectors.len() == texts.len() => Ok(vectors),
             Output::Vectors(vectors) => {
-                let (found, texts) = (vectors.len(), texts.len());
+                let (received, expected) = (vectors.len(), texts.len());
                 let reason =
-                    format!("a worker has answered with {found} vectors for {texts} texts");
+                    format!("a worker has answered with {received} vectors for {expected} texts");
                 Err(LlmError::transient(reason))
             }
             Output::Chat(_) => Err(LlmError::transient("a worker has answered with a text")),

@@ -5,7 +5,7 @@ use halma_store::pg::{Calls, PgError};
 const ASKS: &str = "index, ";
 
 /// The name of this machine.
-pub(super) fn machine() -> String {
+pub(in crate::shared) fn machine() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().to_owned()
 }
@@ -36,10 +36,10 @@ pub(super) struct Present {
     pub(super) other_askers: usize,
 }
 
-pub(super) async fn present(calls: &Calls, own: &str) -> Result<Present, PgError> {
+pub(super) async fn present(calls: &Calls, name: &str) -> Result<Present, PgError> {
     let all = calls.workers().await?;
     let (askers, workers): (Vec<_>, Vec<_>) =
         all.iter().partition(|worker| worker.name.starts_with(ASKS));
-    let other_askers = askers.iter().filter(|asker| asker.name != own).count();
+    let other_askers = askers.iter().filter(|asker| asker.name != name).count();
     Ok(Present { workers: workers.len(), other_askers })
 }

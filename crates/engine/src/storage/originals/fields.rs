@@ -5,7 +5,7 @@ use halma_core::Metadata;
 use halma_kb::metadata_file;
 use tempfile::NamedTempFile;
 
-use crate::storage::replace::replace_file;
+use crate::storage::replace_file;
 
 /// Removes the fields of a file that is not there.
 pub(super) fn remove_orphan(path: &Path) -> std::io::Result<bool> {

@@ -57,7 +57,7 @@ impl Originals {
 
     /// Stores the fields of a file next to it. Whether there is such a file.
     pub fn set_metadata(&self, name: &str, metadata: &Metadata) -> std::io::Result<bool> {
-        let _turn = self.lock.lock();
+        let _guard = self.lock.lock();
         let Some(path) = self.find(name) else { return Ok(false) };
         write_metadata(&path, metadata).map(|()| true)
     }
@@ -72,7 +72,7 @@ impl Originals {
         metadata: Option<&Metadata>,
         place: impl FnOnce(&Path) -> std::io::Result<()>,
     ) -> std::io::Result<bool> {
-        let _turn = self.lock.lock();
+        let _guard = self.lock.lock();
         if self.hides(name) {
             return Ok(false);
         }
@@ -84,8 +84,8 @@ impl Originals {
             return place(&target).map(|()| true).inspect_err(|_| drop(remove_orphan(&target)));
         }
         // A file that has these fields keeps them all the time.
-        let held = read_metadata_file(&target).ok().flatten();
-        let Some(metadata) = metadata.filter(|fields| held.as_ref() != Some(*fields)) else {
+        let current = read_metadata_file(&target).ok().flatten();
+        let Some(metadata) = metadata.filter(|fields| current.as_ref() != Some(*fields)) else {
             return place(&target).map(|()| true);
         };
         // On the disk before anything is changed: a disk that is full leaves all as it was.
@@ -146,18 +146,18 @@ impl Originals {
 
     /// All files, sorted by name.
     pub fn list(&self) -> Vec<Original> {
-        let mut found = vec![];
-        list(&self.dir, "", &mut found);
-        found.retain(|file| self.filter.is_empty() || self.admits(&self.dir.join(&file.name)));
-        found.sort_by(|a, b| a.name.cmp(&b.name));
-        found
+        let mut files = vec![];
+        list(&self.dir, "", &mut files);
+        files.retain(|file| self.filter.is_empty() || self.admits(&self.dir.join(&file.name)));
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        files
     }
 
     /// The sizes of all files, in bytes, also of those that are not to be seen here.
     pub fn sizes(&self) -> Vec<u64> {
-        let mut found = vec![];
-        list(&self.dir, "", &mut found);
-        found.into_iter().map(|file| file.bytes).collect()
+        let mut files = vec![];
+        list(&self.dir, "", &mut files);
+        files.into_iter().map(|file| file.bytes).collect()
     }
 
     /// How often files were removed by [`Originals::remove`] of this value, its copies and views. Waits
@@ -189,7 +189,7 @@ impl Originals {
     }
 }
 
-fn list(dir: &Path, below: &str, found: &mut Vec<Original>) {
+fn list(dir: &Path, below: &str, files: &mut Vec<Original>) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let Ok(part) = entry.file_name().into_string() else { continue };
         let Ok(about) = entry.metadata() else { continue };
@@ -198,9 +198,9 @@ fn list(dir: &Path, below: &str, found: &mut Vec<Original>) {
             continue;
         }
         if about.is_dir() {
-            list(&entry.path(), &name, found);
+            list(&entry.path(), &name, files);
         } else if about.is_file() && !is_metadata_file(&name) {
-            found.push(Original { name, bytes: about.len(), modified: about.modified().ok() });
+            files.push(Original { name, bytes: about.len(), modified: about.modified().ok() });
         }
     }
 }

@@ -108,7 +108,7 @@ fn a_file_is_not_removed_while_its_fields_are_put_in_place() {
     let originals = Originals::new(dir.path());
     originals.create().unwrap();
     originals.put("a.md", None, write("x")).unwrap();
-    let turn = originals.lock.lock();
+    let guard = originals.lock.lock();
     std::thread::scope(|scope| {
         let (sent, began) = std::sync::mpsc::channel();
         let removing = &originals;
@@ -120,7 +120,7 @@ fn a_file_is_not_removed_while_its_fields_are_put_in_place() {
         // As `set_metadata` does it.
         let path = originals.find("a.md").unwrap();
         write_metadata(&path, &team("red")).unwrap();
-        drop(turn);
+        drop(guard);
         removed.join().unwrap().unwrap();
     });
     assert_eq!(std::fs::read_dir(originals.dir()).unwrap().count(), 0);

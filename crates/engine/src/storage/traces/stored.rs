@@ -30,7 +30,7 @@ pub(super) struct StoredTraces {
     deletions: Entries,
     limit: usize,
     closed: AtomicBool,
-    known: Mutex<Deletions>,
+    cache: Mutex<Deletions>,
 }
 
 /// When documents were deleted, by the hash of their names, as of a version.
@@ -48,7 +48,7 @@ impl StoredTraces {
             deletions: state.entries(DELETIONS),
             limit,
             closed: AtomicBool::new(false),
-            known: Mutex::default(),
+            cache: Mutex::default(),
         })
     }
 
@@ -76,17 +76,17 @@ impl StoredTraces {
     }
 
     pub(super) fn list(&self, page: &Page<'_>) -> Vec<TraceHead> {
-        let mut found = vec![];
+        let mut heads = vec![];
         let listed = self.each_head(page.after, |head| {
             if (page.filter)(&head) {
-                found.push(head);
+                heads.push(head);
             }
-            found.len() < page.limit
+            heads.len() < page.limit
         });
         if let Err(e) = listed {
             tracing::warn!("the list of traces is not complete: {e}");
         }
-        found
+        heads
     }
 
     /// Calls `each` with the heads, newest first, from after the id `after` on, while it returns
@@ -151,17 +151,17 @@ impl StoredTraces {
 
     /// Whether a document that the trace quotes was deleted after the question began.
     fn is_forbidden(&self, head: &TraceHead) -> io::Result<bool> {
-        let mut known = self.known.lock();
-        for entry in self.deletions.changed_since(known.version)? {
-            known.version = known.version.max(entry.version);
+        let mut cache = self.cache.lock();
+        for entry in self.deletions.changed_since(cache.version)? {
+            cache.version = cache.version.max(entry.version);
             match deleted_at(&entry) {
-                Some(at) => drop(known.at.insert(entry.id, at)),
-                None => drop(known.at.remove(&entry.id)),
+                Some(at) => drop(cache.at.insert(entry.id, at)),
+                None => drop(cache.at.remove(&entry.id)),
             }
         }
         let slack = if self.deletions.are_local() { TimeDelta::zero() } else { CLOCKS };
         let is_deleted =
-            |name: &String| known.at.get(&hashed(name)).is_some_and(|at| head.at <= *at + slack);
+            |name: &String| cache.at.get(&hashed(name)).is_some_and(|at| head.at <= *at + slack);
         Ok(head.documents.iter().any(is_deleted))
     }
 

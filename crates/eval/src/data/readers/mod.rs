@@ -7,9 +7,9 @@ mod fever;
 mod mapping;
 mod musique;
 mod options;
-mod own;
 mod scifact;
 mod strategyqa;
+mod user;
 
 pub(super) use mapping::Mapping;
 
@@ -35,7 +35,7 @@ pub(super) const READERS: &[(&str, Reader)] = &[
     ("medqa", options::medqa),
     ("musique", musique::answerable),
     ("musique_full", musique::full),
-    ("own", own::item),
+    ("own", user::item),
     ("scifact", scifact::claim),
     ("strategyqa", strategyqa::item),
 ];

@@ -20,11 +20,11 @@ async fn run(out: &std::path::Path, runner: Runner, bench: &Bench) -> Report {
 
 /// Marks the length of an answer, writes down what it is asked, and finds nobody for `yes` as long
 /// as `down` says so.
-fn assessor(asked: &Arc<Mutex<Vec<String>>>, down: bool) -> Assessor {
-    let asked = Arc::clone(asked);
+fn assessor(answers: &Arc<Mutex<Vec<String>>>, down: bool) -> Assessor {
+    let answers = Arc::clone(answers);
     let ask: AskAssessor = Arc::new(move |case, _| {
         let answer = case.answer;
-        asked.lock().push(answer.text.clone());
+        answers.lock().push(answer.text.clone());
         Box::pin(async move {
             if down && answer.text == "yes" {
                 let source = LlmError::refused("the server is down");
@@ -40,25 +40,25 @@ fn assessor(asked: &Arc<Mutex<Vec<String>>>, down: bool) -> Assessor {
 #[tokio::test]
 async fn a_killed_run_has_nothing_assessed_again_that_was_kept() {
     let out = tempfile::tempdir().unwrap();
-    let asked = Arc::new(Mutex::new(vec![]));
-    let taken = || std::mem::take(&mut *asked.lock());
+    let answers = Arc::new(Mutex::new(vec![]));
+    let taken = || std::mem::take(&mut *answers.lock());
     // First without: answers are assessed later, and no question is asked again.
     let mut bench = bench(says(["Oldbridge", "yes", "monks"]));
     run(out.path(), runner(None), &bench).await;
-    bench.assessors = vec![assessor(&asked, true)];
+    bench.assessors = vec![assessor(&answers, true)];
     let report = run(out.path(), runner(None), &bench).await;
-    let found = &report.runs[0].assessed[0];
+    let assessed = &report.runs[0].assessed[0];
     assert_eq!(taken(), ["Oldbridge", "yes", "monks"]);
-    assert_eq!((found.answers, found.failed["llm"], found.criteria[0].n), (3, 1, 2));
-    assert_eq!(found.criteria[0].mean, Some(7.0));
-    assert_eq!(found.criteria[1].mean, None, "a mark that is missing is no 0");
+    assert_eq!((assessed.answers, assessed.failed["llm"], assessed.criteria[0].n), (3, 1, 2));
+    assert_eq!(assessed.criteria[0].mean, Some(7.0));
+    assert_eq!(assessed.criteria[1].mean, None, "a mark that is missing is no 0");
     let notes = report.runs[0].notes().join("\n");
     assert!(notes.contains("1 of 3 answers could not be assessed by creative (llm 1)"), "{notes}");
     // Killed while the last line was written.
     let file = out.path().join("clerk.assessed.jsonl");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, &text[..text.len() - 5]).unwrap();
-    bench.assessors = vec![assessor(&asked, false)];
+    bench.assessors = vec![assessor(&answers, false)];
     let whole = run(out.path(), runner(None), &bench).await;
     assert_eq!(taken(), ["yes", "monks"]);
     let again = run(out.path(), runner(None), &bench).await;
@@ -101,9 +101,9 @@ async fn the_marks_are_of_the_cited_passages_and_an_abstention_has_none() {
         .iter()
         .map(|criterion| (criterion.mean, criterion.left_out[abstained], criterion.unreadable))
         .collect();
-    let found = |mean| (mean, 2, 0);
-    let [faithful, unread, recall] = [found(Some(0.5)), (None, 2, 1), found(Some(1.0))];
-    assert_eq!(counts[..4], [faithful, found(None), unread, recall]);
+    let mean_of_two = |mean| (mean, 2, 0);
+    let [faithful, unread, recall] = [mean_of_two(Some(0.5)), (None, 2, 1), mean_of_two(Some(1.0))];
+    assert_eq!(counts[..4], [faithful, mean_of_two(None), unread, recall]);
     assert_eq!(ragas.criteria[1].left_out["there is no embedder"], 1);
     assert_eq!((ragas.usage.llm_calls, forecast.usage.llm_calls), (8, 0));
     assert!(forecast.criteria[1].left_out.contains_key("no gold answer is a number"));
@@ -166,9 +166,12 @@ async fn assessing_keeps_to_the_budget_of_the_whole() {
     // Of three calls one is kept back for a closing answer.
     let whole = Arc::new(Meter::new(Budget { calls: Some(3), ..Budget::default() }));
     let capped = run(out.path(), Runner { budget: whole, ..runner(None) }, &bench).await;
-    let found = &capped.runs[0].assessed[0];
-    assert_eq!((found.criteria[0].n, found.failed["spent"], script.left()), (1, 2, 4));
+    let assessed = &capped.runs[0].assessed[0];
+    assert_eq!((assessed.criteria[0].n, assessed.failed["spent"], script.left()), (1, 2, 4));
     let rest = run(out.path(), runner(None), &bench).await;
-    let found = &rest.runs[0].assessed[0];
-    assert_eq!((found.criteria[0].mean, found.criteria[0].n, script.left()), (Some(4.0), 3, 0));
+    let assessed = &rest.runs[0].assessed[0];
+    assert_eq!(
+        (assessed.criteria[0].mean, assessed.criteria[0].n, script.left()),
+        (Some(4.0), 3, 0)
+    );
 }

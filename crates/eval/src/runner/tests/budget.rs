@@ -35,9 +35,9 @@ async fn the_budget_of_the_whole_stops_the_run_and_the_next_resumes() {
 }
 
 /// Rules "right" on answers with an `e`, cannot be understood on `yes`, and counts.
-fn judge(asked: Arc<AtomicUsize>) -> Judge {
+fn judge(rulings: Arc<AtomicUsize>) -> Judge {
     let ask: AskJudge = Arc::new(move |_, answer, _| {
-        asked.fetch_add(1, Ordering::SeqCst);
+        rulings.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
             match answer.text.as_str() {
                 "yes" => Err(Error::BadReply {
@@ -56,13 +56,13 @@ fn judge(asked: Arc<AtomicUsize>) -> Judge {
 #[tokio::test]
 async fn the_judge_rules_once_and_what_it_mumbles_is_counted_apart() {
     let out = tempfile::tempdir().unwrap();
-    let asked = Arc::new(AtomicUsize::new(0));
+    let rulings = Arc::new(AtomicUsize::new(0));
     let script = says(["Newbridge", "yes", "nobody"]);
     let mut bench = bench(script);
     let runner = runner(Some(out.path()));
     // First without a judge: it hears the answers later, and no question is asked again.
     runner.run(&data(), &[clerk("")], &bench, &quiet()).await.unwrap();
-    bench.judge = Some(judge(Arc::clone(&asked)));
+    bench.judge = Some(judge(Arc::clone(&rulings)));
     for _ in 0..2 {
         let report = runner.run(&data(), &[clerk("")], &bench, &quiet()).await.unwrap();
         let run = &report.runs[0];
@@ -74,7 +74,7 @@ async fn the_judge_rules_once_and_what_it_mumbles_is_counted_apart() {
         let outcomes: Vec<AnswerOutcome> =
             run.results.iter().map(|result| result.outcome).collect();
         assert_eq!(outcomes, [AnswerOutcome::Right, AnswerOutcome::Right, AnswerOutcome::Wrong]);
-        assert_eq!(asked.load(Ordering::SeqCst), 3, "a ruling is kept");
+        assert_eq!(rulings.load(Ordering::SeqCst), 3, "a ruling is kept");
     }
     assert!(out.path().join("traces/clerk/h1.judge.json").exists());
 }
@@ -176,7 +176,7 @@ async fn to_abstain_is_right_where_nothing_can_be_answered() {
     let outcomes: Vec<AnswerOutcome> = run.results.iter().map(|result| result.outcome).collect();
     assert_eq!(outcomes, [AnswerOutcome::Right, AnswerOutcome::Abstained, AnswerOutcome::Right]);
     assert_eq!(run.abstained, 2);
-    let found = run.answerability.unwrap();
-    assert_eq!((found.specificity, found.recall), (Some(1.0), Some(0.5)));
+    let answerability = run.answerability.unwrap();
+    assert_eq!((answerability.specificity, answerability.recall), (Some(1.0), Some(0.5)));
     assert!(run.notes().join(" ").contains("specificity 100.0"), "{:?}", run.notes());
 }

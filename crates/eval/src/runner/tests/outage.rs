@@ -7,7 +7,7 @@ use halma_core::{Answer, Cx, Llm, LlmError, Question, Strategy, UnlessFailed as 
 use halma_testkit::Script;
 
 use super::{ASK, bench, data, runner};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint;
 use crate::jobs::Progress;
 use crate::report::Report;
 use crate::runner::SystemUnderTest;
@@ -26,8 +26,8 @@ impl Strategy for Lenient {
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> halma_core::Result<Answer> {
-        let asked = cx.ask(&ASK, minijinja::context! { question => &question.text }).await;
-        let text = asked.unless_failed(cx, "answering yes")?.unwrap_or_else(|| "yes".into());
+        let reply = cx.ask(&ASK, minijinja::context! { question => &question.text }).await;
+        let text = reply.unless_failed(cx, "answering yes")?.unwrap_or_else(|| "yes".into());
         Ok(Answer { text, ..Answer::default() })
     }
 }

@@ -348,7 +348,7 @@ async fn the_wait_is_as_long_as_the_tree_is_deep() {
     let (model, atomr) = wide(&["text", "web"]);
     let run = with(Arc::clone(&model) as Arc<dyn Llm>, vec![web()], None);
     let (transcript, round_trips) = timed(&atomr, run).await;
-    assert_eq!((round_trips, model.most_at_once()), (6, 2), "{transcript}");
+    assert_eq!((round_trips, model.max_at_once()), (6, 2), "{transcript}");
     // One more to choose among three sources, for all leaves together.
     let (model, atomr) = wide(&[]);
     let run = with(Arc::clone(&model) as Arc<dyn Llm>, vec![web()], Some(kg()));

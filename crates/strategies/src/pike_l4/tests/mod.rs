@@ -97,7 +97,7 @@ async fn agents_work_side_by_side_and_criticise_each_other() {
     // as many as stages, however many agents there are.
     assert_eq!(round_trips, 10, "{transcript}");
     assert_eq!(model.left(), 0, "{transcript}");
-    assert!(model.most_at_once() >= 2);
+    assert!(model.max_at_once() >= 2);
     assert!(transcript.contains("1 sub-questions are answered, 1 are open"), "{transcript}");
     // The two lamps are one idea of both agents.
     assert!(transcript.contains("3 proposals, 2 of them different"), "{transcript}");

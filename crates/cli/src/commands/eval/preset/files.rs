@@ -31,15 +31,15 @@ fn published_files(preset: &Preset, data: &Path) -> Result<Vec<(PathBuf, Format)
             hint: "name the folder that holds the published question files".into(),
         });
     }
-    let (mut found, mut missing) = (vec![], vec![]);
+    let (mut files, mut missing) = (vec![], vec![]);
     for needed in preset.needed_files() {
         match find_file(data, &needed) {
-            Some(file) => found.push((file, needed.format)),
+            Some(file) => files.push((file, needed.format)),
             None => missing.push(needed),
         }
     }
     if missing.is_empty() {
-        return Ok(found);
+        return Ok(files);
     }
     let line = |NeededFile { format, file, source }: &NeededFile| {
         format!("\n  {file}, of {}: {source}", format.title())

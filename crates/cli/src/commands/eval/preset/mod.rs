@@ -15,7 +15,7 @@ use halma_eval::{
 use self::files::question_files;
 use super::session::{Prepared, Questions};
 use super::systems::is_dense;
-use crate::args::{Common, EvalPreset, PresetCommand, ProtocolArg, SchemeArg};
+use crate::args::{Common, EvalPreset, PresetCommand};
 use crate::commands::vectors;
 use crate::view;
 
@@ -64,9 +64,9 @@ async fn run_table(mut args: EvalPreset, common: &Common) -> anyhow::Result<()> 
         }
         .into());
     }
-    args.how.judge = args.how.judge.or(preset.judge.map(ProtocolArg::from));
+    args.how.judge = args.how.judge.or(preset.judge);
     if args.how.assess.is_empty() {
-        args.how.assess = preset.assess.iter().copied().map(SchemeArg::from).collect();
+        args.how.assess = preset.assess.clone();
     }
     let files = question_files(preset, &args)?;
     warn_overridden(preset, &args.how.set.set);
@@ -230,8 +230,8 @@ mod tests {
                     let entry = halma_engine::strategies().iter().find(|entry| entry.name == *name);
                     let value = |(key, value): (&String, &String)| (key.clone(), flag_value(value));
                     // The engine takes it from the table of every strategy.
-                    let own = row.settings.iter().filter(|(key, _)| *key != "abstain");
-                    let table = own.map(value).collect();
+                    let settings = row.settings.iter().filter(|(key, _)| *key != "abstain");
+                    let table = settings.map(value).collect();
                     let strategy = entry
                         .unwrap()
                         .build_from(table)

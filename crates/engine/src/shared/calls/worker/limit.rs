@@ -6,14 +6,14 @@ use parking_lot::Mutex;
 /// US dollars that may be spent, and what is.
 #[derive(Debug)]
 pub(super) struct SpendingLimit {
-    most: Option<f64>,
+    max_usd: Option<f64>,
     /// What calls in progress may cost is counted as spent until they are done.
     spent: Mutex<f64>,
 }
 
 impl SpendingLimit {
-    pub(super) fn new(most: Option<f64>) -> Self {
-        Self { most, spent: Mutex::new(0.0) }
+    pub(super) fn new(max_usd: Option<f64>) -> Self {
+        Self { max_usd, spent: Mutex::new(0.0) }
     }
 
     /// Reserves what the call may cost; `None` if that would be too much.
@@ -25,7 +25,7 @@ impl SpendingLimit {
         };
         let worst = llm.price().cost(usage);
         let mut spent = self.spent.lock();
-        if self.most.is_some_and(|most| *spent + worst > most) {
+        if self.max_usd.is_some_and(|max_usd| *spent + worst > max_usd) {
             return None;
         }
         *spent += worst;

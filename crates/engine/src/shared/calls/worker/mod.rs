@@ -1,10 +1,10 @@
 //! A worker: takes calls from the ledger of a shared base and does them with the models and the
 //! embedder of its own configuration. It needs no copy of the base.
-mod hand;
-mod lane;
+mod executor;
 mod limit;
 mod offer;
 mod pauses;
+mod taken;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use serde::Serialize;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
-use self::hand::{Hand, heartbeats, speak};
-use self::lane::{Common, Lane};
+use self::executor::{Common, Executor};
 use self::limit::SpendingLimit;
 use self::offer::{Offer, offers};
 use self::pauses::{PauseExchange, Pauses};
+use self::taken::{TakenCalls, heartbeats, store_results};
 use super::ledger::Ledger;
 use super::presence::worker_name;
-use crate::config::{CONFIG_FILE, Config};
+use crate::config::{Config, key_error};
 use crate::error::EngineError;
 use crate::shared::{Place, SharedSpace, keys_of};
 
@@ -71,7 +71,7 @@ impl CallWorker {
         let common = Arc::new(Common {
             ledger: ledger.clone(),
             name: worker_name(),
-            hand: Hand::default(),
+            taken: TakenCalls::default(),
             limit: SpendingLimit::new(max_usd),
             stop: watch::Sender::new(false),
         });
@@ -117,7 +117,7 @@ impl CallWorker {
     /// What it has done so far.
     #[must_use]
     pub fn report(&self) -> WorkerReport {
-        let calls = self.common.hand.done.load(Ordering::Relaxed);
+        let calls = self.common.taken.done.load(Ordering::Relaxed);
         WorkerReport { calls, usd: self.common.limit.spent() }
     }
 }
@@ -129,22 +129,22 @@ impl Drop for CallWorker {
 }
 
 async fn run(common: Arc<Common>, offers: Vec<Offer>, exchange: PauseExchange) {
-    let (words, spoken) = mpsc::unbounded_channel();
+    let (results, received) = mpsc::unbounded_channel();
     let (lives, living) = oneshot::channel();
     let heart = tokio::spawn(heartbeats(Arc::clone(&common), living));
     let exchange = tokio::spawn(exchange.run(common.ledger.calls()));
-    let speaking = tokio::spawn(speak(Arc::clone(&common), spoken));
-    let mut lanes = JoinSet::new();
+    let storing = tokio::spawn(store_results(Arc::clone(&common), received));
+    let mut executors = JoinSet::new();
     for offer in offers {
-        let (common, words) = (Arc::clone(&common), words.clone());
-        lanes.spawn(Lane { common, offer, words }.run());
+        let (common, results) = (Arc::clone(&common), results.clone());
+        executors.spawn(Executor { common, offer, results }.run());
     }
-    while lanes.join_next().await.is_some() {}
-    // The last heartbeat comes before the last word, which says that the worker has left.
+    while executors.join_next().await.is_some() {}
+    // The last heartbeat is sent before the worker says that it has left.
     drop(lives);
     let _ = heart.await;
-    drop(words);
-    let _ = speaking.await;
+    drop(results);
+    let _ = storing.await;
     exchange.abort();
 }
 
@@ -160,12 +160,8 @@ fn no_address(kb: &Path) -> ConfigError {
 }
 
 fn nothing_to_offer() -> ConfigError {
-    ConfigError {
-        file: CONFIG_FILE.into(),
-        key: "models".into(),
-        reason: "a worker needs a model or an embedder, and none is configured".into(),
-        hint: "describe a model under [models], with the name that the machine which indexes has \
-               for it, or the embedder under [embedder]"
-            .into(),
-    }
+    let reason = "a worker needs a model or an embedder, and none is configured";
+    let hint = "describe a model under [models], with the name that the machine which indexes has \
+                for it, or the embedder under [embedder]";
+    key_error("models", reason, hint)
 }

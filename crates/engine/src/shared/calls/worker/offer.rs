@@ -53,7 +53,7 @@ pub(super) fn offers(
         let (kind, places) = (CallKind::of_chat(&name), assemble::limits(model).concurrency);
         by_kind.entry(kind).or_insert(Offer { kind, name, how: How::Chat(llm), places });
     }
-    if let Some(embedder) = own_embedder(config, embedder, pauses)? {
+    if let Some(embedder) = offered_embedder(config, embedder, pauses)? {
         let (kind, name) = (CallKind::of_embedder(embedder.model()), embedder.model().to_owned());
         let how = How::Embed(embedder);
         by_kind.entry(kind).or_insert(Offer { kind, name, how, places: EMBEDDINGS });
@@ -61,7 +61,7 @@ pub(super) fn offers(
     Ok(by_kind.into_values().collect())
 }
 
-fn own_embedder(
+fn offered_embedder(
     config: &Config,
     open: Option<Arc<dyn Embedder>>,
     pauses: &Pauses,

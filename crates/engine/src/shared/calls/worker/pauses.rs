@@ -45,7 +45,8 @@ impl Pauses {
 
     /// Watches what a server is asked. Addresses of this machine only are told with its name.
     pub(super) fn watch<T: ?Sized>(&self, url: &str, inner: Arc<T>) -> Watched<T> {
-        let is_local = ["://localhost", "://127.", "://[::1]"].iter().any(|own| url.contains(own));
+        let is_local =
+            ["://localhost", "://127.", "://[::1]"].iter().any(|prefix| url.contains(prefix));
         let machine = if is_local { format!(" on {}", machine()) } else { String::new() };
         let server = format!("{}{machine}", url.trim_end_matches('/'));
         self.until.lock().entry(server.clone()).or_insert_with(Instant::now);

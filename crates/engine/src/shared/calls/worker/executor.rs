@@ -9,9 +9,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::hand::Hand;
 use super::limit::SpendingLimit;
 use super::offer::{How, Offer};
+use super::taken::TakenCalls;
 use crate::shared::calls::ledger::{Ledger, OTHER_KEY};
 use crate::shared::calls::message::{Call, ChatCall, EmbedCall, Output};
 
@@ -36,23 +36,23 @@ pub(super) enum CallResult {
     PutDown(TakenCall),
 }
 
-/// What the lanes of a worker share.
+/// What the executors of a worker share.
 pub(super) struct Common {
     pub(super) ledger: Ledger,
     pub(super) name: String,
-    pub(super) hand: Hand,
+    pub(super) taken: TakenCalls,
     pub(super) limit: SpendingLimit,
     /// Told when the limit is reached.
     pub(super) stop: watch::Sender<bool>,
 }
 
-pub(super) struct Lane {
+pub(super) struct Executor {
     pub(super) common: Arc<Common>,
     pub(super) offer: Offer,
-    pub(super) words: mpsc::UnboundedSender<CallResult>,
+    pub(super) results: mpsc::UnboundedSender<CallResult>,
 }
 
-impl Lane {
+impl Executor {
     /// Takes and does calls until the worker stops.
     pub(super) async fn run(self) {
         let mut stop = self.common.stop.subscribe();
@@ -87,7 +87,7 @@ impl Lane {
             while running.try_join_next().is_some() {}
         }
         for call in queue {
-            self.say(CallResult::PutDown(call));
+            self.send(CallResult::PutDown(call));
         }
         // Dropped after that, a call puts itself down.
         let ended = async { while running.join_next().await.is_some() {} };
@@ -99,17 +99,17 @@ impl Lane {
 
     /// How many calls are to be taken: those that can be done now, and some that are next. None
     /// while there are enough, so that few statements take many.
-    fn room(&self, held: usize) -> usize {
-        let most = self.offer.places + self.offer.places.div_ceil(2);
-        let enough = self.offer.places.max(most - most / 4);
-        if held < enough { most - held } else { 0 }
+    fn room(&self, pending: usize) -> usize {
+        let capacity = self.offer.places + self.offer.places.div_ceil(2);
+        let enough = self.offer.places.max(capacity - capacity / 4);
+        if pending < enough { capacity - pending } else { 0 }
     }
 
     async fn take(&self, room: usize) -> Result<Vec<TakenCall>, PgError> {
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let calls = self.common.ledger.calls();
         let taken = calls.take(&self.common.name, &[self.offer.kind.0], room).await?;
-        self.common.hand.add(&taken);
+        self.common.taken.add(&taken);
         Ok(taken)
     }
 
@@ -124,32 +124,32 @@ impl Lane {
 
     fn begin(&self, running: &mut JoinSet<()>, call: TakenCall) {
         let (common, offer) = (Arc::clone(&self.common), self.offer.clone());
-        let mut held = InProgress { call: Some(call), words: self.words.clone() };
+        let mut in_progress = InProgress { call: Some(call), results: self.results.clone() };
         running.spawn(async move {
-            let Some(call) = held.call.clone() else { return };
-            if let Some(word) = common.work(&offer, &call).await {
-                held.call = None;
+            let Some(call) = in_progress.call.clone() else { return };
+            if let Some(result) = common.work(&offer, &call).await {
+                in_progress.call = None;
                 // Without a receiver the worker was killed.
-                let _ = held.words.send(word);
+                let _ = in_progress.results.send(result);
             }
         });
     }
 
-    fn say(&self, word: CallResult) {
-        let _ = self.words.send(word);
+    fn send(&self, result: CallResult) {
+        let _ = self.results.send(result);
     }
 }
 
 /// A call that is put down when its work is given up.
 struct InProgress {
     call: Option<TakenCall>,
-    words: mpsc::UnboundedSender<CallResult>,
+    results: mpsc::UnboundedSender<CallResult>,
 }
 
 impl Drop for InProgress {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
-            let _ = self.words.send(CallResult::PutDown(call));
+            let _ = self.results.send(CallResult::PutDown(call));
         }
     }
 }

@@ -8,7 +8,7 @@ use halma_store::pg::{CallId, Calls, Done, PgError, TakenCall};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-use super::lane::{CallResult, Common};
+use super::executor::{CallResult, Common};
 
 /// Between two heartbeats; calls are given to others a minute after the last.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -18,12 +18,12 @@ const ATTEMPTS: u32 = 30;
 
 /// The calls that are with a worker, with their fences.
 #[derive(Default)]
-pub(super) struct Hand {
+pub(super) struct TakenCalls {
     calls: Mutex<HashMap<CallId, u64>>,
     pub(super) done: AtomicU64,
 }
 
-impl Hand {
+impl TakenCalls {
     pub(super) fn add(&self, taken: &[TakenCall]) {
         self.calls.lock().extend(taken.iter().map(|call| (call.id, call.fence)));
     }
@@ -41,7 +41,7 @@ impl Hand {
 }
 
 /// Says every few seconds that the worker lives, until `lives` is gone. It is never given up in the
-/// middle: a late heartbeat would follow the word that the worker has left.
+/// middle: a late heartbeat would follow the statement that the worker has left.
 pub(super) async fn heartbeats(common: Arc<Common>, mut lives: oneshot::Receiver<()>) {
     let mut ticks = tokio::time::interval(HEARTBEAT);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -50,8 +50,8 @@ pub(super) async fn heartbeats(common: Arc<Common>, mut lives: oneshot::Receiver
             _ = ticks.tick() => {}
             _ = &mut lives => return,
         }
-        let held = common.hand.all();
-        if let Err(error) = common.ledger.calls().heartbeat(&common.name, &held).await {
+        let calls = common.taken.all();
+        if let Err(error) = common.ledger.calls().heartbeat(&common.name, &calls).await {
             tracing::warn!(
                 "the heartbeat of this worker cannot be sent, and is tried again: {error}"
             );
@@ -59,20 +59,23 @@ pub(super) async fn heartbeats(common: Arc<Common>, mut lives: oneshot::Receiver
     }
 }
 
-/// Passes on what the lanes say, as much at once as has come, until they have all ended.
-pub(super) async fn speak(common: Arc<Common>, mut words: mpsc::UnboundedReceiver<CallResult>) {
+/// Stores the results of the executors, as many at once as have come, until they have all ended.
+pub(super) async fn store_results(
+    common: Arc<Common>,
+    mut results: mpsc::UnboundedReceiver<CallResult>,
+) {
     let calls = common.ledger.calls();
     let mut batch = vec![];
-    while words.recv_many(&mut batch, 1_000).await > 0 {
+    while results.recv_many(&mut batch, 1_000).await > 0 {
         let mut done = vec![];
         let mut put_down = vec![];
-        for word in batch.drain(..) {
-            match word {
+        for result in batch.drain(..) {
+            match result {
                 CallResult::Done(one) => done.push(one),
                 CallResult::PutDown(call) => put_down.push((call.id, call.fence)),
                 CallResult::Failed(failure) => {
                     warn(calls.fail(&failure).await);
-                    common.hand.remove([failure.id]);
+                    common.taken.remove([failure.id]);
                 }
             }
         }
@@ -80,10 +83,10 @@ pub(super) async fn speak(common: Arc<Common>, mut words: mpsc::UnboundedReceive
         if !put_down.is_empty() {
             warn(calls.put_down(&put_down).await);
         }
-        common.hand.remove(done.iter().map(|done| done.id));
-        common.hand.remove(put_down.iter().map(|(id, _)| *id));
+        common.taken.remove(done.iter().map(|done| done.id));
+        common.taken.remove(put_down.iter().map(|(id, _)| *id));
     }
-    leave(&calls, &common.name).await;
+    warn(calls.leave(&common.name).await);
 }
 
 /// Stores results. They were paid for, so that a database that restarts is waited for.
@@ -91,7 +94,7 @@ async fn complete(common: &Common, calls: &Calls, done: &[Done]) {
     for attempt in 1.. {
         match calls.complete(done).await {
             Ok(count) => {
-                common.hand.done.fetch_add(count as u64, Ordering::Relaxed);
+                common.taken.done.fetch_add(count as u64, Ordering::Relaxed);
                 return;
             }
             Err(error) if attempt == ATTEMPTS || !error.is_transient() => {
@@ -100,10 +103,6 @@ async fn complete(common: &Common, calls: &Calls, done: &[Done]) {
             Err(error) => tracing::warn!("results wait for the database: {error}"),
         }
     }
-}
-
-async fn leave(calls: &Calls, name: &str) {
-    warn(calls.leave(name).await);
 }
 
 /// What the database does not hear is done again by another worker, when this one is silent.

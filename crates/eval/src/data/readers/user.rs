@@ -8,11 +8,11 @@ use crate::data::answers;
 use crate::data::companion::CompanionFiles;
 use crate::data::item::{Item, Passage};
 use crate::data::raw_record::{Fault, RawRecord, parse};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint;
 use crate::metrics::{GoldPassage, number_in, yes_no};
 
 #[derive(Deserialize)]
-struct OwnRecord {
+struct UserRecord {
     #[serde(alias = "question_id")]
     id: Option<Value>,
     question: String,
@@ -20,7 +20,7 @@ struct OwnRecord {
     answers: Option<Value>,
     /// Texts, or objects with `title` and `text`.
     #[serde(default)]
-    evidence: Vec<OwnEvidence>,
+    evidence: Vec<UserEvidence>,
     kind: Option<String>,
     hops: Option<u32>,
     #[serde(default)]
@@ -29,7 +29,7 @@ struct OwnRecord {
     #[serde(default = "yes")]
     answerable: bool,
     #[serde(default)]
-    contexts: Vec<OwnEvidence>,
+    contexts: Vec<UserEvidence>,
     asked_at: Option<String>,
     last: Option<f64>,
 }
@@ -40,7 +40,7 @@ fn yes() -> bool {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum OwnEvidence {
+enum UserEvidence {
     Text(String),
     Titled {
         #[serde(default)]
@@ -53,7 +53,7 @@ enum OwnEvidence {
 /// Without an `id` a question is known by its words, so that a run goes on when lines of its file
 /// were added, removed or moved.
 pub(super) fn item(raw: &RawRecord, _: &CompanionFiles) -> Result<Item, Fault> {
-    let record: OwnRecord = parse(raw)?;
+    let record: UserRecord = parse(raw)?;
     let answers = match &record.answers {
         None | Some(Value::Null) if !record.answerable => vec![],
         Some(Value::Array(none)) if none.is_empty() && !record.answerable => vec![],
@@ -122,10 +122,10 @@ fn named(question: &str) -> String {
     format!("q-{}", &fingerprint([question.trim()])[..10])
 }
 
-fn passage(evidence: OwnEvidence) -> Option<GoldPassage> {
+fn passage(evidence: UserEvidence) -> Option<GoldPassage> {
     let (title, text) = match evidence {
-        OwnEvidence::Text(text) => (String::new(), text),
-        OwnEvidence::Titled { title, text } => (title, text),
+        UserEvidence::Text(text) => (String::new(), text),
+        UserEvidence::Titled { title, text } => (title, text),
     };
     let empty = title.trim().is_empty() && text.trim().is_empty();
     (!empty).then_some(GoldPassage { title, text })

@@ -12,8 +12,7 @@ use halma_core::Layer;
 use halma_seal::{DamagedValue, Key, SealError, Slot, seal, unseal, unseal_part, value_len};
 use serde::de::DeserializeOwned;
 
-pub(crate) use shared::RemovedDocuments;
-pub(super) use shared::{Removals, is_shared, shared_owner};
+pub(super) use shared::{is_shared, shared_owner};
 
 use super::schema::{At, at_key, decode, layer_of, of_row_key, row_of};
 use super::{Row, Store, StoreReader, StoreWriter, Table};

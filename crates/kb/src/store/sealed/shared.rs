@@ -9,7 +9,7 @@ use halma_core::Layer;
 
 use crate::store::ledger::{Entry, Task, UnitKey};
 use crate::store::schema::{At, Row};
-use crate::store::{Id, StoreReader, StoreWriter};
+use crate::store::{Id, RemovedDocuments, StoreReader, StoreWriter};
 
 /// How many keys there are: as many as the first bits of an id can tell.
 const BITS: u32 = 12;
@@ -19,25 +19,6 @@ const STALE: &str = "stale keys";
 
 /// One of the shared keys, by its number.
 type Bucket = u16;
-
-/// What a write has taken out of what is shared, and which documents it has removed.
-#[derive(Debug, Default)]
-pub(in crate::store) struct Removals {
-    /// Keys whose former values can be read; `None` until they are needed.
-    stale: Option<BTreeSet<Bucket>>,
-    pub(in crate::store) documents: RemovedDocuments,
-}
-
-/// Documents that a write has removed, as far as others may quote them.
-#[derive(Debug, Default)]
-pub(crate) struct RemovedDocuments {
-    /// Those with entities that a model described.
-    pub(crate) described: BTreeSet<Id>,
-    /// Whether any had tags.
-    pub(crate) are_tagged: bool,
-    /// Whether there are any.
-    pub(crate) any: bool,
-}
 
 /// The owner whose key seals what has this id. No node ever has such a row.
 pub(in crate::store) fn shared_owner(id: Id) -> At {

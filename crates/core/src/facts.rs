@@ -1,9 +1,10 @@
 //! Knowledge graphs (KG): entities found by name, related to others, filtered by
-//! a condition (the operators of `AtomR`, Section 3.1).
+//! a condition (the operators of `AtomR`, Section 3.1); and what was extracted from the documents of
+//! a base, as a graph.
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{BoxError, Hit};
+use crate::{BoxError, Hit, NodeId};
 
 /// The name a graph gives an entity: an IRI, or a node of the base.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -137,4 +138,34 @@ pub trait Facts: Send + Sync {
         entities: &[EntityId],
         condition: &str,
     ) -> Result<Option<Vec<Fact>>, BoxError>;
+}
+
+/// All facts of a base and the entities between which they hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ExtractedGraph {
+    /// Changes whenever the base does.
+    pub generation: u64,
+    pub entities: Vec<ExtractedEntity>,
+    pub facts: Vec<ExtractedFact>,
+}
+
+/// An entity that a fact is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExtractedEntity {
+    pub id: NodeId,
+    pub name: String,
+    /// Other names, normalised.
+    pub aliases: Vec<String>,
+    /// `person`, `place` …; empty where it is not known.
+    pub kind: String,
+    pub description: String,
+}
+
+/// A fact between two of the entities.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExtractedFact {
+    pub id: NodeId,
+    pub head: NodeId,
+    pub relation: String,
+    pub tail: NodeId,
 }

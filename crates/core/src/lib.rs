@@ -7,7 +7,6 @@ mod choice;
 mod cx;
 mod date_bound;
 mod error;
-mod extracted_graph;
 mod facts;
 mod knowledge;
 mod llm;
@@ -29,8 +28,10 @@ pub use budget::{Amount, Budget, Limit, Meter, NotALimit, SharedBudget, check_li
 pub use cx::{Cx, FactsCx, Scored, Setup, UnlessFailed, UnlessSpent, Watcher, estimate_tokens};
 pub use date_bound::{DateBound, NotADate};
 pub use error::{BoxError, ConfigError, Error, Result, plain_message};
-pub use extracted_graph::{ExtractedEntity, ExtractedFact, ExtractedGraph};
-pub use facts::{Entity, EntityId, Fact, FactValue, Facts, Tail, ValueKind};
+pub use facts::{
+    Entity, EntityId, ExtractedEntity, ExtractedFact, ExtractedGraph, Fact, FactValue, Facts, Tail,
+    ValueKind,
+};
 pub use knowledge::{
     Catalog, ColumnKind, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow,
     TableSchema, TagMatch,

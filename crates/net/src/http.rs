@@ -203,7 +203,7 @@ pub fn bearer(key: &str) -> Result<HeaderValue, ConfigError> {
 }
 
 pub(crate) fn client(base: &Url, headers: &HeaderMap) -> reqwest::Result<Client> {
-    crate::tls::install_provider();
+    crate::install_provider();
     let loopback = is_loopback(base);
     let builder = |certificates: bool| {
         let builder = Client::builder()

@@ -8,14 +8,18 @@ pub mod failure;
 mod gate;
 pub mod guarded;
 pub mod http;
-mod limits;
 mod policy;
 mod retry;
 mod service;
-mod tls;
 
 pub use child_server::ChildServer;
 pub use endpoint::{Endpoint, JsonMode, ServerCommand};
-pub use limits::Limits;
-pub use policy::CallPolicy;
+pub use policy::{CallPolicy, Limits};
 pub use service::Service;
+
+/// Makes ring the provider of all HTTP clients of this process, unless another one is installed.
+/// Must be called before a client is built.
+pub(crate) fn install_provider() {
+    // An error says that a provider is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}

@@ -7,9 +7,8 @@ use crate::worker::{Lease, Limits, Pool, Purpose, Requests, WorkerError};
 use serde::{Deserialize, Serialize};
 
 use crate::container::refusal;
-use crate::ocr;
 use crate::parsed::{Parsed, Refusal};
-use crate::{ParseOptions, detect};
+use crate::{ParseOptions, detect, ocr};
 
 /// Bytes of address space of a worker, the stack of its reader and the program itself included.
 const MEMORY: u64 = 5 << 29;

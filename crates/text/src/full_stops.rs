@@ -1,6 +1,6 @@
 //! Whether a sentence continues after a full stop: after an abbreviation, an initial or an ordinal
 //! (`14. September`). Rules of English, German, Nordic and Romance languages.
-use crate::dates::{follows_ordinal, may_follow_ordinal};
+use crate::dates::months::{follows_ordinal, may_follow_ordinal};
 use crate::endings::lower_case_is;
 
 /// Abbreviations, in lower case, after which a full stop does not end a sentence: English ones, then

@@ -3,8 +3,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::value::check_name;
-use super::{FieldValue, Metadata, MetadataError};
+use super::{FieldValue, Metadata, MetadataError, check_name};
 
 /// Conditions on fields, all of which must be met. A document without a field meets no condition on
 /// it.

@@ -1,8 +1,54 @@
 //! A base that is open: the primary store, its indexes, and the vectors held in memory.
-mod closing;
 mod copy;
 pub(crate) mod lock;
 mod metadata;
+#[cfg(test)]
+pub(crate) mod sample_base;
+mod shared;
+mod sql;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
+
+use halma_core::{Embedder, Filter, Layer};
+use parking_lot::Mutex;
+use tokio::sync::{Semaphore, watch};
+
+pub use self::copy::Copied;
+pub(crate) use self::lock::WriterLock;
+use self::lock::is_held_here;
+pub use self::shared::SharedBase;
+use crate::error::run_blocking;
+use crate::lexical::{LexicalIndex, caught_up};
+use crate::memory::{FeedbackIndex, QueryVectorCache, SearchCache};
+use crate::store::Store;
+use crate::{BaseOptions, FeedbackSettings, KbError, KeptPart, ThresholdSources, cores};
+
+/// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
+pub struct Base {
+    pub(crate) dir: PathBuf,
+    pub(crate) store: Store,
+    /// What it was opened with.
+    pub(crate) options: BaseOptions,
+    /// What searches hold in memory.
+    pub(crate) caches: Arc<SearchCache>,
+    /// A place for each search that may run at the same time, as many as there are processors; the
+    /// others wait: they would only wait for each other, and hold memory meanwhile.
+    pub(crate) searching: Arc<Semaphore>,
+    pub(crate) query_vectors: Arc<QueryVectorCache>,
+    pub(crate) tables: crate::tables::SqlTables,
+    pub(crate) warned: AtomicBool,
+    /// The base that this is a restricted view of.
+    pub(crate) whole: Option<Arc<Self>>,
+    /// Whether it is to be removed.
+    builds_ended: watch::Sender<bool>,
+    /// Parts that differ from the configuration, as they were reported.
+    reported: Mutex<Vec<KeptPart>>,
+}
 
 /// Where the former base is while the restored one takes its name.
 pub(crate) fn former_of(dir: &Path) -> PathBuf {
@@ -14,66 +60,6 @@ pub(crate) fn former_of(dir: &Path) -> PathBuf {
 fn is_half_restored(dir: &Path) -> bool {
     let Ok(dir) = std::path::absolute(dir) else { return false };
     dir.file_name().is_some() && !dir.join("store").exists() && former_of(&dir).exists()
-}
-
-#[cfg(test)]
-mod restricted_tests;
-#[cfg(test)]
-pub(crate) mod sample_base;
-mod shared;
-mod sql;
-#[cfg(test)]
-mod tests;
-
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
-
-use halma_core::{Embedder, Filter, Layer};
-use parking_lot::Mutex;
-use tokio::sync::Semaphore;
-
-pub use self::copy::Copied;
-pub(crate) use self::lock::WriterLock;
-use self::lock::is_held_here;
-pub use self::shared::SharedBase;
-use crate::error::run_blocking;
-use crate::lexical::{LexicalIndex, caught_up};
-use crate::memory::{FeedbackIndex, QueryVectorCache, SearchCache};
-use crate::store::Store;
-use crate::{
-    BaseOptions, FeedbackSettings, Former, GraphSettings, KbError, KeptPart, SearchSettings,
-    ThresholdSources, cores,
-};
-
-/// A knowledge base that is open. One process opens a folder once and shares it as `Arc<Base>`.
-pub struct Base {
-    pub(crate) dir: PathBuf,
-    pub(crate) store: Store,
-    pub(crate) embedder: Option<Arc<dyn Embedder>>,
-    /// How the embedder is opened, for the record.
-    pub(crate) origin: String,
-    pub(crate) former: Option<Former>,
-    pub(crate) thresholds: ThresholdSources,
-    pub(crate) search: SearchSettings,
-    pub(crate) graph: GraphSettings,
-    pub(crate) feedback_settings: FeedbackSettings,
-    /// What searches hold in memory.
-    pub(crate) caches: Arc<SearchCache>,
-    /// A place for each search that may run at the same time, as many as there are processors; the
-    /// others wait: they would only wait for each other, and hold memory meanwhile.
-    pub(crate) searching: Arc<Semaphore>,
-    pub(crate) query_vectors: Arc<QueryVectorCache>,
-    pub(crate) tables: crate::tables::SqlTables,
-    pub(crate) workers: Option<Arc<crate::workers::Workers>>,
-    pub(crate) warned: AtomicBool,
-    /// The base that this is a restricted view of.
-    pub(crate) whole: Option<Arc<Self>>,
-    /// Whether it is to be removed.
-    builds_ended: closing::BuildsEnded,
-    /// Parts that differ from the configuration, as they were reported.
-    reported: Mutex<Vec<KeptPart>>,
 }
 
 /// The folder of the primary store in the folder of a base.
@@ -155,20 +141,13 @@ impl Base {
         Ok(Arc::new(Self {
             dir: dir.to_owned(),
             store,
-            embedder: options.embedder,
-            origin: options.origin,
-            former: options.former,
-            thresholds: options.thresholds,
-            search: options.search,
-            graph: options.graph,
-            feedback_settings: options.feedback,
             caches: Arc::new(SearchCache::new(chunks, atoms, generation)),
             searching: Arc::new(Semaphore::new(cores())),
             query_vectors: Arc::default(),
             whole: None,
-            builds_ended: closing::BuildsEnded::new(false),
+            builds_ended: watch::Sender::new(false),
             tables: crate::tables::SqlTables::new(options.workers.clone()),
-            workers: options.workers,
+            options,
             warned: AtomicBool::new(false),
             reported: Mutex::default(),
         }))
@@ -179,7 +158,7 @@ impl Base {
     /// others are not there. Only names, formats, dates and fields of documents are looked at. Vectors
     /// and lexical indexes are shared; nothing can be written but deletions and fields.
     pub fn restricted(self: &Arc<Self>, filters: Vec<Filter>) -> Arc<Self> {
-        let mut feedback = self.feedback_settings;
+        let mut feedback = self.options.feedback;
         feedback.search &= filters.iter().all(|filter| filter.feedback != Some(false));
         let caches = Arc::new(SearchCache::restricted(&self.caches, &self.store));
         self.view(self.store.restricted(filters), caches, feedback)
@@ -187,7 +166,7 @@ impl Base {
 
     /// The same base for readers to whom what was accepted from answers is not there.
     pub fn without_feedback(self: &Arc<Self>) -> Arc<Self> {
-        let feedback = FeedbackSettings { search: false, ..self.feedback_settings };
+        let feedback = FeedbackSettings { search: false, ..self.options.feedback };
         self.view(self.store.clone(), Arc::clone(&self.caches), feedback)
     }
 
@@ -195,25 +174,18 @@ impl Base {
         self: &Arc<Self>,
         store: Store,
         caches: Arc<SearchCache>,
-        feedback_settings: FeedbackSettings,
+        feedback: FeedbackSettings,
     ) -> Arc<Self> {
         Arc::new(Self {
             dir: self.dir.clone(),
             store,
-            embedder: self.embedder.clone(),
-            origin: self.origin.clone(),
-            former: self.former.clone(),
-            thresholds: self.thresholds,
-            search: self.search,
-            graph: self.graph,
-            feedback_settings,
+            options: BaseOptions { feedback, ..self.options.clone() },
             caches,
             searching: Arc::clone(&self.searching),
             query_vectors: Arc::clone(&self.query_vectors),
-            tables: crate::tables::SqlTables::new(self.workers.clone()),
-            workers: self.workers.clone(),
+            tables: crate::tables::SqlTables::new(self.options.workers.clone()),
             warned: AtomicBool::new(true),
-            builds_ended: closing::BuildsEnded::new(false),
+            builds_ended: watch::Sender::new(false),
             whole: Some(self.whole.as_ref().map_or_else(|| Arc::clone(self), Arc::clone)),
             reported: Mutex::default(),
         })
@@ -268,10 +240,11 @@ impl Base {
 
     /// The open embedder of this name, with its thresholds.
     pub(crate) fn opened(&self, model: &str) -> Option<(&Arc<dyn Embedder>, ThresholdSources)> {
-        if let Some(embedder) = self.embedder.as_ref().filter(|e| e.model() == model) {
-            return Some((embedder, self.thresholds));
+        if let Some(embedder) = self.options.embedder.as_ref().filter(|e| e.model() == model) {
+            return Some((embedder, self.options.thresholds));
         }
-        let former = self.former.as_ref().filter(|former| former.embedder.model() == model)?;
+        let former =
+            self.options.former.as_ref().filter(|former| former.embedder.model() == model)?;
         Some((&former.embedder, former.thresholds))
     }
 
@@ -292,7 +265,30 @@ impl Base {
 
     /// Whether this is the name of the embedder that is configured.
     pub(crate) fn is_configured(&self, model: &str) -> bool {
-        self.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
+        self.options.embedder.as_ref().is_some_and(|embedder| embedder.model() == model)
+    }
+
+    /// Ends the work of builds that waits for models, also of builds that were dropped: it continues
+    /// otherwise, so that what is paid for comes into the cache. No build can be done afterwards.
+    pub fn end_builds(&self) {
+        self.builds_ended.send_replace(true);
+    }
+
+    /// Returns when the builds are to end, with the error that says so.
+    pub(crate) fn builds_ended(&self) -> impl Future<Output = KbError> + Send + use<> {
+        let (mut ended, dir) = (self.builds_ended.subscribe(), self.dir.clone());
+        async move {
+            // An error means that the base is gone, which those who wait for this use.
+            let _ = ended.wait_for(|ended| *ended).await;
+            KbError::Removed { dir }
+        }
+    }
+
+    /// What waits up to a time until nothing uses the store any more, and says whether that is so. It
+    /// does not use it itself.
+    pub fn closing(&self) -> impl Fn(Duration) -> bool + Send + Sync + use<> {
+        let event = self.store.closing();
+        move |within| event.wait_timeout(within)
     }
 }
 

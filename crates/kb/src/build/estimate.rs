@@ -80,7 +80,7 @@ pub async fn estimate(
         plan.check()?;
         let cost = |part: &KeptPart| Ok((part.clone(), rebuild_cost(&context, part)?));
         let kept = plan.kept.iter().map(cost).collect::<Result<_, KbError>>()?;
-        let mut run_context = context.copy();
+        let mut run_context = context.clone();
         plan.apply_to(&mut run_context);
         run_context.rebuild.clone_from(&options.rebuild);
         let context = Arc::new(run_context);

@@ -104,7 +104,7 @@ async fn build(
         embed_others(&context, &mut report).await?;
     }
     calibrate::calibrate(&context).await?;
-    calibrate::measure_trust(&context).await?;
+    calibrate::trust::measure_trust(&context).await?;
     prepare_walk(&context, &lock).await?;
     publish_now(&context, &lock).await?;
     let extracted = extracted?;
@@ -148,7 +148,7 @@ fn set_build_target(
         writer.set_build_target(embedder.model())?;
         match writer.embedder(embedder.model())? {
             Some((number, record)) if base.is_configured(&record.model) => {
-                writer.set_origin(number, &base.origin)
+                writer.set_origin(number, &base.options.origin)
             }
             _ => Ok(()),
         }
@@ -264,15 +264,10 @@ fn update_lexical(base: &Base, layer: Layer, progress: &Progress) -> Result<(), 
 /// Lets searches see the chunks that were stored, by their words as well. The caller holds the lock.
 fn make_visible(base: &Base, progress: &Progress) -> Result<(), KbError> {
     update_lexical(base, Layer::Chunk, progress)?;
-    publish(base)
-}
-
-/// Lets searches see what was stored. The caller holds the lock.
-fn publish(base: &Base) -> Result<(), KbError> {
     base.store.publish()
 }
 
-/// [`publish`] from where nothing may block.
+/// Lets searches see what was stored.
 pub(crate) async fn publish_now(
     context: &Arc<BuildContext>,
     lock: &Arc<WriterLock>,
@@ -280,7 +275,7 @@ pub(crate) async fn publish_now(
     let (context, lock) = (Arc::clone(context), Arc::clone(lock));
     run_blocking("storing", move || {
         let _lock = lock;
-        publish(&context.base)
+        context.store().publish()
     })
     .await
 }

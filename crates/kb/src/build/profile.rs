@@ -354,7 +354,7 @@ fn embedder(
     rebuild: &[BasePart],
     kept: &mut Vec<KeptPart>,
 ) -> heed::Result<Option<Arc<dyn Embedder>>> {
-    let configured = context.base.embedder.clone();
+    let configured = context.base.options.embedder.clone();
     let Some(model) = configured.as_ref().map(|embedder| embedder.model().to_owned()) else {
         return Ok(None);
     };

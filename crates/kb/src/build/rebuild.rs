@@ -67,7 +67,7 @@ pub(super) fn rebuild_cost(
     if TURNED_OFF.contains(&kept.configured.as_str()) {
         return Ok(Some(RebuildCost::default()));
     }
-    let mut changed = context.copy();
+    let mut changed = context.clone();
     RunPlan::new(context, &[kept.part])?.apply_to(&mut changed);
     let mut stages: Vec<Box<dyn Forecaster>> = match kept.part {
         BasePart::Atoms => vec![Box::new(Tally::new(Atomize::new(&Arc::new(changed), None)))],

@@ -45,7 +45,7 @@ pub(super) async fn run(
         let lease = WriteLease { lock: Arc::clone(&lock), deleted: Arc::new(deleted.clone()) };
         let before = context.meter.used();
         tokio::select! {
-            report = super::build(context.copy(), inputs, options, lease) => {
+            report = super::build(context.clone(), inputs, options, lease) => {
                 let mut report = report?;
                 report.usage.add(used);
                 sum_up(&context, lock).await?;

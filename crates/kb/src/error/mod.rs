@@ -126,8 +126,6 @@ pub enum KbError {
          time; on Linux raise `fs.inotify.max_user_watches`"
     )]
     TooManyWatches { path: PathBuf },
-    #[error(transparent)]
-    Prompt(#[from] halma_core::PromptError),
     #[error(
         "there is no merge `{id}`; it may be undone already, or its documents are gone: list the \
          merges again"

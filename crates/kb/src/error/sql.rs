@@ -16,9 +16,9 @@ pub enum SqlError {
     #[error(
         "the query has {} bytes, and at most {} are read; write a shorter query",
         thousands(*.bytes as u64),
-        thousands(*.most as u64)
+        thousands(*.limit as u64)
     )]
-    TooLong { bytes: usize, most: usize },
+    TooLong { bytes: usize, limit: usize },
     #[error("the query contains a NUL character; remove it")]
     Nul,
     #[error("`{what}` is not allowed in a query: only one `SELECT` is, and it changes nothing")]

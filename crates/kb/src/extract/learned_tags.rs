@@ -18,11 +18,11 @@ struct Term {
 }
 
 /// Makes the terms that were learned and their edges to the tags of the corpus. `rows` are the tags
-/// by their ids, those of joined spellings included. Returns how many pairs there are.
+/// by their ids, those of joined spellings included.
 pub(super) fn put_learned(
     writer: &mut StoreWriter<'_>,
     rows: &HashMap<Id, Row>,
-) -> heed::Result<usize> {
+) -> heed::Result<()> {
     let mut terms: BTreeMap<String, Term> = BTreeMap::new();
     for result in writer.results::<LearnedTerms>(Task::MapTags)? {
         for (name, tags) in result?.1.terms {
@@ -44,7 +44,6 @@ pub(super) fn put_learned(
             writer.remove_node::<TagRecord>(row)?;
         }
     }
-    let mut pairs = 0;
     for (key, term) in terms {
         let id = tag_id(QUESTION_CLASS, &key);
         let class = QUESTION_CLASS.to_owned();
@@ -58,8 +57,7 @@ pub(super) fn put_learned(
         for (row, count) in term.tags {
             let weight = f32::from(count) / (f32::from(term.samples) + SMOOTHING);
             writer.put_edge(Link { from, edge: Edge::MapsTo, to: (Layer::Tag, row), weight })?;
-            pairs += 1;
         }
     }
-    Ok(pairs)
+    Ok(())
 }

@@ -20,16 +20,7 @@ const RELATIONS: &str = "relations";
 struct TargetedTable {
     relation: String,
     columns: Vec<Column>,
-    rows: Vec<Line>,
-}
-
-struct Line {
-    /// Of what it was made of.
-    id: Id,
-    /// Those that it rests on.
-    chunks: Vec<Row>,
-    place: TextPlace,
-    cells: Vec<String>,
+    rows: Vec<JoinedRow>,
 }
 
 impl TargetedTable {
@@ -49,7 +40,7 @@ impl TargetedTable {
     }
 
     fn row_records(&self, id: Id, table: Row) -> Vec<RowRecord> {
-        let record = |(number, line): (u32, &Line)| RowRecord {
+        let record = |(number, line): (u32, &JoinedRow)| RowRecord {
             id: hash(&[&id.to_be_bytes(), &line.id.to_be_bytes()]),
             table,
             chunk: line.chunks[0],
@@ -104,8 +95,6 @@ fn targeted(target: &TableTarget, rows: Vec<JoinedRow>) -> TargetedTable {
         columns.push(Column { name: column.name.clone(), kind });
     }
     columns.push(column("evidence".to_owned()));
-    let line = |JoinedRow { id, chunks, place, cells }| Line { id, chunks, place, cells };
-    let rows = rows.into_iter().map(line).collect();
     TargetedTable { relation: target.relation.clone(), columns, rows }
 }
 

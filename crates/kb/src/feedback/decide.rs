@@ -158,7 +158,7 @@ impl Base {
     /// The vectors of what was accepted, where the embedder of the base is open; else it waits for
     /// the next build, and is found by its words.
     async fn embed_accepted(&self, atoms: &[At]) -> Result<(), KbError> {
-        let Some(embedder) = &self.embedder else { return Ok(()) };
+        let Some(embedder) = &self.options.embedder else { return Ok(()) };
         let (number, texts) = self.store.read(|reader| {
             let target = reader.target_model()?.filter(|model| model == embedder.model());
             let number = match target {

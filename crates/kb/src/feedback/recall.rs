@@ -58,7 +58,7 @@ impl Base {
     /// most similar first. Questions with other numbers, or with a word such as *not* that only one
     /// of them has, are not similar.
     pub async fn known_answers(&self, question: &str) -> Result<Vec<KnownAnswer>, KbError> {
-        if !self.feedback_settings.search {
+        if !self.options.feedback.search {
             return Ok(vec![]);
         }
         let index = self.feedback_index().await?;
@@ -73,7 +73,7 @@ impl Base {
         if similar.is_empty() {
             return Ok(vec![]);
         }
-        let least = self.feedback_settings.recall_score;
+        let least = self.options.feedback.recall_score;
         let chance = self.store.read(|reader| match reader.active_embedder()? {
             Some((number, _)) => reader.chance(number),
             None => Ok(0.0),

@@ -21,12 +21,6 @@ impl Holder<'_> {
     }
 }
 
-/// Where a part says that it stands.
-struct DocumentPart {
-    document: Row,
-    place: TextPlace,
-}
-
 pub(super) struct Records<'a> {
     reader: &'a StoreReader<'a>,
     report: &'a mut dyn FnMut(Option<At>, String),
@@ -113,33 +107,25 @@ impl<'a> Records<'a> {
         let holder = Holder { row, text: &text, places: Places::new(&text) };
         for section in self.each::<SectionRecord>(row, record.sections)? {
             let at = (Layer::Section, section.0);
-            let part = DocumentPart { document: section.1.document, place: section.1.place };
-            self.inside(at, &part, &holder);
+            self.inside(at, (section.1.document, section.1.place), &holder);
             let (begin, end) = section.1.chunks;
             if begin < record.chunks.0.min(end) || end > record.chunks.1.max(begin) {
                 self.add(at, "its chunks are not those of its document");
             }
         }
         for (at, chunk) in self.each::<ChunkRecord>(row, record.chunks)? {
-            let part = DocumentPart { document: chunk.document, place: chunk.place };
-            self.inside((Layer::Chunk, at), &part, &holder);
+            self.inside((Layer::Chunk, at), (chunk.document, chunk.place), &holder);
             self.chunk(at, &chunk)?;
         }
         for (at, table) in self.each::<TableRecord>(row, record.tables)? {
             let document = table.document.unwrap_or(Row::MAX);
-            self.inside(
-                (Layer::Table, at),
-                &DocumentPart { document, place: table.place },
-                &holder,
-            );
+            self.inside((Layer::Table, at), (document, table.place), &holder);
             for (at, record) in self.each::<RowRecord>(row, table.rows)? {
-                let part = DocumentPart { document: row, place: record.place };
-                self.inside((Layer::Row, at), &part, &holder);
+                self.inside((Layer::Row, at), (row, record.place), &holder);
             }
         }
         for (at, figure) in self.each::<FigureRecord>(row, record.figures)? {
-            let part = DocumentPart { document: figure.document, place: figure.place };
-            self.inside((Layer::Figure, at), &part, &holder);
+            self.inside((Layer::Figure, at), (figure.document, figure.place), &holder);
         }
         Ok(())
     }
@@ -158,13 +144,13 @@ impl<'a> Records<'a> {
         Ok(records)
     }
 
-    /// A part is of the document that holds it, and inside its text.
-    fn inside(&mut self, at: At, part: &DocumentPart, holder: &Holder<'_>) {
-        if part.document != holder.row {
+    /// A part is of the document that holds it, and inside its text: what it says of both.
+    fn inside(&mut self, at: At, (document, place): (Row, TextPlace), holder: &Holder<'_>) {
+        if document != holder.row {
             self.add(at, "it belongs to another document than the one that holds it");
         }
-        if !holder.holds(part.place) {
-            self.add(at, format!("its span {:?} does not fit its document", part.place.chars));
+        if !holder.holds(place) {
+            self.add(at, format!("its span {:?} does not fit its document", place.chars));
         }
     }
 

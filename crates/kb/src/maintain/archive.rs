@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::BackupError;
+use super::BackupError;
 
 /// Whether a path names an archive to write. An existing file of another name is not one: it may be
 /// anything.

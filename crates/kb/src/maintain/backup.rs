@@ -8,9 +8,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use halma_store::seal::{copy_environment, is_environment};
 use serde::Serialize;
 
-use super::archive;
-use super::archive::{ABOUT, AboutBackup};
-use super::error::BackupError;
+use super::BackupError;
+use super::archive::{self, ABOUT, AboutBackup};
 use super::tree::{self, FolderKind, Mirror};
 use crate::base::store_dir;
 use crate::lock_file::FileLock;

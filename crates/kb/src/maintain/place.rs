@@ -3,8 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use super::error::BackupError;
-use super::tree;
+use super::{BackupError, tree};
 use crate::base::former_of;
 use crate::lock_file::{self, BUILD_LOCK, FileLock, SERVER_LOCK};
 

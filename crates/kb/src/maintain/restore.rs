@@ -9,11 +9,10 @@ use halma_store::seal::{
 };
 use serde::Serialize;
 
-use super::archive;
 use super::backup::about;
-use super::error::BackupError;
 use super::place::{self, LockedPlace};
 use super::tree::{self, FolderKind, Mirror};
+use super::{BackupError, archive};
 use crate::base::store_dir;
 use crate::store::LOST_VECTOR;
 use crate::{Base, BaseOptions, KbError};

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use halma_store::seal::is_environment;
 
+use super::BackupError;
 use super::archive::ABOUT;
-use super::error::BackupError;
 
 /// Makes folders equal to others.
 pub(super) struct Mirror<'a> {

@@ -32,11 +32,12 @@ impl IndexedRecord {
         let lowers = record.verdict == Verdict::Wrong && !record.dismissed;
         let wrong = (lowers && !record.cited.is_empty())
             .then(|| Arc::new(KnownQuestion::new(id, &record.question, &record.cited)));
-        let is_accepted = |held: &&CandidateRecord| held.state == CandidateState::Accepted;
-        let accepted = record.candidates.iter().filter(is_accepted).map(|held| {
-            let known = KnownQuestion::new(id, &held.question, &held.chunks);
-            let answers = held.kind.is_recalled() && !held.answer.trim().is_empty();
-            Arc::new(KnownQuestion { atom: held.atom.filter(|_| answers), ..known })
+        let is_accepted =
+            |candidate: &&CandidateRecord| candidate.state == CandidateState::Accepted;
+        let accepted = record.candidates.iter().filter(is_accepted).map(|candidate| {
+            let question = KnownQuestion::new(id, &candidate.question, &candidate.chunks);
+            let answers = candidate.kind.is_recalled() && !candidate.answer.trim().is_empty();
+            Arc::new(KnownQuestion { atom: candidate.atom.filter(|_| answers), ..question })
         });
         Self { stamp, accepted: accepted.collect(), wrong }
     }
@@ -81,9 +82,9 @@ impl FeedbackIndex {
     pub(crate) fn load(reader: &StoreReader<'_>, former: Option<&Self>) -> heed::Result<Self> {
         let mut index = Self::default();
         for (id, stamp) in reader.feedback_stamps()? {
-            let held = former.and_then(|former| former.records.get(&id));
-            let record = match held.filter(|held| held.stamp == stamp) {
-                Some(held) => held.clone(),
+            let cached = former.and_then(|former| former.records.get(&id));
+            let record = match cached.filter(|cached| cached.stamp == stamp) {
+                Some(cached) => cached.clone(),
                 None => match reader.feedback(id)? {
                     Some(record) => IndexedRecord::new(id, stamp, &record),
                     None => continue,

@@ -5,7 +5,7 @@ mod feedback_index;
 mod filter;
 mod filter_rows;
 mod graph_cache;
-mod memory_index;
+pub(crate) mod memory_index;
 mod query_vectors;
 mod snapshot;
 mod tag_index;
@@ -22,7 +22,6 @@ pub(crate) use self::filter::allowed;
 use self::filter_rows::FilterRows;
 pub(crate) use self::graph_cache::GraphCache;
 use self::memory_index::MemoryIndex;
-pub(crate) use self::memory_index::index_rows;
 pub(crate) use self::query_vectors::QueryVectorCache;
 pub(crate) use self::snapshot::Snapshot;
 use self::tag_index::TagIndex;
@@ -57,27 +56,22 @@ pub(crate) struct SearchCache {
 
 impl SearchCache {
     pub(crate) fn new(chunks: LexicalIndex, atoms: LexicalIndex, generation: u64) -> Self {
-        Self {
-            chunks: Arc::new(chunks),
-            atoms: Arc::new(atoms),
-            generation: Mutex::new(generation),
-            matrices: Mutex::default(),
-            lexical: Mutex::default(),
-            filters: Mutex::default(),
-            graph: Cell::default(),
-            tags: Cell::default(),
-            feedback: Cell::default(),
-            whole: None,
-        }
+        let cache = Self::empty(Arc::new(chunks), Arc::new(atoms));
+        Self { generation: Mutex::new(generation), ..cache }
     }
 
     /// Of a view of some documents of the base that `caches` are of.
     pub(crate) fn restricted(caches: &Arc<Self>, store: &Store) -> Self {
         let whole = caches.whole.clone();
         let (whole, caches) = whole.unwrap_or_else(|| (store.whole(), Arc::clone(caches)));
+        let cache = Self::empty(Arc::clone(&caches.chunks), Arc::clone(&caches.atoms));
+        Self { whole: Some((whole, caches)), ..cache }
+    }
+
+    fn empty(chunks: Arc<LexicalIndex>, atoms: Arc<LexicalIndex>) -> Self {
         Self {
-            chunks: Arc::clone(&caches.chunks),
-            atoms: Arc::clone(&caches.atoms),
+            chunks,
+            atoms,
             generation: Mutex::default(),
             matrices: Mutex::default(),
             lexical: Mutex::default(),
@@ -85,7 +79,7 @@ impl SearchCache {
             graph: Cell::default(),
             tags: Cell::default(),
             feedback: Cell::default(),
-            whole: Some((whole, caches)),
+            whole: None,
         }
     }
 

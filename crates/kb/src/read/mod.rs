@@ -102,7 +102,7 @@ impl Base {
 
     /// What reads files: worker processes, if there are any.
     pub(crate) fn parser(&self) -> Parser {
-        self.workers.as_ref().map(|workers| workers.parser(&self.dir)).unwrap_or_default()
+        self.options.workers.as_ref().map(|workers| workers.parser(&self.dir)).unwrap_or_default()
     }
 }
 

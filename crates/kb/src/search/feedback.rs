@@ -29,19 +29,19 @@ impl FeedbackIndex {
             let terms = terms_of(text);
             let best = list.iter().map(|ranked| ranked.score).fold(0.0_f32, f32::max);
             let near =
-                |known: &&Arc<KnownQuestion>| known.similarity(&terms) >= settings.similarity;
-            for known in self.accepted.iter().filter(near).filter(|_| settings.weight > 0.0) {
-                let gain = settings.weight * known.similarity(&terms) * best.max(f32::EPSILON);
-                for row in known.chunks.iter().filter(|row| admitted.admits(**row)) {
-                    add(list, *row, gain, known.feedback);
+                |question: &&Arc<KnownQuestion>| question.similarity(&terms) >= settings.similarity;
+            for question in self.accepted.iter().filter(near).filter(|_| settings.weight > 0.0) {
+                let gain = settings.weight * question.similarity(&terms) * best.max(f32::EPSILON);
+                for row in question.chunks.iter().filter(|row| admitted.admits(**row)) {
+                    add(list, *row, gain, question.feedback);
                 }
             }
-            for known in self.wrong.iter().filter(near).filter(|_| settings.penalty > 0.0) {
-                let share = settings.penalty * known.similarity(&terms);
-                for row in &known.chunks {
+            for question in self.wrong.iter().filter(near).filter(|_| settings.penalty > 0.0) {
+                let share = settings.penalty * question.similarity(&terms);
+                for row in &question.chunks {
                     if let Some(ranked) = list.iter().find(|ranked| ranked.row == *row) {
                         let loss = share * ranked.score.abs();
-                        add(list, *row, -loss, known.feedback);
+                        add(list, *row, -loss, question.feedback);
                     }
                 }
             }

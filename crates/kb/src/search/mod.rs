@@ -18,7 +18,7 @@ use halma_core::{
     SqlResult, TagMatch,
 };
 
-use self::graph::GraphRanker;
+use self::graph::ranker::GraphRanker;
 use self::hybrid::Hybrid;
 use self::job::{CancelGuard, SearchJob};
 use self::ranker::{Bm25, Dense};
@@ -158,15 +158,17 @@ impl Base {
         let ranker = ranker_for(query);
         let compares = ranker.vectors() != VectorUse::Unused;
         let mut layers = ranker.layers(query.layer);
-        if looks_at_summaries(query, &self.search, &self.graph) && self.summaries()? > 0 {
+        if looks_at_summaries(query, &self.options.search, &self.options.graph)
+            && self.summaries()? > 0
+        {
             layers.push(Layer::Summary);
         }
         let mut job = SearchJob {
             store: self.store.clone(),
             caches: Arc::clone(&self.caches),
             query: query.clone(),
-            settings: self.search,
-            graph: self.graph,
+            settings: self.options.search,
+            graph: self.options.graph,
             layers: layers.clone(),
             vectors: vec![None; query.texts.len()],
             dense_weight: 1.0,
@@ -175,7 +177,7 @@ impl Base {
             expand: Expand::Nothing,
             tag_space: None,
             judgement: Judgement::default(),
-            feedback: self.finds_feedback(query).then_some(self.feedback_settings),
+            feedback: self.finds_feedback(query).then_some(self.options.feedback),
             cancelled: Arc::default(),
         };
         for layer in layers {
@@ -221,7 +223,7 @@ impl Base {
 
     /// Whether a query finds what was accepted from answers.
     fn finds_feedback(&self, query: &Query) -> bool {
-        query.filter.feedback.unwrap_or(self.feedback_settings.search)
+        query.filter.feedback.unwrap_or(self.options.feedback.search)
     }
 
     /// Loads what a search of chunks by graph, the default, holds in memory: names with their

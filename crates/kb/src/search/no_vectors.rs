@@ -63,7 +63,7 @@ impl Base {
             let (queries, dense, bm25) = (trust.queries, trust.dense, trust.bm25);
             return Ok(Some(NoVectors::NotUnderstood { queries, dense, bm25 }));
         }
-        let Some(embedder) = &self.embedder else { return Ok(Some(NoVectors::NoEmbedder)) };
+        let Some(embedder) = &self.options.embedder else { return Ok(Some(NoVectors::NoEmbedder)) };
         let model = embedder.model().to_owned();
         let is_built = matches!(layer, Layer::Chunk | Layer::Atom) && self.is_being_built();
         let not_embedded = NoVectors::NotEmbedded { layer, model };

@@ -45,7 +45,7 @@ pub(crate) fn least_cosine(set: f32, default: f32, chance: f32) -> f32 {
 
 /// The `[kb.graph]` table: what each part of a chunk's score weighs, and how far activation
 /// spreads. A weight of 0 turns its part off. The defaults were chosen on the training files of
-/// three question sets (`docs/results.md`).
+/// three question sets (`docs/concepts/scores.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GraphSettings {

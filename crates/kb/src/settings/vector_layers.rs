@@ -37,37 +37,14 @@ impl Default for VectorLayers {
     /// All that methods search: `pike_l1` every layer, `graph_local` entities and facts,
     /// `graph_global` communities.
     fn default() -> Self {
-        Self {
-            atom: true,
-            document: true,
-            section: true,
-            table: true,
-            figure: true,
-            row: true,
-            summary: true,
-            tag: true,
-            entity: true,
-            fact: true,
-            community: true,
-        }
+        Self::from_holds(|_| true)
     }
 }
 
 impl VectorLayers {
     /// Those of a base that no build has set any for.
     pub(crate) fn of_new_bases() -> Self {
-        Self {
-            document: false,
-            section: false,
-            table: false,
-            figure: false,
-            row: false,
-            summary: false,
-            entity: false,
-            fact: false,
-            community: false,
-            ..Self::default()
-        }
+        Self::from_holds(|layer| matches!(layer, Layer::Atom | Layer::Tag))
     }
 
     /// The layers of which this holds.

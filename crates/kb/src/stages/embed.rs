@@ -161,7 +161,7 @@ impl Embed {
         }
         let number = writer.register_embedder(model, dimensions)?;
         if self.context.base.is_configured(model) {
-            writer.set_origin(number, &self.context.base.origin)?;
+            writer.set_origin(number, &self.context.base.options.origin)?;
         }
         for (text, vector) in texts.iter().zip(&vectors) {
             // What was replaced meanwhile needs no vector.

@@ -50,6 +50,7 @@ use crate::{Base, BasePart, KbError, KbSettings, Phase, Progress};
 pub type Forget = Arc<dyn Fn(&[String]) -> Result<(), BoxError> + Send + Sync>;
 
 /// What the stages of one build share.
+#[derive(Clone)]
 pub struct BuildContext {
     pub base: Arc<Base>,
     pub settings: KbSettings,
@@ -80,7 +81,7 @@ impl BuildContext {
     pub fn new(base: &Arc<Base>, settings: &KbSettings, setup: &Arc<Setup>) -> Self {
         Self {
             base: Arc::clone(base),
-            embedder: base.embedder.clone(),
+            embedder: base.options.embedder.clone(),
             prompts: BTreeMap::new(),
             rebuilt_max_atoms: None,
             rebuild: vec![],
@@ -95,23 +96,6 @@ impl BuildContext {
 
     pub(crate) fn store(&self) -> &Store {
         &self.base.store
-    }
-
-    /// Another context of the same build.
-    pub(crate) fn copy(&self) -> Self {
-        Self {
-            base: Arc::clone(&self.base),
-            settings: self.settings.clone(),
-            embedder: self.embedder.clone(),
-            prompts: self.prompts.clone(),
-            rebuilt_max_atoms: self.rebuilt_max_atoms,
-            rebuild: self.rebuild.clone(),
-            setup: Arc::clone(&self.setup),
-            meter: Arc::clone(&self.meter),
-            progress: Arc::clone(&self.progress),
-            forget: Arc::clone(&self.forget),
-            on_turn: Arc::clone(&self.on_turn),
-        }
     }
 
     /// What units of a prompt are asked with, as it is noted in the ledger: units asked with

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use halma_core::Layer;
 
 use super::documents::name_key;
-use super::feedback::is_near_key;
+use super::feedback::near::is_near_key;
 use super::schema::{at_key, edge_key, edge_of_key, id_key, layer_of, of_row_key, row_of};
 use super::sealed::{at_of_key, is_shared};
-use super::{At, DocumentRecord, Entry, Id, Store, StoreReader, Table};
+use super::{At, DocumentRecord, Entry, Id, Store, StoreReader};
 
 /// Called with what does not fit: the node it is about, where there is one, and what is wrong.
 pub(crate) type Report<'a> = dyn FnMut(Option<At>, String) + 'a;
@@ -66,8 +66,7 @@ impl StoreReader<'_> {
         for layer in Layer::ALL {
             self.check_layer(layer, &mut checked, report)?;
         }
-        let of_document = |key: &[u8]| Some((Layer::Document, row_of(key)));
-        self.check_sealed(self.store.db.texts, "text", &of_document, report)?;
+        self.check_texts(report)?;
         self.check_ledger(report)?;
         checked.vectors = self.check_vectors(report)?;
         self.check_names(report)?;
@@ -120,29 +119,18 @@ impl StoreReader<'_> {
         Ok(())
     }
 
-    /// Values that can be read, of nodes that are there. Returns how many there are.
-    fn check_sealed(
-        &self,
-        db: Table,
-        what: &str,
-        of: &dyn Fn(&[u8]) -> Option<At>,
-        report: &mut Report<'_>,
-    ) -> heed::Result<u64> {
-        let mut count = 0;
-        for entry in db.iter(self)? {
+    /// Texts that can be read, of documents that are there.
+    fn check_texts(&self, report: &mut Report<'_>) -> heed::Result<()> {
+        for entry in self.store.db.texts.iter(self)? {
             let (key, stored) = entry?;
-            count += 1;
-            let Some(at) = of(key) else {
-                report(None, format!("a {what} has an invalid key"));
-                continue;
-            };
+            let at = (Layer::Document, row_of(key));
             if !self.holds(at)? {
-                report(Some(at), format!("there is a {what} of it, and the node is missing"));
+                report(Some(at), "there is a text of it, and the node is missing".to_owned());
             } else if let Some(unreadable) = self.store.unreadable(stored) {
-                report(Some(at), format!("its {what} {unreadable}"));
+                report(Some(at), format!("its text {unreadable}"));
             }
         }
-        Ok(count)
+        Ok(())
     }
 
     /// Entries of nodes that are there, with results that can be read.

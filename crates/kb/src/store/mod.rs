@@ -38,7 +38,7 @@ use halma_store::seal::{Keys, SealError};
 use heed::{Env, WithoutTls};
 
 pub(crate) use atoms::{AtomDraft, atoms_input, atoms_key};
-pub(crate) use changes::{Changed, Changes};
+pub(crate) use changes::{Changed, Changes, RemovedDocuments};
 pub(crate) use check::{CheckedCounts, LOST_VECTOR};
 #[cfg(test)]
 pub(crate) use damage::Damage;
@@ -73,7 +73,6 @@ pub(crate) use restriction::{admits_document, admits_name};
 pub(crate) use schema::{
     At, EmbedderRecord, FORMAT, Id, Row, Rows, TextPlace, hash, node_id, parse_id,
 };
-pub(crate) use sealed::RemovedDocuments;
 pub(crate) use vectors::{Comparand, Precision, Slots, VectorFile, rounded};
 pub(crate) use view::{StoreReader, StoreWriter};
 

@@ -107,18 +107,12 @@ impl StoreReader<'_> {
 
     /// Chunks whose record is to be made, in order.
     pub(crate) fn without_names(&self) -> heed::Result<Vec<Row>> {
-        let mut have = self.store.db.chunk_names.iter(self)?;
-        let mut at = have.next().transpose()?.map(|(key, _)| row_of(key));
-        let mut missing = vec![];
-        for row in self.all_rows(Layer::Chunk)? {
-            while at.is_some_and(|at| at < row) {
-                at = have.next().transpose()?.map(|(key, _)| row_of(key));
-            }
-            if at != Some(row) {
-                missing.push(row);
-            }
-        }
-        Ok(missing)
+        let listed = self.store.db.chunk_names.iter(self)?;
+        let listed: Vec<Row> =
+            listed.map(|entry| Ok(row_of(entry?.0))).collect::<heed::Result<_>>()?;
+        let mut rows = self.all_rows(Layer::Chunk)?;
+        rows.retain(|row| listed.binary_search(row).is_err());
+        Ok(rows)
     }
 
     /// Chunks of which graph search needs something else after these changes, ascending: those

@@ -100,8 +100,8 @@ mod tests {
         for row in [0, 63, 64, 1000] {
             rows.insert(row);
         }
-        let held: Vec<Row> = (0..1100).filter(|row| rows.contains(*row)).collect();
-        assert_eq!(held, [0, 63, 64, 1000]);
+        let contained: Vec<Row> = (0..1100).filter(|row| rows.contains(*row)).collect();
+        assert_eq!(contained, [0, 63, 64, 1000]);
         assert_eq!(rows.count(), 4);
     }
 

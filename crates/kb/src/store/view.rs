@@ -7,11 +7,10 @@ use heed::{RoTxn, RwTxn, WithoutTls};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::changes::Changes;
+use super::changes::{Changes, Removals};
 use super::replica::is_shared_value;
 use super::restriction::Visibility;
 use super::schema::{FORMAT, LAYERS, decode, encode, hash};
-use super::sealed::Removals;
 use super::vectors::files::OpenVectorFile;
 use super::{Id, Row, Store};
 

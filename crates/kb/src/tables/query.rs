@@ -41,7 +41,7 @@ impl<'a> Query<'a> {
     /// A query that is one statement and begins as one that reads.
     pub(super) fn new(sql: &'a str) -> Result<Self, SqlError> {
         if sql.len() > LONGEST {
-            return Err(SqlError::TooLong { bytes: sql.len(), most: LONGEST });
+            return Err(SqlError::TooLong { bytes: sql.len(), limit: LONGEST });
         }
         if sql.contains('\0') {
             return Err(SqlError::Nul);

@@ -148,9 +148,9 @@ mod tests {
     use super::*;
 
     fn terms(text: &str) -> Vec<String> {
-        let mut found = vec![];
-        analyzer().token_stream(text).process(&mut |token| found.push(token.text.clone()));
-        found
+        let mut terms = vec![];
+        analyzer().token_stream(text).process(&mut |token| terms.push(token.text.clone()));
+        terms
     }
 
     #[test]
@@ -174,9 +174,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_text_and_the_query_of_its_words_have_the_same_terms(text in "\\PC{0,40}") {
-            let held = terms(&text);
+            let text_terms = terms(&text);
             for term in query_terms(&text) {
-                prop_assert!(held.contains(&term), "{} is not in {:?}", term, held);
+                prop_assert!(text_terms.contains(&term), "{} is not in {:?}", term, text_terms);
             }
         }
     }

@@ -95,10 +95,10 @@ pub(crate) fn occurs_somehow(named: &str, text: &str) -> bool {
     }
     let words: Vec<&str> = named.split(' ').collect();
     if words.len() > 1 {
-        let told: Vec<&&str> = words.iter().filter(|word| word.chars().count() > 2).collect();
-        let held = told.iter().filter(|word| occurs(word, text)).count();
+        let long: Vec<&&str> = words.iter().filter(|word| word.chars().count() > 2).collect();
+        let present = long.iter().filter(|word| occurs(word, text)).count();
         let last = words.last().filter(|word| word.chars().count() > 3);
-        if held > 0 && (held == told.len() || last.is_some_and(|last| occurs(last, text))) {
+        if present > 0 && (present == long.len() || last.is_some_and(|last| occurs(last, text))) {
             return true;
         }
     }

@@ -7,8 +7,7 @@ use halma_core::{ConfigError, LlmError, Reranker};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
-use super::RerankShape;
-use super::sigmoid;
+use super::{RerankShape, sigmoid};
 use halma_net::Endpoint;
 use halma_net::address::show;
 use halma_net::failure::Failed;

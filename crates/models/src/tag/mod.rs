@@ -3,16 +3,39 @@
 mod classes;
 mod onnx;
 mod rules;
-mod settings;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use halma_core::{ConfigError, Tagging};
 use halma_net::address::wrong;
+use serde::{Deserialize, Serialize};
 
 pub use onnx::TokenClassifier;
 pub use rules::Rules;
-pub use settings::{TaggerKind, TaggerSettings};
+
+/// Which tagger.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaggerKind {
+    /// What looks like a name, a title, a date or a number; no model.
+    #[default]
+    Rules,
+    /// The model of the role `tagger` is asked.
+    Model,
+    /// A token classifier from a file.
+    Onnx,
+}
+
+/// `[tagger]`: what can be configured of a tagger.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TaggerSettings {
+    pub kind: TaggerKind,
+    /// `onnx`: a folder with `model.onnx`, `tokenizer.json` and `config.json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+}
 
 /// How entities are found, as configured. The error's `file` is left empty for the caller that
 /// read the configuration.
@@ -32,8 +55,6 @@ pub fn tagger(settings: &TaggerSettings) -> Result<Tagging, ConfigError> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     #[test]

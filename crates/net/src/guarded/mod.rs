@@ -153,7 +153,7 @@ impl GuardedClient {
         let named: Arc<BTreeSet<String>> =
             Arc::new(bounds.named.iter().map(|host| plain(host)).collect());
         let guarded = Guarded { lookup, named: Arc::clone(&named) };
-        crate::tls::install_provider();
+        crate::install_provider();
         let builder = |certificates: bool| {
             let builder = Client::builder()
                 .user_agent(concat!("halma/", env!("CARGO_PKG_VERSION")))

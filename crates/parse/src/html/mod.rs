@@ -1,12 +1,10 @@
 //! HTML pages: read as a browser reads them, and written down block by block.
 mod data;
 mod shallow;
-mod table;
+pub(crate) mod table;
 mod tree;
 mod walk;
 mod words;
-
-pub(crate) use table::tables_in;
 
 use crate::decode::decode;
 use crate::parsed::{Parsed, Refusal};

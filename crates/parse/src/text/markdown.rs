@@ -15,7 +15,7 @@ pub(crate) fn read(text: String) -> Parsed {
     }
     let mut parsed = Parsed { format: "markdown", body, ..reader.parsed };
     parsed.blocks = tile(&text, body, parsed.blocks);
-    crate::html::tables_in(&text, &mut parsed);
+    crate::html::table::tables_in(&text, &mut parsed);
     about(&mut parsed, &text[..body]);
     parsed.text = text;
     if parsed.title.is_none() {

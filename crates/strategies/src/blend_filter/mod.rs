@@ -28,8 +28,7 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::shared::closing::close;
-use crate::shared::settings as table;
-use crate::shared::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{self as table, a_cosine, at_least_one};
 use crate::shared::steps::{Reading, abstain, answer_from, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {

@@ -9,8 +9,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::ChainOfKnowledge;
-use crate::shared::sources::Near;
-use crate::shared::sources::passages;
+use crate::shared::sources::{Near, passages};
 
 const DOMAINS: Prompt<Domains> = Prompt::json("chain_of_knowledge/domains");
 const QUERY: Prompt<FactQuery> = Prompt::json("chain_of_knowledge/query");

@@ -33,8 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::shared::citing::{Solved, closing};
 use crate::shared::closing::close;
-use crate::shared::settings as table;
-use crate::shared::settings::{a_cosine, at_least_one};
+use crate::shared::settings::{self as table, a_cosine, at_least_one};
 use crate::shared::sources::Near;
 use crate::shared::steps::{Reading, abstain, answer_from, answer_text};
 

@@ -50,12 +50,12 @@ async fn an_answer_that_no_batch_bears_out_is_kept_or_not() {
 
 #[tokio::test]
 async fn a_model_that_never_stops_is_stopped_after_n_rounds() {
-    let asked: Vec<String> = (1..=5)
+    let sub_questions: Vec<String> = (1..=5)
         .map(|i| format!(r#"{{"question": "Where was Ilse Thorn in {i}?", "answer": "here"}}"#))
         .collect();
     let mut steps = vec![];
-    for asked in &asked {
-        steps.extend([(DEDUCE, Ok(asked.as_str())), (GROUND, Ok(NORWAY))]);
+    for sub_question in &sub_questions {
+        steps.extend([(DEDUCE, Ok(sub_question.as_str())), (GROUND, Ok(NORWAY))]);
     }
     steps.push((ANSWER, Ok(NORWAY)));
     golden("gen_ground/never_stops", &gen_ground(), Run::new(Script::with_failures(steps))).await;

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::shared::closing::close;
 use crate::shared::settings;
 use crate::shared::sources::Near;
-use crate::shared::steps::{Reading, answer_from};
+use crate::shared::steps::{Reading, abstain, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "iter_retgen",
@@ -96,10 +96,7 @@ impl Strategy for IterRetgen {
                 break;
             }
         }
-        let nothing = || {
-            let reason = "nothing in the knowledge base is near the question".into();
-            Answer { abstained: true, reason, ..Answer::default() }
-        };
+        let nothing = || abstain("nothing in the knowledge base is near the question");
         Ok(last.map_or_else(nothing, |(answer, _)| answer))
     }
 }

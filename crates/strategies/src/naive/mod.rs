@@ -13,17 +13,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{
-    Answer, Cx, Entry, Error, Hit, Layer, MinScore, Mode, Prompt, Query, Question, Result, Strategy,
-};
+use halma_core::{Answer, Cx, Entry, Error, Layer, Mode, Prompt, Question, Result, Strategy};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::shared::closing::close;
 use crate::shared::settings;
-use crate::shared::sources::{TEXT, text_alone};
-use crate::shared::steps::{Reading, abstain, answer_from, chunks_of, unseen};
+use crate::shared::sources::{Near, TEXT, text_alone};
+use crate::shared::steps::{Reading, abstain, answer_from, chunks_of};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "naive",
@@ -73,9 +71,11 @@ impl Strategy for Naive {
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let base = self.sources.iter().any(|name| name == TEXT);
+        let near =
+            Near { chunks: self.chunks, atoms: 0, min_score: self.min_score, mode: self.mode };
         let mut context = vec![];
         if base {
-            context = self.near(question, Layer::Chunk, &[], cx).await?;
+            context = near.to(&question.text, &[], cx).await?;
         }
         for name in self.sources.iter().filter(|name| *name != TEXT) {
             match cx.source(name, &question.text, self.chunks).await {
@@ -84,7 +84,8 @@ impl Strategy for Naive {
             }
         }
         if self.hierarchical && base {
-            let atoms = self.near(question, Layer::Atom, &context, cx).await?;
+            let text = &question.text;
+            let atoms = near.layer(Layer::Atom, self.atoms, text, (&context, &[]), cx).await?;
             context.extend(chunks_of(&atoms, cx).await?);
         }
         if context.is_empty() {
@@ -99,22 +100,6 @@ impl Strategy for Naive {
 }
 
 impl Naive {
-    async fn near(
-        &self,
-        question: &Question,
-        layer: Layer,
-        context: &[Hit],
-        cx: &Cx,
-    ) -> Result<Vec<Hit>> {
-        let limit = if layer == Layer::Atom { self.atoms } else { self.chunks };
-        let query = Query {
-            min_score: MinScore::from_setting(self.min_score),
-            exclude: context.iter().map(|chunk| chunk.id.clone()).collect(),
-            ..Query::new(vec![question.text.clone()], layer, self.mode, limit)
-        };
-        Ok(unseen(cx.search(&query).await?, context))
-    }
-
     pub(crate) fn checked(self) -> std::result::Result<Self, String> {
         settings::at_least_one("sources", self.sources.len())?;
         settings::at_least_one("chunks", self.chunks)?;

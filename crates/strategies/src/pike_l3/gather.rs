@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use futures::future::try_join_all;
-use halma_core::text::normalise_name;
-use halma_core::text::thousands;
+use halma_core::text::{normalise_name, thousands};
 use halma_core::{
     Cx, Hit, Layer, MinScore, Mode, NodeId, Prompt, Query, Question, Result, UnlessFailed as _,
     UnlessSpent as _,

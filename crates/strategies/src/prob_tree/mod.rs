@@ -37,8 +37,7 @@ use self::node::{BETWEEN, Candidate, NodeResult, best, read};
 use crate::shared::citing::citations;
 use crate::shared::closing::unread;
 use crate::shared::settings;
-use crate::shared::sources::Near;
-use crate::shared::sources::text_alone;
+use crate::shared::sources::{Near, text_alone};
 use crate::shared::steps::Reading;
 
 pub(crate) const ENTRY: Entry = Entry {

@@ -1,6 +1,5 @@
 //! The answers of one node of the tree, and which of them is believed.
-use futures::future::FutureExt as _;
-use futures::future::{BoxFuture, try_join_all, try_join3};
+use futures::future::{BoxFuture, FutureExt as _, try_join_all, try_join3};
 use halma_core::text::words;
 use halma_core::{
     Answer, Citation, Cx, Hit, Prompt, Question, Result, Scored, UnlessFailed as _,
@@ -12,8 +11,7 @@ use minijinja::value::Serde;
 use super::confidence::{self, NOTHING};
 use super::reply::{ListedQuestion, Planned};
 use super::{CLOSED, OPEN, PARTS, ProbTree};
-use crate::shared::citing::joined;
-use crate::shared::citing::{Solved, citations};
+use crate::shared::citing::{Solved, citations, joined};
 use crate::shared::plan::{Step, plan, waves};
 use crate::shared::sources::passages;
 use crate::shared::steps::{Reading, answer_from};

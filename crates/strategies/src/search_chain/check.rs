@@ -51,7 +51,7 @@ impl SearchChain {
             history.solved.push(unchecked("nothing is near"));
             return Ok(NodeCheck { answer: given.to_owned(), goes_on: !given.is_empty() });
         }
-        history.found = true;
+        history.has_hits = true;
         let (question, context) = (Serde(question), Serde(&hits));
         let variables = context! { question, answer => given, context };
         let verdict = cx.ask(&VERIFY, variables).await.unless_failed(cx, "the check is skipped")?;

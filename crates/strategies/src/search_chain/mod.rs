@@ -101,7 +101,7 @@ impl Default for SearchChain {
 #[derive(Default)]
 struct History {
     solved: Vec<Solved>,
-    found: bool,
+    has_hits: bool,
 }
 
 #[async_trait]
@@ -123,8 +123,8 @@ impl Strategy for SearchChain {
                 break;
             }
         }
-        let History { solved, found } = history;
-        if !found && !solved.is_empty() {
+        let History { solved, has_hits } = history;
+        if !has_hits && !solved.is_empty() {
             return Ok(abstain("nothing in the knowledge base is near any question of the chain"));
         }
         let variables = context! { question => Serde(question), history => Serde(&solved) };

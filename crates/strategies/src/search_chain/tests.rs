@@ -72,9 +72,9 @@ async fn what_the_passages_do_not_say_stays_unchecked() {
 #[tokio::test]
 async fn a_model_that_never_solves_anything_is_stopped() {
     let ask = |i| format!(r#"{{"nodes": ["Who is Thorn {i}? -> ?"]}}"#);
-    let asked: Vec<String> = (1..=3).map(ask).collect();
+    let chains: Vec<String> = (1..=3).map(ask).collect();
     let mut steps = vec![];
-    for chain in &asked {
+    for chain in &chains {
         steps.extend([(CHAIN, Ok(chain.as_str())), (VERIFY, Ok(SILENT))]);
     }
     steps.push((ANSWER, Ok(NOTHING)));

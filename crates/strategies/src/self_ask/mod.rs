@@ -32,8 +32,7 @@ pub(crate) use self::settings::{FollowUps, SelfAsk};
 use crate::shared::closing::close;
 use crate::shared::recall::Recall;
 use crate::shared::settings as table;
-use crate::shared::sources::Near;
-use crate::shared::sources::passages;
+use crate::shared::sources::{Near, passages};
 use crate::shared::steps::{Reading, answer_from, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {

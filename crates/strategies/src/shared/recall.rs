@@ -74,12 +74,14 @@ impl Recall {
 /// Records D, K and D* for metrics (DEC, Tables 3 and 7).
 pub(crate) fn record(
     query: &str,
-    (found, keywords): (Vec<NodeId>, Vec<String>),
+    (nearest, keywords): (Vec<NodeId>, Vec<String>),
     kept: &[Hit],
     cx: &Cx,
 ) {
     let retained = kept.iter().map(|hit| hit.id.clone()).collect();
-    cx.note(KeywordRecall { keywords, retained, retrieved: found, query: query.to_owned() }.note());
+    cx.note(
+        KeywordRecall { keywords, retained, retrieved: nearest, query: query.to_owned() }.note(),
+    );
 }
 
 /// K, each as its words. A keyword that is not in the question was made up and is dropped.

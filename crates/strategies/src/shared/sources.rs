@@ -58,7 +58,8 @@ impl Near {
         Ok(hits)
     }
 
-    async fn layer(
+    /// Nodes of a layer near a text, but for those of `context` and `hits`.
+    pub(crate) async fn layer(
         &self,
         layer: Layer,
         limit: usize,

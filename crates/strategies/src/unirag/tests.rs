@@ -179,7 +179,7 @@ async fn forty_sub_queries_are_cut_and_a_claim_has_two() {
     let forty: Vec<String> =
         (1..=40).map(|i| format!("\"Where was Ilse Thorn in {i}?\"")).collect();
     let reply = format!("{{\"sub_queries\": [{}]}}", forty.join(", "));
-    let asked = |kind| {
+    let run = |kind| {
         let model =
             Script::with_failures(vec![(SUB_QUERIES, Ok(reply.as_str())), (BREAK_DOWN, Ok(PLAIN))]);
         let prompts = Arc::new(Prompts::shipped(&[PROMPTS]).unwrap());
@@ -192,10 +192,10 @@ async fn forty_sub_queries_are_cut_and_a_claim_has_two() {
             (outcome.trace.searches().0, halma_testkit::outline(&outcome.trace))
         }
     };
-    let (searches, outline) = asked(AnswerKind::YesNo).await;
+    let (searches, outline) = run(AnswerKind::YesNo).await;
     assert_eq!(searches, 9);
     assert!(outline.contains("of 40 sub-queries, the first 8 are used"), "{outline}");
-    assert_eq!(asked(AnswerKind::Verdict).await.0, 3);
+    assert_eq!(run(AnswerKind::Verdict).await.0, 3);
 }
 
 #[tokio::test]

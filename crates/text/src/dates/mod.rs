@@ -4,7 +4,7 @@ mod calendar;
 mod cjk;
 mod day;
 mod local;
-mod months;
+pub(crate) mod months;
 mod period;
 mod stamp;
 
@@ -12,6 +12,5 @@ pub use calendar::{MONTHS, century, days_in_month, month_number};
 pub use cjk::marked_dates;
 pub use day::{DateOrder, parse_day, spell_day};
 pub use local::local_period;
-pub(crate) use months::{follows_ordinal, may_follow_ordinal};
 pub use period::{Day, Period};
 pub use stamp::normalise_stamp;

@@ -1,6 +1,6 @@
 //! The least cosines that count as a match: cosines of different embedders, layers and languages
 //! cannot be compared, but what is chance can be read from the base itself.
-mod trust;
+pub(super) mod trust;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,6 @@ use halma_core::text::sentences;
 use halma_core::{EmbedRole, Layer, Vector};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::trust::measure_trust;
 use crate::error::run_blocking;
 use crate::store::{AtomRecord, ChunkRecord, DocumentRecord, Row, SectionRecord, StoreReader};
 use crate::vectors::{cosine, embed_texts};

@@ -10,7 +10,7 @@ use halma_core::{EmbedRole, Layer, Vector};
 use super::{GROWN, LEAST_CHUNKS, PASSAGES, QUESTIONS, spread};
 use crate::error::run_blocking;
 use crate::lexical::LexicalQuery;
-use crate::memory::index_rows;
+use crate::memory::memory_index::index_rows;
 use crate::store::{ChunkRecord, Row, StoreReader};
 use crate::vectors::{cosine, embed_texts};
 use crate::{Base, BuildContext, DenseTrust, KbError};

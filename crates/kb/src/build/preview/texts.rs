@@ -6,7 +6,7 @@ use crate::stages::{SourceTable, Texts};
 use crate::store::{At, Outline, StoreReader, table_summary};
 use crate::{Chunks, KbSettings};
 
-/// Rows of one table that have vectors, as `store/records/row.rs` has it.
+/// Rows of one table that have vectors, as `store/records/table.rs` has it.
 const ROWS: usize = 1_000;
 
 /// Bytes of a document or section that its vector is made of, and characters of what a cutting

@@ -16,7 +16,7 @@ mod hops;
 mod links;
 mod named;
 mod propagate;
-mod ranker;
+pub(super) mod ranker;
 mod score;
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,6 @@ pub(crate) use tests::{Hashed, WhoAsker};
 
 use hops::QueryTerms;
 use propagate::Similarity;
-pub(crate) use ranker::GraphRanker;
 use score::{ChunkScore, FirstStage};
 
 /// What a graph search runs over.

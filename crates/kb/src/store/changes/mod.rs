@@ -2,11 +2,11 @@
 //! brought up to date by.
 mod log;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use halma_core::Layer;
 
-use super::schema::{At, Row, byte, decode, encode, layer_of};
+use super::schema::{At, Id, Row, byte, decode, encode, layer_of};
 
 /// What of a node changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,4 +84,23 @@ impl Changes {
         }
         Ok(())
     }
+}
+
+/// What a write has taken out of what is shared, and which documents it has removed.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Removals {
+    /// Numbers of the shared keys whose former values can be read; `None` until they are needed.
+    pub(in crate::store) stale: Option<BTreeSet<u16>>,
+    pub(in crate::store) documents: RemovedDocuments,
+}
+
+/// Documents that a write has removed, as far as others may quote them.
+#[derive(Debug, Default)]
+pub(crate) struct RemovedDocuments {
+    /// Those with entities that a model described.
+    pub(crate) described: BTreeSet<Id>,
+    /// Whether any had tags.
+    pub(crate) are_tagged: bool,
+    /// Whether there are any.
+    pub(crate) any: bool,
 }

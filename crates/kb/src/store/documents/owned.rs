@@ -106,7 +106,7 @@ impl StoreWriter<'_> {
         }
     }
 
-    /// The reverse of [`StoreWriter::own`].
+    /// The reverse of [`StoreWriter::note_owner`].
     pub(in crate::store) fn disown(&mut self, at: At, owner: Owner) -> heed::Result<()> {
         if let Some(list) = list_of(owner).filter(|_| is_listed(at.0)) {
             self.store.db.owned.delete(self.txn(), &owned_key(list, at))?;

@@ -188,10 +188,7 @@ impl StoreWriter<'_> {
     }
 
     fn move_vectors(&mut self, (layer, from): At, to: Row) -> heed::Result<()> {
-        let target = match self.target_model()? {
-            Some(model) => self.embedder(&model)?.map(|(number, _)| number),
-            None => None,
-        };
+        let target = self.target_number()?;
         for number in (0..=u8::MAX).take(self.embedders()?.len()) {
             let Some(vector) = self.vector(number, layer, from)? else { continue };
             self.put_vector(number, (layer, to), &vector)?;

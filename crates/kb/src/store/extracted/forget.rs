@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use halma_core::{Edge, Layer};
 
 use super::profile::profile_of;
-use super::records::{
-    CLASSES_KEY, ChunkGraph, Extraction, PairVerdict, StoredMerge, TagVocabulary,
-};
+use super::{CLASSES_KEY, ChunkGraph, Extraction, PairVerdict, StoredMerge, TagVocabulary};
 use crate::store::{
     DocumentRecord, EntityRecord, Id, RemovedDocuments, Row, StoreReader, StoreWriter, TagRecord,
     Task, UnitKey,
@@ -96,7 +94,7 @@ fn describe_again(writer: &mut StoreWriter<'_>, entities: &BTreeSet<Row>) -> hee
         };
         writer.renew_vector(*row, &record)?;
         // Under another key, so that what it said before cannot be read any more.
-        writer.renew_key((Layer::Entity, *row))?;
+        writer.forget_owner((Layer::Entity, *row))?;
         writer.put_node(*row, &record)?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! An entity as its mentions describe it.
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::records::EntityMention;
+use super::EntityMention;
 use crate::terms::{form, is_abbreviation};
 
 /// An entity to be.

@@ -1,8 +1,7 @@
 //! Feedback in the store: each record is sealed under a key of its own, because it quotes several
 //! documents, and is found by every document and chunk that it quotes, so that it goes with any of
 //! them.
-mod near;
-mod record;
+pub(super) mod near;
 mod removal;
 #[cfg(test)]
 mod tests;
@@ -11,11 +10,9 @@ mod types;
 use halma_core::{Edge, Layer};
 use halma_store::seal::Slot;
 
-pub(in crate::store) use self::near::is_near_key;
-pub(crate) use self::record::{CandidateRecord, FeedbackRecord};
 pub(crate) use self::removal::accepted_id;
 pub use self::types::{CandidateKind, CandidateState, Check, Verdict};
-pub(crate) use self::types::{feedback_id, parse_feedback_id};
+pub(crate) use self::types::{CandidateRecord, FeedbackRecord, feedback_id, parse_feedback_id};
 use super::schema::{at_key, byte, encode, hash};
 use super::{At, AtomRecord, Id, Link, Row, Store, StoreReader, StoreWriter};
 use crate::store::sealed::at_of_key;

@@ -1,19 +1,15 @@
-//! The records of all layers: what is stored of a node (`types.rs`) and, in one file for each
-//! layer, what it says of it.
+//! The records of all layers: what is stored of a node (`types.rs`) and, layer by layer, what it
+//! says of it.
 mod atom;
 mod chunk;
-mod community;
 mod details;
 mod document;
-mod entity;
-mod fact;
+mod extracted;
 mod figure;
 mod hit;
-mod row;
 mod section;
 mod summary;
 mod table;
-mod tag;
 mod types;
 
 use std::collections::BTreeSet;
@@ -119,49 +115,43 @@ pub(crate) trait LayerRecord: NodeRecord + Serialize + DeserializeOwned + 'stati
 
 impl StoreReader<'_> {
     /// The record of a node of any layer; `None` when it was removed.
-    pub(crate) fn record(&self, (layer, row): At) -> heed::Result<Option<Box<dyn NodeRecord>>> {
-        match layer {
-            Layer::Document => self.boxed::<DocumentRecord>(row),
-            Layer::Section => self.boxed::<SectionRecord>(row),
-            Layer::Chunk => self.boxed::<ChunkRecord>(row),
-            Layer::Atom => self.boxed::<AtomRecord>(row),
-            Layer::Table => self.boxed::<TableRecord>(row),
-            Layer::Figure => self.boxed::<FigureRecord>(row),
-            Layer::Row => self.boxed::<RowRecord>(row),
-            Layer::Summary => self.boxed::<SummaryRecord>(row),
-            Layer::Tag => self.boxed::<TagRecord>(row),
-            Layer::Entity => self.boxed::<EntityRecord>(row),
-            Layer::Fact => self.boxed::<FactRecord>(row),
-            Layer::Community => self.boxed::<CommunityRecord>(row),
-        }
-    }
-
-    fn boxed<N: LayerRecord>(&self, row: Row) -> heed::Result<Option<Box<dyn NodeRecord>>> {
-        let boxed = |record: N| -> Box<dyn NodeRecord> { Box::new(record) };
-        Ok(self.node::<N>(row)?.map(boxed))
+    pub(crate) fn record(&self, at: At) -> heed::Result<Option<Box<dyn NodeRecord>>> {
+        self.record_if(at, true)
     }
 
     /// The record of a node, whether or not this reader may see it: to find out whether it may.
-    pub(super) fn any_record(&self, (layer, row): At) -> heed::Result<Option<Box<dyn NodeRecord>>> {
+    pub(super) fn any_record(&self, at: At) -> heed::Result<Option<Box<dyn NodeRecord>>> {
+        self.record_if(at, false)
+    }
+
+    fn record_if(
+        &self,
+        (layer, row): At,
+        is_visible: bool,
+    ) -> heed::Result<Option<Box<dyn NodeRecord>>> {
         match layer {
-            Layer::Document => self.any_boxed::<DocumentRecord>(row),
-            Layer::Section => self.any_boxed::<SectionRecord>(row),
-            Layer::Chunk => self.any_boxed::<ChunkRecord>(row),
-            Layer::Atom => self.any_boxed::<AtomRecord>(row),
-            Layer::Table => self.any_boxed::<TableRecord>(row),
-            Layer::Figure => self.any_boxed::<FigureRecord>(row),
-            Layer::Row => self.any_boxed::<RowRecord>(row),
-            Layer::Summary => self.any_boxed::<SummaryRecord>(row),
-            Layer::Tag => self.any_boxed::<TagRecord>(row),
-            Layer::Entity => self.any_boxed::<EntityRecord>(row),
-            Layer::Fact => self.any_boxed::<FactRecord>(row),
-            Layer::Community => self.any_boxed::<CommunityRecord>(row),
+            Layer::Document => self.boxed::<DocumentRecord>(row, is_visible),
+            Layer::Section => self.boxed::<SectionRecord>(row, is_visible),
+            Layer::Chunk => self.boxed::<ChunkRecord>(row, is_visible),
+            Layer::Atom => self.boxed::<AtomRecord>(row, is_visible),
+            Layer::Table => self.boxed::<TableRecord>(row, is_visible),
+            Layer::Figure => self.boxed::<FigureRecord>(row, is_visible),
+            Layer::Row => self.boxed::<RowRecord>(row, is_visible),
+            Layer::Summary => self.boxed::<SummaryRecord>(row, is_visible),
+            Layer::Tag => self.boxed::<TagRecord>(row, is_visible),
+            Layer::Entity => self.boxed::<EntityRecord>(row, is_visible),
+            Layer::Fact => self.boxed::<FactRecord>(row, is_visible),
+            Layer::Community => self.boxed::<CommunityRecord>(row, is_visible),
         }
     }
 
-    fn any_boxed<N: LayerRecord>(&self, row: Row) -> heed::Result<Option<Box<dyn NodeRecord>>> {
-        let boxed = |record: N| -> Box<dyn NodeRecord> { Box::new(record) };
-        Ok(self.any_node::<N>(row)?.map(boxed))
+    fn boxed<N: LayerRecord>(
+        &self,
+        row: Row,
+        is_visible: bool,
+    ) -> heed::Result<Option<Box<dyn NodeRecord>>> {
+        let record = if is_visible { self.node::<N>(row)? } else { self.any_node(row)? };
+        Ok(record.map(|record| -> Box<dyn NodeRecord> { Box::new(record) }))
     }
 
     /// A node as a hit, without scores; `None` when it was removed.

@@ -3,7 +3,6 @@
 //! else be read in the file for years (docs/adr/0010-sealed-records.md).
 //!
 //! A sealed value is the slot of its key in the clear, then what `halma_store::seal` makes of it.
-mod removals;
 mod shared;
 
 use std::collections::HashMap;
@@ -13,8 +12,6 @@ use halma_core::Layer;
 use halma_store::seal::{DamagedValue, Key, SealError, Slot, seal, unseal, unseal_part, value_len};
 use serde::de::DeserializeOwned;
 
-pub(super) use removals::Removals;
-pub(crate) use removals::RemovedDocuments;
 pub(super) use shared::{is_shared, shared_owner};
 
 use super::schema::{At, at_key, decode, layer_of, of_row_key, row_of};
@@ -242,7 +239,8 @@ impl StoreWriter<'_> {
         self.store.keys.give().map(|(slot, _)| slot).map_err(broken)
     }
 
-    /// Everything sealed for an owner becomes unreadable with the commit of this write.
+    /// Everything sealed for an owner becomes unreadable with the commit of this write; what is sealed
+    /// for it from now on has another key.
     pub(super) fn forget_owner(&mut self, owner: At) -> heed::Result<()> {
         let Some(slot) = self.store.db.slots.get(self, &at_key(owner))?.map(<[u8]>::to_vec) else {
             return Ok(());
@@ -250,11 +248,6 @@ impl StoreWriter<'_> {
         self.store.db.wipes.put(self.txn(), &slot, &[])?;
         self.store.db.slots.delete(self.txn(), &at_key(owner))?;
         Ok(())
-    }
-
-    /// What is sealed for an owner from now on has another key; what was before is unreadable.
-    pub(crate) fn renew_key(&mut self, owner: At) -> heed::Result<()> {
-        self.forget_owner(owner)
     }
 
     /// New keys are on the disk before the commit that uses them. Returns whether any are to be

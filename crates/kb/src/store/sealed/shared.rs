@@ -7,16 +7,18 @@ use std::ops::Bound;
 
 use halma_core::Layer;
 
-use super::removals::{Bucket, RemovedDocuments};
 use crate::store::ledger::{Entry, Task, UnitKey};
 use crate::store::schema::{At, Row};
-use crate::store::{Id, StoreReader, StoreWriter};
+use crate::store::{Id, RemovedDocuments, StoreReader, StoreWriter};
 
 /// How many keys there are: as many as the first bits of an id can tell.
 const BITS: u32 = 12;
 
 /// The name under which the keys are kept whose former values can still be read.
 const STALE: &str = "stale keys";
+
+/// One of the shared keys, by its number.
+type Bucket = u16;
 
 /// The owner whose key seals what has this id. No node ever has such a row.
 pub(in crate::store) fn shared_owner(id: Id) -> At {

@@ -51,10 +51,7 @@ impl StoreWriter<'_> {
         if self.meta::<u16>(KEY)? != Some(bits) {
             self.set_meta(KEY, &bits)?;
         }
-        let target = match self.target_model()? {
-            Some(model) => self.embedder(&model)?.map(|(number, _)| number),
-            None => None,
-        };
+        let target = self.target_number()?;
         for layer in Layer::ALL {
             match (former.holds(layer), layers.holds(layer)) {
                 (false, true) if is_queued(layer) => self.await_vectors_of(target, layer)?,

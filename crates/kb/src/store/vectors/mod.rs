@@ -8,7 +8,6 @@ mod positioned;
 mod repair;
 mod rounding;
 mod slot;
-mod stored;
 
 use std::sync::Arc;
 
@@ -49,6 +48,12 @@ impl StoreReader<'_> {
         self.meta("aim")
     }
 
+    /// The number of [`Self::target_model`], where the base has vectors of it.
+    pub(in crate::store) fn target_number(&self) -> heed::Result<Option<u8>> {
+        let Some(model) = self.target_model()? else { return Ok(None) };
+        Ok(self.embedder(&model)?.map(|(number, _)| number))
+    }
+
     /// How vectors of this base are stored.
     pub(crate) fn precision(&self) -> heed::Result<Precision> {
         Ok(self.meta("precision")?.unwrap_or(Precision::Int8))
@@ -81,6 +86,16 @@ impl StoreReader<'_> {
         }
         let Some(file) = self.vector_file(embedder, layer)? else { return Ok(None) };
         file.get(row).map_err(heed::Error::Io)
+    }
+
+    /// The slot of a vector; `None` where it is empty or damaged.
+    pub(in crate::store) fn stored_vector(
+        &self,
+        embedder: u8,
+        (layer, row): At,
+    ) -> heed::Result<Option<Vec<u8>>> {
+        let Some(file) = self.vector_file(embedder, layer)? else { return Ok(None) };
+        file.stored(row).map_err(heed::Error::Io)
     }
 
     /// Whether a node has a vector of this embedder.
@@ -170,19 +185,11 @@ impl StoreReader<'_> {
         layer: Layer,
     ) -> heed::Result<Vec<Row>> {
         let mut rows = self.all_rows(layer)?;
-        let Some(embedder) = embedder else { return Ok(rows) };
-        let mut have = self.store.db.vectors.prefix_iter(self, &row_prefix(embedder, layer))?;
-        let mut at = have.next().transpose()?.map(|(key, _)| row_of(key));
-        let mut missing = vec![];
-        for row in rows.drain(..) {
-            while at.is_some_and(|at| at < row) {
-                at = have.next().transpose()?.map(|(key, _)| row_of(key));
-            }
-            if at != Some(row) {
-                missing.push(row);
-            }
+        if let Some(embedder) = embedder {
+            let listed = self.rows_with_vector(embedder, layer)?;
+            rows.retain(|row| listed.binary_search(row).is_err());
         }
-        Ok(missing)
+        Ok(rows)
     }
 }
 
@@ -311,6 +318,20 @@ impl StoreWriter<'_> {
         self.changes.add(Changed::Vector, (layer, row));
         self.has_put_vectors = true;
         Ok(())
+    }
+
+    /// Puts the slot of a vector into its file; one of another size is left out.
+    pub(in crate::store) fn put_stored_vector(
+        &mut self,
+        embedder: u8,
+        (layer, row): At,
+        slot: &[u8],
+    ) -> heed::Result<bool> {
+        let Some(dimensions) = self.dimensions(embedder)? else { return Ok(false) };
+        let key = VectorKey { embedder, layer, dimensions };
+        let file = self.store.vectors.create(key, self.precision()?)?;
+        self.has_put_vectors = true;
+        VectorFiles::put_stored(&file, row, slot)
     }
 
     /// The file that vectors go into, which is made where there is none.

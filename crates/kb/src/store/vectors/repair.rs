@@ -32,10 +32,7 @@ impl StoreWriter<'_> {
             return Ok(0);
         }
         let mut count = 0;
-        let target = match self.target_model()? {
-            Some(model) => self.embedder(&model)?.map(|(number, _)| number),
-            None => None,
-        };
+        let target = self.target_number()?;
         for embedder in (0..=u8::MAX).take(self.embedders()?.len()) {
             for layer in Layer::ALL {
                 for row in self.lost_vectors(embedder, layer)? {

@@ -4,9 +4,10 @@
 //! stands for the answers of the k-th step. A step is a call of an operator, a conclusion from its
 //! parts, or one from the steps that it names. The question itself is the root, concluded from the
 //! steps that are parts of no other.
-mod draw;
 #[cfg(test)]
 mod tests;
+
+use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
@@ -186,6 +187,38 @@ impl Plan {
     #[must_use]
     pub fn place(&self, number: usize) -> Option<usize> {
         (1..self.nodes.len()).contains(&number).then_some(number)
+    }
+
+    /// The tree, a line for each question with its step; the last line has no end.
+    #[must_use]
+    pub fn draw(&self) -> String {
+        let mut out = self.nodes.first().map(|root| root.question.clone()).unwrap_or_default();
+        out.push_str(&self.step_of(0));
+        self.below(0, "", &mut out);
+        out
+    }
+
+    fn below(&self, place: usize, indent: &str, out: &mut String) {
+        let Step::Inner(parts) = &self.nodes[place].step else { return };
+        for (at, part) in parts.iter().enumerate() {
+            let last = at + 1 == parts.len();
+            let (branch, stem) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            // Writing to a string cannot fail.
+            let _ = write!(out, "\n{indent}{branch}{part}. {}", self.nodes[*part].question);
+            out.push_str(&self.step_of(*part));
+            self.below(*part, &format!("{indent}{stem}"), out);
+        }
+    }
+
+    fn step_of(&self, place: usize) -> String {
+        match &self.nodes[place].step {
+            Step::Inner(_) => String::new(),
+            Step::Call(call) => format!("  → {call}"),
+            Step::Reason(steps) => {
+                let steps: Vec<String> = steps.iter().map(|step| format!("#{step}")).collect();
+                format!("  → Reason({})", steps.join(", "))
+            }
+        }
     }
 }
 

@@ -169,9 +169,9 @@ async fn ten_thousand_entities_are_one_query_of_the_graph() {
     let run = with(model, vec![], Some(towns(10_000)));
     let (answer, trace) = answered(&only(&["kg"]), run).await;
     assert_eq!(answer.unwrap().text, "10", "{}", halma_testkit::outline(&trace));
-    let asked =
+    let look_ups =
         halma_testkit::outline(&trace).matches("look up kg \"Filter(10000 entities").count();
-    assert_eq!(asked, 1);
+    assert_eq!(look_ups, 1);
     // The prompt of ten thousand names would be no prompt.
     let longest = trace.0.iter().map(|event| match event {
         halma_core::Event::ModelCalled { messages, .. } => messages[1].text.len(),

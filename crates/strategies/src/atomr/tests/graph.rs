@@ -53,13 +53,13 @@ async fn a_search_is_decided_by_name_and_descriptor() {
         names: vec![name.into()],
         descriptor: descriptor.map(str::to_owned),
     };
-    let found = ask_graph(&search("Bo Lie", Some("painter"))).await;
-    assert_eq!(found.answers.unwrap(), ["Bo Lie"]);
-    assert_eq!(found.entities.len(), 1);
-    assert_eq!(found.lines, ["Bo Lie: painter; person"]);
+    let result = ask_graph(&search("Bo Lie", Some("painter"))).await;
+    assert_eq!(result.answers.unwrap(), ["Bo Lie"]);
+    assert_eq!(result.entities.len(), 1);
+    assert_eq!(result.lines, ["Bo Lie: painter; person"]);
     // Both, where nothing tells them apart: one name, two entities.
-    let found = ask_graph(&search("Bo Lie", None)).await;
-    assert_eq!((found.answers.unwrap().len(), found.entities.len()), (1, 2));
+    let result = ask_graph(&search("Bo Lie", None)).await;
+    assert_eq!((result.answers.unwrap().len(), result.entities.len()), (1, 2));
     assert_eq!(answers(&search("Kristiania", None)).await, ["Oslo"]);
     assert!(ask_graph(&search("Bergen", None)).await.answers.is_none());
 }

@@ -290,8 +290,8 @@ async fn the_last_call_reads_what_is_near_the_question() {
 
 #[tokio::test]
 async fn an_operator_that_fails_costs_its_own_answer_only() {
-    let found = r#"{"rationale": "Passage 1.", "answer": "Varn lighthouse"}"#;
-    let rest = [(DIRECT, found), (RELATE, THORN), (RELATE, NORWAY), (CHILDREN, NORWAY)];
+    let direct = r#"{"rationale": "Passage 1.", "answer": "Varn lighthouse"}"#;
+    let rest = [(DIRECT, direct), (RELATE, THORN), (RELATE, NORWAY), (CHILDREN, NORWAY)];
     let refused = Err(LlmError::refused("the model is overloaded"));
     let mut replies = vec![(PLAN, Ok(CHAIN)), (SEARCH, refused)];
     replies.extend(rest.map(|(prompt, reply)| (prompt, Ok(reply))));
@@ -313,8 +313,8 @@ async fn what_is_not_found_may_be_completed_from_memory() {
         (CHILDREN, NORWAY),
     ]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    let known = Atomr { own_knowledge: true, ..Atomr::default() };
-    golden("atomr/own_knowledge", &known, run).await;
+    let atomr = Atomr { own_knowledge: true, ..Atomr::default() };
+    golden("atomr/own_knowledge", &atomr, run).await;
 }
 
 /// Two subtrees of three leaves in a row, and one that needs neither.

@@ -40,20 +40,20 @@ fn answers_are_put_where_they_are_referred_to() {
         None,
         None,
     ];
-    let known = KnownAnswers { plan: &plan, solved: &answers, shown: 2 };
-    assert_eq!(known.together("about #1"), "about Ann, Bo and 1 more");
+    let answered = KnownAnswers { plan: &plan, solved: &answers, shown: 2 };
+    assert_eq!(answered.together("about #1"), "about Ann, Bo and 1 more");
     // Unknown: the question itself, or the name that was searched for.
-    assert_eq!(known.together("near #2"), "near (Where is Ann, Bo and 1 more?)");
-    assert_eq!(known.together("near #3"), "near the reef");
+    assert_eq!(answered.together("near #2"), "near (Where is Ann, Bo and 1 more?)");
+    assert_eq!(answered.together("near #3"), "near the reef");
     // No node of the plan, and no reference of this kind.
-    assert_eq!(known.together("#9 and [1] and <1>"), "#9 and [1] and <1>");
-    assert!(known.settles("#1 at #3, #9") && !known.settles("#1 or #2"));
+    assert_eq!(answered.together("#9 and [1] and <1>"), "#9 and [1] and <1>");
+    assert!(answered.settles("#1 at #3, #9") && !answered.settles("#1 or #2"));
     assert_eq!(
-        known.each("#1 of #3", 2),
+        answered.each("#1 of #3", 2),
         (vec!["Ann of the reef".into(), "Bo of the reef".into()], 1)
     );
-    assert_eq!(known.each("#1 and #1", 9).0, ["Ann and Ann", "Bo and Bo", "Carl and Carl"]);
-    let (things, left_out) = known.things(" #1 ", 2);
+    assert_eq!(answered.each("#1 and #1", 9).0, ["Ann and Ann", "Bo and Bo", "Carl and Carl"]);
+    let (things, left_out) = answered.things(" #1 ", 2);
     let names: Vec<&str> = things.iter().map(|thing| thing.name.as_str()).collect();
     assert_eq!((names, left_out), (vec!["Ann", "Bo"], 1));
 }
@@ -68,8 +68,8 @@ fn below_a_part_without_an_answer_its_own_parts_count() {
     ]);
     let answers =
         [None, Some(solved("A?", &[])), Some(solved("B?", &["b"])), Some(solved("C?", &["c"]))];
-    let known = KnownAnswers { plan: &plan, solved: &answers, shown: 9 };
-    let below: Vec<&str> = known.below(0).iter().map(|one| one.question.as_str()).collect();
+    let answered = KnownAnswers { plan: &plan, solved: &answers, shown: 9 };
+    let below: Vec<&str> = answered.below(0).iter().map(|one| one.question.as_str()).collect();
     assert_eq!(below, ["C?", "A?", "B?"]);
 }
 
@@ -132,9 +132,9 @@ fn entities_whose_passages_have_little_in_common_are_dropped() {
     };
     let kept = |limits: &Atomr| {
         let of = (&names[..], &queries[..]);
-        let (found, dropped) = Evidence::filtered(of, lists(), GraphResult::default(), limits);
-        let context: Vec<String> = found.context.iter().map(|hit| hit.id.0.clone()).collect();
-        (found.retained, dropped, context)
+        let (evidence, dropped) = Evidence::filtered(of, lists(), GraphResult::default(), limits);
+        let context: Vec<String> = evidence.context.iter().map(|hit| hit.id.0.clone()).collect();
+        (evidence.retained, dropped, context)
     };
     // 4/4, 2/4 and 3/4 of the query's words.
     let all = kept(&Atomr::default());
@@ -153,11 +153,11 @@ fn what_holds_the_answer_is_cited_or_else_everything() {
         ..GraphResult::default()
     };
     let context = vec![hit("a", "Ilse Thorn built it. It opened in 1911."), hit("b", "A reef.")];
-    let found =
+    let evidence =
         Evidence::collect(vec![Lists { source: "text".into(), lists: vec![context] }], graph);
     let cited = |answers: &[&str]| -> Vec<String> {
         let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
-        found.cited(&answers, "").into_iter().map(|Citation { node, .. }| node.0).collect()
+        evidence.cited(&answers, "").into_iter().map(|Citation { node, .. }| node.0).collect()
     };
     assert_eq!(cited(&["Ilse Thorn"]), ["a", "kg"]);
     assert_eq!(cited(&["1911", "reef"]), ["a", "b"]);

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use halma_core::UnlessFailed as _;
 use halma_core::text::similarity::edit_distance;
 use halma_core::{
     ColumnKind, ColumnSchema, Cx, Error, Prompt, Question, Result, SqlResult, TableSchema,
+    UnlessFailed as _,
 };
 use minijinja::context;
 use minijinja::value::Serde;

@@ -295,6 +295,19 @@ RemovedAdditionalProperty = TypeAliasType(
 )
 
 
+class DeferredCandidate(BaseModel):
+    """
+    A candidate that a verifier did not accept.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    candidate: Annotated[int, Field(ge=0)]
+    reason: str
+
+
 class DeletedDocument(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -450,19 +463,6 @@ class Health(BaseModel):
     `ok`.
     """
     version: str
-
-
-class Held(BaseModel):
-    """
-    A candidate that a verifier did not accept.
-    """
-
-    model_config = ConfigDict(
-        extra='allow',
-        populate_by_name=True,
-    )
-    candidate: Annotated[int, Field(ge=0)]
-    reason: str
 
 
 class IdeaGroup(BaseModel):
@@ -3057,11 +3057,11 @@ class VerifiedFeedback(BaseModel):
     """
     Numbers of the candidates that are accepted now.
     """
-    feedback: Feedback
-    held: list[Held]
+    deferred: list[DeferredCandidate]
     """
     Those that a person has to decide about, with the reason.
     """
+    feedback: Feedback
     usage: UsageTotal
 
 

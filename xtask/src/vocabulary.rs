@@ -103,8 +103,7 @@ fn retired_identifiers(sources: &[Source], glossary: &[Retired]) -> Vec<Violatio
         for (index, line) in code(&source.text).split(['\n', '\r']).enumerate() {
             let names: Vec<_> = line.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
             let used = |retired: &&Retired| {
-                retired.checked == Checked::Identifiers
-                    && names.iter().any(|name| name.eq_ignore_ascii_case(&retired.word))
+                retired.checked == Checked::Identifiers && names.contains(&retired.word.as_str())
             };
             if let Some(retired) = glossary.iter().find(used) {
                 let what = format!("`{}` is retired as a name (STYLE.md, Glossary)", retired.word);

@@ -141,7 +141,7 @@ async fn a_verifier_accepts_what_is_supported_and_holds_the_rest_back() {
     let result = ask(&engine, "Where was Anna Roe born?").await;
     let given = engine.give_feedback(say(&result, Verdict::Wrong, "Bergen")).unwrap();
     let verified = engine.verify_feedback(&given.id, None).await.unwrap();
-    assert!(verified.accepted.is_empty() && verified.held.len() == 1, "{verified:?}");
+    assert!(verified.accepted.is_empty() && verified.deferred.len() == 1, "{verified:?}");
     assert_eq!(verified.feedback.candidates[0].state, CandidateState::Pending);
     let other = engine.give_feedback(say(&right, Verdict::Wrong, "Bo Lind")).unwrap();
     let refused = engine.verify_feedback(&other.id, None).await.unwrap_err().to_string();

@@ -168,7 +168,7 @@ async fn tags_find_what_everyday_words_do_not() {
     let base = measured.open(0.5);
     let samples: Vec<TagSample> = lines(SAMPLES);
     let learned = learn_tags(measured.context(&base), &samples, false).await.unwrap();
-    assert_eq!((learned.asked, learned.skipped.len()), (samples.len(), 0), "{learned:?}");
+    assert_eq!((learned.samples_read, learned.skipped.len()), (samples.len(), 0), "{learned:?}");
     drop(base);
     for weight in weights {
         rows.push((format!("learned {weight}"), measure(&measured.open(weight)).await));

@@ -79,7 +79,7 @@ async fn what_is_learned_expands_every_search_and_filter() {
     assert_eq!(titles_of(Mode::Bm25).await, [] as [&str; 0]);
     map(&works, HEART, "heart attack", &[1]);
     let report = learn(&works, &base, &[heart()]).await;
-    assert_eq!((report.asked, report.terms, report.pairs), (1, 1, 1), "{report:?}");
+    assert_eq!((report.samples_read, report.terms, report.pairs), (1, 1, 1), "{report:?}");
     for mode in [Mode::Bm25, Mode::Hybrid, Mode::Graph] {
         let mut titles = titles_of(mode).await;
         titles.sort();
@@ -121,11 +121,11 @@ async fn a_sample_is_asked_about_once_and_what_does_not_fit_is_skipped() {
         json!({"pairs": [{"term": "heart attack", "tags": [1, 9]}, {"term": "gout", "tags": [1]}]});
     works.rules.script("map_tags", HEART, &reply.to_string());
     let report = learn(&works, &base, &samples).await;
-    assert_eq!((report.asked, report.skipped.len(), report.pairs), (1, 3, 1), "{report:?}");
+    assert_eq!((report.samples_read, report.skipped.len(), report.pairs), (1, 3, 1), "{report:?}");
     assert!(report.skipped[0].reason.contains("no passage"), "{report:?}");
     assert_eq!(works.rules.calls("map_tags"), 2);
     let report = learn(&works, &base, &samples).await;
-    assert_eq!((report.asked, report.unchanged, report.pairs), (0, 1, 1));
+    assert_eq!((report.samples_read, report.unchanged, report.pairs), (0, 1, 1));
     assert_eq!(works.rules.calls("map_tags"), 2);
     // Another run of `index` keeps it; samples that are not there any more can be forgotten.
     works.index(&base).await;
@@ -149,9 +149,13 @@ async fn learning_stops_at_the_budget_and_resumes() {
     let meter = Arc::new(Meter::new(Budget { calls: Some(2), ..Budget::default() }));
     let limited = BuildContext { meter, ..context(&works, &base) };
     let report = learn_tags(limited, &samples, false).await.unwrap();
-    assert_eq!((report.asked, report.pending, report.spent.is_some()), (1, 1, true), "{report:?}");
+    assert_eq!(
+        (report.samples_read, report.pending, report.spent.is_some()),
+        (1, 1, true),
+        "{report:?}"
+    );
     let report = learn(&works, &base, &samples).await;
-    assert_eq!((report.asked, report.unchanged, report.terms), (1, 1, 2), "{report:?}");
+    assert_eq!((report.samples_read, report.unchanged, report.terms), (1, 1, 2), "{report:?}");
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ class AsyncFeedback(AsyncConnection):
         return await self._send(_requests.decide(feedback, "undo", candidates))
 
     async def verify_feedback(self, feedback: str) -> models.VerifiedFeedback:
-        """Lets the verifying model accept what the documents support; ``held`` is left to a person."""
+        """Lets the verifying model accept what the documents support; ``deferred`` is left to a person."""
         path = f"/api/v1/feedback/{part(feedback)}/verify"
         return await self._send(Call("POST", path, of(models.VerifiedFeedback)))
 

@@ -82,7 +82,7 @@ class Feedback(Connection):
         return self._send(_requests.decide(feedback, "undo", candidates))
 
     def verify_feedback(self, feedback: str) -> models.VerifiedFeedback:
-        """Lets the verifying model accept what the documents support; ``held`` is left to a person."""
+        """Lets the verifying model accept what the documents support; ``deferred`` is left to a person."""
         path = f"/api/v1/feedback/{part(feedback)}/verify"
         return self._send(Call("POST", path, of(models.VerifiedFeedback)))
 

@@ -81,7 +81,7 @@ async fn accept(args: FeedbackAccept, common: &Common) -> anyhow::Result<()> {
     if json {
         return view::print_json(&verified);
     }
-    let VerifiedFeedback { feedback, accepted, held: deferred, usage } = &verified;
+    let VerifiedFeedback { feedback, accepted, deferred, usage } = &verified;
     let mut lines = vec![view::feedback::full(feedback)];
     lines.extend(deferred.iter().map(|one| format!("Held back {}: {}", one.candidate, one.reason)));
     lines.push(format!(

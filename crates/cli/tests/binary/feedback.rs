@@ -19,7 +19,7 @@ fn an_answer_is_marked_accepted_used_and_undone() {
     let id = given["id"].as_str().unwrap();
     let verified = program.run(&["feedback", "accept", id, "--verify", "--json"]).json();
     // The passage says “It”: what it supports is left to a person.
-    assert_eq!(verified["held"][0]["candidate"], 1, "{verified}");
+    assert_eq!(verified["deferred"][0]["candidate"], 1, "{verified}");
     let accepted = program.run(&["feedback", "accept", id, "--json"]).json();
     let atom = accepted["candidates"][0]["atom"].as_str().unwrap();
     let shown = program.run(&["kb", "show", atom, "--json"]).json();

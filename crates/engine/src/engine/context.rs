@@ -35,7 +35,7 @@ impl Engine {
         if let Some(documents) = documents {
             setup.knowledge = Arc::new(DocumentSubset::new(setup.knowledge, documents));
             // Facts extracted from the other documents must not be visible through the graph.
-            setup.facts = self.independent_facts.clone();
+            setup.facts.clone_from(&self.independent_facts);
         }
         setup.knowledge = Arc::new(RunKnowledge::new(setup.knowledge));
         Cx::new(Arc::new(setup), meter(budget, parent), watcher)

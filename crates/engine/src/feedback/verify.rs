@@ -40,13 +40,13 @@ pub struct VerifiedFeedback {
     /// Numbers of the candidates that are accepted now.
     pub accepted: Vec<usize>,
     /// Those that a person has to decide about, with the reason.
-    pub held: Vec<DeferredCandidate>,
+    pub deferred: Vec<DeferredCandidate>,
     pub usage: UsageTotal,
 }
 
 /// A candidate that a verifier did not accept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Held))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DeferredCandidate {
     pub candidate: usize,
     pub reason: String,
@@ -91,7 +91,7 @@ impl Engine {
             let decision = Decision { checks, ..decision };
             feedback = self.accept_feedback(id, decision).await?;
         }
-        Ok(VerifiedFeedback { feedback, accepted, held: deferred, usage: cx.trace().usage() })
+        Ok(VerifiedFeedback { feedback, accepted, deferred, usage: cx.trace().usage() })
     }
 
     /// What speaks for a candidate, or why it is held back.

@@ -1,4 +1,4 @@
-//! How far a question's gold passages came: found by a search, read by the reader. It is what the
+//! How far a question's gold passages came: retrieved by a search, read by the reader. It is what the
 //! report tells a retrieval miss from a selection miss by.
 use halma_core::{Citation, Event, HitLine, Layer, Trace};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ const READER: &str = "reader";
 pub(crate) struct Evidence {
     pub(crate) gold: usize,
     /// Of the gold passages, those that some search of the strategy returned.
-    pub(crate) found: usize,
+    pub(crate) retrieved: usize,
     /// Of the gold passages, those that are cited or stood in a prompt of the reader.
     pub(crate) read: usize,
     /// Whether the strategy searched at all.
@@ -36,15 +36,15 @@ impl Evidence {
             let hits: Vec<&HitLine> = hits_in(passage, trace);
             let read = cited || in_prompt(passage, &hits, &prompts);
             evidence.read += usize::from(read);
-            // What was read was found, also where no search of the trace shows it (a neighbour).
-            evidence.found += usize::from(read || !hits.is_empty());
+            // What was read was retrieved, also where no search of the trace shows it (a neighbour).
+            evidence.retrieved += usize::from(read || !hits.is_empty());
         }
         evidence
     }
 }
 
 /// The hits that lie in the passage. An atom may be a question in words of its own, so that its
-/// title alone decides; where passages share titles that counts a little too much as found.
+/// title alone decides; where passages share titles that counts a little too much as retrieved.
 fn hits_in<'a>(passage: &GoldPassage, trace: &'a Trace) -> Vec<&'a HitLine> {
     let mut lines = vec![];
     for event in &trace.0 {
@@ -107,8 +107,9 @@ mod tests {
     }
 
     fn counts(events: Vec<Event>) -> (usize, usize, bool) {
-        let Evidence { found, read, searched, .. } = Evidence::trace(&item(), &[], &Trace(events));
-        (found, read, searched)
+        let Evidence { retrieved, read, searched, .. } =
+            Evidence::trace(&item(), &[], &Trace(events));
+        (retrieved, read, searched)
     }
 
     #[test]

@@ -117,7 +117,7 @@ fn a_file_of_another_format_says_which() {
         for wanted in Format::all().filter(|format| *format != Format::USER) {
             match load(&fixture(file), wanted, None) {
                 Ok(_) => {
-                    assert!(wanted == recognised || wanted == format("musique-full"), "{wanted}")
+                    assert!(wanted == recognised || wanted == format("musique-full"), "{wanted}");
                 }
                 Err(error) => {
                     let advice = format!("use --format {recognised}");

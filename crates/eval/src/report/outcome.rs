@@ -35,7 +35,7 @@ pub enum ErrorCause {
     NoSearch,
     /// Some gold passage was in the results of no search.
     Retrieval,
-    /// Every gold passage was found, and not all of them were cited or given to the reader.
+    /// Every gold passage was retrieved, and not all of them were cited or given to the reader.
     Selection,
     /// The reader had every gold passage and answered wrongly, or abstained.
     Reading,
@@ -99,11 +99,11 @@ impl ErrorCause {
 }
 
 fn cause_of(evidence: Evidence, partial: bool) -> ErrorCause {
-    let Evidence { gold, found, read, searched } = evidence;
+    let Evidence { gold, retrieved, read, searched } = evidence;
     if gold == 0 {
         return ErrorCause::Unknown;
     }
-    match (searched, found < gold, read < gold) {
+    match (searched, retrieved < gold, read < gold) {
         (_, _, true) if partial => ErrorCause::Budget,
         (false, true, _) => ErrorCause::NoSearch,
         (_, true, _) => ErrorCause::Retrieval,
@@ -116,8 +116,8 @@ fn cause_of(evidence: Evidence, partial: bool) -> ErrorCause {
 mod tests {
     use super::*;
 
-    fn lost(gold: usize, found: usize, read: usize, searched: bool) -> ErrorCause {
-        cause_of(Evidence { gold, found, read, searched }, false)
+    fn lost(gold: usize, retrieved: usize, read: usize, searched: bool) -> ErrorCause {
+        cause_of(Evidence { gold, retrieved, read, searched }, false)
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(lost(2, 2, 1, true), ErrorCause::Selection);
         assert_eq!(lost(2, 2, 2, true), ErrorCause::Reading);
         assert_eq!(lost(0, 0, 0, true), ErrorCause::Unknown);
-        let cut = |read| cause_of(Evidence { gold: 2, found: 2, read, searched: true }, true);
+        let cut = |read| cause_of(Evidence { gold: 2, retrieved: 2, read, searched: true }, true);
         assert_eq!((cut(1), cut(2)), (ErrorCause::Budget, ErrorCause::Reading));
     }
 }

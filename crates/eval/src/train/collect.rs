@@ -52,7 +52,7 @@ struct Shared {
 struct Output {
     recording: Recording<Line>,
     progress: HashMap<String, Made>,
-    /// Questions of which some gold passage was found, and those that have any.
+    /// Questions of which some gold passage was retrieved, and those that have any.
     gold: (HashSet<String>, HashSet<String>),
 }
 
@@ -291,7 +291,7 @@ impl Shared {
         let mut output = self.output.lock();
         if !item.gold.is_empty() {
             output.gold.1.insert(item.question.text.clone());
-            if Evidence::trace(item, &[], trace).found > 0 {
+            if Evidence::trace(item, &[], trace).retrieved > 0 {
                 output.gold.0.insert(item.question.text.clone());
             }
         }

@@ -23,7 +23,7 @@ use crate::{Estimate, KbError};
 pub struct TagLearning {
     pub samples: usize,
     /// Samples that the model was asked about in this run, and those that it had been before.
-    pub asked: usize,
+    pub samples_read: usize,
     pub unchanged: usize,
     /// Samples from which nothing can be learned.
     pub skipped: Vec<SkippedSample>,
@@ -108,7 +108,7 @@ pub async fn learn_tags(
     let (terms, pairs) = counts(&context)?;
     Ok(TagLearning {
         samples: samples.len(),
-        asked: report.done,
+        samples_read: report.done,
         unchanged,
         skipped,
         terms,

@@ -36,7 +36,7 @@ fn variables(text: &str, empty: bool) -> Value {
         chunk => &chunk,
         most_entities => 60,
         most_facts => 80,
-        most => 12,
+        limit => 12,
         first => &side,
         second => &side,
         chunks => many(chunk.clone()),

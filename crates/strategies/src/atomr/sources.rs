@@ -24,7 +24,7 @@ struct Chosen {
 #[derive(Serialize)]
 struct Leaf {
     number: usize,
-    asked: String,
+    question: String,
     operator: String,
 }
 
@@ -79,7 +79,7 @@ impl Sources {
         }
         let leaf = |place: usize, text: &str| Leaf {
             number: place,
-            asked: text.to_owned(),
+            question: text.to_owned(),
             operator: match &plan.nodes[place].step {
                 Step::Call(call) => call.to_string(),
                 _ => String::new(),

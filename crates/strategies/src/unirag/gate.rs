@@ -18,7 +18,8 @@ struct Counts {
     statements: Option<usize>,
     supported: Option<usize>,
     /// Things that the question asks for, and those that the answer gives.
-    asked: Option<usize>,
+    #[serde(rename = "asked")]
+    requested: Option<usize>,
     given: Option<usize>,
     /// Numbers of the passages that help to answer; `None` where there are no passages.
     useful: Option<Vec<usize>>,
@@ -76,7 +77,7 @@ impl Counts {
         let useful = self.useful.as_ref().filter(|_| passages > 0);
         [
             ("faithfulness", share(self.supported, self.statements)),
-            ("answer_relevancy", share(self.given, self.asked)),
+            ("answer_relevancy", share(self.given, self.requested)),
             ("context_precision", useful.map(|useful| precision(useful))),
             ("context_recall", share(Some(settled), Some(constraints.len()))),
             ("context_relevancy", share(useful.map(Vec::len), Some(passages))),
@@ -92,7 +93,7 @@ impl Counts {
         if !is_part(self.supported, self.statements) {
             return Err("`supported` is more than `statements`".into());
         }
-        if !is_part(self.given, self.asked) {
+        if !is_part(self.given, self.requested) {
             return Err("`given` is more than `asked`".into());
         }
         let mut useful = self.useful.iter().flatten();

@@ -64,7 +64,7 @@ fn lines(report: &TagLearning) -> String {
         "{} in {}: {} asked about, {} known before.",
         style(plural(report.pairs as u64, "pair", "pairs")).bold(),
         plural(report.terms as u64, "term", "terms"),
-        plural(report.asked as u64, "sample", "samples"),
+        plural(report.samples_read as u64, "sample", "samples"),
         thousands(report.unchanged as u64),
     )];
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -96,7 +96,7 @@ fn outcome(report: &TagLearning) -> anyhow::Result<()> {
             report.failure.as_deref().unwrap_or("no reason given")
         );
     }
-    if report.asked + report.unchanged + report.pending == 0 {
+    if report.samples_read + report.unchanged + report.pending == 0 {
         anyhow::bail!(
             "nothing was learned: every sample was skipped; index with `tags = true` below [kb], \
              and give answers that stand in the documents"

@@ -115,7 +115,7 @@ impl AskStage for Rows {
         };
         let tables: Vec<Value> = self.targets.iter().map(table).collect();
         let Passage { title, section, text, .. } = passage;
-        context! { chunk => context! { title, section, text }, tables, most => MAX_ROWS }
+        context! { chunk => context! { title, section, text }, tables, limit => MAX_ROWS }
     }
 
     fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {

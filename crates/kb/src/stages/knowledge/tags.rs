@@ -149,7 +149,7 @@ impl AskStage for TagClasses {
     fn variables(&self, sample: &Vec<Passage>) -> Value {
         let chunk = |p: &Passage| context! { title => &p.title, text => &p.text };
         let chunks: Vec<Value> = sample.iter().map(chunk).collect();
-        context! { chunks, most => MAX_CLASSES }
+        context! { chunks, limit => MAX_CLASSES }
     }
 
     fn documents<'a>(&self, sample: &'a Vec<Passage>) -> Vec<&'a str> {
@@ -239,7 +239,7 @@ impl AskStage for Tag {
             context! { name => &class.name, description => &class.description }
         };
         let classes: Vec<Value> = self.classes.iter().map(class).collect();
-        context! { text => &passage.text, title => &passage.title, classes, most => MAX_TAGS }
+        context! { text => &passage.text, title => &passage.title, classes, limit => MAX_TAGS }
     }
 
     fn documents<'a>(&self, passage: &'a Passage) -> Vec<&'a str> {

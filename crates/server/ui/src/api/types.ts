@@ -186,6 +186,11 @@ export interface Decide {
   despite?: boolean;
 }
 
+export interface DeferredCandidate {
+  candidate: number;
+  reason: string;
+}
+
 export interface DeletedDocument {
   removed: Record<string, number>;
 }
@@ -353,11 +358,6 @@ export interface GiveFeedback {
 export interface Health {
   status: string;
   version: string;
-}
-
-export interface Held {
-  candidate: number;
-  reason: string;
 }
 
 export interface Hit {
@@ -1047,8 +1047,8 @@ export type Verdict = (typeof VerdictValues)[number];
 
 export interface VerifiedFeedback {
   accepted: number[];
+  deferred: DeferredCandidate[];
   feedback: Feedback;
-  held: Held[];
   usage: UsageTotal;
 }
 

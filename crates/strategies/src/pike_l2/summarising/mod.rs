@@ -31,7 +31,7 @@ pub(crate) struct Summarising {
     /// Number of nearest chunks whose whole section is read.
     pub(crate) sections: usize,
     /// The most chunks that are read in all.
-    pub(crate) most: usize,
+    pub(crate) max_chunks: usize,
     /// Chunks that one call reads.
     pub(crate) group: usize,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
@@ -41,8 +41,8 @@ pub(crate) struct Summarising {
 
 impl Default for Summarising {
     fn default() -> Self {
-        let (chunks, sections, most, group) = (32, 8, 64, 8);
-        Self { chunks, sections, most, group, min_score: None, mode: Mode::Graph }
+        let (chunks, sections, max_chunks, group) = (32, 8, 64, 8);
+        Self { chunks, sections, max_chunks, group, min_score: None, mode: Mode::Graph }
     }
 }
 
@@ -124,7 +124,7 @@ impl Summarising {
 
     pub(super) fn check(&self) -> std::result::Result<(), String> {
         at_least_one("chunks", self.chunks)?;
-        at_least_one("most", self.most)?;
+        at_least_one("max_chunks", self.max_chunks)?;
         at_least_one("group", self.group)?;
         a_cosine("min_score", self.min_score)
     }
@@ -200,7 +200,7 @@ impl Summarising {
         let parts = parts.map(|(_, part)| part).filter(|part| part.layer == Layer::Chunk);
         chunks.extend(parts.filter(|part| seen.insert(part.id.clone())));
         // The nearest come first, then the sections of the nearest.
-        let beyond = chunks.split_off(self.most.min(chunks.len()));
+        let beyond = chunks.split_off(self.max_chunks.min(chunks.len()));
         chunks.sort_by(|a, b| {
             (&a.document, a.span.start, &a.id).cmp(&(&b.document, b.span.start, &b.id))
         });

@@ -62,7 +62,7 @@ async fn a_point_of_a_passage_that_was_never_shown_is_asked_for_again() {
 
 #[tokio::test]
 async fn more_than_can_be_read_is_told() {
-    let summarising = Summarising { most: 2, ..Summarising::default() };
+    let summarising = Summarising { max_chunks: 2, ..Summarising::default() };
     let pike = PikeL2 { summarising, ..of(Reasoning::Summarising) };
     let run =
         Run { question: QUESTION, knowledge: report(), ..Run::new(Script::new([REEF, COMBINED])) };

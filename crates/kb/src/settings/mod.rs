@@ -1,8 +1,8 @@
 //! How a base is built and opened.
-mod base_part;
 mod calibration;
 mod feedback;
 mod reading;
+mod rebuilt_part;
 mod search;
 mod table_target;
 mod url;
@@ -14,12 +14,12 @@ use std::sync::Arc;
 use halma_core::{Embedder, Metadata};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::base_part::MAX_CHUNKS_UNASKED;
-pub use self::base_part::{BasePart, KeptPart};
 pub use self::calibration::{Calibration, DenseTrust};
 pub use self::feedback::FeedbackSettings;
 pub(crate) use self::reading::LARGEST;
 pub use self::reading::ReadingSettings;
+pub(crate) use self::rebuilt_part::MAX_CHUNKS_UNASKED;
+pub use self::rebuilt_part::{BasePart, KeptPart};
 pub(crate) use self::search::least_cosine;
 pub use self::search::{GraphSettings, SearchSettings};
 pub use self::table_target::{TableTarget, TargetColumn};

@@ -1,17 +1,14 @@
 //! Descriptions by a relation: `the director of X`, `X's director`.
 use super::Description;
-use super::grammar::{PREPOSITIONS, is_noun, phrase_start, verb_form};
+use super::grammar::{is_noun, phrase_start, verb_form};
 use super::tokens::{Tag, Token, join};
 use crate::lexicon::Lexicon;
-use crate::lists::{Leads, leads};
+use crate::lists::{Leads, is_listed, leads};
 use crate::verbs::Form;
 
 /// Events that `place of` or `date of` precedes; they are not things themselves.
 const EVENTS: &[&str] =
     &["birth", "death", "burial", "citizenship", "origin", "residence", "formation"];
-
-/// Works: `X's film` is by X, `the film of X` need not be.
-const WORKS: &[&str] = &["album", "film", "movie", "book", "novel", "series", "opera", "song"];
 
 /// The words of a description that name a relation: `president`, `place of birth`.
 struct Relation {
@@ -79,7 +76,7 @@ pub(super) fn role_of(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option<
     let relation = parse_relation(tokens, at)?;
     let of = relation.end;
     // `a book of English cooking` does not name its author.
-    let work = WORKS.contains(&tokens[at].lower.as_str());
+    let work = is_listed("works", &tokens[at].lower);
     if tokens.get(of)?.lower != "of" || work || tokens[at..of].iter().any(Token::breaks) {
         return None;
     }
@@ -102,7 +99,7 @@ fn object(tokens: &[Token], from: usize, lexicon: &Lexicon) -> Option<usize> {
         }
         let small = ["the", "a", "an", "both"].contains(&token.lower.as_str());
         let describes = is_noun(token) || small || token.tag == Tag::Number;
-        if PREPOSITIONS.contains(&token.lower.as_str())
+        if is_listed("prepositions", &token.lower)
             || !describes
             || token.breaks()
             || token.is_possessive()

@@ -22,14 +22,6 @@ use crate::spans::{Kind, Span, spans};
 use crate::weights::{Weights, covered, mass};
 use crate::words::{Sentence, Shape};
 
-/// Words of other languages that English questions do not begin with.
-const FOREIGN: &[&str] = &[
-    "wer", "wie", "wo", "wann", "welche", "welcher", "welches", "warum", "qui", "que", "quel",
-    "quelle", "combien", "quand", "comment", "est", "quién", "cuándo", "cuánto", "cuántos",
-    "cuántas", "cuál", "dónde", "cómo", "qué", "der", "das", "ist", "el", "la", "le", "les", "los",
-    "hat", "gibt", "und", "und", "wird", "quem", "chi", "quando", "dove",
-];
-
 /// What is left of a sentence's share where the verb of the question is not in it.
 const UNSAID: f32 = 0.7;
 
@@ -160,15 +152,12 @@ pub(crate) fn may_fit(lexicon: &Lexicon, question: &str, answer: &str, text: &Te
     }
 }
 
-/// Words that multiply the number before them.
-const MULTIPLES: &[&str] = &["hundred", "thousand", "million", "dozen"];
-
 /// Whether a word is a number in digits or letters.
 fn is_number(sentence: &Sentence, at: usize) -> bool {
     let word = sentence.word(at).to_lowercase();
     sentence.words[at].shape == Shape::Digit
         || CARDINALS.contains(&word.as_str())
-        || MULTIPLES.contains(&word.as_str())
+        || is_listed("multiples", &word)
 }
 
 /// The stems of a line and of its title, with those of irregular verbs: a builder is named by `built`.
@@ -188,7 +177,7 @@ fn is_linked(text: &Text, place: usize) -> bool {
 
 /// Whether the words of a question are English as far as can be seen.
 fn is_english(question: &Sentence) -> bool {
-    let foreign = question.lower_words().iter().any(|word| FOREIGN.contains(&word.as_str()));
+    let foreign = question.lower_words().iter().any(|word| is_listed("foreign", word));
     !foreign && question.text.chars().all(|c| (c as u32) < 0x250 && c != '¿')
 }
 
@@ -317,7 +306,7 @@ fn has_time(line: &Line, span: &Span) -> bool {
 /// Whether a number is no whole one: `six` of `six-sided`, `hundred` of `more than a hundred`.
 fn is_part_of_number(line: &Line, span: &Span) -> bool {
     line.sentence.gap(span.words.end - 1) == "-"
-        || MULTIPLES.contains(&line.sentence.word(span.words.start).to_lowercase().as_str())
+        || is_listed("multiples", &line.sentence.word(span.words.start).to_lowercase())
 }
 
 /// Whether a word for a place precedes a span.

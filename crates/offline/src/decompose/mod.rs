@@ -109,14 +109,10 @@ fn still_asks(tokens: &[Token], found: &Description, lexicon: &Lexicon) -> bool 
 fn asks_more(tokens: &[Token], found: &Description) -> bool {
     let described = &found.words;
     let around = tokens[..described.start].iter().chain(&tokens[described.end..]);
-    // `Where was the place of death of X?` asks for no more than the place.
-    let dated_or_placed =
-        found.question.starts_with("Where ") || found.question.starts_with("When ");
     let empty = ["name", "names", "named", "called", "title", "known", "person", "list"];
     let mut around = around.filter(|token| !empty.contains(&token.lower.as_str()));
     around.any(|token| {
-        let asking = ["how", "why"].contains(&token.lower.as_str())
-            || (!dated_or_placed && ["when", "where"].contains(&token.lower.as_str()));
+        let asking = ["how", "why", "when", "where"].contains(&token.lower.as_str());
         asking || token.tag != Tag::Word || !is_stop_word(&token.lower)
     })
 }

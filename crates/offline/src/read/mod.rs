@@ -98,11 +98,6 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// By rules alone.
-    pub(crate) fn by_rules(lexicon: &'a Lexicon) -> Self {
-        Self { lexicon, trained: None }
-    }
-
     /// JSON of `answer` and `rationale`; an empty answer abstains.
     pub(crate) fn reply(&self, input: &ReadInput) -> String {
         let Answer { text, rationale } = self.read(input);
@@ -207,7 +202,7 @@ impl<'a> Reader<'a> {
 /// [`Reader::read`] by rules alone.
 #[cfg(test)]
 pub(crate) fn read(lexicon: &Lexicon, input: &ReadInput) -> Answer {
-    Reader::by_rules(lexicon).read(input)
+    Reader { lexicon, trained: None }.read(input)
 }
 
 fn abstain(reason: &str) -> Answer {

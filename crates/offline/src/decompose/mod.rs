@@ -91,18 +91,12 @@ fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
         ];
         for found in found.into_iter().flatten() {
             let shorter = best.as_ref().is_none_or(|best| found.words.len() < best.words.len());
-            if shorter && asks_more(tokens, &found) && still_asks(tokens, &found, lexicon) {
+            if shorter && asks_more(tokens, &found) {
                 best = Some(found);
             }
         }
     }
     best
-}
-
-/// Whether a `did` before the description keeps its verb: `When did #1?` asks nothing.
-fn still_asks(tokens: &[Token], found: &Description, lexicon: &Lexicon) -> bool {
-    !grammar::awaits_verb(tokens, found.words.start, &lexicon.verbs)
-        || tokens[found.words.end..].iter().any(grammar::is_noun)
 }
 
 /// Whether the question asks for more than who or what the described thing is.

@@ -2,7 +2,6 @@
 use std::collections::HashSet;
 
 use halma_core::Question;
-use halma_core::text::sentences;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -49,9 +48,6 @@ fn next(
     lexicon: &Lexicon,
 ) -> (String, Vec<String>) {
     let sentence = Sentence::new(question, lexicon);
-    if context.iter().any(|passage| answers_in_one_sentence(&sentence, passage, lexicon)) {
-        return ("One sentence covers everything that the question names.".into(), vec![]);
-    }
     let texts = || context.iter().flat_map(|p| [p.title.as_str(), p.text.as_str()]);
     let known: HashSet<String> = texts().flat_map(|text| lexicon.content(text)).collect();
     let open: Vec<String> = open_words(&sentence, &known);
@@ -85,20 +81,6 @@ fn next(
         return ("Every word of the question is covered and no name leads further.".into(), vec![]);
     }
     (format!("Not covered yet: {}.", if open.is_empty() { "nothing" } else { &left }), queries)
-}
-
-/// Whether a single sentence, with its title, has every content word of the question: then one hop
-/// is enough, and other names in the passage would only lead away.
-fn answers_in_one_sentence(question: &Sentence, passage: &Passage, lexicon: &Lexicon) -> bool {
-    let words = mass(question, &Weights::default());
-    let title: HashSet<String> = lexicon.content(&passage.title).into_iter().collect();
-    // A single word occurs anywhere.
-    words.len() > 1
-        && sentences(&passage.text).into_iter().any(|range| {
-            let held: HashSet<String> = lexicon.content(&passage.text[range]).into_iter().collect();
-            words.iter().all(|(stem, _)| held.contains(stem) || title.contains(stem))
-                && words.iter().any(|(stem, _)| held.contains(stem) && !title.contains(stem))
-        })
 }
 
 /// The names in the chunks, one of each in turn, the last chunk first; within a chunk those near

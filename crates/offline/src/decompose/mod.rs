@@ -64,13 +64,13 @@ pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
         return vec![whole()];
     }
     while steps.len() + 1 < MAX_STEPS
-        && let Some(found) = innermost(&left, lexicon)
+        && let Some(inner) = innermost(&left, lexicon)
     {
-        let after = left[found.words.end - 1].after.clone();
+        let after = left[inner.words.end - 1].after.clone();
         let text = format!("#{}", steps.len() + 1);
         let token = Token { lower: text.clone(), text, after, tag: Tag::Reference };
-        left.splice(found.words, [token]);
-        steps.push(Step { question: found.question, stands_for: found.text });
+        left.splice(inner.words, [token]);
+        steps.push(Step { question: inner.question, stands_for: inner.text });
     }
     if steps.is_empty() {
         return vec![whole()];
@@ -84,15 +84,16 @@ pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
 fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
     let mut best: Option<Description> = None;
     for at in 0..tokens.len() {
-        let found = [
+        let descriptions = [
             phrases::role_of(tokens, at, lexicon),
             phrases::owned(tokens, at),
             clauses::relative(tokens, at, lexicon),
         ];
-        for found in found.into_iter().flatten() {
-            let shorter = best.as_ref().is_none_or(|best| found.words.len() < best.words.len());
-            if shorter && asks_more(tokens, &found) {
-                best = Some(found);
+        for description in descriptions.into_iter().flatten() {
+            let shorter =
+                best.as_ref().is_none_or(|best| description.words.len() < best.words.len());
+            if shorter && asks_more(tokens, &description) {
+                best = Some(description);
             }
         }
     }
@@ -100,8 +101,8 @@ fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
 }
 
 /// Whether the question asks for more than who or what the described thing is.
-fn asks_more(tokens: &[Token], found: &Description) -> bool {
-    let described = &found.words;
+fn asks_more(tokens: &[Token], description: &Description) -> bool {
+    let described = &description.words;
     let around = tokens[..described.start].iter().chain(&tokens[described.end..]);
     let empty = ["name", "names", "named", "called", "title", "known", "person", "list"];
     let mut around = around.filter(|token| !empty.contains(&token.lower.as_str()));

@@ -49,8 +49,8 @@ fn next(
 ) -> (String, Vec<String>) {
     let sentence = Sentence::new(question, lexicon);
     let texts = || context.iter().flat_map(|p| [p.title.as_str(), p.text.as_str()]);
-    let known: HashSet<String> = texts().flat_map(|text| lexicon.content(text)).collect();
-    let open: Vec<String> = open_words(&sentence, &known);
+    let covered: HashSet<String> = texts().flat_map(|text| lexicon.content(text)).collect();
+    let open: Vec<String> = open_words(&sentence, &covered);
     let mut queries: Vec<String> = vec![];
     // Things of the question without a chosen passage come first: the second side of a comparison.
     for thing in named_things(question, lexicon) {
@@ -97,19 +97,19 @@ fn leads(question: &Sentence, context: &[Passage], lexicon: &Lexicon) -> Vec<Str
             things
         })
         .collect();
-    let most = named.iter().map(Vec::len).max().unwrap_or_default();
+    let longest = named.iter().map(Vec::len).max().unwrap_or_default();
     let mut leads: Vec<String> =
         context.last().map(|last| plain_title(&last.title).to_owned()).into_iter().collect();
     leads.extend(
-        (0..most).flat_map(|i| named.iter().filter_map(move |things| things.get(i).cloned())),
+        (0..longest).flat_map(|i| named.iter().filter_map(move |things| things.get(i).cloned())),
     );
     leads
 }
 
 /// The words of the question that are not in the context, as they are written.
-fn open_words(question: &Sentence, known: &HashSet<String>) -> Vec<String> {
+fn open_words(question: &Sentence, covered: &HashSet<String>) -> Vec<String> {
     let words = mass(question, &Weights::default());
-    let open = |stem: &String| words.iter().any(|(s, _)| s == stem) && !known.contains(stem);
+    let open = |stem: &String| words.iter().any(|(s, _)| s == stem) && !covered.contains(stem);
     let words = question.words.iter().enumerate().filter(|(_, word)| open(&word.stem));
     words.map(|(i, _)| question.word(i).to_owned()).collect()
 }
@@ -154,7 +154,7 @@ mod tests {
             ("Low Tide", "Low Tide is by the painter Mara Quill."),
             ("Mara Quill", "Mara Quill was born in a town."),
         ];
-        let asked = queries("Was the painter Mara Quill of Low Tide born in a town?", &context);
-        assert!(asked.is_empty(), "{asked:?}");
+        let proposals = queries("Was the painter Mara Quill of Low Tide born in a town?", &context);
+        assert!(proposals.is_empty(), "{proposals:?}");
     }
 }

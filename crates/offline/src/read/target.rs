@@ -120,8 +120,8 @@ fn by_head(question: &Sentence, words: &[String], at: usize, lexicon: &Lexicon) 
         }
     }
     let run = &words[from.min(to)..to];
-    let known = run.iter().find_map(|word| Some((word, sort_of(word)?)));
-    let (head, sort) = match known {
+    let listed = run.iter().find_map(|word| Some((word, sort_of(word)?)));
+    let (head, sort) = match listed {
         Some((word, sort)) => (Some(word), sort),
         None => (run.last(), Sort::Thing),
     };

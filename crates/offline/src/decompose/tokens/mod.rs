@@ -161,17 +161,17 @@ pub(super) fn close(token: &mut Token) {
 
 /// Runs of words that are one name each, in order and without overlap.
 pub(super) fn named(sentence: &Sentence) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = quotes(&sentence.plain);
-    let separate = |found: &[Range<usize>], run: &Range<usize>| {
-        found.iter().all(|other| run.end <= other.start || other.end <= run.start)
+    let mut names: Vec<Range<usize>> = quotes(&sentence.plain);
+    let separate = |names: &[Range<usize>], run: &Range<usize>| {
+        names.iter().all(|other| run.end <= other.start || other.end <= run.start)
     };
     for run in name_runs(&sentence.plain) {
-        if separate(&found, &run) {
-            found.push(run);
+        if separate(&names, &run) {
+            names.push(run);
         }
     }
-    found.sort_by_key(|run| run.start);
-    found
+    names.sort_by_key(|run| run.start);
+    names
 }
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ impl QuestionTarget {
     /// Whether it asks for several things: `Which lamps are waterproof?`
     fn asks_many(&self) -> bool {
         let words = self.words.lower_words();
-        let asked = words.windows(2).find(|pair| ["which", "what"].contains(&pair[0].as_str()));
-        let is_plural = asked.is_some_and(|pair| {
+        let kind = words.windows(2).find(|pair| ["which", "what"].contains(&pair[0].as_str()));
+        let is_plural = kind.is_some_and(|pair| {
             pair[1].ends_with('s') && !pair[1].ends_with("ss") && pair[1].len() > 3
         });
         is_plural && !self.asks(&["is", "was", "has"])
@@ -62,25 +62,25 @@ impl QuestionTarget {
             return false;
         }
         let words = &line.sentence.words;
-        let asked = |at: usize| {
+        let is_named = |at: usize| {
             let word = &words[at];
             let named = word.shape != Shape::Lower && !word.stop;
             named && self.words.words.iter().any(|other| other.stem == word.stem)
         };
-        let names: Vec<usize> = (0..words.len()).filter(|at| asked(*at)).collect();
+        let names: Vec<usize> = (0..words.len()).filter(|at| is_named(*at)).collect();
         let distance = |of: &Range<usize>| {
             let to = |at: &usize| (at + 1).saturating_sub(of.end).max(of.start.saturating_sub(*at));
             names.iter().map(to).min().unwrap_or(usize::MAX)
         };
-        let own = distance(&span.words);
+        let span_distance = distance(&span.words);
         let is_other = |other: &Span| {
             let (one, two) = (&other.words, &span.words);
             std::mem::discriminant(&other.kind) == std::mem::discriminant(&span.kind)
                 && (one.end <= two.start || two.end <= one.start)
-                && !one.clone().any(asked)
+                && !one.clone().any(is_named)
         };
         let others = spans(&line.sentence, lexicon);
-        others.iter().any(|other| is_other(other) && distance(&other.words) < own)
+        others.iter().any(|other| is_other(other) && distance(&other.words) < span_distance)
     }
 
     /// Whether it says what kind of answer it asks for: `first flight of X` may ask for a date or a

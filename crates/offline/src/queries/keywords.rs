@@ -15,7 +15,7 @@ const MAX_KEYWORDS: usize = 6;
 
 pub(crate) fn reply(reader: &Reader<'_>, input: &QuestionInput) -> String {
     let question = &input.question.text;
-    let learned = trained(reader, question).filter(|keywords| !keywords.is_empty());
+    let learned = trained(reader, question).filter(|found| !found.is_empty());
     let keywords = learned.unwrap_or_else(|| keywords(question, reader.lexicon));
     json!({ "keywords": keywords }).to_string()
 }
@@ -23,7 +23,7 @@ pub(crate) fn reply(reader: &Reader<'_>, input: &QuestionInput) -> String {
 /// Those of a trained reader, where there is one that has learned keywords.
 fn trained(reader: &Reader<'_>, question: &str) -> Option<Vec<String>> {
     match reader.trained?.keywords(question) {
-        Ok(ranges) => Some(ranges?.into_iter().map(|range| question[range].to_owned()).collect()),
+        Ok(found) => Some(found?.into_iter().map(|range| question[range].to_owned()).collect()),
         Err(error) => {
             tracing::warn!(%error, "the keywords are found by rules alone");
             None
@@ -34,24 +34,19 @@ fn trained(reader: &Reader<'_>, question: &str) -> Option<Vec<String>> {
 /// Names, titles, dates and numbers, then the words that are likely to be rare; each as it stands
 /// in the question.
 pub(crate) fn keywords(question: &str, lexicon: &Lexicon) -> Vec<String> {
-    let mut keywords: Vec<String> = vec![];
+    let mut found: Vec<String> = vec![];
     let mut add = |word: &str| {
         let word = word.trim_matches(|c: char| "\"“”()¿¡ ".contains(c));
-        let inside = keywords.iter().any(|keyword| keyword.contains(word));
-        if !word.is_empty() && !inside && question.contains(word) && keywords.len() < MAX_KEYWORDS {
-            keywords.push(word.to_owned());
+        let inside = found.iter().any(|known| known.contains(word));
+        if !word.is_empty() && !inside && question.contains(word) && found.len() < MAX_KEYWORDS {
+            found.push(word.to_owned());
         }
     };
     for token in tokens(question, lexicon).iter().filter(|token| token.tag == Tag::Name) {
         // `Low Tide (1974 film)` is hardly written like that in a text.
         let plain = token.text.split(" (").next().unwrap_or(&token.text);
         let (name, _) = plain.split_once(", ").unwrap_or((plain, ""));
-        if plain.starts_with(['"', '“']) {
-            add(plain);
-        } else {
-            // `Mara Quill in Varn` is one run of capitals and two names.
-            name.split(" in ").for_each(&mut add);
-        }
+        add(if plain.starts_with(['"', '“']) { plain } else { name });
     }
     for name in names(question) {
         if let NameKind::Value(value) = name.kind
@@ -61,12 +56,11 @@ pub(crate) fn keywords(question: &str, lexicon: &Lexicon) -> Vec<String> {
         }
     }
     for word in rare(question, lexicon) {
-        if keywords.len() < MIN_KEYWORDS && !keywords.iter().any(|keyword| keyword.contains(&word))
-        {
-            keywords.push(word);
+        if found.len() < MIN_KEYWORDS && !found.iter().any(|known| known.contains(&word)) {
+            found.push(word);
         }
     }
-    keywords
+    found
 }
 
 /// The content words, the rarest first: those without a family, then the longest,
@@ -90,31 +84,24 @@ fn rare(question: &str, lexicon: &Lexicon) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn keywords(question: &str) -> Vec<String> {
-        super::keywords(question, &Lexicon::new())
+    fn found(question: &str) -> Vec<String> {
+        keywords(question, &Lexicon::new())
     }
 
     #[test]
     fn what_is_named_comes_first() {
-        assert_eq!(keywords("Who directed Low Tide (1974 film)?"), ["Low Tide", "1974"]);
-        assert_eq!(keywords("Which song of “low tide” is from 1974?"), ["low tide", "1974"]);
+        assert_eq!(found("Who directed Low Tide (1974 film)?"), ["Low Tide", "1974"]);
+        assert_eq!(found("Which song of “low tide” is from 1974?"), ["low tide", "1974"]);
         assert_eq!(
-            keywords("When did Orla Finch meet Mara Quill in Varn, Ohio?"),
+            found("When did Orla Finch meet Mara Quill in Varn, Ohio?"),
             ["Orla Finch", "Mara Quill", "Varn"]
         );
     }
 
     #[test]
     fn without_names_the_rarest_words_are_given() {
-        assert_eq!(
-            keywords("what do stonemasons use to polish granite?"),
-            ["stonemasons", "granite"]
-        );
-        assert!(
-            keywords("").is_empty()
-                && keywords("who is it?").is_empty()
-                && keywords("?!").is_empty()
-        );
+        assert_eq!(found("what do stonemasons use to polish granite?"), ["stonemasons", "granite"]);
+        assert!(found("").is_empty() && found("who is it?").is_empty() && found("?!").is_empty());
     }
 
     #[test]
@@ -122,7 +109,7 @@ mod tests {
         for question in
             ["Où est né Émile  Zola, l’écrivain ?", "谁写了《红楼梦》？", "«Мастер» (1967)?"]
         {
-            for word in keywords(question) {
+            for word in found(question) {
                 assert!(question.contains(&word), "{word} in {question}");
             }
         }

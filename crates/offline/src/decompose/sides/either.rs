@@ -1,11 +1,14 @@
-//! `Which …, A or B?`, `Was A or B …?`
+//! `Which …, A or B?`, `Was A or B …?`, `Between A and B, …?`
 use super::both::{find_pair, join_groups};
 use super::{Comparison, ComparisonKind};
 use crate::decompose::tokens::tokens;
 use crate::lexicon::Lexicon;
 
 pub(super) fn parse(text: &str, lexicon: &Lexicon) -> Option<Comparison> {
-    listed(text).or_else(|| inside(text, lexicon))
+    between(text)
+        .or_else(|| out_of(text))
+        .or_else(|| listed(text))
+        .or_else(|| inside(text, lexicon))
 }
 
 fn comparison(one: &str, other: &str, rest: &str) -> Option<Comparison> {
@@ -16,6 +19,23 @@ fn comparison(one: &str, other: &str, rest: &str) -> Option<Comparison> {
     let rest = rest.to_owned();
     let kind = ComparisonKind::Either;
     things.iter().all(named).then_some(Comparison { things, kind, role: None, rest })
+}
+
+/// `Between A and B, which …`
+fn between(text: &str) -> Option<Comparison> {
+    let after = text.strip_prefix("Between ").or_else(|| text.strip_prefix("between "))?;
+    let (sides, rest) = after.rsplit_once(", ")?;
+    let (one, other) = split_sides(sides, " and ")?;
+    comparison(one, other, rest)
+}
+
+/// `Who … out of A and B`, `Who …, between A and B`
+fn out_of(text: &str) -> Option<Comparison> {
+    let marks = [" out of ", " between "];
+    let (rest, sides) = marks.iter().find_map(|mark| text.split_once(mark))?;
+    let asks = ["who", "which", "what"].iter().any(|word| rest.to_lowercase().starts_with(word));
+    let (one, other) = split_sides(sides, " and ").or_else(|| split_sides(sides, " or "))?;
+    comparison(one, other, rest.trim_end_matches(',')).filter(|_| asks)
 }
 
 /// `Which …, A or B` and `Which film, A or B, …`
@@ -49,4 +69,13 @@ fn inside(text: &str, lexicon: &Lexicon) -> Option<Comparison> {
     let lead = before.iter().rposition(|token| token.lower != "the").map_or(0, |at| at + 1);
     let rest = join_groups(&before[..lead], &tokens[pair.span.end..]);
     comparison(&pair.names[0], &pair.names[1], &rest)
+}
+
+/// The two sides of a conjunction; the first whose right side can begin a name.
+fn split_sides<'t>(sides: &'t str, conjunction: &str) -> Option<(&'t str, &'t str)> {
+    let begins = |rest: &str| !rest.starts_with(char::is_lowercase) || rest.starts_with("the ");
+    let mut splits = sides
+        .match_indices(conjunction)
+        .map(|(at, _)| (&sides[..at], &sides[at + conjunction.len()..]));
+    splits.find(|(one, other)| !one.is_empty() && !other.is_empty() && begins(other))
 }

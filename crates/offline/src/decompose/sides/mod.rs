@@ -94,7 +94,7 @@ mod tests {
                 ["When was Mara Quill born?", "When was Orla Finch born?"],
             ),
             (
-                "Who died earlier, Mara Quill or Orla Finch?",
+                "Who died earlier out of Mara Quill and Orla Finch?",
                 ["When did Mara Quill die?", "When did Orla Finch die?"],
             ),
             (

@@ -49,3 +49,19 @@ pub(crate) fn verb_form(tokens: &[Token], at: usize, verbs: &Verbs) -> Option<Fo
         || (is_listed("prepositions", &before.lower) && before.lower != "to");
     (form == Form::Auxiliary || !noun).then_some(form)
 }
+
+/// Whether an auxiliary before the word at `at` still lacks its verb: `When did …`.
+pub(crate) fn awaits_verb(tokens: &[Token], at: usize, verbs: &Verbs) -> bool {
+    let mut awaits = false;
+    for i in 0..at {
+        match verb_form(tokens, i, verbs) {
+            Some(Form::Auxiliary) => {
+                awaits = ["do", "does", "did", "can", "could", "will", "would"]
+                    .contains(&tokens[i].lower.as_str());
+            }
+            Some(Form::Base) => awaits = false,
+            _ => {}
+        }
+    }
+    awaits
+}

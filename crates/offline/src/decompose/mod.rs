@@ -92,12 +92,21 @@ fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
         for description in descriptions.into_iter().flatten() {
             let shorter =
                 best.as_ref().is_none_or(|best| description.words.len() < best.words.len());
-            if shorter && asks_more(tokens, &description) {
+            if shorter
+                && asks_more(tokens, &description)
+                && still_asks(tokens, &description, lexicon)
+            {
                 best = Some(description);
             }
         }
     }
     best
+}
+
+/// Whether a `did` before the description keeps its verb: `When did #1?` asks nothing.
+fn still_asks(tokens: &[Token], description: &Description, lexicon: &Lexicon) -> bool {
+    !grammar::awaits_verb(tokens, description.words.start, &lexicon.verbs)
+        || tokens[description.words.end..].iter().any(grammar::is_noun)
 }
 
 /// Whether the question asks for more than who or what the described thing is.

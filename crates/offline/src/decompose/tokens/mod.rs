@@ -6,6 +6,7 @@ use std::ops::Range;
 use halma_core::text::{name_runs, quotes};
 
 use crate::lexicon::Lexicon;
+use crate::lists::is_listed;
 use crate::words::{Sentence, Shape};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,13 +166,58 @@ pub(super) fn named(sentence: &Sentence) -> Vec<Range<usize>> {
     let separate = |names: &[Range<usize>], run: &Range<usize>| {
         names.iter().all(|other| run.end <= other.start || other.end <= run.start)
     };
-    for run in name_runs(&sentence.plain) {
+    let titles = (1..sentence.words.len()).filter_map(|at| title(sentence, at));
+    let runs = name_runs(&sentence.plain);
+    for run in titles.chain(runs.iter().flat_map(|run| split_at_in(sentence, run))) {
         if separate(&names, &run) {
             names.push(run);
         }
     }
     names.sort_by_key(|run| run.start);
     names
+}
+
+/// The title that begins at a word after `film` and the like: every capitalised word, with the
+/// small words between them.
+fn title(sentence: &Sentence, at: usize) -> Option<Range<usize>> {
+    let work = sentence.word(at - 1).to_lowercase();
+    let large = |at: usize| sentence.words.get(at).is_some_and(|word| word.shape != Shape::Lower);
+    if !is_listed("works", &work) || sentence.gap(at - 1) != " " || !large(at) {
+        return None;
+    }
+    let mut end = at + 1;
+    loop {
+        let small = (end..end + 3).find(|&next| large(next)).filter(|&next| {
+            (end..next).all(|i| sentence.words[i].stop)
+                && (end - 1..next).all(|i| [" ", "-", ": ", "'", "’"].contains(&sentence.gap(i)))
+        });
+        match small {
+            Some(next) => end = next + 1,
+            None => return Some(at..end),
+        }
+    }
+}
+
+/// The parts of a run around `in`.
+fn split_at_in(sentence: &Sentence, run: &Range<usize>) -> Vec<Range<usize>> {
+    let mut parts = vec![];
+    let mut start = run.start;
+    for at in run.clone() {
+        if sentence.word(at) == "in" {
+            let mut end = at;
+            while end > start && sentence.words[end - 1].shape == Shape::Lower {
+                end -= 1;
+            }
+            parts.push(start..end.max(start + 1));
+            start = at + 1;
+            while start < run.end && sentence.words[start].shape == Shape::Lower {
+                start += 1;
+            }
+        }
+    }
+    parts.push(start..run.end);
+    parts.retain(|part| !part.is_empty());
+    parts
 }
 
 #[cfg(test)]
@@ -188,6 +234,8 @@ mod tests {
         for (text, expected) in [
             ("Who is the mayor of Saxby, Ohio?", vec!["Saxby, Ohio"]),
             ("Who sang \"low tide\" in Oslo?", vec!["\"low tide\"", "Oslo"]),
+            ("Who directed the film Born in the Mill?", vec!["Born in the Mill"]),
+            ("Who played Orla Finch in Low Tide?", vec!["Orla Finch", "Low Tide"]),
             ("Who wrote Low Tide (1974 Film) for Bauer?", vec!["Low Tide (1974 Film)", "Bauer"]),
             ("Who directed film Beware! The Mill?", vec!["Beware! The Mill"]),
             ("When was #1 born, and where is Min's Mill?", vec!["#1", "Min's Mill"]),

@@ -13,7 +13,7 @@ const MAX_THINGS: usize = 8;
 pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
     let question = input.question.text.trim();
     let cells = match comparison(question, lexicon) {
-        Some(found) => pair(&found, lexicon),
+        Some(comparison) => pair(&comparison, lexicon),
         None => several(question, lexicon),
     };
     json!({ "thinking": "What is compared is named in the question.", "cells": cells }).to_string()
@@ -27,10 +27,10 @@ struct Cell {
     question: String,
 }
 
-fn pair(found: &Comparison, lexicon: &Lexicon) -> Vec<Cell> {
+fn pair(comparison: &Comparison, lexicon: &Lexicon) -> Vec<Cell> {
     let mut cells = vec![];
-    for thing in &found.things {
-        let owner = match &found.role {
+    for thing in &comparison.things {
+        let owner = match &comparison.role {
             Some(role) => format!("the {role} of {thing}"),
             None => thing.clone(),
         };
@@ -39,8 +39,10 @@ fn pair(found: &Comparison, lexicon: &Lexicon) -> Vec<Cell> {
             attribute,
             question,
         };
-        cells.extend(found.role.iter().map(|role| cell(role.clone(), format!("Who is {owner}?"))));
-        let attribute = found.attribute(&owner, lexicon);
+        cells.extend(
+            comparison.role.iter().map(|role| cell(role.clone(), format!("Who is {owner}?"))),
+        );
+        let attribute = comparison.attribute(&owner, lexicon);
         cells.push(cell(attribute.name, attribute.question));
     }
     cells

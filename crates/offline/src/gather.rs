@@ -40,24 +40,24 @@ fn points(lexicon: &Lexicon, input: &SummariseInput) -> Vec<(String, Vec<usize>)
     let lines = &text.lines[..text.lines.len().min(MAX_SENTENCES)];
     let weights = Weights::over(lines.iter().map(|line| line.sentence.text.as_str()), lexicon);
     let question_mass = mass(&Sentence::new(&input.question.text, lexicon), &weights);
-    let held: Vec<HashSet<String>> = lines
+    let stems: Vec<HashSet<String>> = lines
         .iter()
         .map(|line| lexicon.content(&line.sentence.text).into_iter().collect())
         .collect();
     let mut scored: Vec<(usize, f32)> = (0..lines.len())
-        .filter(|&i| held[i].len() > 2)
+        .filter(|&i| stems[i].len() > 2)
         .map(|i| {
             let others = (0..lines.len()).filter(|&j| lines[j].passage != lines[i].passage);
-            let central = others.map(|j| jaccard(&held[i], &held[j])).fold(0.0, f32::max);
+            let central = others.map(|j| jaccard(&stems[i], &stems[j])).fold(0.0, f32::max);
             let first = if lines[i].place == 0 { FIRST } else { 0.0 };
-            (i, covered(&question_mass, &held[i]) + CENTRAL * central + first)
+            (i, covered(&question_mass, &stems[i]) + CENTRAL * central + first)
         })
         .collect();
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let mut chosen: Vec<(usize, Vec<usize>)> = vec![];
     for (i, _) in scored {
         let passage = lines[i].passage + 1;
-        match chosen.iter().position(|(known, _)| are_similar(&held[*known], &held[i])) {
+        match chosen.iter().position(|(earlier, _)| are_similar(&stems[*earlier], &stems[i])) {
             // The same statement in two passages is one point.
             Some(at) if !chosen[at].1.contains(&passage) => chosen[at].1.push(passage),
             None if chosen.len() < MAX_POINTS => chosen.push((i, vec![passage])),
@@ -90,9 +90,10 @@ pub(crate) fn combined(lexicon: &Lexicon, input: &CombineInput) -> String {
     let question_mass = mass(&Sentence::new(&input.question.text, lexicon), &Weights::default());
     let mut distinct: Vec<(usize, &str, HashSet<String>)> = vec![];
     for (i, point) in input.points.iter().enumerate() {
-        let held: HashSet<String> = lexicon.content(&point.point).into_iter().collect();
-        if !held.is_empty() && !distinct.iter().any(|(_, _, known)| are_similar(known, &held)) {
-            distinct.push((i, point.point.trim(), held));
+        let stems: HashSet<String> = lexicon.content(&point.point).into_iter().collect();
+        if !stems.is_empty() && !distinct.iter().any(|(_, _, earlier)| are_similar(earlier, &stems))
+        {
+            distinct.push((i, point.point.trim(), stems));
         }
     }
     let all = distinct.len();

@@ -36,29 +36,29 @@ fn folded(text: &str) -> String {
 pub(crate) fn named_things(text: &str, lexicon: &Lexicon) -> Vec<String> {
     let mut seen = HashSet::new();
     let sentence = Sentence::new(text, lexicon);
-    let found = things(&sentence, lexicon).into_iter().map(|(_, name)| name);
-    found.filter(|name| seen.insert(name.clone())).collect()
+    let names = things(&sentence, lexicon).into_iter().map(|(_, name)| name);
+    names.filter(|name| seen.insert(name.clone())).collect()
 }
 
 /// The whole names of a sentence with the word each begins at; of names that overlap the longest.
 fn things(sentence: &Sentence, lexicon: &Lexicon) -> Vec<(usize, String)> {
-    let mut found: Vec<(Range<usize>, String)> = vec![];
+    let mut things: Vec<(Range<usize>, String)> = vec![];
     for span in names(sentence, lexicon) {
         let first = &sentence.words[span.words.start];
-        let within = found.iter().any(|(words, _)| words.end >= span.words.end);
+        let within = things.iter().any(|(words, _)| words.end >= span.words.end);
         let lone = span.words.len() == 1 && (span.words.start == 0 || first.stop);
         if span.kind == Kind::Name && !within && !lone {
             // `Oslo, Norway` takes the place of `Oslo`.
-            found.retain(|(words, _)| words.start != span.words.start);
-            found.push((span.words.clone(), sentence.slice(&span.words).to_owned()));
+            things.retain(|(words, _)| words.start != span.words.start);
+            things.push((span.words.clone(), sentence.slice(&span.words).to_owned()));
         }
     }
-    found.into_iter().map(|(words, name)| (words.start, name)).collect()
+    things.into_iter().map(|(words, name)| (words.start, name)).collect()
 }
 
 /// The things the text names, those first that stand nearest to one of the words.
 pub(crate) fn things_near(text: &str, words: &HashSet<String>, lexicon: &Lexicon) -> Vec<String> {
-    let mut found: Vec<(usize, String)> = vec![];
+    let mut nearest: Vec<(usize, String)> = vec![];
     for range in halma_core::text::sentences(text) {
         let sentence = Sentence::new(&text[range], lexicon);
         let cues: Vec<usize> = (0..sentence.words.len())
@@ -66,14 +66,14 @@ pub(crate) fn things_near(text: &str, words: &HashSet<String>, lexicon: &Lexicon
             .collect();
         for (at, name) in things(&sentence, lexicon) {
             let away = cues.iter().map(|cue| cue.abs_diff(at)).min().unwrap_or(usize::MAX);
-            match found.iter_mut().find(|(_, known)| *known == name) {
+            match nearest.iter_mut().find(|(_, other)| *other == name) {
                 Some((least, _)) => *least = away.min(*least),
-                None => found.push((away, name)),
+                None => nearest.push((away, name)),
             }
         }
     }
-    found.sort_by_key(|(away, _)| *away);
-    found.into_iter().map(|(_, name)| name).collect()
+    nearest.sort_by_key(|(away, _)| *away);
+    nearest.into_iter().map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,15 @@
 //! Word lists in data files, one list a line: `name: entries`; lines that start with `#` are
 //! comments.
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use halma_core::text::split_words;
 
 /// Lists of words and phrases by name.
-const LISTS: &str = include_str!("data/lists.txt");
+static LISTS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let lists = lines(include_str!("data/lists.txt"));
+    lists.map(|(name, entries)| (name, entries.split(", ").collect())).collect()
+});
 
 /// Nouns that name one thing by another (`director`, `birthplace`), by what they lead to.
 const RELATIONS: &str = include_str!("data/relations.txt");
@@ -16,8 +22,7 @@ pub(crate) fn lines(file: &'static str) -> impl Iterator<Item = (&'static str, &
 
 /// The words and phrases of a list of `lists.txt`; none for an unknown name.
 pub(crate) fn list(name: &str) -> impl Iterator<Item = &'static str> {
-    let found = lines(LISTS).find(|(list, _)| *list == name);
-    found.into_iter().flat_map(|(_, entries)| entries.split(", "))
+    LISTS.get(name).into_iter().flatten().copied()
 }
 
 /// Whether a list has the word.
@@ -78,12 +83,11 @@ mod tests {
 
     #[test]
     fn no_entry_stands_twice_in_a_line() {
-        for (name, entries) in lines(LISTS) {
-            let mut entries: Vec<&str> = entries.split(", ").collect();
-            let all = entries.len();
-            entries.sort_unstable();
-            entries.dedup();
-            assert_eq!(entries.len(), all, "{name}");
+        for (name, entries) in LISTS.iter() {
+            let mut distinct = entries.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), entries.len(), "{name}");
         }
     }
 }

@@ -39,24 +39,24 @@ pub(crate) fn reply(lexicon: &Lexicon, input: &SelectInput) -> String {
     let question = Sentence::new(&input.question.text, lexicon);
     let mut open_mass = mass(&question, &weights);
     let total: f32 = open_mass.iter().map(|(_, weight)| weight).sum();
-    let known: HashSet<String> =
+    let chosen: HashSet<String> =
         input.context.iter().flat_map(|p| lexicon.content(&whole(p))).collect();
-    open_mass.retain(|(stem, _)| !known.contains(stem));
+    open_mass.retain(|(stem, _)| !chosen.contains(stem));
     let open: f32 = open_mass.iter().map(|(_, weight)| weight).sum();
     let share = if total > 0.0 { open / total } else { 0.0 };
     let scale = scale(&input.candidates);
 
     let mut best: Option<(usize, f32, String)> = None;
     for (i, candidate) in input.candidates.iter().enumerate() {
-        let held: HashSet<String> = lexicon.content(&whole(candidate)).into_iter().collect();
-        let gain = share * covered(&open_mass, &held);
+        let stems: HashSet<String> = lexicon.content(&whole(candidate)).into_iter().collect();
+        let gain = share * covered(&open_mass, &stems);
         let link = link(input, candidate);
         let similar = similarity(candidate) / scale;
         if gain <= f32::EPSILON && link <= 0.0 && similar < MIN_SIMILARITY {
             continue;
         }
         let score = similar + COVERAGE * gain + link;
-        if best.as_ref().is_none_or(|(_, most, _)| score > *most) {
+        if best.as_ref().is_none_or(|(_, highest, _)| score > *highest) {
             let why = format!(
                 "`{}`: similarity {similar:.2}, newly covered {gain:.2} of the question, link \
                  {link:.1}.",

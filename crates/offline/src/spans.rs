@@ -31,17 +31,17 @@ const LONGEST_PHRASE: usize = 5;
 
 /// All spans of the sentence, in order of their beginning.
 pub(crate) fn spans(sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {
-    let mut found = quoted(sentence);
-    found.extend(names(sentence, lexicon));
-    found.extend(values(sentence));
-    found.extend(phrases(sentence));
-    found.sort_by_key(|span| (span.words.start, span.words.end));
-    found.dedup_by(|b, a| a.words == b.words);
-    found
+    let mut spans = quoted(sentence);
+    spans.extend(names(sentence, lexicon));
+    spans.extend(values(sentence));
+    spans.extend(phrases(sentence));
+    spans.sort_by_key(|span| (span.words.start, span.words.end));
+    spans.dedup_by(|b, a| a.words == b.words);
+    spans
 }
 
 fn values(sentence: &Sentence) -> Vec<Span> {
-    let mut found = vec![];
+    let mut values = vec![];
     let mut at = 0;
     while at < sentence.words.len() {
         let Some((words, value)) = value_at(&sentence.plain, at) else {
@@ -51,15 +51,15 @@ fn values(sentence: &Sentence) -> Vec<Span> {
         let end = words.end;
         match value {
             Value::Date(when) => {
-                found.push(Span { words: words.clone(), kind: Kind::Date(when) });
-                found.push(Span { words: end - 1..end, kind: Kind::Year(when.floor()) });
+                values.push(Span { words: words.clone(), kind: Kind::Date(when) });
+                values.push(Span { words: end - 1..end, kind: Kind::Year(when.floor()) });
             }
-            Value::Year(when) => found.push(Span { words, kind: Kind::Year(when) }),
-            Value::Number(amount) => found.push(Span { words, kind: Kind::Number(amount) }),
+            Value::Year(when) => values.push(Span { words, kind: Kind::Year(when) }),
+            Value::Number(amount) => values.push(Span { words, kind: Kind::Number(amount) }),
         }
         at = end;
     }
-    found
+    values
 }
 
 fn quoted(sentence: &Sentence) -> Vec<Span> {
@@ -73,7 +73,7 @@ fn phrases(sentence: &Sentence) -> Vec<Span> {
         let word = &sentence.words[at];
         !word.stop && (word.shape != Shape::Digit || word.range.len() > 4)
     };
-    let mut found = vec![];
+    let mut phrases = vec![];
     let mut at = 0;
     while at < sentence.words.len() {
         if !part(at) {
@@ -91,11 +91,11 @@ fn phrases(sentence: &Sentence) -> Vec<Span> {
         at += 1;
         for from in start..at {
             if sentence.words[at - 1].shape == Shape::Lower && at - from <= 4 {
-                found.push(Span { words: from..at, kind: Kind::Phrase });
+                phrases.push(Span { words: from..at, kind: Kind::Phrase });
             }
         }
     }
-    found
+    phrases
 }
 
 /// Capitalised runs, whole and split at loose particles, and joined over one comma.
@@ -123,16 +123,17 @@ mod tests {
     fn texts(text: &str, is_kind: fn(&Kind) -> bool) -> Vec<String> {
         let lexicon = Lexicon::new();
         let sentence = Sentence::new(text, &lexicon);
-        let found = spans(&sentence, &lexicon).into_iter().filter(|span| is_kind(&span.kind));
-        found.map(|span| sentence.slice(&span.words).to_owned()).collect()
+        let spans = spans(&sentence, &lexicon).into_iter().filter(|span| is_kind(&span.kind));
+        spans.map(|span| sentence.slice(&span.words).to_owned()).collect()
     }
 
     #[test]
     fn names_keep_their_particles_and_are_offered_in_parts() {
-        let found = texts("The mill of J. Brandt lies in Lower Saxby, Ohio.", |k| *k == Kind::Name);
-        assert_eq!(found, ["J. Brandt", "Lower Saxby", "Lower Saxby, Ohio", "Ohio"]);
-        let found = texts("He joined the Guild of Arms.", |k| *k == Kind::Name);
-        assert_eq!(found, ["Guild", "Guild of Arms", "Arms"]);
+        let names_in =
+            texts("The mill of J. Brandt lies in Lower Saxby, Ohio.", |k| *k == Kind::Name);
+        assert_eq!(names_in, ["J. Brandt", "Lower Saxby", "Lower Saxby, Ohio", "Ohio"]);
+        let names_in = texts("He joined the Guild of Arms.", |k| *k == Kind::Name);
+        assert_eq!(names_in, ["Guild", "Guild of Arms", "Arms"]);
     }
 
     #[test]
@@ -150,7 +151,7 @@ mod tests {
 mod names_tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<String> {
+    fn names_in(text: &str) -> Vec<String> {
         let lexicon = Lexicon::new();
         let sentence = Sentence::new(text, &lexicon);
         let spans = names(&sentence, &lexicon);
@@ -159,8 +160,8 @@ mod names_tests {
 
     #[test]
     fn a_given_name_keeps_its_second_half() {
-        assert_eq!(found("It belongs to Pak Min-ho now."), ["Pak Min-ho"]);
-        assert_eq!(found("The Oslo-born singer left."), ["Oslo"]);
-        assert_eq!(found("A Leeds-based firm."), ["Leeds"]);
+        assert_eq!(names_in("It belongs to Pak Min-ho now."), ["Pak Min-ho"]);
+        assert_eq!(names_in("The Oslo-born singer left."), ["Oslo"]);
+        assert_eq!(names_in("A Leeds-based firm."), ["Leeds"]);
     }
 }

@@ -1,14 +1,10 @@
 //! The forms of English verbs, by which verbs and nouns are distinguished.
 use std::collections::HashMap;
 
+use crate::lists::list;
+
 /// A verb a line: base, past and participle; lines that start with `#` are comments.
 const VERBS: &str = include_str!("data/verbs.txt");
-
-/// Auxiliary verbs, which stand before the subject in a question.
-const AUXILIARIES: &[&str] = &[
-    "is", "are", "was", "were", "be", "been", "do", "does", "did", "has", "have", "had", "can",
-    "could", "will", "would", "may", "might", "should", "must",
-];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -59,9 +55,7 @@ impl Verbs {
                 put(going, Form::Going);
             }
         }
-        for word in AUXILIARIES {
-            forms.insert((*word).to_owned(), Form::Auxiliary);
-        }
+        forms.extend(list("auxiliaries").map(|word| (word.to_owned(), Form::Auxiliary)));
         Self { forms, bases }
     }
 

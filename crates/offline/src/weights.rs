@@ -48,12 +48,13 @@ pub(crate) fn mass(question: &Sentence, weights: &Weights) -> Vec<(String, f32)>
 }
 
 /// The share of the mass that `held` covers, in `[0, 1]`.
-pub(crate) fn covered(mass: &[(String, f32)], held: &HashSet<String>) -> f32 {
+pub(crate) fn covered(mass: &[(String, f32)], stems: &HashSet<String>) -> f32 {
     let all: f32 = mass.iter().map(|(_, weight)| weight).sum();
     if all <= 0.0 {
         return 0.0;
     }
-    mass.iter().filter(|(stem, _)| held.contains(stem)).map(|(_, weight)| weight).sum::<f32>() / all
+    mass.iter().filter(|(stem, _)| stems.contains(stem)).map(|(_, weight)| weight).sum::<f32>()
+        / all
 }
 
 #[cfg(test)]
@@ -70,7 +71,7 @@ mod tests {
         let stems: Vec<&str> = mass.iter().map(|(stem, _)| stem.as_str()).collect();
         assert_eq!(stems, ["own", "mill", "brandt"]);
         assert!(mass[2].1 > mass[1].1);
-        let held = HashSet::from(["brandt".to_owned()]);
-        assert!(covered(&mass, &held) > 0.3);
+        let stems = HashSet::from(["brandt".to_owned()]);
+        assert!(covered(&mass, &stems) > 0.3);
     }
 }

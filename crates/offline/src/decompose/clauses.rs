@@ -1,7 +1,7 @@
 //! Descriptions by a relative clause: `the country where X is located`, `the person who made X`, `the
 //! county X lies in`.
 use super::Description;
-use super::grammar::{PREPOSITIONS, is_noun, phrase_start, verb_form};
+use super::grammar::{is_noun, phrase_start, verb_form};
 use super::tokens::{Token, join};
 use crate::lexicon::Lexicon;
 use crate::lists::{Leads, is_listed, leads};
@@ -38,7 +38,7 @@ pub(super) fn relative(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option
         return None;
     }
     // `the country X is from`: without a pronoun only the preposition tells it from `the band X is …`.
-    let ends_open = clause.last().is_some_and(|last| PREPOSITIONS.contains(&&*last.lower));
+    let ends_open = clause.last().is_some_and(|last| is_listed("prepositions", &last.lower));
     if role == Role::Object && from == at + 1 && !ends_open {
         return None;
     }

@@ -2,25 +2,14 @@
 use halma_core::text::is_stop_word;
 
 use super::tokens::{Tag, Token};
+use crate::lists::is_listed;
 use crate::verbs::{Form, Verbs};
-
-pub(crate) const PREPOSITIONS: &[&str] = &[
-    "of", "in", "at", "on", "by", "from", "to", "with", "for", "near", "during", "under", "over",
-    "as", "into", "behind", "about", "after", "before", "than",
-];
-
-const DETERMINERS: &[&str] = &[
-    "the", "a", "an", "its", "his", "her", "their", "this", "these", "those", "which", "what",
-    "whose", "each", "every", "some", "any", "no", "many", "much", "first", "last", "same",
-];
-
-const ARTICLES: &[&str] = &["the", "a", "an"];
 
 /// Whether the token is a word that can be (part of) the name of a kind of thing.
 pub(crate) fn is_noun(token: &Token) -> bool {
     token.tag == Tag::Word
         && !is_stop_word(&token.lower)
-        && !PREPOSITIONS.contains(&token.lower.as_str())
+        && !is_listed("prepositions", &token.lower)
 }
 
 /// The index of the first word of the noun phrase that ends with the noun at `head`: over
@@ -32,7 +21,7 @@ pub(crate) fn phrase_start(tokens: &[Token], head: usize, verbs: &Verbs) -> Opti
         if token.breaks() || token.is_possessive() {
             break;
         }
-        if ARTICLES.contains(&token.lower.as_str()) {
+        if ["the", "a", "an"].contains(&&*token.lower) {
             return Some(before);
         }
         if ["which", "what", "whose", "many", "much"].contains(&token.lower.as_str()) {
@@ -55,9 +44,9 @@ pub(crate) fn verb_form(tokens: &[Token], at: usize, verbs: &Verbs) -> Option<Fo
     let token = tokens.get(at).filter(|token| token.tag == Tag::Word)?;
     let form = verbs.form(&token.lower)?;
     let Some(before) = at.checked_sub(1).map(|i| &tokens[i]) else { return Some(form) };
-    let noun = DETERMINERS.contains(&before.lower.as_str())
+    let noun = is_listed("determiners", &before.lower)
         || before.is_possessive()
-        || (PREPOSITIONS.contains(&before.lower.as_str()) && before.lower != "to");
+        || (is_listed("prepositions", &before.lower) && before.lower != "to");
     (form == Form::Auxiliary || !noun).then_some(form)
 }
 

@@ -64,13 +64,13 @@ pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
         return vec![whole()];
     }
     while steps.len() + 1 < MAX_STEPS
-        && let Some(found) = innermost(&left, lexicon)
+        && let Some(inner) = innermost(&left, lexicon)
     {
-        let after = left[found.words.end - 1].after.clone();
+        let after = left[inner.words.end - 1].after.clone();
         let text = format!("#{}", steps.len() + 1);
         let token = Token { lower: text.clone(), text, after, tag: Tag::Reference };
-        left.splice(found.words, [token]);
-        steps.push(Step { question: found.question, stands_for: found.text });
+        left.splice(inner.words, [token]);
+        steps.push(Step { question: inner.question, stands_for: inner.text });
     }
     if steps.is_empty() {
         return vec![whole()];
@@ -84,15 +84,19 @@ pub(crate) fn chain(question: &str, lexicon: &Lexicon) -> Vec<Step> {
 fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
     let mut best: Option<Description> = None;
     for at in 0..tokens.len() {
-        let found = [
+        let descriptions = [
             phrases::role_of(tokens, at, lexicon),
             phrases::owned(tokens, at),
             clauses::relative(tokens, at, lexicon),
         ];
-        for found in found.into_iter().flatten() {
-            let shorter = best.as_ref().is_none_or(|best| found.words.len() < best.words.len());
-            if shorter && asks_more(tokens, &found) && still_asks(tokens, &found, lexicon) {
-                best = Some(found);
+        for description in descriptions.into_iter().flatten() {
+            let shorter =
+                best.as_ref().is_none_or(|best| description.words.len() < best.words.len());
+            if shorter
+                && asks_more(tokens, &description)
+                && still_asks(tokens, &description, lexicon)
+            {
+                best = Some(description);
             }
         }
     }
@@ -100,23 +104,19 @@ fn innermost(tokens: &[Token], lexicon: &Lexicon) -> Option<Description> {
 }
 
 /// Whether a `did` before the description keeps its verb: `When did #1?` asks nothing.
-fn still_asks(tokens: &[Token], found: &Description, lexicon: &Lexicon) -> bool {
-    !grammar::awaits_verb(tokens, found.words.start, &lexicon.verbs)
-        || tokens[found.words.end..].iter().any(grammar::is_noun)
+fn still_asks(tokens: &[Token], description: &Description, lexicon: &Lexicon) -> bool {
+    !grammar::awaits_verb(tokens, description.words.start, &lexicon.verbs)
+        || tokens[description.words.end..].iter().any(grammar::is_noun)
 }
 
 /// Whether the question asks for more than who or what the described thing is.
-fn asks_more(tokens: &[Token], found: &Description) -> bool {
-    let described = &found.words;
+fn asks_more(tokens: &[Token], description: &Description) -> bool {
+    let described = &description.words;
     let around = tokens[..described.start].iter().chain(&tokens[described.end..]);
-    // `Where was the place of death of X?` asks for no more than the place.
-    let dated_or_placed =
-        found.question.starts_with("Where ") || found.question.starts_with("When ");
     let empty = ["name", "names", "named", "called", "title", "known", "person", "list"];
     let mut around = around.filter(|token| !empty.contains(&token.lower.as_str()));
     around.any(|token| {
-        let asking = ["how", "why"].contains(&token.lower.as_str())
-            || (!dated_or_placed && ["when", "where"].contains(&token.lower.as_str()));
+        let asking = ["how", "why", "when", "where"].contains(&token.lower.as_str());
         asking || token.tag != Tag::Word || !is_stop_word(&token.lower)
     })
 }

@@ -1,94 +1,39 @@
 //! Descriptions by a relation: `the director of X`, `X's director`.
 use super::Description;
-use super::grammar::{PREPOSITIONS, is_noun, phrase_start, verb_form};
+use super::grammar::{is_noun, phrase_start, verb_form};
 use super::tokens::{Tag, Token, join};
 use crate::lexicon::Lexicon;
-use crate::lists::{Leads, leads};
+use crate::lists::{Leads, is_listed, leads};
 use crate::verbs::Form;
-
-/// Events that `place of` or `date of` precedes; they are not things themselves.
-const EVENTS: &[&str] =
-    &["birth", "death", "burial", "citizenship", "origin", "residence", "formation"];
-
-/// Works: `X's film` is by X, `the film of X` need not be.
-const WORKS: &[&str] = &["album", "film", "movie", "book", "novel", "series", "opera", "song"];
-
-/// The words of a description that name a relation: `president`, `place of birth`.
-struct Relation {
-    /// Index after its last word.
-    end: usize,
-    leads: Leads,
-    /// Whether the noun is a plural.
-    many: bool,
-    /// `birth` or `death`, with the word before: `place of birth`, `birthplace`.
-    event: Option<(&'static str, Ask)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ask {
-    Where,
-    When,
-}
-
-/// The relation whose noun stands at `at`.
-fn parse_relation(tokens: &[Token], at: usize) -> Option<Relation> {
-    let noun = tokens.get(at).filter(|token| token.tag == Tag::Word)?.lower.as_str();
-    let next = |i: usize| tokens.get(at + i).map_or("", |token| token.lower.as_str());
-    let event = |word: &str| match word {
-        "birth" | "born" => Some("birth"),
-        "death" => Some("death"),
-        _ => None,
-    };
-    let placed = ["place", "city", "town", "country", "state", "location"].contains(&noun);
-    let dated = ["date", "year", "day"].contains(&noun);
-    if next(1) == "of" && EVENTS.contains(&next(2)) && (placed || dated || noun == "cause") {
-        let ask = if placed { Some(Ask::Where) } else { dated.then_some(Ask::When) };
-        let event = event(next(2)).zip(ask);
-        return Some(Relation { end: at + 3, leads: Leads::Thing, many: false, event });
-    }
-    let event = match noun {
-        "birthplace" => Some(("birth", Ask::Where)),
-        "birthday" => Some(("birth", Ask::When)),
-        "deathplace" => Some(("death", Ask::Where)),
-        _ => None,
-    };
-    let many = noun.strip_suffix('s').is_some_and(|one| leads(one).is_some());
-    leads(noun).map(|leads| Relation { end: at + 1, leads, many, event })
-}
 
 fn described(tokens: &[Token], words: std::ops::Range<usize>, question: String) -> Description {
     Description { text: join(&tokens[words.clone()]), words, question }
 }
 
-/// `Who is the wife of #1?`, `Where was #1 born?`
-fn question_for(relation: &Relation, owner: &str, phrase: &str) -> String {
-    match relation.event {
-        Some(("birth", Ask::Where)) => format!("Where was {owner} born?"),
-        Some(("birth", Ask::When)) => format!("When was {owner} born?"),
-        Some((_, Ask::Where)) => format!("Where did {owner} die?"),
-        Some((_, Ask::When)) => format!("When did {owner} die?"),
-        None if relation.leads == Leads::Person => {
-            format!("Who {} {phrase}?", if relation.many { "are" } else { "is" })
-        }
-        None => format!("What is {phrase}?"),
-    }
+/// `Who is the wife of #1?`; `None` where the noun does not name a relation.
+fn question_for(noun: &Token, phrase: &str) -> Option<String> {
+    let target = leads(&noun.lower).filter(|_| noun.tag == Tag::Word)?;
+    let is_plural = noun.lower.strip_suffix('s').is_some_and(|one| leads(one).is_some());
+    Some(match target {
+        Leads::Person if is_plural => format!("Who are {phrase}?"),
+        Leads::Person => format!("Who is {phrase}?"),
+        _ => format!("What is {phrase}?"),
+    })
 }
 
 /// `the first director of the film X`
 pub(super) fn role_of(tokens: &[Token], at: usize, lexicon: &Lexicon) -> Option<Description> {
-    let relation = parse_relation(tokens, at)?;
-    let of = relation.end;
+    let noun = &tokens[at];
     // `a book of English cooking` does not name its author.
-    let work = WORKS.contains(&tokens[at].lower.as_str());
-    if tokens.get(of)?.lower != "of" || work || tokens[at..of].iter().any(Token::breaks) {
+    if tokens.get(at + 1)?.lower != "of" || is_listed("works", &noun.lower) || noun.breaks() {
         return None;
     }
-    let owner = object(tokens, of + 1, lexicon)?;
+    let owner = object(tokens, at + 2, lexicon)?;
     let start = phrase_start(tokens, at, &lexicon.verbs)?;
     let phrase = join(&tokens[start..owner]);
     let bare = ["The ", "the ", "A ", "a "].iter().find_map(|article| phrase.strip_prefix(article));
     let phrase = format!("the {}", bare.unwrap_or(&phrase));
-    let question = question_for(&relation, &join(&tokens[of + 1..owner]), &phrase);
+    let question = question_for(noun, &phrase)?;
     Some(described(tokens, start..owner, question))
 }
 
@@ -102,7 +47,7 @@ fn object(tokens: &[Token], from: usize, lexicon: &Lexicon) -> Option<usize> {
         }
         let small = ["the", "a", "an", "both"].contains(&token.lower.as_str());
         let describes = is_noun(token) || small || token.tag == Tag::Number;
-        if PREPOSITIONS.contains(&token.lower.as_str())
+        if is_listed("prepositions", &token.lower)
             || !describes
             || token.breaks()
             || token.is_possessive()
@@ -120,12 +65,9 @@ pub(super) fn owned(tokens: &[Token], at: usize) -> Option<Description> {
         return None;
     }
     for head in at + 1..tokens.len().min(at + 4) {
-        if let Some(relation) = parse_relation(tokens, head) {
-            let owner = &tokens[at].text;
-            let rest = join(&tokens[at + 1..relation.end]);
-            let question = question_for(&relation, owner, &format!("{owner}'s {rest}"));
-            let words = at..relation.end;
-            return Some(described(tokens, words, question));
+        let phrase = format!("{}'s {}", tokens[at].text, join(&tokens[at + 1..=head]));
+        if let Some(question) = question_for(&tokens[head], &phrase) {
+            return Some(described(tokens, at..head + 1, question));
         }
         if !is_noun(&tokens[head]) && tokens[head].lower != "first" || tokens[head].breaks() {
             return None;

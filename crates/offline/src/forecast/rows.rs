@@ -54,9 +54,9 @@ fn query(lexicon: &Lexicon, input: &RowsInput) -> Result<Query, String> {
     let table = table(&rest, &input.tables, lexicon)?;
     let stems: HashSet<String> = lexicon.content(&rest).into_iter().collect();
     let words = split(&rest).into_iter().map(|range| rest[range].to_lowercase()).collect();
-    let asked = TableQuestion { text: &rest, words, stems: stems.clone(), table, lexicon };
+    let table_question = TableQuestion { text: &rest, words, stems: stems.clone(), table, lexicon };
     let date = date_column(table, &stems, lexicon)?;
-    let mut filters = conditions(&asked)?.conditions;
+    let mut filters = conditions(&table_question)?.conditions;
     filters.insert(0, format!("{} IS NOT NULL", quote_name(&date.name)));
     let label = table.columns.iter().find(|column| column.kind == ColumnKind::Text);
     let thing =
@@ -96,7 +96,7 @@ fn date_column<'t>(
         lexicon
             .content(&column.name)
             .iter()
-            .filter(|own| stems.iter().any(|stem| akin(stem, own)))
+            .filter(|part| stems.iter().any(|stem| akin(stem, part)))
             .count()
     };
     let dates = table

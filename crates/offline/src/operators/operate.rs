@@ -40,19 +40,19 @@ pub(crate) fn reply(reader: &Reader<'_>, input: &OperateInput) -> String {
 
 /// The titles and names that match the entity; without any, the question is read.
 fn search(reader: &Reader<'_>, input: &OperateInput) -> Vec<String> {
-    let mut found: Vec<String> = vec![];
+    let mut names: Vec<String> = vec![];
     for name in &input.entities {
         let same = |title: &&str| normalise_name(title) == normalise_name(name);
         let titles = || input.context.iter().map(|passage| plain_title(&passage.title));
         let heads = || input.facts.iter().map(|fact| head(fact));
         let names_it = |passage: &Passage| mentions(&passage.text, name);
         if let Some(title) = heads().chain(titles()).find(same) {
-            found.push(title.to_owned());
+            names.push(title.to_owned());
         } else if input.context.iter().any(names_it) {
-            found.push(name.clone());
+            names.push(name.clone());
         }
     }
-    if found.is_empty() { answer(&input.question, input.passages(), reader) } else { found }
+    if names.is_empty() { answer(&input.question, input.passages(), reader) } else { names }
 }
 
 /// The subject of a line of facts.
@@ -81,9 +81,9 @@ fn relate(reader: &Reader<'_>, input: &OperateInput) -> Vec<String> {
     let ends: Vec<(bool, String)> = input.facts.iter().filter_map(end).collect();
     let same_words = ends.iter().any(|(fits, _)| *fits);
     let chosen = ends.into_iter().filter(|(fits, _)| *fits || !same_words);
-    let mut found: Vec<String> = chosen.map(|(_, end)| end).collect();
-    found.dedup();
-    if found.is_empty() { answer(&input.question, input.passages(), reader) } else { found }
+    let mut ends: Vec<String> = chosen.map(|(_, end)| end).collect();
+    ends.dedup();
+    if ends.is_empty() { answer(&input.question, input.passages(), reader) } else { ends }
 }
 
 /// The entities that meet the condition according to the passages that name them.
@@ -127,14 +127,14 @@ mod tests {
     use super::*;
     use crate::lexicon::Lexicon;
 
-    fn found(operator: &str, arguments: &[&str], entities: &[&str], facts: &[&str]) -> Value {
-        let asked = match operator {
+    fn answers(operator: &str, arguments: &[&str], entities: &[&str], facts: &[&str]) -> Value {
+        let question = match operator {
             "Search" => format!("Who or what is {}?", entities[0]),
             "Relate" => "Who directed Low Tide?".to_owned(),
             _ => "Which of them?".to_owned(),
         };
         let variables = json!({
-            "asked": asked,
+            "asked": question,
             "operator": { "name": operator, "arguments": arguments },
             "entities": entities,
             "facts": facts,
@@ -145,28 +145,28 @@ mod tests {
             ],
         });
         let input: OperateInput = serde_json::from_value(variables).unwrap();
-        let reply: Value =
-            serde_json::from_str(&reply(&Reader::by_rules(&Lexicon::new()), &input)).unwrap();
+        let reader = Reader { lexicon: &Lexicon::new(), trained: None };
+        let reply: Value = serde_json::from_str(&reply(&reader, &input)).unwrap();
         reply["answers"].clone()
     }
 
     #[test]
     fn each_operator_finds_what_it_is_for() {
-        assert_eq!(found("Search", &["low tide"], &["low tide"], &[]), json!(["Low Tide"]));
+        assert_eq!(answers("Search", &["low tide"], &["low tide"], &[]), json!(["Low Tide"]));
         assert_eq!(
-            found("Relate", &["Low Tide", "director"], &["Low Tide"], &[]),
+            answers("Relate", &["Low Tide", "director"], &["Low Tide"], &[]),
             json!(["Mara Quill"])
         );
         let facts = ["Low Tide – director – Ben Orr", "Low Tide – director – Ada Orr"];
-        let directors = found("Relate", &["Low Tide", "director"], &["Low Tide"], &facts);
+        let directors = answers("Relate", &["Low Tide", "director"], &["Low Tide"], &facts);
         assert_eq!(directors, json!(["Ben Orr", "Ada Orr"]));
         // The graph's words for a relation are its own, and it reads both ways.
         let facts = ["Ada Orr – films directed – Low Tide"];
-        let directors = found("Relate", &["Low Tide", "director"], &["Low Tide"], &facts);
+        let directors = answers("Relate", &["Low Tide", "director"], &["Low Tide"], &facts);
         assert_eq!(directors, json!(["Ada Orr"]));
         let named = ["Orin: moon of a planet; moon"];
-        assert_eq!(found("Search", &["orin"], &["orin"], &named), json!(["Orin"]));
+        assert_eq!(answers("Search", &["orin"], &["orin"], &named), json!(["Orin"]));
         let painters = ["Mara Quill", "Orla Finch", "Nobody Else"];
-        assert_eq!(found("Filter", &["", "a painter"], &painters, &[]), json!(["Mara Quill"]));
+        assert_eq!(answers("Filter", &["", "a painter"], &painters, &[]), json!(["Mara Quill"]));
     }
 }

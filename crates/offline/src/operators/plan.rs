@@ -19,8 +19,9 @@ use crate::references::references;
 
 pub(crate) fn reply(lexicon: &Lexicon, input: &QuestionInput) -> String {
     let question = input.question.text.trim();
-    let sides =
-        comparison(question, lexicon).map(|found| found.things.to_vec()).unwrap_or_default();
+    let sides = comparison(question, lexicon)
+        .map(|comparison| comparison.things.to_vec())
+        .unwrap_or_default();
     let mut planner = Planner { lexicon, sides, leaves: vec![], answers: vec![] };
     for step in chain(question, lexicon) {
         let answer = planner.add_step(&step.question);

@@ -32,7 +32,7 @@ pub(super) fn relation(tokens: &[Token], about: impl Fn(&usize) -> bool) -> Stri
     // More than a verb is a relation in its own words: `Who wrote the score of X?`
     let plain = words.split_whitespace().count() <= 1;
     let first = tokens.first().map(|token| token.lower.as_str()).unwrap_or_default();
-    let found = match first {
+    let label = match first {
         "when" if plain => named("when"),
         "where" if plain => named("where").or_else(|| words.is_empty().then(|| "location".into())),
         "who" | "whom" if plain => named("who"),
@@ -49,7 +49,7 @@ pub(super) fn relation(tokens: &[Token], about: impl Fn(&usize) -> bool) -> Stri
     let place = |words: &str| {
         words.strip_suffix(" located").or(words.strip_suffix(" situated")).map(str::to_owned)
     };
-    found.or_else(|| place(&words)).unwrap_or(words)
+    label.or_else(|| place(&words)).unwrap_or(words)
 }
 
 /// The content words, without prepositions and conjunctions at either end.

@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn each_look_up_gets_fitting_sources() {
-        let leaf = |number, asked: &str, operator: &str| json!({ "number": number, "asked": asked, "operator": operator });
+        let leaf = |number, question: &str, operator: &str| json!({ "number": number, "asked": question, "operator": operator });
         let variables = json!({
             "sources": [
                 { "name": "text", "about": "documents" },

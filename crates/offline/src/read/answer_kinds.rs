@@ -22,7 +22,7 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer
     if let ([a, b], true) = (sides.as_slice(), same && stem("country")) {
         let told = [a, b].map(|side| country(side, text, lexicon));
         if let [Some(one), Some(other)] = told {
-            return found(one == other, format!("`{}`: {one}; `{}`: {other}.", a.name, b.name));
+            return verdict(one == other, format!("`{}`: {one}; `{}`: {other}.", a.name, b.name));
         }
     }
     let named: HashSet<String> =
@@ -34,14 +34,14 @@ pub(crate) fn judge(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Answer
     }
     let least = sides
         .iter()
-        .map(|side| (covered(&rest, &held(side, text)), &side.name))
+        .map(|side| (covered(&rest, &side_stems(side, text)), &side.name))
         .min_by(|a, b| a.0.total_cmp(&b.0));
     let (share, name) = least.expect("there are two sides");
-    found(share >= MIN_COVERED, format!("Of `{name}` {share:.2} of what is asked is said."))
+    verdict(share >= MIN_COVERED, format!("Of `{name}` {share:.2} of what is asked is said."))
 }
 
 /// The stems that the passages of a side hold.
-fn held(side: &Side, text: &Text) -> HashSet<String> {
+fn side_stems(side: &Side, text: &Text) -> HashSet<String> {
     let lines = side.passages.iter().flat_map(|&passage| text.lines_of(passage));
     lines.flat_map(Line::stems).collect()
 }
@@ -50,14 +50,14 @@ fn held(side: &Side, text: &Text) -> HashSet<String> {
 fn is_in_one_sentence(query: &Query<'_>, text: &Text) -> Answer {
     let mut best = (0.0_f32, String::new(), false);
     for line in &text.lines {
-        let held = text.titled_stems(line);
-        let share = covered(&query.mass, &held);
+        let stems = text.titled_stems(line);
+        let share = covered(&query.mass, &stems);
         if share > best.0 {
             best = (share, line.sentence.text.clone(), denies(&line.sentence));
         }
     }
     let (share, line, is_denied) = best;
-    found(
+    verdict(
         share >= MIN_COVERED && is_denied == denies(&query.sentence),
         format!("The nearest sentence is “{line}”"),
     )
@@ -67,7 +67,7 @@ fn denies(sentence: &Sentence) -> bool {
     (0..sentence.words.len()).any(|i| ["not", "never", "no"].contains(&sentence.word(i)))
 }
 
-fn found(yes: bool, rationale: String) -> Answer {
+fn verdict(yes: bool, rationale: String) -> Answer {
     Answer { text: if yes { "yes" } else { "no" }.to_owned(), rationale }
 }
 
@@ -82,11 +82,11 @@ pub(crate) fn pick(
     for option in options {
         let wanted: HashSet<String> = lexicon.content(option).into_iter().collect();
         for line in &text.lines {
-            let held = text.titled_stems(line);
+            let stems = text.titled_stems(line);
             #[expect(clippy::cast_precision_loss, reason = "an option has few words")]
-            let share = wanted.intersection(&held).count() as f32 / wanted.len().max(1) as f32;
+            let share = wanted.intersection(&stems).count() as f32 / wanted.len().max(1) as f32;
             let whole = if mentions(&line.sentence.text, option) { 0.5 } else { 0.0 };
-            let support = (share + whole) * (0.2 + covered(&query.mass, &held));
+            let support = (share + whole) * (0.2 + covered(&query.mass, &stems));
             if support > best.0 {
                 best = (support, option, &line.sentence.text);
             }
@@ -112,8 +112,8 @@ pub(super) fn long_answer(query: &Query<'_>, text: &Text) -> Answer {
         let rest = (0..text.lines.len()).filter(|i| !chosen.contains(i));
         let best = rest.max_by(|a, b| gain(a).total_cmp(&gain(b)).then(b.cmp(a)));
         let Some(line) = best.filter(|line| gain(line) > 0.0) else { break };
-        let held = text.lines[line].stems();
-        open.retain(|(stem, _)| !held.contains(stem));
+        let stems = text.lines[line].stems();
+        open.retain(|(stem, _)| !stems.contains(stem));
         chosen.push(line);
     }
     chosen.sort_unstable();

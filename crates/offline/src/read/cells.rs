@@ -29,21 +29,21 @@ impl<'p> Row<'p> {
     }
 
     /// The stems of the values that the question has as a whole.
-    pub(crate) fn named(&self, asked: &HashSet<String>, lexicon: &Lexicon) -> HashSet<String> {
+    pub(crate) fn named(&self, question: &HashSet<String>, lexicon: &Lexicon) -> HashSet<String> {
         let stems = self.cells.iter().map(|(_, value)| lexicon.content(value));
-        let whole = |stems: &Vec<String>| stems.iter().all(|stem| asked.contains(stem));
+        let whole = |stems: &Vec<String>| stems.iter().all(|stem| question.contains(stem));
         stems.filter(whole).flatten().collect()
     }
 
     /// The cell that is asked for; `None` where two fit equally well, and where a word of the
     /// question is in no cell that the row is told by.
-    fn cell(&self, asked: &CellQuery<'_>) -> Option<(&'p str, &'p str)> {
-        let lexicon = asked.lexicon;
+    fn cell(&self, query: &CellQuery<'_>) -> Option<(&'p str, &'p str)> {
+        let lexicon = query.lexicon;
         let mut scored: Vec<(usize, usize)> = self
             .cells
             .iter()
             .enumerate()
-            .map(|(at, (head, _))| (asked.score(head, at), at))
+            .map(|(at, (head, _))| (query.score(head, at), at))
             .collect();
         scored.retain(|(score, _)| *score > 0);
         scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
@@ -53,18 +53,18 @@ impl<'p> Row<'p> {
             [] => return None,
         };
         let (head, value) = self.cells[at];
-        let named = self.named(&asked.stems, lexicon);
+        let named = self.named(&query.stems, lexicon);
         let label = self.cells.first().map(|(head, _)| *head).unwrap_or_default();
         let heads = [self.title, label, head].map(|text| lexicon.content(text));
         let heads: HashSet<String> = heads.into_iter().flatten().collect();
         let accounted = |stem: &String| {
-            named.contains(stem) || heads.contains(stem) || asked.of_cells.contains(stem)
+            named.contains(stem) || heads.contains(stem) || query.of_cells.contains(stem)
         };
-        let own = lexicon.content(value);
+        let stems = lexicon.content(value);
         // What the question says itself is not asked for.
-        let is_new = own.is_empty() || own.iter().any(|stem| !asked.stems.contains(stem));
-        let fits = asked.sort != Sort::Number || value.contains(|c: char| c.is_ascii_digit());
-        let is_told = !named.is_empty() && asked.stems.iter().all(accounted);
+        let is_new = stems.is_empty() || stems.iter().any(|stem| !query.stems.contains(stem));
+        let fits = query.sort != Sort::Number || value.contains(|c: char| c.is_ascii_digit());
+        let is_told = !named.is_empty() && query.stems.iter().all(accounted);
         (is_told && is_new && fits && !value.is_empty()).then_some((head, value))
     }
 }
@@ -129,11 +129,11 @@ pub(crate) fn look_up(
         |at: &usize| question.words[*at].stop || (is_money && is_listed("money", &words[*at]));
     let content = (0..words.len()).filter(|at| !asks(at));
     let stems = content.map(|at| question.words[at].stem.clone()).collect();
-    let asked = CellQuery { stems, words, of_cells, is_money, sort: target.sort, lexicon };
+    let query = CellQuery { stems, words, of_cells, is_money, sort: target.sort, lexicon };
     let rows = passages.iter().flat_map(Row::all);
-    let mut found = rows.filter_map(|row| row.cell(&asked));
-    let (head, value) = found.next()?;
-    found.all(|(_, other)| other == value).then(|| Answer {
+    let mut cells = rows.filter_map(|row| row.cell(&query));
+    let (head, value) = cells.next()?;
+    cells.all(|(_, other)| other == value).then(|| Answer {
         text: with_unit(head, value),
         rationale: format!("The row has “{head}: {value}”."),
     })
@@ -181,8 +181,8 @@ mod tests {
         ] {
             let sentence = Sentence::new(question, &lexicon);
             let target = Target::new(&sentence, AnswerKind::Short, &lexicon);
-            let found = look_up(&sentence, &target, &passages, &lexicon).map(|found| found.text);
-            assert_eq!(found.as_deref(), expected, "{question}");
+            let answer = look_up(&sentence, &target, &passages, &lexicon).map(|answer| answer.text);
+            assert_eq!(answer.as_deref(), expected, "{question}");
         }
     }
 }

@@ -132,7 +132,7 @@ pub(super) fn by_steps(reader: &Reader<'_>, input: &ReadInput) -> Option<Answer>
         history.push(Exchange { question: next, answer });
     }
     let closing = ReadInput { history, ..ReadInput::new(question.clone(), vec![]) };
-    Some(reader.read_step(&closing)).filter(|found| !found.text.is_empty())
+    Some(reader.read_step(&closing)).filter(|answer| !answer.text.is_empty())
 }
 
 #[cfg(test)]
@@ -155,10 +155,10 @@ mod tests {
     #[test]
     fn the_last_answer_of_a_chain_answers() {
         let who = ("Who directed Low Tide?", "Mara Quill");
-        let asked = "Where was the director of Low Tide born?";
-        assert_eq!(closed(asked, &[who, ("Where was Mara Quill born?", "Varn")]), "Varn");
-        assert_eq!(closed(asked, &[who, ("Where was Mara Quill born?", "")]), "");
-        assert_eq!(closed(asked, &[]), "");
+        let question = "Where was the director of Low Tide born?";
+        assert_eq!(closed(question, &[who, ("Where was Mara Quill born?", "Varn")]), "Varn");
+        assert_eq!(closed(question, &[who, ("Where was Mara Quill born?", "")]), "");
+        assert_eq!(closed(question, &[]), "");
     }
 
     #[test]

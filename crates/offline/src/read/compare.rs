@@ -96,7 +96,7 @@ fn value(
             }
             _ => continue,
         };
-        if best.as_ref().is_none_or(|(most, ..)| rank > *most) {
+        if best.as_ref().is_none_or(|(highest, ..)| rank > *highest) {
             best = Some((rank, amount, line.sentence.text.clone()));
         }
     }
@@ -118,12 +118,12 @@ fn support(
     let mut all = HashSet::new();
     let mut best = (0.0_f32, String::new());
     for line in side.passages.iter().flat_map(|&passage| text.lines_of(passage)) {
-        let held = line.stems();
-        let share = covered(&rest, &held);
+        let stems = line.stems();
+        let share = covered(&rest, &stems);
         if share > best.0 {
             best = (share, line.sentence.text.clone());
         }
-        all.extend(held);
+        all.extend(stems);
     }
     (covered(&rest, &all), best.1)
 }

@@ -98,11 +98,6 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// By rules alone.
-    pub(crate) fn by_rules(lexicon: &'a Lexicon) -> Self {
-        Self { lexicon, trained: None }
-    }
-
     /// JSON of `answer` and `rationale`; an empty answer abstains.
     pub(crate) fn reply(&self, input: &ReadInput) -> String {
         let Answer { text, rationale } = self.read(input);
@@ -120,21 +115,21 @@ impl<'a> Reader<'a> {
 
     fn read_in(&self, steps: Steps, input: &ReadInput) -> Answer {
         let lexicon = self.lexicon;
-        if let Some(found) = query_result(input) {
-            return found;
+        if let Some(answer) = query_result(input) {
+            return answer;
         }
         let text = Text::new(&input.context, lexicon);
         let question = Sentence::new(&input.question.text, lexicon);
         let target = Target::new(&question, input.question.answer_kind, lexicon);
         let query = Query::new(&input.question.text, target, &text, lexicon);
-        if let Some(found) = closing::close(input, &query, lexicon) {
-            return found;
+        if let Some(answer) = closing::close(input, &query, lexicon) {
+            return answer;
         }
         if text.lines.is_empty() {
             return abstain("There is nothing to answer from.");
         }
-        if let Some(found) = cells::look_up(&question, &query.target, &input.context, lexicon) {
-            return found;
+        if let Some(answer) = cells::look_up(&question, &query.target, &input.context, lexicon) {
+            return answer;
         }
         // Weights by rarity in the context would make a word it lacks the heaviest.
         let plain = mass(&question, &Weights::default());
@@ -148,14 +143,14 @@ impl<'a> Reader<'a> {
         if input.question.answer_kind == AnswerKind::Long {
             return answer_kinds::long_answer(&query, &text);
         }
-        if let Some(found) = compare::choose(&query, &text, lexicon) {
-            return found;
+        if let Some(answer) = compare::choose(&query, &text, lexicon) {
+            return answer;
         }
         let is_yes_no = query.target.sort == Sort::YesNo;
         if steps == Steps::Any
-            && let Some(found) = closing::by_steps(self, input)
+            && let Some(answer) = closing::by_steps(self, input)
         {
-            return found;
+            return answer;
         }
         if is_yes_no {
             return answer_kinds::judge(&query, &text, lexicon);
@@ -188,7 +183,7 @@ impl<'a> Reader<'a> {
         let mut best: Option<(f32, Candidate)> = None;
         for candidate in candidates(query, text, self.lexicon, readings.as_ref()) {
             let score = candidate.score(subject.gains[text.lines[candidate.line].passage]);
-            if best.as_ref().is_none_or(|(most, _)| score > *most) {
+            if best.as_ref().is_none_or(|(highest, _)| score > *highest) {
                 best = Some((score, candidate));
             }
         }
@@ -207,7 +202,7 @@ impl<'a> Reader<'a> {
 /// [`Reader::read`] by rules alone.
 #[cfg(test)]
 pub(crate) fn read(lexicon: &Lexicon, input: &ReadInput) -> Answer {
-    Reader::by_rules(lexicon).read(input)
+    Reader { lexicon, trained: None }.read(input)
 }
 
 fn abstain(reason: &str) -> Answer {
@@ -289,8 +284,8 @@ mod tests {
     fn the_answer_has_the_requested_form() {
         let long =
             Question { answer_kind: AnswerKind::Long, ..Question::new("Who is Mara Quill?") };
-        let found = read(&Lexicon::new(), &input(long)).text;
-        assert!(found.starts_with("Mara Quill (3 May 1931"), "{found}");
+        let answer = read(&Lexicon::new(), &input(long)).text;
+        assert!(answer.starts_with("Mara Quill (3 May 1931"), "{answer}");
         let options = vec!["Orla Finch".into(), "Mara Quill".into()];
         let picked = Question { options, ..Question::new("Who directed Low Tide?") };
         assert_eq!(read(&Lexicon::new(), &input(picked)).text, "Mara Quill");

@@ -117,25 +117,25 @@ pub(crate) fn candidates(
     readings: Option<&Readings>,
 ) -> Vec<Candidate> {
     let around: Vec<Around> = (0..text.titles.len()).map(|i| look_around(query, text, i)).collect();
-    let mut found = vec![];
+    let mut candidates = vec![];
     for (index, line) in text.lines.iter().enumerate() {
         if readings.is_some_and(|readings| !readings.has(line.passage)) {
             continue;
         }
         let about = about(query, line, text, &around[line.passage]);
         let mut spans = spans(&line.sentence, lexicon);
-        let own = readings.map(|readings| readings.own_spans(text, index, &spans));
-        spans.extend(own.into_iter().flatten());
+        let proposed = readings.map(|readings| readings.own_spans(text, index, &spans));
+        spans.extend(proposed.into_iter().flatten());
         for span in spans {
             let answer = line.sentence.slice(&span.words).to_owned();
             let features = features(query, &about, &span, &answer);
             let trained = readings.and_then(|read| read.features(text, index, &span.words));
             if readings.is_none() || trained.is_some() {
-                found.push(Candidate { text: answer, line: index, features, trained });
+                candidates.push(Candidate { text: answer, line: index, features, trained });
             }
         }
     }
-    found
+    candidates
 }
 
 fn look_around(query: &Query<'_>, text: &Text, passage: usize) -> Around {
@@ -156,9 +156,9 @@ struct About<'a> {
 }
 
 fn about<'a>(query: &Query<'_>, line: &'a Line, text: &'a Text, around: &'a Around) -> About<'a> {
-    let mut held = line.stems();
-    held.extend(line.life.iter().flatten().map(|&tag| tag.to_owned()));
-    About { line, text, around, covers: covered(&query.mass, &held) }
+    let mut stems = line.stems();
+    stems.extend(line.life.iter().flatten().map(|&tag| tag.to_owned()));
+    About { line, text, around, covers: covered(&query.mass, &stems) }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a sentence has few words")]
@@ -344,8 +344,8 @@ mod tests {
         let sentence = Sentence::new("Mara Quill taught at Saxby University.", &lexicon);
         let no_life = vec![None; sentence.words.len()];
         let line = Line { passage: 0, place: 0, sentence, life: no_life };
-        let found = spans(&line.sentence, &lexicon);
-        let names: Vec<&Span> = found.iter().filter(|span| span.kind == Kind::Name).collect();
+        let all = spans(&line.sentence, &lexicon);
+        let names: Vec<&Span> = all.iter().filter(|span| span.kind == Kind::Name).collect();
         let target = |sort| Target { sort, head: None, at: 0 };
         let graded =
             |sort, i: usize| grade(&target(sort), &line, names[i], &list("organisation").collect());

@@ -25,17 +25,18 @@ pub(crate) fn compared(
     text: &Text,
     lexicon: &Lexicon,
 ) -> Option<[Side; 2]> {
-    let found = comparison(query.text, lexicon).filter(|found| found.kind == kind)?;
+    let comparison =
+        comparison(query.text, lexicon).filter(|comparison| comparison.kind == kind)?;
     let name = |thing: &String| plain_title(thing.trim_start_matches("the ")).to_owned();
-    Some(found.things.each_ref().map(|thing| side(name(thing), text, lexicon)))
+    Some(comparison.things.each_ref().map(|thing| side(name(thing), text, lexicon)))
 }
 
 fn side(name: String, text: &Text, lexicon: &Lexicon) -> Side {
-    let Some(own) = titled(&name, text, lexicon) else { return Side { name, passages: vec![] } };
+    let Some(titled) = titled(&name, text, lexicon) else { return Side { name, passages: vec![] } };
     // Chunks of one document share their title; any of them may hold the answer.
-    let title = &text.titles[own].plain;
-    let same_title = |&i: &usize| i != own && text.titles[i].plain == *title;
-    let passages = std::iter::once(own).chain((0..text.titles.len()).filter(same_title));
+    let title = &text.titles[titled].plain;
+    let same_title = |&i: &usize| i != titled && text.titles[i].plain == *title;
+    let passages = std::iter::once(titled).chain((0..text.titles.len()).filter(same_title));
     Side { name, passages: passages.collect() }
 }
 

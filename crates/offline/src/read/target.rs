@@ -2,18 +2,11 @@
 use halma_core::AnswerKind;
 
 use crate::lexicon::Lexicon;
-use crate::lists::line_with;
+use crate::lists::{is_listed, line_with};
 use crate::words::{Sentence, Shape};
 
 /// `sort: noun noun …`; lines that start with `#` are comments.
 const HEADS: &str = include_str!("../data/heads.txt");
-
-const AUXILIARIES: &[&str] = &[
-    "is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will",
-    "would",
-];
-
-const ASKING: &[&str] = &["who", "whom", "whose", "when", "where", "what", "which", "how", "why"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
@@ -53,7 +46,7 @@ impl Target {
 
 fn by_cue(question: &Sentence, words: &[String], lexicon: &Lexicon) -> Target {
     let Some(at) = asking_word(words) else {
-        let sort = match words.iter().position(|word| AUXILIARIES.contains(&word.as_str())) {
+        let sort = match words.iter().position(|word| is_listed("auxiliaries", word)) {
             Some(0) => Sort::YesNo,
             // `… has one medal. Does the other also have one?`
             Some(at) if question.words[at].shape == Shape::Capital => Sort::YesNo,
@@ -92,9 +85,9 @@ fn counted<'w>(question: &Sentence, words: &'w [String], at: usize) -> Option<&'
 
 /// The word that asks: the first of the sentence, else one that no comma or noun makes relative.
 fn asking_word(words: &[String]) -> Option<usize> {
-    let asks = |i: &usize| ASKING.contains(&words[*i].as_str());
+    let asks = |i: &usize| is_listed("asking", &words[*i]);
     let first = (0..words.len()).find(asks)?;
-    if AUXILIARIES.contains(&words.first()?.as_str()) {
+    if is_listed("auxiliaries", words.first()?) {
         return None;
     }
     if first <= 1 {
@@ -102,8 +95,7 @@ fn asking_word(words: &[String]) -> Option<usize> {
     }
     let what = |i: &usize| ["what", "how"].contains(&words[*i].as_str());
     let which = |i: &usize| {
-        words[*i] == "which"
-            && words.get(i + 1).is_some_and(|next| !AUXILIARIES.contains(&next.as_str()))
+        words[*i] == "which" && words.get(i + 1).is_some_and(|next| !is_listed("auxiliaries", next))
     };
     (0..words.len())
         .find(what)
@@ -115,7 +107,7 @@ fn asking_word(words: &[String]) -> Option<usize> {
 fn by_head(question: &Sentence, words: &[String], at: usize, lexicon: &Lexicon) -> Target {
     let mut from = at + 1;
     while words.get(from).is_some_and(|word| {
-        AUXILIARIES.contains(&word.as_str())
+        is_listed("auxiliaries", word)
             || ["the", "a", "an", "name", "names", "of", "s"].contains(&word.as_str())
     }) {
         from += 1;
@@ -128,8 +120,8 @@ fn by_head(question: &Sentence, words: &[String], at: usize, lexicon: &Lexicon) 
         }
     }
     let run = &words[from.min(to)..to];
-    let known = run.iter().find_map(|word| Some((word, sort_of(word)?)));
-    let (head, sort) = match known {
+    let listed = run.iter().find_map(|word| Some((word, sort_of(word)?)));
+    let (head, sort) = match listed {
         Some((word, sort)) => (Some(word), sort),
         None => (run.last(), Sort::Thing),
     };

@@ -113,14 +113,14 @@ const DASHES: &[&str] = &[" – ", " — ", " - ", "–", "—"];
 
 /// Byte ranges of what stands in round brackets.
 fn brackets(text: &str) -> Vec<(usize, usize)> {
-    let mut found = vec![];
+    let mut ranges = vec![];
     let mut from = 0;
     while let Some(open) = text[from..].find('(').map(|i| i + from) {
         let close = text[open..].find(')').map_or(text.len(), |i| i + open);
-        found.push((open, close));
+        ranges.push((open, close));
         from = close.max(open + 1);
     }
-    found
+    ranges
 }
 
 #[cfg(test)]

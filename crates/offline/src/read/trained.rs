@@ -47,7 +47,7 @@ struct ReadText {
     starts: BTreeMap<usize, usize>,
     /// The highest score of its spans.
     best: f32,
-    own: Vec<Range<usize>>,
+    proposed: Vec<Range<usize>>,
 }
 
 impl Readings {
@@ -95,7 +95,7 @@ impl Readings {
         let spans = kinds.map(|k| log_share(k.span, &[k.span, k.yes, k.no, k.none]));
         let answers = spans.fold(-SCALE, f32::max);
         // A line that was left out is as unlikely as a bad one.
-        let (together, most) = match &self.joined {
+        let (together, highest) = match &self.joined {
             Some(joined) => {
                 (joined.score(line, &bytes).unwrap_or(joined.best - SCALE), joined.best)
             }
@@ -108,24 +108,25 @@ impl Readings {
             answers.max(-SCALE) / SCALE,
             read.reading.relevance().unwrap_or(0.0) / SCALE,
             together / SCALE,
-            (together - most) / SCALE,
+            (together - highest) / SCALE,
         ])
     }
 
     /// Spans of a line that the reader proposes and that are not among those of the rules.
-    pub(crate) fn own_spans(&self, text: &Text, line: usize, known: &[Span]) -> Vec<Span> {
+    pub(crate) fn own_spans(&self, text: &Text, line: usize, rule_spans: &[Span]) -> Vec<Span> {
         let sentence = &text.lines[line].sentence;
         let single = self.passages.get(text.lines[line].passage).and_then(Option::as_ref);
         let mut spans: Vec<Span> = vec![];
         for read in single.into_iter().chain(&self.joined) {
             let Some(&start) = read.starts.get(&line) else { continue };
             let end = start + sentence.text.len();
-            let inside = read.own.iter().filter(|own| own.start >= start && own.end <= end);
-            let found =
-                inside.filter_map(|own| span(sentence, &(own.start - start..own.end - start)));
-            for span in found {
+            let inside =
+                read.proposed.iter().filter(|range| range.start >= start && range.end <= end);
+            let proposed = inside
+                .filter_map(|range| span(sentence, &(range.start - start..range.end - start)));
+            for span in proposed {
                 let same = |other: &Span| other.words == span.words;
-                if !known.iter().any(same) && !spans.iter().any(same) {
+                if !rule_spans.iter().any(same) && !spans.iter().any(same) {
                     spans.push(span);
                 }
             }
@@ -161,16 +162,16 @@ fn read(
     let read = composed.into_iter().zip(readings).map(|((_, starts), reading)| {
         let spans = reading.best(OWN_SPANS);
         let best = spans.first().map_or(-SCALE, |span| span.score);
-        let own = spans.into_iter().map(|span| span.range).collect();
-        ReadText { reading, starts, best, own }
+        let proposed = spans.into_iter().map(|span| span.range).collect();
+        ReadText { reading, starts, best, proposed }
     });
     Some(read.collect())
 }
 
 /// `ln` of the share that a logit has in a softmax.
 fn log_share(logit: f32, all: &[f32]) -> f32 {
-    let most = all.iter().copied().fold(f32::MIN, f32::max);
-    logit - most - all.iter().map(|other| (other - most).exp()).sum::<f32>().ln()
+    let highest = all.iter().copied().fold(f32::MIN, f32::max);
+    logit - highest - all.iter().map(|other| (other - highest).exp()).sum::<f32>().ln()
 }
 
 fn lines_of(text: &Text, passage: usize) -> Vec<usize> {
@@ -181,8 +182,8 @@ fn lines_of(text: &Text, passage: usize) -> Vec<usize> {
 fn by_value(text: &Text, values: &[f32]) -> Vec<usize> {
     let mut best: BTreeMap<usize, f32> = BTreeMap::new();
     for (line, value) in text.lines.iter().zip(values) {
-        let most = best.entry(line.passage).or_insert(f32::MIN);
-        *most = most.max(*value);
+        let highest = best.entry(line.passage).or_insert(f32::MIN);
+        *highest = highest.max(*value);
     }
     let mut order: Vec<(usize, f32)> = best.into_iter().collect();
     order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

@@ -60,9 +60,9 @@ fn unused_step(question: &str, input: &RewriteInput, lexicon: &Lexicon) -> Optio
 
 /// The earlier question that this one depends on, and this one without that dependency.
 pub(crate) fn standing_alone(question: &str, history: &[Exchange]) -> (Option<String>, String) {
-    let found = references(question);
-    if !found.is_empty() {
-        let mut on: Vec<String> = found.iter().map(|r| format!("#{}", r.number)).collect();
+    let references = references(question);
+    if !references.is_empty() {
+        let mut on: Vec<String> = references.iter().map(|r| format!("#{}", r.number)).collect();
         on.dedup();
         return (
             Some(on.join(", ")),
@@ -205,10 +205,13 @@ mod tests {
 
     #[test]
     fn references_become_answers() {
-        let found = [("Who is the director of Low Tide?", "Mara Quill"), ("Where?", "Varn")];
-        assert_eq!(rewritten("When did #1 leave [2]?", &found), "When did Mara Quill leave Varn?");
-        assert_eq!(rewritten("Where is <2>?", &found), "Where is Varn?");
-        assert_eq!(standing_alone("Where is #2?", &history(&found)).0.unwrap(), "#2");
+        let answers = [("Who is the director of Low Tide?", "Mara Quill"), ("Where?", "Varn")];
+        assert_eq!(
+            rewritten("When did #1 leave [2]?", &answers),
+            "When did Mara Quill leave Varn?"
+        );
+        assert_eq!(rewritten("Where is <2>?", &answers), "Where is Varn?");
+        assert_eq!(standing_alone("Where is #2?", &history(&answers)).0.unwrap(), "#2");
     }
 
     #[test]
@@ -247,15 +250,15 @@ mod tests {
 
     #[test]
     fn what_points_back_becomes_the_last_answer() {
-        let found = [("Who painted it?", "Mara Quill"), ("Is that all?", "")];
-        assert_eq!(rewritten("Where was she born?", &found), "Where was Mara Quill born?");
-        assert_eq!(rewritten("Who is her father?", &found), "Who is Mara Quill's father?");
-        assert_eq!(rewritten("Who met her?", &found), "Who met Mara Quill?");
-        assert_eq!(rewritten("When did that person die?", &found), "When did Mara Quill die?");
-        assert_eq!(rewritten("Where is  Varn?", &found), "Where is Varn?");
+        let answers = [("Who painted it?", "Mara Quill"), ("Is that all?", "")];
+        assert_eq!(rewritten("Where was she born?", &answers), "Where was Mara Quill born?");
+        assert_eq!(rewritten("Who is her father?", &answers), "Who is Mara Quill's father?");
+        assert_eq!(rewritten("Who met her?", &answers), "Who met Mara Quill?");
+        assert_eq!(rewritten("When did that person die?", &answers), "When did Mara Quill die?");
+        assert_eq!(rewritten("Where is  Varn?", &answers), "Where is Varn?");
         assert_eq!(rewritten("Where was she born?", &[]), "Where was she born?");
         let named = "When did Orla Finch paint it?";
-        assert_eq!(rewritten(named, &found), named);
-        assert_eq!(rewritten("", &found), "");
+        assert_eq!(rewritten(named, &answers), named);
+        assert_eq!(rewritten("", &answers), "");
     }
 }

@@ -20,7 +20,7 @@ impl<'t> TableQuestion<'t> {
         let table = self.table;
         let columns = table.columns.iter().enumerate();
         let texts = columns.filter(|(_, column)| column.kind == ColumnKind::Text);
-        let mut found = texts.filter_map(|(at, column)| {
+        let mut pairs = texts.filter_map(|(at, column)| {
             let values = table.samples.iter().filter_map(|row| row.get(at)?.as_str());
             let mut named: Vec<&str> = values.filter(|value| self.names(value)).collect();
             named.sort_unstable();
@@ -29,8 +29,8 @@ impl<'t> TableQuestion<'t> {
             Some(Sides { column, values })
         });
         let has_number = self.stems.iter().any(|stem| stem.parse::<f64>().is_ok());
-        let only = found.next().filter(|_| self.has(&["or"]) && !self.denies() && !has_number)?;
-        found.next().is_none().then_some(only)
+        let only = pairs.next().filter(|_| self.has(&["or"]) && !self.denies() && !has_number)?;
+        pairs.next().is_none().then_some(only)
     }
 
     /// The rows that are compared, with the columns and the tail of the query.

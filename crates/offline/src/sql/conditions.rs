@@ -99,9 +99,10 @@ impl TableQuestion<'_> {
     pub(super) fn names(&self, value: &str) -> bool {
         let stems = split(value).into_iter().map(|range| self.lexicon.stem(&value[range]));
         let stems: Vec<String> = stems.collect();
-        let mut asked = self.words.iter().map(|word| self.lexicon.stem(word)).collect::<Vec<_>>();
-        asked.retain(|stem| !stem.is_empty());
-        value.chars().count() > 2 && asked.windows(stems.len().max(1)).any(|run| run == stems)
+        let mut question =
+            self.words.iter().map(|word| self.lexicon.stem(word)).collect::<Vec<_>>();
+        question.retain(|stem| !stem.is_empty());
+        value.chars().count() > 2 && question.windows(stems.len().max(1)).any(|run| run == stems)
     }
 
     pub(super) fn denies(&self) -> bool {
@@ -152,7 +153,7 @@ impl TableQuestion<'_> {
             let bare = ["date", "year"].contains(&date.name.to_lowercase().as_str());
             bare || stems
                 .iter()
-                .any(|own| self.stems.iter().any(|stem| own.starts_with(stem.as_str())))
+                .any(|part| self.stems.iter().any(|stem| part.starts_with(stem.as_str())))
         };
         match dates.as_slice() {
             [date] if is_year && is_named(date) => {

@@ -66,21 +66,21 @@ impl TableQuestion<'_> {
         let table = self.table;
         let heads = [table.name.replace('_', " "), table.caption.clone()];
         let columns = table.columns.iter().map(|column| column.name.replace('_', " "));
-        let known = heads.into_iter().chain(columns).chain(rows.values.iter().cloned());
-        let mut known: HashSet<String> =
-            known.flat_map(|text| self.lexicon.content(&text)).collect();
-        known.extend(list("of queries").map(|word| self.lexicon.stem(word)));
+        let accounted = heads.into_iter().chain(columns).chain(rows.values.iter().cloned());
+        let mut accounted: HashSet<String> =
+            accounted.flat_map(|text| self.lexicon.content(&text)).collect();
+        accounted.extend(list("of queries").map(|word| self.lexicon.stem(word)));
         if table.lists_people() {
-            known.extend(list("people").map(|word| self.lexicon.stem(word)));
+            accounted.extend(list("people").map(|word| self.lexicon.stem(word)));
         }
         for compared in ["more", "less", "early", "late"] {
-            known.extend(list(compared).map(|word| self.lexicon.stem(word)));
+            accounted.extend(list(compared).map(|word| self.lexicon.stem(word)));
         }
         let mut left = self.stems.iter().filter(|stem| !stem.chars().all(char::is_numeric));
         // `approved` is in `approval date`.
         let is_known = |stem: &String| {
-            known.contains(stem)
-                || (stem.len() > 3 && known.iter().any(|one| one.starts_with(stem.as_str())))
+            accounted.contains(stem)
+                || (stem.len() > 3 && accounted.iter().any(|one| one.starts_with(stem.as_str())))
         };
         left.find(|stem| !is_known(stem)).cloned()
     }
@@ -115,24 +115,24 @@ fn query(lexicon: &Lexicon, input: &SqlInput) -> Result<Query, String> {
     let text = input.question.text.as_str();
     let stems: HashSet<String> = lexicon.content(text).into_iter().collect();
     let queries = input.tables.iter().map(|table| (table, of_table(text, table, lexicon)));
-    let mut found: Vec<(&Table, Query)> = vec![];
+    let mut fitting: Vec<(&Table, Query)> = vec![];
     let mut refusal = None;
     for (table, query) in queries {
         match query {
-            Ok(query) => found.push((table, query)),
+            Ok(query) => fitting.push((table, query)),
             Err(reason) => refusal = refusal.or(Some(reason)),
         }
     }
-    let Some(best) = found.iter().map(|(table, _)| score(text, &stems, table, lexicon)).max()
+    let Some(best) = fitting.iter().map(|(table, _)| score(text, &stems, table, lexicon)).max()
     else {
         return Err(refusal.unwrap_or_else(|| "The base holds no tables.".into()));
     };
-    found.retain(|(table, _)| score(text, &stems, table, lexicon) == best);
-    let (table, query) = found.swap_remove(0);
+    fitting.retain(|(table, _)| score(text, &stems, table, lexicon) == best);
+    let (table, query) = fitting.swap_remove(0);
     // A union of the same rows several times is no table of its own.
-    let copies = 1 + found.iter().filter(|(other, _)| other.is_copy_of(table)).count();
-    found.retain(|(other, _)| copies == 1 || other.rows != table.rows * copies);
-    match found.iter().find(|(other, _)| !other.is_copy_of(table)) {
+    let copies = 1 + fitting.iter().filter(|(other, _)| other.is_copy_of(table)).count();
+    fitting.retain(|(other, _)| copies == 1 || other.rows != table.rows * copies);
+    match fitting.iter().find(|(other, _)| !other.is_copy_of(table)) {
         Some((other, _)) => Err(format!("`{}` and `{}` fit equally well.", other.name, table.name)),
         None => Ok(query),
     }

@@ -36,19 +36,19 @@ async fn each_task_is_answered_from_the_variables() {
         "title": "Low Tide", "text": "Low Tide was painted by Mara Quill.",
         "score": 0.8, "cosine": 0.7
     });
-    let asked = question("Who painted Low Tide?");
+    let question = question("Who painted Low Tide?");
     let chunk = json!({ "chunk": { "title": "Low Tide", "text": "It is a large picture." } });
     assert_eq!(ask("questions", chunk).await.unwrap().text, "Low Tide is a large picture.");
 
-    let reply = ask("propose", json!({ "question": asked, "context": [] })).await.unwrap();
+    let reply = ask("propose", json!({ "question": question, "context": [] })).await.unwrap();
     let reply: Value = serde_json::from_str(&reply.text).unwrap();
     assert_eq!(reply["sub_questions"], json!(["Who painted Low Tide?"]));
 
-    let offered = json!({ "question": asked, "context": [], "candidates": [hit] });
+    let offered = json!({ "question": question, "context": [], "candidates": [hit] });
     let reply: Value = serde_json::from_str(&ask("select", offered).await.unwrap().text).unwrap();
     assert_eq!(reply["candidate"], 1);
 
-    let read = json!({ "question": asked, "context": [hit] });
+    let read = json!({ "question": question, "context": [hit] });
     let reply = ask("read", read).await.unwrap();
     assert_eq!(reply.usage, halma_core::Usage::default());
     let reply: Value = serde_json::from_str(&reply.text).unwrap();

@@ -5,7 +5,7 @@ use super::*;
 
 /// Every task, with variables in which the texts stand wherever one may.
 fn tasks(a: &str, b: &str) -> Vec<(&'static str, Value)> {
-    let asked = question(a);
+    let question = question(a);
     let hit = json!({ "title": b, "text": a, "score": 0.5, "cosine": 0.5 });
     let other = json!({ "title": a, "text": b, "score": 0.5, "cosine": null });
     let history = json!([{ "question": a, "answer": b }, { "question": b, "answer": "" }]);
@@ -17,7 +17,7 @@ fn tasks(a: &str, b: &str) -> Vec<(&'static str, Value)> {
         ],
         "samples": [[b, 1], [null, "x"]]
     });
-    let both = json!({ "question": asked, "context": [hit, other], "candidates": [hit],
+    let both = json!({ "question": question, "context": [hit, other], "candidates": [hit],
         "history": history, "thoughts": [b], "points": [{ "point": b }, { "point": a }],
         "sub_question": format!("{b} #1 [2] <9>"), "entities": [{ "text": b, "kind": "name" }],
         "used": [a], "number": 3, "answer": b, "gold": a, "near": [hit], "failed": null,

@@ -64,11 +64,11 @@ async fn read(marked: &'static str, text: &str) -> String {
 
 #[tokio::test]
 async fn what_it_marks_outweighs_what_the_rules_prefer() {
-    let asked = "Who painted Low Tide?";
-    assert_eq!(read("Mara Quill", asked).await, "Mara Quill");
-    assert_eq!(read("Lower Saxby", asked).await, "Lower Saxby");
+    let question = "Who painted Low Tide?";
+    assert_eq!(read("Mara Quill", question).await, "Mara Quill");
+    assert_eq!(read("Lower Saxby", question).await, "Lower Saxby");
     // A span that no rule proposes.
-    assert_eq!(read("smells of cold", asked).await, "smells of cold");
+    assert_eq!(read("smells of cold", question).await, "smells of cold");
 }
 
 #[tokio::test]
@@ -88,21 +88,21 @@ async fn yes_or_no_and_which_of_two_are_left_to_the_rules() {
 
 #[tokio::test]
 async fn a_question_of_several_steps_is_read_step_by_step_and_ends() {
-    let asked = "Where was the painter of Low Tide born?";
-    assert_eq!(read("Lower Saxby", asked).await, "Lower Saxby");
+    let question = "Where was the painter of Low Tide born?";
+    assert_eq!(read("Lower Saxby", question).await, "Lower Saxby");
     // An answer that asks what the question asks leads to the same step again.
     for circular in ["the painter of Low Tide", "the mother of the painter of Low Tide"] {
-        read(circular, asked).await;
+        read(circular, question).await;
         read(circular, "Where was the mother of the painter of Low Tide born?").await;
     }
 }
 
 #[tokio::test]
 async fn keywords_are_its_words_or_those_of_the_rules() {
-    let asked = json!({ "question": question("Who painted Low Tide with a brush?") });
+    let variables = json!({ "question": question("Who painted Low Tide with a brush?") });
     let keywords = async |marked: &'static str| {
         let model = Extractive::new().with(Arc::new(Marker(marked)));
-        let reply = model.chat(&request("keywords", &asked)).await.unwrap();
+        let reply = model.chat(&request("keywords", &variables)).await.unwrap();
         serde_json::from_str::<Value>(&reply.text).unwrap()["keywords"].clone()
     };
     assert_eq!(keywords("a brush").await, json!(["a brush"]));

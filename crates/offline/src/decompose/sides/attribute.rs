@@ -5,7 +5,7 @@ use crate::lexicon::Lexicon;
 use crate::lists::{Leads, is_listed, leads, lines};
 use crate::verbs::Form;
 
-/// What is asked by cue words: `sort: words: name: question`.
+/// What is question by cue words: `sort: words: name: question`.
 const ATTRIBUTES: &str = include_str!("../../data/attributes.txt");
 
 /// What is compared.
@@ -35,7 +35,7 @@ fn named(name: &str, question: String) -> Attribute {
 
 /// The attribute of the first rule of a sort that has one of the words.
 fn by_rule(sort: &str, words: &[&str], thing: &str) -> Option<Attribute> {
-    lines(ATTRIBUTES).filter(|(own, _)| *own == sort).find_map(|(_, rule)| {
+    lines(ATTRIBUTES).filter(|(name, _)| *name == sort).find_map(|(_, rule)| {
         let (cues, rule) = rule.split_once(": ")?;
         let (name, question) = rule.split_once(": ").filter(|_| signals(cues, words))?;
         Some(named(name, question.replace("{}", thing)))
@@ -117,8 +117,8 @@ fn statement(rest: &str, thing: &str, lexicon: &Lexicon) -> Attribute {
     let verbal = form.is_some_and(|form| form != Form::Base);
     let noun = ["Is", "Was"].contains(&one) && said.len() < 4 && !verbal;
     let single = if noun { singular(&phrase) } else { None };
-    let asked = format!("{one} {thing} {}", single.as_deref().unwrap_or(&phrase));
-    named(&phrase, asked.trim_end().to_owned() + "?")
+    let question = format!("{one} {thing} {}", single.as_deref().unwrap_or(&phrase));
+    named(&phrase, question.trim_end().to_owned() + "?")
 }
 
 /// `Which singer is a Dane` of one singer: `Is A a Dane?`
@@ -129,7 +129,7 @@ fn selection(words: &[&str], thing: &str) -> Attribute {
         None => ("What of".to_owned(), words[1..].join(" ")),
     };
     let question = format!("{verb} {thing} {said}").trim_end().to_owned() + "?";
-    named(if said.is_empty() { "what is asked" } else { &said }, question)
+    named(if said.is_empty() { "what is question" } else { &said }, question)
 }
 
 /// `a silent film` for `silent films`

@@ -32,17 +32,17 @@ pub(crate) struct Comparison {
 pub(crate) fn comparison(question: &str, lexicon: &Lexicon) -> Option<Comparison> {
     let text = question.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = text.trim_end_matches(['?', '.', ' ', '!']);
-    let found = either::parse(text, lexicon).or_else(|| both::parse(text, lexicon))?;
+    let comparison = either::parse(text, lexicon).or_else(|| both::parse(text, lexicon))?;
     let named = |thing: &String| {
         let words = thing.split_whitespace().count();
         (1..=14).contains(&words) && thing.chars().any(char::is_alphanumeric)
     };
-    let differ = found.things[0].to_lowercase() != found.things[1].to_lowercase();
-    if !differ || !found.things.iter().all(named) {
+    let differ = comparison.things[0].to_lowercase() != comparison.things[1].to_lowercase();
+    if !differ || !comparison.things.iter().all(named) {
         return None;
     }
-    let role = found.role.or_else(|| attribute::role(&found.rest));
-    Some(Comparison { role, ..found })
+    let role = comparison.role.or_else(|| attribute::role(&comparison.rest));
+    Some(Comparison { role, ..comparison })
 }
 
 impl Comparison {
@@ -55,18 +55,21 @@ impl Comparison {
 /// The look-ups of a comparison; none for any other question.
 pub(super) fn steps(question: &str, lexicon: &Lexicon) -> Vec<Step> {
     let step = |question: String, stands_for: String| Step { question, stands_for };
-    let Some(found) = comparison(question, lexicon) else {
+    let Some(comparison) = comparison(question, lexicon) else {
         return vec![];
     };
-    let Some(role) = &found.role else {
-        let ask = |thing: &String| step(found.attribute(thing, lexicon).question, String::new());
-        return found.things.iter().map(ask).collect();
+    let Some(role) = &comparison.role else {
+        let ask =
+            |thing: &String| step(comparison.attribute(thing, lexicon).question, String::new());
+        return comparison.things.iter().map(ask).collect();
     };
     let phrase = |thing: &String| format!("the {role} of {thing}");
-    let first =
-        found.things.iter().map(|thing| step(format!("Who is {}?", phrase(thing)), phrase(thing)));
-    let then =
-        ["#1", "#2"].map(|thing| step(found.attribute(thing, lexicon).question, String::new()));
+    let first = comparison
+        .things
+        .iter()
+        .map(|thing| step(format!("Who is {}?", phrase(thing)), phrase(thing)));
+    let then = ["#1", "#2"]
+        .map(|thing| step(comparison.attribute(thing, lexicon).question, String::new()));
     first.chain(then).collect()
 }
 

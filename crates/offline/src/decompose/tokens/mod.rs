@@ -6,6 +6,7 @@ use std::ops::Range;
 use halma_core::text::{name_runs, quotes};
 
 use crate::lexicon::Lexicon;
+use crate::lists::is_listed;
 use crate::words::{Sentence, Shape};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,27 +160,21 @@ pub(super) fn close(token: &mut Token) {
     }
 }
 
-/// Nouns that a title follows; every capitalised word after them belongs to it.
-const WORKS: &[&str] = &[
-    "film", "films", "movie", "movies", "song", "songs", "album", "book", "novel", "series",
-    "show", "play", "opera", "poem", "single", "painting", "game",
-];
-
 /// Runs of words that are one name each, in order and without overlap.
 pub(super) fn named(sentence: &Sentence) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = quotes(&sentence.plain);
-    let separate = |found: &[Range<usize>], run: &Range<usize>| {
-        found.iter().all(|other| run.end <= other.start || other.end <= run.start)
+    let mut names: Vec<Range<usize>> = quotes(&sentence.plain);
+    let separate = |names: &[Range<usize>], run: &Range<usize>| {
+        names.iter().all(|other| run.end <= other.start || other.end <= run.start)
     };
     let titles = (1..sentence.words.len()).filter_map(|at| title(sentence, at));
     let runs = name_runs(&sentence.plain);
     for run in titles.chain(runs.iter().flat_map(|run| split_at_in(sentence, run))) {
-        if separate(&found, &run) {
-            found.push(run);
+        if separate(&names, &run) {
+            names.push(run);
         }
     }
-    found.sort_by_key(|run| run.start);
-    found
+    names.sort_by_key(|run| run.start);
+    names
 }
 
 /// The title that begins at a word after `film` and the like: every capitalised word, with the
@@ -187,7 +182,7 @@ pub(super) fn named(sentence: &Sentence) -> Vec<Range<usize>> {
 fn title(sentence: &Sentence, at: usize) -> Option<Range<usize>> {
     let work = sentence.word(at - 1).to_lowercase();
     let large = |at: usize| sentence.words.get(at).is_some_and(|word| word.shape != Shape::Lower);
-    if !WORKS.contains(&work.as_str()) || sentence.gap(at - 1) != " " || !large(at) {
+    if !is_listed("works", &work) || sentence.gap(at - 1) != " " || !large(at) {
         return None;
     }
     let mut end = at + 1;

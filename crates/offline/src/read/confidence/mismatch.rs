@@ -11,25 +11,6 @@ use crate::spans::{Kind, Span, spans};
 use crate::verbs::Form;
 use crate::words::{Sentence, Shape};
 
-/// Words of questions about many things, which no sentence about one of them answers.
-const AGGREGATES: &[&str] =
-    &["total", "sum", "average", "number", "all", "list", "every", "most", "biggest", "highest"];
-
-/// Verbs and nouns of which one says the opposite of the other: a start is no answer to a question
-/// for the end.
-const OPPOSITES: &[(&[&str], &[&str])] = &[
-    (&["start", "begin", "began", "begun", "since"], &["end", "expire", "terminate", "until"]),
-    (&["open", "opening"], &["close", "closing", "shut"]),
-    (&["buy", "bought", "purchase"], &["sell", "sold", "sale"]),
-    (&["born", "birth"], &["die", "died", "death"]),
-    (&["arrive", "arrival"], &["leave", "depart", "departure"]),
-    (&["minimum", "lowest", "cheapest", "least"], &["maximum", "highest", "dearest"]),
-    (&["hire", "join"], &["dismiss", "resign", "retire"]),
-];
-
-/// Verbs that say little of what happens.
-const LITTLE: &[&str] = &["be", "have", "do", "cost", "get", "pay", "mean", "take", "need"];
-
 impl QuestionTarget {
     /// Whether a span is no answer, whatever its kind.
     pub(super) fn is_mismatch(&self, line: &Line, span: &Span, lexicon: &Lexicon) -> bool {
@@ -40,7 +21,7 @@ impl QuestionTarget {
             || is_end_of_range(line, span)
             || (span.kind == Kind::Name && !self.says_kind())
             || (self.target.sort == Sort::Thing && self.is_wrong_definition(span))
-            || self.asks(AGGREGATES)
+            || self.words.lower_words().iter().any(|word| is_listed("aggregates", word))
             || self.asks_many()
             || self.asks_opposite(line, lexicon)
             || self.is_nearer_to_another(line, span, lexicon)
@@ -49,8 +30,8 @@ impl QuestionTarget {
     /// Whether it asks for several things: `Which lamps are waterproof?`
     fn asks_many(&self) -> bool {
         let words = self.words.lower_words();
-        let asked = words.windows(2).find(|pair| ["which", "what"].contains(&pair[0].as_str()));
-        let is_plural = asked.is_some_and(|pair| {
+        let kind = words.windows(2).find(|pair| ["which", "what"].contains(&pair[0].as_str()));
+        let is_plural = kind.is_some_and(|pair| {
             pair[1].ends_with('s') && !pair[1].ends_with("ss") && pair[1].len() > 3
         });
         is_plural && !self.asks(&["is", "was", "has"])
@@ -71,7 +52,7 @@ impl QuestionTarget {
             Some(word).filter(|_| is_verb)?
         };
         let base = lexicon.verbs.base(verb).unwrap_or(verb);
-        (!LITTLE.contains(&base)).then(|| lexicon.stem(base))
+        (!is_listed("little", base)).then(|| lexicon.stem(base))
     }
 
     /// Whether another thing of the answer's kind stands nearer to a name that the question has:
@@ -81,25 +62,25 @@ impl QuestionTarget {
             return false;
         }
         let words = &line.sentence.words;
-        let asked = |at: usize| {
+        let is_named = |at: usize| {
             let word = &words[at];
             let named = word.shape != Shape::Lower && !word.stop;
             named && self.words.words.iter().any(|other| other.stem == word.stem)
         };
-        let names: Vec<usize> = (0..words.len()).filter(|at| asked(*at)).collect();
+        let names: Vec<usize> = (0..words.len()).filter(|at| is_named(*at)).collect();
         let distance = |of: &Range<usize>| {
             let to = |at: &usize| (at + 1).saturating_sub(of.end).max(of.start.saturating_sub(*at));
             names.iter().map(to).min().unwrap_or(usize::MAX)
         };
-        let own = distance(&span.words);
+        let span_distance = distance(&span.words);
         let is_other = |other: &Span| {
             let (one, two) = (&other.words, &span.words);
             std::mem::discriminant(&other.kind) == std::mem::discriminant(&span.kind)
                 && (one.end <= two.start || two.end <= one.start)
-                && !one.clone().any(asked)
+                && !one.clone().any(is_named)
         };
         let others = spans(&line.sentence, lexicon);
-        others.iter().any(|other| is_other(other) && distance(&other.words) < own)
+        others.iter().any(|other| is_other(other) && distance(&other.words) < span_distance)
     }
 
     /// Whether it says what kind of answer it asks for: `first flight of X` may ask for a date or a
@@ -112,16 +93,16 @@ impl QuestionTarget {
 
     /// Whether a sentence says the opposite of what is asked for.
     fn asks_opposite(&self, line: &Line, lexicon: &Lexicon) -> bool {
-        let has = |sentence: &Sentence, listed: &[&str]| {
-            let stem = |word: &&str| lexicon.stem(word);
-            let stems: Vec<String> = listed.iter().map(stem).collect();
+        let has = |sentence: &Sentence, listed: &str| {
+            let stems: Vec<String> = listed.split(' ').map(|word| lexicon.stem(word)).collect();
             sentence.words.iter().any(|word| stems.contains(&word.stem))
         };
-        let says = |one: &[&str], other: &[&str]| {
-            let (asked, said) = (&self.words, &line.sentence);
-            has(asked, one) && !has(asked, other) && has(said, other) && !has(said, one)
+        let says = |one: &str, other: &str| {
+            let (question, line) = (&self.words, &line.sentence);
+            has(question, one) && !has(question, other) && has(line, other) && !has(line, one)
         };
-        OPPOSITES.iter().any(|(one, other)| says(one, other) || says(other, one))
+        let mut pairs = list("opposites").filter_map(|pair| pair.split_once(" | "));
+        pairs.any(|(one, other)| says(one, other) || says(other, one))
     }
 
     /// Whether a name stands for what a thing is: `What is a lease?`

@@ -22,14 +22,6 @@ use crate::spans::{Kind, Span, spans};
 use crate::weights::{Weights, covered, mass};
 use crate::words::{Sentence, Shape};
 
-/// Words of other languages that English questions do not begin with.
-const FOREIGN: &[&str] = &[
-    "wer", "wie", "wo", "wann", "welche", "welcher", "welches", "warum", "qui", "que", "quel",
-    "quelle", "combien", "quand", "comment", "est", "quién", "cuándo", "cuánto", "cuántos",
-    "cuántas", "cuál", "dónde", "cómo", "qué", "der", "das", "ist", "el", "la", "le", "les", "los",
-    "hat", "gibt", "und", "und", "wird", "quem", "chi", "quando", "dove",
-];
-
 /// What is left of a sentence's share where the verb of the question is not in it.
 const UNSAID: f32 = 0.7;
 
@@ -102,9 +94,9 @@ pub(crate) fn evidence(
     let mut place = None;
     for line in &text.lines {
         for span in spans_of(answer, &line.sentence, lexicon) {
-            let found = question_target.compare(line, &span, (&text, lexicon));
-            if found.fit + found.sentence > best.fit + best.sentence {
-                (best, place) = (found, Some(line.passage));
+            let evidence = question_target.compare(line, &span, (&text, lexicon));
+            if evidence.fit + evidence.sentence > best.fit + best.sentence {
+                (best, place) = (evidence, Some(line.passage));
             }
         }
     }
@@ -137,11 +129,11 @@ pub(crate) fn may_fit(lexicon: &Lexicon, question: &str, answer: &str, text: &Te
         return true;
     }
     let target = Target::new(&words, AnswerKind::Short, lexicon);
-    let asked = QuestionTarget { mass: vec![], words, target };
+    let question_target = QuestionTarget { mass: vec![], words, target };
     let said = Sentence::new(answer, lexicon);
     let numbers = (0..said.words.len()).filter(|at| is_number(&said, *at));
-    match asked.target.sort {
-        _ if asked.asks_money() => answer.chars().any(|c| c.is_ascii_digit()),
+    match question_target.target.sort {
+        _ if question_target.asks_money() => answer.chars().any(|c| c.is_ascii_digit()),
         Sort::Date | Sort::Year => {
             let mut all = said.lower_words().into_iter();
             answer.chars().any(|c| c.is_ascii_digit())
@@ -153,22 +145,19 @@ pub(crate) fn may_fit(lexicon: &Lexicon, question: &str, answer: &str, text: &Te
                 let same = (0..line.sentence.words.len())
                     .filter(|i| line.sentence.words[*i].stem == *stem);
                 let span = |i| Span { words: i..i + 1, kind: Kind::Phrase };
-                same.into_iter().any(|i| asked.counts(line, &span(i)))
+                same.into_iter().any(|i| question_target.counts(line, &span(i)))
             })
         }),
         _ => true,
     }
 }
 
-/// Words that multiply the number before them.
-const MULTIPLES: &[&str] = &["hundred", "thousand", "million", "dozen"];
-
 /// Whether a word is a number in digits or letters.
 fn is_number(sentence: &Sentence, at: usize) -> bool {
     let word = sentence.word(at).to_lowercase();
     sentence.words[at].shape == Shape::Digit
         || CARDINALS.contains(&word.as_str())
-        || MULTIPLES.contains(&word.as_str())
+        || is_listed("multiples", &word)
 }
 
 /// The stems of a line and of its title, with those of irregular verbs: a builder is named by `built`.
@@ -188,7 +177,7 @@ fn is_linked(text: &Text, place: usize) -> bool {
 
 /// Whether the words of a question are English as far as can be seen.
 fn is_english(question: &Sentence) -> bool {
-    let foreign = question.lower_words().iter().any(|word| FOREIGN.contains(&word.as_str()));
+    let foreign = question.lower_words().iter().any(|word| is_listed("foreign", word));
     !foreign && question.text.chars().all(|c| (c as u32) < 0x250 && c != '¿')
 }
 
@@ -289,9 +278,9 @@ fn spans_of(answer: &str, sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {
     if length == 0 || length > all {
         return vec![];
     }
-    let known = spans(sentence, lexicon);
+    let sentence_spans = spans(sentence, lexicon);
     let within_date = |words: &std::ops::Range<usize>| {
-        known.iter().any(|other| {
+        sentence_spans.iter().any(|other| {
             let larger = other.words.len() > words.len();
             let inside = other.words.start <= words.start && words.end <= other.words.end;
             matches!(other.kind, Kind::Date(_)) && larger && inside
@@ -299,13 +288,13 @@ fn spans_of(answer: &str, sentence: &Sentence, lexicon: &Lexicon) -> Vec<Span> {
     };
     let same = |start: &usize| (0..length).all(|i| lower(sentence, start + i) == lower(&parts, i));
     let starts = (0..=all - length).filter(same);
-    let found = starts.map(|start| {
+    let answer_spans = starts.map(|start| {
         let words = start..start + length;
-        let kind = known.iter().find(|span| span.words == words).map(|span| span.kind);
+        let kind = sentence_spans.iter().find(|span| span.words == words).map(|span| span.kind);
         Span { words, kind: kind.unwrap_or(Kind::Phrase) }
     });
     let dated = |span: &Span| !matches!(span.kind, Kind::Year(_)) && within_date(&span.words);
-    found.filter(|span| !dated(span)).collect()
+    answer_spans.filter(|span| !dated(span)).collect()
 }
 
 /// Whether a span has a unit of time or the name of a day or a month.
@@ -317,7 +306,7 @@ fn has_time(line: &Line, span: &Span) -> bool {
 /// Whether a number is no whole one: `six` of `six-sided`, `hundred` of `more than a hundred`.
 fn is_part_of_number(line: &Line, span: &Span) -> bool {
     line.sentence.gap(span.words.end - 1) == "-"
-        || MULTIPLES.contains(&line.sentence.word(span.words.start).to_lowercase().as_str())
+        || is_listed("multiples", &line.sentence.word(span.words.start).to_lowercase())
 }
 
 /// Whether a word for a place precedes a span.
@@ -351,11 +340,11 @@ fn read(reader: &dyn PassageReader, question: &str, answer: &str, passage: &Pass
     let text = format!("{}. {}", passage.title, passage.text);
     let Ok(readings) = reader.read(question, &[&text]) else { return (0.0, 0.0) };
     let Some(reading) = readings.first() else { return (0.0, 0.0) };
-    let places = text.match_indices(answer).map(|(at, found)| at..at + found.len());
+    let places = text.match_indices(answer).map(|(at, matched)| at..at + matched.len());
     let scores = places.filter_map(|range| reading.score(&range));
-    let Some(own) = scores.max_by(f32::total_cmp) else { return (-8.0, 8.0) };
-    let best = reading.best(1).first().map_or(own, |span| span.score);
-    (own, best - own)
+    let Some(score) = scores.max_by(f32::total_cmp) else { return (-8.0, 8.0) };
+    let best = reading.best(1).first().map_or(score, |span| span.score);
+    (score, best - score)
 }
 
 #[cfg(test)]

@@ -41,14 +41,14 @@ fn variable(name: &str) -> Option<PathBuf> {
 
 /// The heads of `HALMA_HEADS_DIR`, or of the repository, on the weights that are there.
 fn heads() -> Heads {
-    let own = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../models/heads"));
-    let file = variable("HALMA_HEADS_DIR").unwrap_or(own).join("heads.safetensors");
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../models/heads"));
+    let file = variable("HALMA_HEADS_DIR").unwrap_or(folder).join("heads.safetensors");
     let base = MiniLm::open(&locate(variable("HALMA_MINILM_DIR").as_deref()).unwrap(), None);
     Heads::new(HeadsFile::read(&file).unwrap(), &base.unwrap()).unwrap()
 }
 
 /// Of training questions those that `train/heads/data.py` holds out: a fifth, by a hash of the id.
-fn held_out(set: &str, records: Vec<Record>) -> Vec<Record> {
+fn unseen(set: &str, records: Vec<Record>) -> Vec<Record> {
     let is_held = |record: &Record| {
         let hash = Sha256::digest(record.id.as_bytes());
         u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]) < u32::MAX / 5
@@ -69,16 +69,18 @@ fn example(record: &Record, context: &[Passage], reader: &Reader<'_>) -> Option<
     }
     let gains = subject(&query, &text, lexicon).gains;
     let readings = reader.readings(&query, &text, &gains)?;
-    let found = candidates(&query, &text, lexicon, Some(&readings));
+    let candidates = candidates(&query, &text, lexicon, Some(&readings));
     let answers: Vec<String> = record.answers.iter().map(|text| normalise_name(text)).collect();
-    let right: Vec<bool> =
-        found.iter().map(|found| answers.contains(&normalise_name(&found.text))).collect();
-    let row = |found: &crate::read::score::Candidate| {
-        let gain = gains[text.lines[found.line].passage];
-        let trained = found.trained.into_iter().flatten();
-        found.features.into_iter().chain(trained).chain([gain]).collect::<Vec<f32>>()
+    let right: Vec<bool> = candidates
+        .iter()
+        .map(|candidate| answers.contains(&normalise_name(&candidate.text)))
+        .collect();
+    let row = |candidate: &crate::read::score::Candidate| {
+        let gain = gains[text.lines[candidate.line].passage];
+        let trained = candidate.trained.into_iter().flatten();
+        candidate.features.into_iter().chain(trained).chain([gain]).collect::<Vec<f32>>()
     };
-    let spans: Vec<Vec<f32>> = found.iter().map(row).collect();
+    let spans: Vec<Vec<f32>> = candidates.iter().map(row).collect();
     let gains = vec![0.0; spans.len()];
     right.contains(&true).then_some(Example { spans, gains, right })
 }
@@ -89,19 +91,19 @@ fn joint_weights_are_fitted() {
     let data = variable("HALMA_DATA").expect("HALMA_DATA names a folder");
     let (lexicon, heads) = (Lexicon::new(), heads());
     let reader = Reader { lexicon: &lexicon, trained: Some(&heads) };
-    let of_steps = SETS.map(|set| (set, held_out(set, read_file(&data.join(set)))));
+    let of_steps = SETS.map(|set| (set, unseen(set, read_file(&data.join(set)))));
     let mut sets: Vec<(&str, Vec<Example>)> = vec![];
     for (set, records) in of_steps.into_iter().chain([("one passage", read_singles(&data))]) {
-        let own: Vec<Example> = records
+        let examples: Vec<Example> = records
             .iter()
             .flat_map(|one| [0, 2, 8].map(|others| example(one, &one.gold(others), &reader)))
             .flatten()
             .collect();
-        eprintln!("{set}: {} questions, {} choices", records.len(), own.len());
-        sets.push((set, own));
+        eprintln!("{set}: {} questions, {} choices", records.len(), examples.len());
+        sets.push((set, examples));
     }
     let shares = |weights: &[f32]| -> Vec<f32> {
-        sets.iter().map(|(_, own)| share_answered(own, weights)).collect()
+        sets.iter().map(|(_, examples)| share_answered(examples, weights)).collect()
     };
     eprintln!(
         "{:.1?} % with the weights in use, {:.1?} % with the prior",
@@ -113,14 +115,14 @@ fn joint_weights_are_fitted() {
         let mut tried = vec![0.0; sets.len()];
         for part in 0..4 {
             let rest: Vec<Example> =
-                sets.iter().flat_map(|(_, own)| quarter(own, part, false)).collect();
+                sets.iter().flat_map(|(_, examples)| quarter(examples, part, false)).collect();
             let fitted = fit(&rest, &PRIOR, penalty);
-            for (sum, (_, own)) in tried.iter_mut().zip(&sets) {
-                let own = quarter(own, part, true);
-                *sum += share_answered(&own, &fitted) / 4.0;
+            for (sum, (_, examples)) in tried.iter_mut().zip(&sets) {
+                let examples = quarter(examples, part, true);
+                *sum += share_answered(&examples, &fitted) / 4.0;
             }
         }
-        let all: Vec<Example> = sets.iter().flat_map(|(_, own)| own.clone()).collect();
+        let all: Vec<Example> = sets.iter().flat_map(|(_, examples)| examples.clone()).collect();
         let fitted = fit(&all, &PRIOR, penalty);
         eprintln!("penalty {penalty}: {tried:.1?} % right of other questions; {fitted:.2?}");
     }
@@ -178,9 +180,9 @@ fn gold_passages_are_read() {
     let readers: [(&str, Option<&dyn PassageReader>); 2] =
         [("rules", None), ("rules and heads", Some(&heads))];
     for set in sets.split(',') {
-        let records = held_out(set, read_questions(&data.join(set)));
-        let most = std::env::var("HALMA_LIMIT").ok().and_then(|most| most.parse().ok());
-        let records = &records[..records.len().min(most.unwrap_or(usize::MAX))];
+        let records = unseen(set, read_questions(&data.join(set)));
+        let limit = std::env::var("HALMA_LIMIT").ok().and_then(|limit| limit.parse().ok());
+        let records = &records[..records.len().min(limit.unwrap_or(usize::MAX))];
         for (name, trained) in readers {
             let reader = Reader { lexicon: &lexicon, trained };
             let begun = std::time::Instant::now();

@@ -96,16 +96,16 @@ fn steps(value: &Value) -> Vec<Record> {
         answers.push(string(&step["answer"]));
         // Steps of the form `X >> relation` are not questions.
         if !filled.contains(">>") {
-            let mut own = record(value);
-            own.passages.iter_mut().for_each(|(_, is_gold)| *is_gold = false);
+            let mut record_of_step = record(value);
+            record_of_step.passages.iter_mut().for_each(|(_, is_gold)| *is_gold = false);
             let at = step["paragraph_support_idx"].as_u64().and_then(|at| usize::try_from(at).ok());
-            if let Some((_, is_gold)) = at.and_then(|at| own.passages.get_mut(at)) {
+            if let Some((_, is_gold)) = at.and_then(|at| record_of_step.passages.get_mut(at)) {
                 *is_gold = true;
             }
             steps.push(Record {
                 question: filled,
                 answers: answers.last().cloned().into_iter().collect(),
-                ..own
+                ..record_of_step
             });
         }
     }
@@ -179,12 +179,13 @@ fn example(record: &Record, context: &[Passage], lexicon: &Lexicon) -> Option<Ex
         return None;
     }
     let gains = subject(&query, &text, lexicon).gains;
-    let found = candidates(&query, &text, lexicon, None);
+    let candidates = candidates(&query, &text, lexicon, None);
     let answers: Vec<String> = record.answers.iter().map(|text| normalise_name(text)).collect();
-    let is_right = |found: &Candidate| answers.contains(&normalise_name(&found.text));
-    let right: Vec<bool> = found.iter().map(is_right).collect();
-    let gains = found.iter().map(|found| gains[text.lines[found.line].passage]).collect();
-    let spans = found.iter().map(|found| found.features.to_vec()).collect();
+    let is_right = |candidate: &Candidate| answers.contains(&normalise_name(&candidate.text));
+    let right: Vec<bool> = candidates.iter().map(is_right).collect();
+    let gains =
+        candidates.iter().map(|candidate| gains[text.lines[candidate.line].passage]).collect();
+    let spans = candidates.iter().map(|candidate| candidate.features.to_vec()).collect();
     right.contains(&true).then_some(Example { spans, gains, right })
 }
 
@@ -199,8 +200,8 @@ impl Example {
     /// Adds the gradient of the log-likelihood; returns the log-likelihood.
     fn learn(&self, weights: &[f32], gradient: &mut [f32]) -> f32 {
         let scores = self.scores(weights);
-        let most = scores.iter().copied().fold(f32::MIN, f32::max);
-        let shares: Vec<f32> = scores.iter().map(|score| (score - most).exp()).collect();
+        let highest = scores.iter().copied().fold(f32::MIN, f32::max);
+        let shares: Vec<f32> = scores.iter().map(|score| (score - highest).exp()).collect();
         let all: f32 = shares.iter().sum();
         let right: f32 = shares.iter().zip(&self.right).filter(|(_, r)| **r).map(|(s, _)| s).sum();
         for ((span, share), is_right) in self.spans.iter().zip(&shares).zip(&self.right) {
@@ -276,13 +277,13 @@ fn weights_are_fitted_to_training_questions() {
     }
     // Every fourth question is held out for a first fit that says how well it carries over.
     let all = || sets.iter().flat_map(|(_, examples)| examples);
-    let part = |held: bool| -> Vec<Example> {
-        let chosen = all().enumerate().filter(|(at, _)| (at / 2 % 4 == 3) == held);
+    let part = |is_tested: bool| -> Vec<Example> {
+        let chosen = all().enumerate().filter(|(at, _)| (at / 2 % 4 == 3) == is_tested);
         chosen.map(|(_, one)| one.clone()).collect()
     };
-    let (known, held) = (part(false), part(true));
-    let trial = fit(&known, &[0.0; FEATURES], PENALTY);
-    let shares = [&WEIGHTS[..], &trial].map(|weights| share_answered(&held, weights));
+    let (fitted_on, tested) = (part(false), part(true));
+    let trial = fit(&fitted_on, &[0.0; FEATURES], PENALTY);
+    let shares = [&WEIGHTS[..], &trial].map(|weights| share_answered(&tested, weights));
     eprintln!(
         "held out: {:.1} % right with the weights in use, {:.1} % with a fit to the rest",
         shares[0], shares[1]

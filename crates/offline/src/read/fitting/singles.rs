@@ -62,10 +62,10 @@ fn of_article(article: &Value) -> Vec<Record> {
         let near = (0..texts.len()).skip(at.saturating_sub(OTHERS / 2)).take(OTHERS + 1);
         let passages: Vec<(Passage, bool)> =
             near.map(|other| (passage(&title, &texts[other]), other == at)).collect();
-        records.extend(list(paragraph, "qas").map(|asked| Record {
-            id: string(&asked["id"]),
-            question: string(&asked["question"]),
-            answers: list(asked, "answers").map(|answer| string(&answer["text"])).collect(),
+        records.extend(list(paragraph, "qas").map(|entry| Record {
+            id: string(&entry["id"]),
+            question: string(&entry["question"]),
+            answers: list(entry, "answers").map(|answer| string(&answer["text"])).collect(),
             passages: passages.clone(),
         }));
     }
@@ -75,8 +75,8 @@ fn of_article(article: &Value) -> Vec<Record> {
 /// The first of the questions of a search engine, if it was held out.
 fn searched(window: &[Value]) -> Option<Record> {
     let context = |value: &Value| {
-        let held = &value["ctxs"][0];
-        (string(&held["title"]), string(&held["text"]))
+        let context = &value["ctxs"][0];
+        (string(&context["title"]), string(&context["text"]))
     };
     let (_, text) = context(&window[0]);
     is_held_out(&text).then(|| Record {

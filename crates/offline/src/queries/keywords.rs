@@ -15,7 +15,7 @@ const MAX_KEYWORDS: usize = 6;
 
 pub(crate) fn reply(reader: &Reader<'_>, input: &QuestionInput) -> String {
     let question = &input.question.text;
-    let learned = trained(reader, question).filter(|found| !found.is_empty());
+    let learned = trained(reader, question).filter(|keywords| !keywords.is_empty());
     let keywords = learned.unwrap_or_else(|| keywords(question, reader.lexicon));
     json!({ "keywords": keywords }).to_string()
 }
@@ -23,7 +23,7 @@ pub(crate) fn reply(reader: &Reader<'_>, input: &QuestionInput) -> String {
 /// Those of a trained reader, where there is one that has learned keywords.
 fn trained(reader: &Reader<'_>, question: &str) -> Option<Vec<String>> {
     match reader.trained?.keywords(question) {
-        Ok(found) => Some(found?.into_iter().map(|range| question[range].to_owned()).collect()),
+        Ok(ranges) => Some(ranges?.into_iter().map(|range| question[range].to_owned()).collect()),
         Err(error) => {
             tracing::warn!(%error, "the keywords are found by rules alone");
             None
@@ -34,12 +34,12 @@ fn trained(reader: &Reader<'_>, question: &str) -> Option<Vec<String>> {
 /// Names, titles, dates and numbers, then the words that are likely to be rare; each as it stands
 /// in the question.
 pub(crate) fn keywords(question: &str, lexicon: &Lexicon) -> Vec<String> {
-    let mut found: Vec<String> = vec![];
+    let mut keywords: Vec<String> = vec![];
     let mut add = |word: &str| {
         let word = word.trim_matches(|c: char| "\"“”()¿¡ ".contains(c));
-        let inside = found.iter().any(|known| known.contains(word));
-        if !word.is_empty() && !inside && question.contains(word) && found.len() < MAX_KEYWORDS {
-            found.push(word.to_owned());
+        let inside = keywords.iter().any(|other| other.contains(word));
+        if !word.is_empty() && !inside && question.contains(word) && keywords.len() < MAX_KEYWORDS {
+            keywords.push(word.to_owned());
         }
     };
     for token in tokens(question, lexicon).iter().filter(|token| token.tag == Tag::Name) {
@@ -56,11 +56,11 @@ pub(crate) fn keywords(question: &str, lexicon: &Lexicon) -> Vec<String> {
         }
     }
     for word in rare(question, lexicon) {
-        if found.len() < MIN_KEYWORDS && !found.iter().any(|known| known.contains(&word)) {
-            found.push(word);
+        if keywords.len() < MIN_KEYWORDS && !keywords.iter().any(|other| other.contains(&word)) {
+            keywords.push(word);
         }
     }
-    found
+    keywords
 }
 
 /// The content words, the rarest first: those without a family, then the longest,

@@ -97,7 +97,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) trained: Option<&'a dyn PassageReader>,
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     /// JSON of `answer` and `rationale`; an empty answer abstains.
     pub(crate) fn reply(&self, input: &ReadInput) -> String {
         let Answer { text, rationale } = self.read(input);

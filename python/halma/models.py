@@ -290,11 +290,6 @@ class Decide(BaseModel):
     """
 
 
-RemovedAdditionalProperty = TypeAliasType(
-    "RemovedAdditionalProperty", Annotated[int, Field(ge=0)]
-)
-
-
 class DeferredCandidate(BaseModel):
     """
     A candidate that a verifier did not accept.
@@ -306,6 +301,11 @@ class DeferredCandidate(BaseModel):
     )
     candidate: Annotated[int, Field(ge=0)]
     reason: str
+
+
+RemovedAdditionalProperty = TypeAliasType(
+    "RemovedAdditionalProperty", Annotated[int, Field(ge=0)]
+)
 
 
 class DeletedDocument(BaseModel):

@@ -129,7 +129,7 @@ impl Operation {
         };
         let operator = context! { name => self.name(), arguments => self.arguments(&entities) };
         let variables = context! {
-            question => &question.text,
+            lookup => &question.text,
             asked_at => &question.asked_at,
             operator,
             entities,

@@ -62,7 +62,7 @@ pub(crate) fn variables(question: &Question, context: &[Hit]) -> Value {
         facts => ["Varn stands on a reef."],
         reports => [context! { title => "Reefs", text => "Where Varn is." }],
         own_knowledge => true,
-        question => &question.text,
+        lookup => &question.text,
         asked_at => &question.asked_at,
         operator => context! { name => "Relate", arguments => ["Varn", "place"] },
         leaves => [context! { number => 1, question => "Where is Varn?", operator => "Search" }],

@@ -1,4 +1,5 @@
 //! The words of one block with the links among them, while they are gathered.
+use super::script::{Script, plain};
 use crate::parsed::Link;
 
 /// Text without line ends other than those meant, and links whose ranges count from its start.
@@ -38,6 +39,12 @@ impl Inline {
                 self.text.push(' ');
             }
         }
+    }
+
+    /// Adds words that stand above or below the line.
+    pub(crate) fn push_script(&mut self, text: &str, script: Script) {
+        let written = plain(&self.text, text, script);
+        self.push(&written);
     }
 
     pub(crate) fn break_line(&mut self) {

@@ -1,6 +1,7 @@
 //! Writes one text out of headings, paragraphs, tables and figures, and notes what stands where.
 pub(crate) mod grid;
 pub(crate) mod inline;
+pub(crate) mod script;
 
 use std::collections::HashMap;
 

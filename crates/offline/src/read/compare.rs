@@ -1,14 +1,17 @@
 //! Either-or questions, by the dates or numbers of the two sides.
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use super::Answer;
+use halma_core::text::normalise_name;
+
 use super::score::Query;
 use super::sides::{Side, compared, side_spans};
-use super::text::{BIRTH, DEATH, Text};
-use crate::decompose::sides::ComparisonKind;
+use super::text::{BIRTH, DEATH, Line, Text};
+use super::{Answer, abstain};
+use crate::decompose::sides::{ComparisonKind, comparison};
 use crate::lexicon::Lexicon;
-use crate::lists::is_listed;
-use crate::spans::Kind;
+use crate::lists::{is_listed, list};
+use crate::spans::{Kind, Span};
 use crate::weights::covered;
 
 /// What decides between the sides.
@@ -22,18 +25,53 @@ pub(super) enum By {
 /// `None` where the question does not compare two sides.
 pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Answer> {
     let sides = compared(query, ComparisonKind::Either, text, lexicon)?;
-    let decided = measure(query).and_then(|(by, least)| {
-        let value = |side| value(side, by, query, text, lexicon);
-        let (a, b) = (value(&sides[0])?, value(&sides[1])?);
-        let order = a.0.partial_cmp(&b.0).filter(|order| order.is_ne())?;
-        Some((usize::from(order.is_lt() != least), format!("Compared: “{}” and “{}”", a.1, b.1)))
-    });
-    let (winner, rationale) = decided.unwrap_or_else(|| {
-        let [a, b] = sides.each_ref().map(|side| support(side, &sides, query, text, lexicon));
-        let (winner, line) = if b.0 > a.0 { (1, b.1) } else { (0, a.1) };
-        (winner, format!("Neither has a date or a number; the better match is “{line}”"))
-    });
+    if let Some(decided) = decide(query, &sides, text, lexicon) {
+        return Some(decided.answer);
+    }
+    if sides[0].passages == sides[1].passages {
+        return Some(abstain("No sentence has a date or a number for each side."));
+    }
+    let [a, b] = sides.each_ref().map(|side| support(side, &sides, query, text, lexicon));
+    let (winner, line) = if b.0 > a.0 { (1, b.1) } else { (0, a.1) };
+    let rationale = format!("Neither has a date or a number; the better match is “{line}”");
     Some(Answer { text: sides[winner].name.clone(), rationale })
+}
+
+/// Whether the answer to an either-or question follows from one clear value of each side; `None` for
+/// other questions.
+pub(super) fn is_decided(
+    query: &Query<'_>,
+    answer: &str,
+    text: &Text,
+    lexicon: &Lexicon,
+) -> Option<bool> {
+    let sides = compared(query, ComparisonKind::Either, text, lexicon)?;
+    let decided = decide(query, &sides, text, lexicon);
+    let same = |answered: &str| normalise_name(answered) == normalise_name(answer);
+    Some(decided.is_some_and(|decided| decided.clear && same(&decided.answer.text)))
+}
+
+/// An answer by the values of both sides.
+struct Decision {
+    answer: Answer,
+    /// Whether each side has one value of what is compared, and no other.
+    clear: bool,
+}
+
+fn decide(
+    query: &Query<'_>,
+    sides: &[Side; 2],
+    text: &Text,
+    lexicon: &Lexicon,
+) -> Option<Decision> {
+    let (by, least) = measure(query)?;
+    let context = Context { query, text, lexicon };
+    let (a, b) = (context.value(&sides[0], by)?, context.value(&sides[1], by)?);
+    let order = a.compare(&b)?;
+    let winner = usize::from(order.is_lt() != least);
+    let rationale = format!("Compared: “{}” and “{}”", a.line, b.line);
+    let answer = Answer { text: sides[winner].name.clone(), rationale };
+    Some(Decision { answer, clear: a.clear && b.clear })
 }
 
 /// What is compared, and whether the lesser wins.
@@ -63,45 +101,141 @@ pub(super) fn measure(query: &Query<'_>) -> Option<(By, bool)> {
     }
 }
 
-/// The side's value, with its sentence.
-fn value(
-    side: &Side,
-    by: By,
-    query: &Query<'_>,
-    text: &Text,
-    lexicon: &Lexicon,
-) -> Option<(f64, String)> {
-    let mut best: Option<(u32, f64, String)> = None;
-    for (line, span) in side_spans(side, text, lexicon) {
-        let near = |stem: &str| {
-            let words = line.sentence.words.iter().enumerate();
-            words
-                .filter(|(_, word)| word.stem == stem)
-                .any(|(i, _)| i.abs_diff(span.words.start) < 6)
-        };
-        let (amount, rank) = match (by, span.kind) {
-            (By::Date(event), Kind::Date(when) | Kind::Year(when)) => {
-                let lives = line.life[span.words.start];
-                let exact = u32::from(matches!(span.kind, Kind::Date(_)));
-                match event {
-                    Some(event) if lives == Some(event) => (when, 6 + exact),
-                    Some(_) if lives.is_some() => (when, 0),
-                    Some(event) if near(event) => (when, 4 + exact),
-                    _ => (when, 2),
+/// What one side has of what is compared.
+struct SideValue {
+    amount: f64,
+    /// What it is an amount of, by its unit or a word near it: `length`, `euro`, `inhabit`.
+    dimension: String,
+    /// Whether a date is known to the day or month.
+    exact: bool,
+    /// Whether its sentence says what is compared, and no other sentence another value.
+    clear: bool,
+    /// Its sentence.
+    line: String,
+}
+
+impl SideValue {
+    /// `None` where the values are equal or of different dimensions.
+    fn compare(&self, other: &Self) -> Option<Ordering> {
+        let whole = |value: &Self, exact| if exact { value.amount } else { value.amount.floor() };
+        let exact = self.exact && other.exact;
+        let order = whole(self, exact).partial_cmp(&whole(other, exact))?;
+        (order.is_ne() && self.dimension == other.dimension).then_some(order)
+    }
+}
+
+/// What the value of a side is read from.
+struct Context<'a> {
+    query: &'a Query<'a>,
+    text: &'a Text,
+    lexicon: &'a Lexicon,
+}
+
+impl Context<'_> {
+    fn value(&self, side: &Side, by: By) -> Option<SideValue> {
+        let mut best: Option<(usize, SideValue)> = None;
+        for (line, span) in side_spans(side, self.text, self.lexicon) {
+            let Some(Fit { rank, amount, about }) = self.fit(line, &span, by) else { continue };
+            let unit = unit_after(line, &span).unwrap_or(Unit { dimension: about, factor: 1.0 });
+            let amount = amount * unit.factor;
+            match &mut best {
+                Some((highest, _)) if rank < *highest => {}
+                Some((highest, value)) if rank == *highest => {
+                    value.clear &= (value.amount - amount).abs() <= 1e-9 * amount.abs();
+                }
+                _ => {
+                    let value = SideValue {
+                        amount,
+                        dimension: unit.dimension,
+                        exact: !matches!(span.kind, Kind::Year(_)),
+                        clear: rank >= CLEAR,
+                        line: line.sentence.text.clone(),
+                    };
+                    best = Some((rank, value));
                 }
             }
-            (By::Number, Kind::Number(amount)) => {
-                let near = query.mass.iter().any(|(stem, _)| near(stem));
-                (amount, if near { 3 } else { 1 })
-            }
-            _ => continue,
+        }
+        best.map(|(_, value)| value)
+    }
+
+    fn fit(&self, line: &Line, span: &Span, by: By) -> Option<Fit> {
+        let distance = |stem: &str| {
+            let words = line.sentence.words.iter().enumerate();
+            let same = words.filter(|(_, word)| word.stem == stem);
+            same.map(|(i, _)| i.abs_diff(span.words.start)).min().unwrap_or(usize::MAX)
         };
-        if best.as_ref().is_none_or(|(highest, ..)| rank > *highest) {
-            best = Some((rank, amount, line.sentence.text.clone()));
+        match (by, span.kind) {
+            (By::Date(event), Kind::Date(amount) | Kind::Year(amount)) => {
+                let lives = line.life[span.words.start];
+                let exact = usize::from(matches!(span.kind, Kind::Date(_)));
+                let rank = match event {
+                    Some(event) if lives == Some(event) => 6 + exact,
+                    Some(_) if lives.is_some() => 0,
+                    Some(event) if distance(event) < NEAR => 4 + exact,
+                    _ => CLEAR,
+                };
+                Some(Fit { rank, amount, about: String::new() })
+            }
+            (By::Number, Kind::Number(amount)) => {
+                // The nearest number of a sentence that has several.
+                let near = self.measured().into_iter().map(|stem| (distance(&stem), stem)).min();
+                let near = near.filter(|(words, _)| *words < NEAR);
+                let (rank, about) = match near {
+                    Some((words, stem)) => (CLEAR + NEAR - words, stem),
+                    None => (1, String::new()),
+                };
+                Some(Fit { rank, amount, about })
+            }
+            _ => None,
         }
     }
-    best.map(|(_, amount, line)| (amount, line))
+
+    /// The stems of what is compared: `long` of `longer`.
+    fn measured(&self) -> Vec<String> {
+        let comparison = comparison(self.query.text, self.lexicon);
+        let name = comparison.map(|c| c.attribute("it", self.lexicon).name).unwrap_or_default();
+        self.lexicon.content(&name)
+    }
 }
+
+/// How well a value fits what is compared.
+struct Fit {
+    /// Higher is better; from [`CLEAR`] on it is a value of what is compared.
+    rank: usize,
+    amount: f64,
+    /// The stem of the word that says what it measures.
+    about: String,
+}
+
+/// The rank from which on a value is one of what is compared.
+const CLEAR: usize = 2;
+
+/// Words between a value and the word for what it measures, at most.
+const NEAR: usize = 6;
+
+/// A unit of measurement.
+struct Unit {
+    /// `length`, or the name of a currency.
+    dimension: String,
+    factor: f64,
+}
+
+/// The unit behind a number.
+fn unit_after(line: &Line, span: &Span) -> Option<Unit> {
+    line.sentence.words.get(span.words.end)?;
+    let word = line.sentence.word(span.words.end).to_lowercase();
+    if is_listed("currencies", &word) {
+        return Some(Unit { dimension: word.trim_end_matches('s').to_owned(), factor: 1.0 });
+    }
+    DIMENSIONS.iter().find_map(|dimension| {
+        let mut units = list(dimension).filter_map(|unit| unit.split_once(' '));
+        let (_, factor) = units.find(|(name, _)| *name == word.trim_end_matches('s'))?;
+        Some(Unit { dimension: (*dimension).to_owned(), factor: factor.parse().ok()? })
+    })
+}
+
+/// Lists of units with their factors.
+const DIMENSIONS: &[&str] = &["length", "mass", "duration", "area", "volume"];
 
 /// The share of the rest of the question in the passages about a side, with the best sentence.
 fn support(
@@ -126,4 +260,69 @@ fn support(
         all.extend(stems);
     }
     (covered(&rest, &all), best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use halma_core::text::support::TitledText;
+    use halma_core::{AnswerKind, Question};
+
+    use crate::input::Passage;
+    use crate::lexicon::Lexicon;
+    use crate::read::confidence::evidence;
+    use crate::read::target::Target;
+    use crate::read::{ReadInput, read};
+    use crate::words::Sentence;
+
+    const TEXT: &str = "The Varn dam is 950 m long. It was built in 1931. The Oller dam is 1.2 km \
+        long and 40 m high. The mill in Varn has 12 wheels and 3 doors. The mill in Saxby has \
+        9 wheels and 5 doors. Ada Moor was born on 5 March 1960. Ben Holt was born on \
+        12 January 1960. The lamp costs 90 euros. The bench costs 75 euros. The desk costs \
+        80 dollars.";
+
+    /// The answer, and whether it is shown as one.
+    fn answer(question: &str) -> (String, bool) {
+        let lexicon = Lexicon::new();
+        let passage = Passage { title: "Notes".into(), text: TEXT.into(), ..Passage::default() };
+        let text = read(&lexicon, &ReadInput::new(Question::new(question), vec![passage])).text;
+        let passages = [TitledText { title: "Notes", text: TEXT }];
+        let evidence = evidence(&lexicon, None, (question, &text), &passages);
+        (text, evidence.confidence() > 0.5)
+    }
+
+    #[test]
+    fn two_sides_in_one_passage_are_compared_by_their_values() {
+        for (question, expected) in [
+            ("Which is longer, the Varn dam or the Oller dam?", "Oller dam"),
+            ("Which dam is shorter, the Oller dam or the Varn dam?", "Varn dam"),
+            ("Which mill has more wheels, the mill in Saxby or the mill in Varn?", "mill in Varn"),
+            ("Which mill has fewer doors, the mill in Saxby or the mill in Varn?", "mill in Varn"),
+            ("Who is older, Ada Moor or Ben Holt?", "Ben Holt"),
+            ("Who was born later, Ben Holt or Ada Moor?", "Ada Moor"),
+        ] {
+            assert_eq!(answer(question), (expected.to_owned(), true), "{question}");
+        }
+    }
+
+    #[test]
+    fn sides_without_comparable_values_are_not_guessed() {
+        for question in [
+            "Which is higher, the Varn dam or the Oller dam?",
+            "Which is wider, the Varn dam or the Oller dam?",
+            "Which costs more, the lamp or the desk?",
+            "Who is taller, Ada Moor or Ben Holt?",
+        ] {
+            assert!(!answer(question).1, "{question}: {}", answer(question).0);
+        }
+    }
+
+    #[test]
+    fn a_yes_or_no_question_is_no_choice() {
+        let lexicon = Lexicon::new();
+        let words = Sentence::new("Is the Varn dam long?", &lexicon);
+        let target = Target::new(&words, AnswerKind::Short, &lexicon);
+        let text = super::Text::new(&[], &lexicon);
+        let query = super::Query::new("Is the Varn dam long?", target, &text, &lexicon);
+        assert!(super::choose(&query, &text, &lexicon).is_none());
+    }
 }

@@ -52,7 +52,10 @@ impl TableQuestion<'_> {
         let all_rows = rows.conditions.is_empty();
         let counts = ["how many", "number of", "count"];
         if counts.iter().any(|phrase| self.after(phrase).is_some()) {
-            if let Some(distinct) = self.column_after(&["different", "distinct"]) {
+            // `How many customers are there?` in a table of orders.
+            let other = || self.column_after(&["many"]).filter(|column| !self.is_head(column));
+            let distinct = self.column_after(&["different", "distinct"]).or_else(other);
+            if let Some(distinct) = distinct {
                 let name = quote_name(&distinct.name);
                 return Some(SelectClause::new(format!("COUNT(DISTINCT {name})")));
             }
@@ -80,6 +83,18 @@ impl TableQuestion<'_> {
     /// The column of numbers that is named.
     pub(super) fn number(&self, rows: &Rows) -> Option<&Column> {
         self.best_column(rows, |column| column.is_number() && !self.is_key(column))
+    }
+
+    /// The stems of what the table is called.
+    fn heads(&self) -> Vec<String> {
+        let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
+        heads.iter().flat_map(|head| self.lexicon.content(head)).collect()
+    }
+
+    /// Whether the table is called by the name of a column.
+    fn is_head(&self, column: &Column) -> bool {
+        let heads = self.heads();
+        self.stems_of(column).iter().any(|stem| heads.contains(stem))
     }
 
     fn is_time(column: &Column) -> bool {
@@ -231,9 +246,7 @@ impl TableQuestion<'_> {
     /// Whether the question names a column that neither its rows are chosen by nor names them.
     fn names_unused(&self, rows: &Rows) -> bool {
         let label = self.label().map(|label| &label.name);
-        let heads = [self.table.name.replace('_', " "), self.table.caption.clone()];
-        let mut heads: Vec<String> =
-            heads.iter().flat_map(|head| self.lexicon.content(head)).collect();
+        let mut heads = self.heads();
         heads.extend(self.stems_of_used(rows));
         let mut unused =
             self.table.columns.iter().filter(|column| {

@@ -9,10 +9,10 @@ use halma_core::text::numbers::CARDINALS;
 use halma_core::text::support::TitledText;
 use halma_core::{AnswerKind, PassageReader};
 
-use super::cells;
-use super::score::{before, grade};
+use super::score::{Query, before, grade};
 use super::target::{Sort, Target};
 use super::text::{Line, Text};
+use super::{cells, compare};
 use crate::decompose::chain;
 use crate::input::Passage;
 use crate::lexicon::Lexicon;
@@ -46,6 +46,10 @@ pub struct AnswerEvidence {
     /// By how much it prefers another span to the answer, in logits; 0 without one.
     pub rival: f32,
 }
+
+/// The evidence for a value that a rule has looked up.
+const CERTAIN: AnswerEvidence =
+    AnswerEvidence { fit: 1.0, sentence: 1.0, passages: 1.0, margin: None, rival: 0.0 };
 
 impl AnswerEvidence {
     /// The probability that the answer is right, in `[0, 1]`: a logistic function with weights
@@ -85,10 +89,15 @@ pub(crate) fn evidence(
     let passages: Vec<Passage> = passages.iter().map(passage).collect();
     let cell = cells::look_up(&words, &target, &passages, lexicon);
     if cell.is_some_and(|cell| cell.text == answer.trim()) {
-        let (fit, sentence, passages) = (1.0, 1.0, 1.0);
-        return AnswerEvidence { fit, sentence, passages, ..AnswerEvidence::default() };
+        return CERTAIN;
     }
     let text = Text::new(&passages, lexicon);
+    let query = Query::new(question, target.clone(), &text, lexicon);
+    match compare::is_decided(&query, answer, &text, lexicon) {
+        Some(true) => return CERTAIN,
+        Some(false) => return AnswerEvidence::default(),
+        None => {}
+    }
     let question_target = QuestionTarget { mass: content(&words, &target), words, target };
     let mut best = AnswerEvidence::default();
     let mut place = None;

@@ -8,7 +8,7 @@ TESTS := --lib --bins --tests
 export INSTA_UPDATE ?= no
 
 .NOTPARALLEL:
-.PHONY: default setup demo test check fmt tidy build postgres smoke tests golden robustness real-model attack soak bench bench-peers eval everyday report docs audit dist test-ui train-smoke heads
+.PHONY: default setup demo test check fmt tidy build postgres smoke tests golden robustness real-model attack soak bench bench-peers eval everyday report docs api-docs audit dist test-ui train-smoke heads
 
 default: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,7 +93,7 @@ soak: ## the full crash, deletion and migration tests, and a million passages (a
 	HALMA_SCALE=1000000 cargo bench -p halma-kb --profile dev --config profile.dev.opt-level=2 --bench scale
 
 # Our crates with optimisation; the dependencies are those of the tests.
-bench: ## the numbers of docs/performance.md (some minutes)
+bench: ## the numbers of docs/how-fast.md (some minutes)
 	cargo bench --workspace --profile dev --config profile.dev.opt-level=2 --bench '*'
 
 # The peers take part where PEERS is a Python with langchain-openai, langchain-community, faiss-cpu and
@@ -141,7 +141,11 @@ report: build ## an offline evaluation with its report, .halma/report/*/report.h
 	  $(HALMA) eval demo/questions.jsonl --kb .halma/report/library --strategy $(REPORTED) --out .halma/report/demo; \
 	fi
 
-docs: ## the API documentation of the workspace crates
+docs: ## the documentation as a site with search, in target/book (mdbook)
+	@command -v mdbook >/dev/null || { echo "mdbook is not installed: cargo install mdbook" >&2; exit 1; }
+	mdbook build
+
+api-docs: ## the API documentation of the workspace crates
 	cargo doc --workspace --no-deps
 
 dist: ## packages in dist/: archive, wheel, Debian package, manuals; each is tried (a release build: half an hour)

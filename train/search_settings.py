@@ -1,4 +1,4 @@
-"""Measures settings of searching on question sets, and prints a table for docs/concepts/scores.md.
+"""Measures settings of searching on question sets, and prints a table for docs/developers/measurements.md.
 
     HALMA_DATA=FOLDER HALMA=target/debug/halma python3 train/search_settings.py WORK rrf
     HALMA_DATA=FOLDER HALMA=target/debug/halma python3 train/search_settings.py WORK graph

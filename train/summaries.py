@@ -1,4 +1,4 @@
-"""Measures what summaries of chunks add to searching, and prints a table for docs/results.md.
+"""Measures what summaries of chunks add to searching, and prints a table for docs/developers/measurements.md.
 
     HALMA_DATA=FOLDER HALMA=target/debug/halma python3 train/summaries.py WORK
 

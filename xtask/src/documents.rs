@@ -20,7 +20,7 @@ fn strategy_pages(sources: &[Source]) -> Vec<Violation> {
             let page = format!("docs/strategies/{name}.md");
             if !pages.contains(page.as_str()) {
                 let what = format!("strategy `{name}` has no page");
-                let hint = format!("write {page}: use, cost, settings, departures from the paper");
+                let hint = format!("write {page}: when, cost, example output, settings");
                 violations.push(source.violation(line, what, &hint));
             }
         }

@@ -1,4 +1,4 @@
-//! The numbers of `docs/performance.md` that need a whole engine, printed as a table next to a
+//! The numbers of `docs/how-fast.md` that need a whole engine, printed as a table next to a
 //! peer's figure on the same work. Run by `make bench`; arguments choose rows by a part of their
 //! name (`cargo bench -p halma-cli --profile dev --bench numbers -- memory`).
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints and may stop")]

@@ -1,7 +1,7 @@
 //! Figures of several sizes as one table, each next to the figure before format 7.
 use std::fmt::Write as _;
 
-/// Measured with the bench `scale` before format 7, on the machine of docs/performance.md.
+/// Measured with the bench `scale` before format 7, on the machine of docs/how-fast.md.
 const BEFORE: &str = include_str!("../scale_before.txt");
 
 /// The rows of the table: the name of a figure and what it is.

@@ -2,7 +2,7 @@
 //! that holds a deleted row is rewritten before `delete` returns, so none may be large.
 
 /// Rows of the largest segment that is made: rewriting one takes about a quarter of a second
-/// (docs/performance.md).
+/// (docs/how-fast.md).
 pub(super) const LARGEST: usize = 25_000;
 
 /// A segment is joined with smaller ones when those hold at least an eighth of its rows together,

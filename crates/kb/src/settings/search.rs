@@ -22,7 +22,7 @@ pub struct SearchSettings {
 
 impl Default for SearchSettings {
     /// Cormack et al. (2009) use 60 for long lists; for the few passages of an answer the first
-    /// ranks must count for more (measured: docs/concepts/scores.md).
+    /// ranks must count for more (measured: docs/developers/measurements.md).
     fn default() -> Self {
         Self { rrf_k: 10, summaries: 0.5, tags: 1.0, tag_score: 0.6 }
     }
@@ -45,7 +45,7 @@ pub(crate) fn least_cosine(set: f32, default: f32, chance: f32) -> f32 {
 
 /// The `[kb.graph]` table: what each part of a chunk's score weighs, and how far activation
 /// spreads. A weight of 0 turns its part off. The defaults were chosen on the training files of
-/// three question sets (`docs/concepts/scores.md`).
+/// three question sets (`docs/developers/measurements.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GraphSettings {
@@ -109,7 +109,7 @@ impl Default for GraphSettings {
             sentences: 2,
             least: 0.1,
             hops: 60,
-            // Summaries made by rule bring nothing here (docs/results.md).
+            // Summaries made by rule bring nothing here (docs/developers/measurements.md).
             summaries: 0.0,
             covers: 1.5,
             led_to: 1.5,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 pub enum RerankerKind {
     /// None: what was found keeps its order. The default, since the cosine alone is worse than the
-    /// order of a graph search (`docs/results.md`).
+    /// order of a graph search (`docs/developers/measurements.md`).
     #[default]
     None,
     /// The embedder's cosine; none where there is no embedder.

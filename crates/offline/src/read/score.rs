@@ -16,7 +16,7 @@ pub(crate) const FEATURES: usize = 17;
 
 pub(crate) type Features = [f32; FEATURES];
 
-/// Fitted by `fitting/rules.rs` to training questions of four sets (docs/concepts/offline-model.md).
+/// Fitted by `fitting/rules.rs` to training questions of four sets (docs/developers/measurements.md).
 pub(super) const WEIGHTS: Features = [
     4.15,  // grade of the span's kind
     2.16,  // share of the question in the sentence

@@ -1,4 +1,4 @@
-//! How fast the ledger and the log are. The figures are in docs/performance.md.
+//! How fast the ledger and the log are. The figures are in docs/how-fast.md.
 #![allow(clippy::print_stdout, reason = "these measure")]
 
 use std::time::Instant;

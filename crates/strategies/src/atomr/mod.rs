@@ -19,7 +19,7 @@
 //! return a_root                                            from memory only  -> atomr/closed.md
 //! ```
 //!
-//! Departures from the paper: see `docs/strategies/atomr.md`.
+//! Departures from the paper: see `docs/developers/departures.md`.
 mod answers;
 mod evidence;
 mod execute;

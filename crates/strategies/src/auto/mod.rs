@@ -15,7 +15,7 @@
 //! at the highest: â as it is where a procedure concluded it, else none
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/auto.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 #[cfg(test)]
 mod tests;
 

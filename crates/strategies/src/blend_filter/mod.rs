@@ -11,7 +11,7 @@
 //! â    <- LLM(q, D)                                              -> blend_filter/answer.md
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/blend_filter.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 #[cfg(test)]
 mod tests;
 

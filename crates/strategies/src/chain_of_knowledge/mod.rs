@@ -16,7 +16,7 @@
 //!     â <- LLM(q, R, all chunks)                              -> chain_of_knowledge/answer.md
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/chain_of_knowledge.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod domains;
 #[cfg(test)]
 mod tests;

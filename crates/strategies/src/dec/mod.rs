@@ -17,7 +17,7 @@
 //! without a plan (w/o QD), at most five times: q'_i <- what H lacks       -> dec/next.md
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/dec.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod settings;
 mod solve;
 #[cfg(test)]

@@ -15,7 +15,7 @@
 //! â <- LLM(Q, H)                                                         -> gen_ground/answer.md
 //! ```
 //!
-//! Departures from the papers: `docs/strategies/gen_ground.md`.
+//! Departures from the papers: `docs/developers/departures.md`.
 #[cfg(test)]
 mod tests;
 

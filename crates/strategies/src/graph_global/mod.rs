@@ -11,7 +11,7 @@
 //! cite the chunks that the entities of the communities of P stand in
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/graph_global.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 #[cfg(test)]
 mod tests;
 mod walk;

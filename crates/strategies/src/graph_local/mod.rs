@@ -13,7 +13,7 @@
 //! â <- LLM(q, R, F, C)                                           -> graph_local/answer.md
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/graph_local.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod neighbourhood;
 #[cfg(test)]
 mod tests;

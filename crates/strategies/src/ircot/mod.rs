@@ -12,7 +12,7 @@
 //! â <- LLM(q, D, T)                                           -> ircot/answer.md
 //! ```
 //!
-//! Departures from the papers: `docs/strategies/ircot.md`.
+//! Departures from the papers: `docs/developers/departures.md`.
 use std::sync::Arc;
 
 use async_trait::async_trait;

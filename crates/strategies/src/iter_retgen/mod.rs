@@ -11,7 +11,7 @@
 //! â <- the answer of the last y
 //! ```
 //!
-//! Departures from the papers: `docs/strategies/iter_retgen.md`.
+//! Departures from the papers: `docs/developers/departures.md`.
 use std::sync::Arc;
 
 use async_trait::async_trait;

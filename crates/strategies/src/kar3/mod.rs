@@ -18,7 +18,7 @@
 //! With a trained proposer (`trained.rs`) one call replaces proposing and choosing. Training data
 //! for one come from a loop that records its hops (`recording.rs`).
 //!
-//! Departures from the paper: `docs/strategies/kar3.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod candidates;
 mod pool;
 mod propose;

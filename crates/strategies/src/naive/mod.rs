@@ -9,7 +9,7 @@
 //! â <- LLM(q, D)                                      -> naive/answer.md
 //! ```
 //!
-//! Departures from the papers: `docs/strategies/naive.md`.
+//! Departures from the papers: `docs/developers/departures.md`.
 use std::sync::Arc;
 
 use async_trait::async_trait;

@@ -13,7 +13,7 @@
 //! â <- LLM(q, C)                                             -> pike_l1/answer.md
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/pike_l1.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod lead;
 #[cfg(test)]
 mod tests;

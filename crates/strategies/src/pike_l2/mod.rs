@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Where a kind cannot serve, the question is bridged. Departures from the paper:
-//! `docs/strategies/pike_l2.md`.
+//! `docs/developers/departures.md`.
 pub(crate) mod comparative;
 pub(crate) mod quantitative;
 mod summarising;

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Without a series the question is summarized, as in level 2. Departures from the paper:
-//! `docs/strategies/pike_l3.md`.
+//! `docs/developers/departures.md`.
 mod answering;
 mod gather;
 mod plan;

@@ -17,7 +17,7 @@
 //!               â <- LLM(q, board, proposals, scores, objections) -> pike_l4/synthesise.md
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/pike_l4.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod agents;
 mod board;
 mod criticism;

@@ -15,7 +15,7 @@
 //! â <- answer of the root
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/prob_tree.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod confidence;
 mod node;
 mod reply;

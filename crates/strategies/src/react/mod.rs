@@ -13,7 +13,7 @@
 //! after N steps without an answer: â <- LLM(q, chunks seen, thoughts)    -> react/answer.md
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/react.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod act;
 #[cfg(test)]
 mod tests;

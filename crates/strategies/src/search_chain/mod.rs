@@ -17,7 +17,7 @@
 //! â <- LLM(q, H)                                                    -> search_chain/answer.md
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/search_chain.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod check;
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@
 //! â <- LLM(q, H)                                                -> self_ask/answer.md
 //! ```
 //!
-//! Departures from the papers: `docs/strategies/self_ask.md`.
+//! Departures from the papers: `docs/developers/departures.md`.
 mod settings;
 
 use std::sync::Arc;

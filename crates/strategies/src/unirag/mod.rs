@@ -18,7 +18,7 @@
 //! â <- the y that was accepted, or the one with the best mean
 //! ```
 //!
-//! Departures from the paper: `docs/strategies/unirag.md`.
+//! Departures from the paper: `docs/developers/departures.md`.
 mod gate;
 mod gather;
 mod reason;

@@ -106,7 +106,7 @@ impl AtomRecord {
 }
 
 /// An atom as it is searched: under its document's title, unless it names that itself. A sentence
-/// alone often leaves open what it is about (measured on `HotpotQA`: docs/results.md).
+/// alone often leaves open what it is about (measured on `HotpotQA`: docs/developers/measurements.md).
 fn under_title(title: &str, atom: String) -> String {
     if title.is_empty() || atom.to_lowercase().contains(&title.to_lowercase()) {
         return atom;

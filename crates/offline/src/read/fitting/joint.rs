@@ -1,5 +1,5 @@
 //! The fit of the weights that join rules and a trained reader, and how well gold passages are read
-//! with and without it. Users can repeat both (docs/concepts/offline-model.md).
+//! with and without it. Users can repeat both (docs/developers/measurements.md).
 #![expect(clippy::print_stderr, reason = "the fit is read by who runs it")]
 
 use std::collections::BTreeMap;

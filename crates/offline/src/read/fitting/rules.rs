@@ -1,4 +1,4 @@
-//! The fit of the weights in `score.rs`, which users can repeat (docs/concepts/offline-model.md).
+//! The fit of the weights in `score.rs`, which users can repeat (docs/developers/measurements.md).
 //!
 //! Each training question is a choice among the spans of its passages. The weights make the spans
 //! that are the answer as likely as possible: a softmax over all spans of the question, the

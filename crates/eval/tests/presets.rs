@@ -19,9 +19,9 @@ fn the_reference_page_is_current() {
 }
 
 #[test]
-fn the_page_lists_every_preset() {
+fn the_page_lists_every_preset_that_is_run() {
     let page = preset_reference();
-    for preset in presets() {
+    for preset in presets().iter().filter(|preset| preset.not_run.is_none()) {
         assert!(page.contains(&format!("\n| `{}` | ", preset.name)), "{}", preset.name);
     }
 }

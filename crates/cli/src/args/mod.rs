@@ -223,7 +223,8 @@ pub(crate) struct Set {
 #[derive(clap::Args)]
 pub(crate) struct Ask {
     /// The question, or `-` to read it from standard input
-    pub(crate) question: String,
+    #[arg(required = true)]
+    pub(crate) question: Vec<String>,
     #[command(flatten)]
     pub(crate) kb: KbDir,
     /// How much to spend on the answer [default: the configured strategy]
@@ -295,8 +296,13 @@ pub(crate) struct Config {
 
 #[derive(Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Print every value with its origin
+    /// Print the values that differ from their defaults, with their origin
     Show {
+        /// Print all values of this table, such as `ask`
+        table: Option<String>,
+        /// Print all values
+        #[arg(long)]
+        all: bool,
         /// Print as JSON
         #[arg(long)]
         json: bool,

@@ -19,9 +19,10 @@ pub(crate) async fn run(args: Ask, common: &Common) -> anyhow::Result<()> {
     let mut flags = set_flags(&args.set.set)?;
     flags.extend(budget_flags(&args.budget, "ask"));
     let config = load_config(common, flags)?.config;
-    let question = match args.question.as_str() {
-        "-" => read_stdin()?,
-        text => text.to_owned(),
+    // Without quotes every word is an argument.
+    let question = match args.question.join(" ") {
+        text if text == "-" => read_stdin()?,
+        text => text,
     };
     let metadata = args.fields.filter()?;
     let engine = open_chosen(config, &args.kb)?;

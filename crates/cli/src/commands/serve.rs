@@ -154,6 +154,7 @@ fn flags(args: &Serve, common: &Common) -> Result<Flags, ConfigError> {
 async fn index_library(engine: &Engine, dir: &std::path::Path) -> anyhow::Result<()> {
     let library = engine.originals().dir().to_owned();
     write_library(&library)?;
+    view::note("Indexing the sample library: about half a minute the first time.");
     let inputs = [library];
     let report = engine.index(&inputs, &IndexOptions::default(), progress::index()).await?;
     view::note(&summary(&report, &dir.display().to_string()));

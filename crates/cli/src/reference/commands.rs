@@ -10,6 +10,9 @@ use crate::args::Args;
 /// What follows the table of a command, by heading.
 const NOTES: &str = include_str!("notes.txt");
 const INTRODUCTION: &str = "# Commands\n\n\
+    Every day: `halma index FOLDER` reads documents, `halma ask \"QUESTION\"` answers, `halma search WORDS` \
+    finds passages, `halma serve` starts the web page, `halma kb list` lists what a base holds, \
+    `halma doctor` checks the installation.\n\n\
     Written from the definitions of the program; `halma --help` and `halma COMMAND --help` print the \
     same. Exit codes: [exit-codes.md](exit-codes.md).\n";
 
@@ -20,6 +23,7 @@ fn the_reference_lists_every_command_and_option() {
     let mut notes = notes();
     let mut page = INTRODUCTION.to_owned();
     let _ = write!(page, "\n## Options of every command\n\n{}", table(halma.get_arguments()));
+    let _ = write!(page, "\n## Options of most commands\n\n{}", table(shared().iter()));
     for command in halma.get_subcommands().filter(|command| is_listed(command)) {
         section(command, "halma", &mut notes, &mut page);
     }
@@ -46,6 +50,14 @@ fn every_command_and_option_has_a_help_text() {
     assert!(undescribed.is_empty(), "{undescribed:?}");
 }
 
+/// The options that `halma ask` shares with most commands.
+fn shared() -> Vec<Arg> {
+    let halma = Args::command();
+    let ask = halma.find_subcommand("ask").unwrap();
+    let is_shared = |arg: &&Arg| ["kb", "json"].contains(&arg.get_id().as_str());
+    ask.get_arguments().filter(is_shared).cloned().collect()
+}
+
 /// Whether a command is for people.
 fn is_listed(command: &Command) -> bool {
     command.get_name() != "help" && !command.is_hide_set()
@@ -65,7 +77,11 @@ fn section(
     let usage = usage.join("\n");
     let level = if parent == "halma" { "##" } else { "###" };
     let _ = write!(page, "\n{level} {name}\n\n{about}.\n\n```text\n{usage}\n```\n");
-    let rows = table(command.get_arguments().filter(|arg| !arg.is_global_set()));
+    let shared = shared();
+    let is_shared =
+        |arg: &Arg| shared.iter().any(|o| o.get_id() == arg.get_id() && names(o) == names(arg));
+    let special = |arg: &&Arg| !arg.is_global_set() && !is_shared(arg);
+    let rows = table(command.get_arguments().filter(special));
     if !rows.is_empty() {
         let _ = write!(page, "\n{rows}");
     }

@@ -17,12 +17,12 @@ const INTRODUCTION: &str = "# Configuration\n\n\
     `--kb` overrides), the folders of weights (`HALMA_HOME`) and of replicas of shared bases \
     (`HALMA_REPLICAS`), what is logged (`HALMA_LOG`), the user and password of a database (`PGUSER`, \
     `PGPASSWORD`) and the collector of traces (`OTEL_…`). \
-    `halma config show` prints every value with its origin.\n";
+    `halma config show` prints what differs from the defaults, `--all` every value with its origin.\n";
 const TEMPLATE_INTRODUCTION: &str = "# The configuration of Halma. Every key is optional; keys that \
     are commented out show their\n# default, or an example where there is none. `halma config show` \
-    prints every value in use\n# with its origin; docs/reference/config.md describes all keys.\n";
-const STRATEGIES: &str = "The settings of each strategy with their defaults; the page of a strategy \
-    describes them. `--set NAME.KEY=VALUE` overrides one for a single run. \
+    prints the values\n# that differ, with their origin; docs/reference/config.md describes all keys.\n";
+const STRATEGIES: &str = "The settings of each strategy; its page describes them, and `halma.toml` of \
+    `halma init` has them with their defaults. `--set NAME.KEY=VALUE` overrides one for a single run. \
     Every strategy also takes `abstain = false`, with which it always answers, and \
     `demonstrations = false`, with which models are not shown the worked examples next to its \
     prompts.";
@@ -52,20 +52,11 @@ fn the_reference_describes_every_key() {
         }
     }
     let _ = write!(page, "\n## [strategy.NAME]\n\n{STRATEGIES}\n");
+    page.push_str("\n| table | strategy |\n|---|---|\n");
     for entry in strategies() {
-        let name = entry.name;
-        let _ = write!(page, "\n### [strategy.{name}]\n\n[{name}](../strategies/{name}.md): ");
-        let _ = writeln!(page, "{}.\n", entry.summary.trim_end_matches('.'));
-        let settings = settings(entry);
-        if settings.is_empty() {
-            page.push_str("It has no settings.\n");
-            continue;
-        }
-        page.push_str("| key | default |\n|---|---|\n");
-        for (key, default) in settings {
-            let default = default.map_or("–".into(), |default| format!("`{}`", cell(&default)));
-            let _ = writeln!(page, "| `{key}` | {default} |");
-        }
+        let (name, summary) = (entry.name, cell(entry.summary.trim_end_matches('.')));
+        let _ =
+            writeln!(page, "| `strategy.{name}` | [{name}](../strategies/{name}.md): {summary} |");
     }
     check("docs/reference/config.md", &page);
 }

@@ -60,8 +60,9 @@ fn passages(answer: &Answer, out: &mut String) {
         let skipped = before.chars().count().saturating_sub(MAX_QUOTE_CHARS);
         let near: String = before.chars().skip(skipped).collect();
         let dots = if skipped > 0 { "…" } else { "" };
+        let gap = &after[..after.len() - after.trim_start().len()];
         let after = shorten(after, MAX_QUOTE_CHARS);
-        let _ = writeln!(out, "{dots}{near}{}{after}", style(quote).bold());
+        let _ = writeln!(out, "{dots}{near}{}{gap}{after}", style(quote).bold());
     }
 }
 

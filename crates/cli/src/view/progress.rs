@@ -10,12 +10,17 @@ use parking_lot::Mutex;
 
 use super::shorten;
 
-const TEMPLATE: &str = "{msg:<9} [{bar:32}] {pos}/{len}  {per_sec}  {eta} left";
+const TEMPLATE: &str = "{msg:<9} [{bar:32}] {human_pos} of {human_len}  {eta} left";
+
+/// The same for phases that count bytes.
+const BYTES_TEMPLATE: &str =
+    "{msg:<9} [{bar:32}] {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left";
 
 /// A bar that is drawn only when standard error is a terminal.
 pub(crate) fn bar(label: &str, total: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(5));
-    if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+    let template = if label == Phase::READ.name() { BYTES_TEMPLATE } else { TEMPLATE };
+    if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("█▌░"));
     }
     bar.set_message(label.to_owned());

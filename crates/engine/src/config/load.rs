@@ -114,7 +114,7 @@ fn quoted(message: &str) -> Option<String> {
 
 fn hint(message: &str) -> String {
     if message.contains("unknown field") {
-        "correct the key or delete the line; `halma config show` lists every key".into()
+        "correct the key or delete the line; `halma config show --all` lists every key".into()
     } else {
         "docs/reference/config.md describes the values of every key".into()
     }

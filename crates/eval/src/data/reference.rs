@@ -10,12 +10,13 @@ This page is generated from `crates/eval/data_sets`; a test checks that it is cu
 To regenerate it: `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test reference`.
 
 `halma eval FILE --format NAME` asks the questions of a file; `halma data check FILE` says which \
-set it is and what of it can be used. The files are not part of Halma: fetch them from their \
+set it is and what of it can be used. `halma data show NAME` prints a set's paper, source, licence, \
+file format, published files and metric. The files are not part of Halma: fetch them from their \
 authors, under their licences.
 
 How files are read:
 
-- A JSON list, JSON lines, or (where the page says so) tab-separated values; UTF-8, unpacked.
+- A JSON list, JSON lines, or (where `halma data show` says so) tab-separated values; UTF-8, unpacked.
 - A malformed record is skipped and reported with its number, its line and the reason. A file of \
 another format, or with no usable record, is refused as a whole.
 - Gold answers may be a text, a number, true or false, or a list of such; the first is the main \
@@ -34,9 +35,6 @@ pub fn reference() -> String {
     for entry in entries() {
         let (name, title, metric) = (&entry.name, &entry.title, entry.metric.name());
         let _ = writeln!(page, "| `{name}` | {title} | {metric} | {} |", pool(&entry.searched));
-    }
-    for entry in entries() {
-        section(entry, &mut page);
     }
     page
 }

@@ -38,7 +38,9 @@ pub enum GridError {
     Axis { spec: String, reason: &'static str },
     #[error("the setting `{key}` is given twice; write all of its values in one --grid")]
     Twice { key: String },
-    #[error("no strategy of this evaluation has a setting `{key}`; `halma config show` lists them")]
+    #[error(
+        "no strategy of this evaluation has a setting `{key}`; `halma config show strategy` lists them"
+    )]
     Unused { key: String },
     #[error(
         "the grid has {points} points for `{strategy}`, more than {MAX_POINTS}; take fewer values"

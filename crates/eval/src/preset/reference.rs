@@ -11,7 +11,7 @@ This page is generated from `crates/eval/presets`; a test checks that it is curr
 
 `halma eval preset run NAME` runs the strategies and settings of one table on its question files \
 and prints our figures next to the paper's. `halma eval preset show NAME` prints the rows, the settings \
-and the paper's figures.
+and the paper's figures; `halma eval preset list` also names the tables that are not run, with the reason.
 
 ";
 
@@ -32,9 +32,10 @@ none of ours.
 pub fn preset_reference() -> String {
     let mut page = format!("{HEAD}**{WARNING}**\n\n");
     page.push_str("| name | paper | table | data sets |\n|---|---|---|---|\n");
-    for preset in presets() {
+    for preset in presets().iter().filter(|preset| preset.not_run.is_none()) {
         let Preset { name, paper, table, title, .. } = preset;
-        let on = if preset.not_run.is_some() { "not run".to_owned() } else { preset.on() };
+        let on: Vec<String> = preset.formats().iter().map(|set| format!("`{set}`")).collect();
+        let on = on.join(", ");
         let _ = writeln!(page, "| `{name}` | {paper} | {table}: {title} | {on} |");
     }
     page.push_str(RULES);

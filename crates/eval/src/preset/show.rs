@@ -40,7 +40,7 @@ impl Preset {
     }
 
     /// Its data sets in words, each with its name on the command line.
-    pub(super) fn on(&self) -> String {
+    fn on(&self) -> String {
         let formats = self.formats();
         let named = formats.iter().map(|format| format!("{} ({format})", format.title()));
         named.collect::<Vec<_>>().join(", ")

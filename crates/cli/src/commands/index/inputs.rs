@@ -16,7 +16,7 @@ pub(super) fn check(args: &Index) -> Result<(), ConfigError> {
     if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
         return Err(ConfigError {
             file: missing.display().to_string(),
-            key: "index".into(),
+            key: String::new(),
             reason: "there is no such file or folder".into(),
             hint: "name existing files or folders".into(),
         });
@@ -59,7 +59,7 @@ pub(super) fn open_to_resume(config: Config, kb: &KbDir) -> anyhow::Result<Engin
 fn nothing_named(place: &str, reason: &str) -> ConfigError {
     ConfigError {
         file: place.into(),
-        key: "PATHS".into(),
+        key: String::new(),
         reason: reason.into(),
         hint: NAME_THEM.into(),
     }

@@ -4,6 +4,7 @@ pub(crate) mod backup;
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 use console::style;
+use halma_core::ConfigError;
 use halma_engine::{
     CallWorker, Finding, Health, ServerState, ShownValue, WorkerReport, examine, fetch_weights,
     show,
@@ -100,13 +101,37 @@ pub(crate) fn man(args: &Man) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `halma config show`: prints every value with its origin.
+fn no_such_table(name: &str) -> anyhow::Error {
+    let error = ConfigError {
+        file: "halma config show".into(),
+        key: name.to_owned(),
+        reason: "there is no table and no key of this name".into(),
+        hint: "`halma config show --all` lists every key".into(),
+    };
+    error.into()
+}
+
+/// `halma config show`: prints values with their origin.
 pub(crate) fn config(args: &Config, common: &Common) -> anyhow::Result<()> {
-    let ConfigCommand::Show { json } = args.command;
+    let ConfigCommand::Show { table: part, all, json } = &args.command;
     let loaded = load_config(common, vec![])?;
-    let values = show(&loaded)?;
-    if json {
+    let mut values = show(&loaded)?;
+    if let Some(part) = part {
+        let is_within = |rest: &str| rest.is_empty() || rest.starts_with('.');
+        values.retain(|value| value.key.strip_prefix(part.as_str()).is_some_and(is_within));
+        if values.is_empty() {
+            return Err(no_such_table(part));
+        }
+    }
+    if *json {
         return view::print_json(&values);
+    }
+    if !all && part.is_none() {
+        values.retain(|value| value.origin != "default");
+        if values.is_empty() {
+            view::note("Every value is the default; `halma config show --all` prints them.");
+            return Ok(());
+        }
     }
     let row = |value: &ShownValue| {
         vec![

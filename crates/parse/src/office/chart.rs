@@ -76,8 +76,9 @@ pub(super) fn write(root: Node<'_>, writer: &mut Writer) {
 
 /// A column for each row of values of each series.
 fn columns(root: Node<'_>) -> Vec<Column> {
-    let axes = root.descendants().filter(|node| matches!(xml::name(*node), "catAx" | "dateAx"));
-    let mut formats = axes.filter_map(|axis| xml::child(axis, "numFmt"));
+    let is_axis = |node: &Node<'_>| matches!(xml::name(*node), "catAx" | "dateAx");
+    let mut formats =
+        root.descendants().filter(is_axis).filter_map(|axis| xml::child(axis, "numFmt"));
     let axis = formats.find_map(|format| xml::attribute(format, "formatCode"));
     let since_1904 = xml::is_on(root, "date1904");
     let (names, numbers) = (Format { axis, since_1904 }, Format { axis: None, since_1904 });

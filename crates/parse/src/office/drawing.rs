@@ -1,6 +1,6 @@
 //! `DrawingML`, which Word and `PowerPoint` share: the texts of shapes, and diagrams (`SmartArt`).
-use super::line::Line;
 use super::package::Relations;
+use super::run_text::RunText;
 use super::xml::{self, Node};
 use super::{chart, math};
 use crate::container::{Archive, member_text};
@@ -19,18 +19,18 @@ pub(super) fn lines(body: Node<'_>, relations: &Relations) -> Inline {
 
 /// The words of one paragraph.
 pub(super) fn words(paragraph: Node<'_>, relations: &Relations) -> Inline {
-    let mut line = Line::default();
+    let mut line = RunText::default();
     runs(paragraph, relations, &mut line);
     line.finish()
 }
 
-fn runs(parent: Node<'_>, relations: &Relations, line: &mut Line) {
+fn runs(parent: Node<'_>, relations: &Relations, line: &mut RunText) {
     for node in parent.children() {
         match xml::name(node) {
             "r" | "fld" => {
                 let about = xml::child(node, "rPr");
-                let link = about.and_then(|about| xml::child(about, "hlinkClick"));
-                let target = link.and_then(|link| relations.target(xml::relation(link, "id")?));
+                let click = about.and_then(|about| xml::child(about, "hlinkClick"));
+                let target = click.and_then(|click| relations.target(xml::relation(click, "id")?));
                 let start = target.map_or(0, |_| line.inline().text.len());
                 let text = xml::child(node, "t").map(xml::text).unwrap_or_default();
                 line.push(&text, about.and_then(script));
@@ -77,7 +77,8 @@ pub(super) fn graphics(
             Ok(part) if xml::name(node) == "chart" => chart::write(part.root_element(), writer),
             Ok(part) => diagram(part.root_element(), writer),
             Err(_) => {
-                writer.warn(format!("`{path}` is missing or damaged: open and save the file"))
+                let hint = "open the file and save it again";
+                writer.warn(format!("`{path}` is missing or damaged; {hint}"));
             }
         }
     }

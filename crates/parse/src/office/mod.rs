@@ -2,12 +2,12 @@
 mod chart;
 mod docx;
 mod drawing;
-mod line;
 mod math;
 mod odf;
 mod package;
 mod pptx;
 mod rtf;
+mod run_text;
 mod symbols;
 mod table;
 mod xml;

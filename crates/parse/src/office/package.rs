@@ -150,15 +150,15 @@ pub(crate) fn renamed_workbook(bytes: &[u8]) -> Option<Vec<u8>> {
     const KIND: &str =
         "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument";
     let mut archive = open(bytes).ok()?;
-    let main = main_part(&mut archive).ok()?.path;
+    let MainPart { path: main, format } = main_part(&mut archive).ok()?;
     let rels = head(&mut archive, "_rels/.rels")?;
     let is_stored = archive.zip.index_for_name_raw(main.as_bytes()).is_some();
     let is_named = rels.contains(&main) && !rels.contains("./");
     if is_stored && is_named && main.starts_with("xl/workbook.") {
         return None;
     }
-    let (folder, file) = main.rsplit_once('/').unwrap_or(("", &main));
-    let usual = if file.ends_with(".bin") { "workbook.bin" } else { "workbook.xml" };
+    let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let usual = if format == Format::Xlsb { "workbook.bin" } else { "workbook.xml" };
     let usual = joined(folder, usual);
     let renamed = [(relations_path(&main), relations_path(&usual)), (main.clone(), usual.clone())];
     let mut copy = ZipWriter::new(Cursor::new(vec![]));

@@ -103,18 +103,7 @@ impl<'b> DocxReader<'_, 'b> {
         for node in parent.children() {
             match xml::name(node) {
                 "p" => self.paragraph(node),
-                "tbl" => {
-                    if let Some(frame) = frame(node) {
-                        self.blocks(frame);
-                        continue;
-                    }
-                    let table = self.table(node);
-                    table.write(&mut self.writer);
-                    self.write_drawings();
-                    if self.context.rendered_pages {
-                        self.turn_pages(pages_of(node));
-                    }
-                }
+                "tbl" => self.table_block(node),
                 "altChunk" => self.import(node),
                 "AlternateContent" => xml::choice(node).into_iter().for_each(|n| self.blocks(n)),
                 "sdt" | "sdtContent" | "ins" | "moveTo" | "customXml" | "smartTag" => {
@@ -122,6 +111,18 @@ impl<'b> DocxReader<'_, 'b> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    fn table_block(&mut self, node: Node<'b>) {
+        if let Some(frame) = frame(node) {
+            return self.blocks(frame);
+        }
+        let table = self.table(node);
+        table.write(&mut self.writer);
+        self.write_drawings();
+        if self.context.rendered_pages {
+            self.turn_pages(pages_of(node));
         }
     }
 
@@ -281,14 +282,12 @@ impl<'b> DocxReader<'_, 'b> {
                     words.append(&inline);
                     next.extend(runs.boxes.into_iter().rev());
                 }
-                "tbl" => match frame(node) {
-                    Some(frame) => next.push(frame),
-                    None => {
-                        let table = self.table(node);
-                        words.append(&Inline::words(&table.words()));
-                        inner.push(table);
-                    }
-                },
+                "tbl" if frame(node).is_some() => next.extend(frame(node)),
+                "tbl" => {
+                    let table = self.table(node);
+                    words.append(&Inline::words(&table.words()));
+                    inner.push(table);
+                }
                 "altChunk" => self.drawings.push(node),
                 "AlternateContent" => next.extend(xml::choice(node)),
                 "tcPr" | "del" | "moveFrom" => {}

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::styles::{RunStyle, Style, Styles};
-use crate::office::line::Line;
 use crate::office::package::Relations;
+use crate::office::run_text::RunText;
 use crate::office::xml::{self, Node};
 use crate::office::{math, symbols};
 
@@ -21,7 +21,7 @@ pub(super) struct Context {
 #[derive(Default)]
 pub(super) struct Runs<'a> {
     pub(super) style: Style,
-    pub(super) line: Line,
+    pub(super) line: RunText,
     /// Drawings that hold pictures, charts or diagrams.
     pub(super) drawings: Vec<Node<'a>>,
     /// Contents of text boxes.
@@ -110,10 +110,9 @@ impl<'a> Runs<'a> {
                     self.nodes(content, context);
                 }
             }
-            // Deleted or moved away, of no text, or read elsewhere.
-            "del" | "moveFrom" | "pPr" | "rPr" | "sdtPr" | "sdtEndPr" | "annotationRef" => {}
-            // How a word is pronounced, character by character: it would tear the word apart.
-            "rt" => {}
+            // Deleted or moved away, of no text, or read elsewhere. How a word is pronounced (`rt`)
+            // stands at each of its characters and would tear it apart.
+            "del" | "moveFrom" | "pPr" | "rPr" | "sdtPr" | "sdtEndPr" | "annotationRef" | "rt" => {}
             _ => self.nodes(node, context),
         }
     }
@@ -135,10 +134,13 @@ impl<'a> Runs<'a> {
             self.unread.hidden |= !text.trim().is_empty();
             return;
         }
-        let script = self.run.script.flatten();
-        let Some(font) = self.run.font.flatten() else { return self.line.push(text, script) };
-        let signs: String = text.chars().map(|c| self.sign(c, font.name)).collect();
-        self.line.push(&signs, script);
+        match self.run.font.unwrap_or_default() {
+            "" => self.line.push(text, self.run.script()),
+            font => {
+                let signs: String = text.chars().map(|c| self.sign(c, font)).collect();
+                self.line.push(&signs, self.run.script());
+            }
+        }
     }
 
     /// A character by its code and its font.
@@ -149,9 +151,9 @@ impl<'a> Runs<'a> {
             self.unread.hidden = true;
             return;
         }
-        let of_run = self.run.font.flatten().map_or("", |font| font.name);
-        let sign = self.sign(character, xml::attribute(node, "font").unwrap_or(of_run));
-        self.line.push(sign.encode_utf8(&mut [0; 4]), self.run.script.flatten());
+        let font = xml::attribute(node, "font").or(self.run.font);
+        let sign = self.sign(character, font.unwrap_or_default());
+        self.line.push(sign.encode_utf8(&mut [0; 4]), self.run.script());
     }
 
     /// What a character of a font is read as.

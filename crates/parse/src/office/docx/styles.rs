@@ -2,7 +2,7 @@
 //! a run: hidden, raised, or in a font of signs.
 use std::collections::HashMap;
 
-use crate::office::symbols::{self, SymbolFont};
+use crate::office::symbols;
 use crate::office::xml::{self, Node};
 use crate::writer::script::Script;
 
@@ -29,8 +29,15 @@ pub(super) struct Style {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RunStyle {
     pub(super) hidden: Option<bool>,
-    pub(super) script: Option<Option<Script>>,
-    pub(super) font: Option<Option<SymbolFont>>,
+    height: Option<Height>,
+    /// The name of a font of signs; empty for any other.
+    pub(super) font: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Height {
+    Line,
+    Script(Script),
 }
 
 impl RunStyle {
@@ -41,15 +48,16 @@ impl RunStyle {
             match xml::name(node) {
                 "vanish" => style.hidden = Some(xml::is_set(node)),
                 "vertAlign" => {
-                    style.script = Some(match xml::attribute(node, "val") {
-                        Some("superscript") => Some(Script::Super),
-                        Some("subscript") => Some(Script::Sub),
-                        _ => None,
+                    style.height = Some(match xml::attribute(node, "val") {
+                        Some("superscript") => Height::Script(Script::Super),
+                        Some("subscript") => Height::Script(Script::Sub),
+                        _ => Height::Line,
                     });
                 }
                 "rFonts" => {
                     let font = ["ascii", "hAnsi"].map(|name| xml::attribute(node, name));
-                    style.font = font.into_iter().flatten().next().map(symbols::find);
+                    let font = font.into_iter().flatten().next().map(symbols::find);
+                    style.font = font.map(|font| font.map_or("", |font| font.name));
                 }
                 _ => {}
             }
@@ -60,9 +68,14 @@ impl RunStyle {
     fn or(self, base: Self) -> Self {
         Self {
             hidden: self.hidden.or(base.hidden),
-            script: self.script.or(base.script),
+            height: self.height.or(base.height),
             font: self.font.or(base.font),
         }
+    }
+
+    pub(super) fn script(self) -> Option<Script> {
+        let Some(Height::Script(script)) = self.height else { return None };
+        Some(script)
     }
 }
 

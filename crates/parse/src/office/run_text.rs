@@ -5,14 +5,14 @@ use crate::writer::script::Script;
 
 /// The words of a paragraph while they are read run by run.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct RunText {
     inline: Inline,
     /// What the last runs raise or lower, not written yet.
     script: Option<Script>,
     text: String,
 }
 
-impl Line {
+impl RunText {
     /// Adds the text of a run.
     pub(super) fn push(&mut self, text: &str, script: Option<Script>) {
         if script != self.script {
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_power_in_several_runs_is_one() {
-        let mut line = Line::default();
+        let mut line = RunText::default();
         for (text, script) in [
             ("10", None),
             ("2", Some(Script::Super)),
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_line_that_ends_ends_a_power() {
-        let mut line = Line::default();
+        let mut line = RunText::default();
         line.push("m", None);
         line.push("2", Some(Script::Super));
         line.inline().break_line();

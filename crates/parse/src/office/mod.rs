@@ -1,12 +1,18 @@
 //! Documents of word processors and presentation programs.
+mod chart;
 mod docx;
+mod drawing;
 mod math;
 mod odf;
 mod package;
 mod pptx;
 mod rtf;
+mod run_text;
+mod symbols;
 mod table;
 mod xml;
+
+pub(crate) use package::{main_part, renamed_workbook};
 
 use crate::container::open;
 use crate::detect::Format;

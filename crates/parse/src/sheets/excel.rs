@@ -1,8 +1,9 @@
 //! XLSX, XLSB and XLS, cell by cell: a single value in the last cell of a sheet must not make room
 //! for seventeen billion.
+use std::collections::HashSet;
 use std::io::Cursor;
 
-use calamine::{Data, DataRef, Dimensions, Reader, SheetType, Xls, Xlsb, Xlsx};
+use calamine::{CellType, Data, DataRef, Dimensions, Range, Reader, SheetType, Xls, Xlsb, Xlsx};
 
 use super::value::shown;
 use super::{MAX_CELLS, Sheet, unreadable};
@@ -18,9 +19,23 @@ pub(super) fn sheets(format: Format, bytes: &[u8]) -> Result<Vec<Sheet>, Refusal
     }
 }
 
-fn names<R: Reader<Cursor<Vec<u8>>>>(book: &R) -> Vec<String> {
-    let kept = book.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
-    kept.map(|sheet| sheet.name.clone()).collect()
+/// The names of the sheets that have cells; the others are put among the sheets that are read.
+fn names<R: Reader<Cursor<Vec<u8>>>>(book: &R, sheets: &mut Vec<Sheet>) -> Vec<String> {
+    let mut names = vec![];
+    for sheet in book.sheets_metadata() {
+        let name = sheet.name.clone();
+        let kind = match sheet.typ {
+            SheetType::WorkSheet => {
+                names.push(name);
+                continue;
+            }
+            SheetType::ChartSheet => "chart",
+            SheetType::DialogSheet => "dialog",
+            SheetType::MacroSheet | SheetType::Vba => "macro",
+        };
+        sheets.push(Sheet { name, kind: Some(kind), ..Sheet::default() });
+    }
+    names
 }
 
 fn fail(error: impl std::fmt::Display) -> Refusal {
@@ -31,12 +46,27 @@ fn xlsx(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
     let mut cells = Cells::default();
     let mut sheets = vec![];
-    for name in names(&book) {
+    for name in names(&book, &mut sheets) {
+        let mut uncomputed = HashSet::new();
         let mut reader = book.worksheet_cells_reader(&name).map_err(fail)?;
         let mut sheet = cells.read(name, || {
-            Ok(reader.next_cell().map_err(fail)?.map(|c| (c.get_position(), c.get_value().clone())))
+            let Some(cell) = reader.next_cell_with_formula_metadata().map_err(fail)? else {
+                return Ok(None);
+            };
+            if cell.formula.is_some() && cell.value == DataRef::Empty {
+                uncomputed.insert(cell.pos);
+            }
+            Ok(Some((cell.pos, cell.value)))
         })?;
         drop(reader);
+        if !uncomputed.is_empty() {
+            let mut reader = book.worksheet_cells_reader(&sheet.name).map_err(fail)?;
+            cells.read_formulas(&mut sheet, || {
+                let mut formulas = std::iter::from_fn(|| reader.next_formula().ok().flatten());
+                let cell = formulas.find(|cell| uncomputed.contains(&cell.get_position()))?;
+                Some((cell.get_position(), cell.get_value().clone()))
+            })?;
+        }
         // A sheet without merged cells or links may say so by an error.
         let merged = book.merge_cells_by_sheet_name(&sheet.name).unwrap_or_default();
         sheet.merged = merged.iter().map(span).collect();
@@ -55,7 +85,7 @@ fn xlsb(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut book: Xlsb<_> = Xlsb::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
     let mut cells = Cells::default();
     let mut sheets = vec![];
-    for name in names(&book) {
+    for name in names(&book, &mut sheets) {
         let mut reader = book.worksheet_cells_reader(&name).map_err(fail)?;
         sheets.push(cells.read(name, || {
             Ok(reader.next_cell().map_err(fail)?.map(|c| (c.get_position(), c.get_value().clone())))
@@ -66,21 +96,34 @@ fn xlsb(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
 
 /// A sheet of this old format has 16 million places at most, so it may be read whole.
 fn xls(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
-    let mut book: Xls<_> = Xls::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
+    let bytes = super::biff::workbook(bytes).unwrap_or_else(|| bytes.to_vec());
+    let mut book: Xls<_> = Xls::new(Cursor::new(bytes)).map_err(fail)?;
     let mut cells = Cells::default();
     let mut sheets = vec![];
-    for name in names(&book) {
+    for name in names(&book, &mut sheets) {
         let range = book.worksheet_range(&name).map_err(fail)?;
+        let formulas = book.worksheet_formula(&name).map_err(fail)?;
         let merged = book.merge_cells_by_sheet_name(&name).unwrap_or_default();
-        let (top, left) = range.start().unwrap_or_default();
-        let at = |start: u32, by: usize| start + u32::try_from(by).unwrap_or(u32::MAX - start);
-        let place = |(row, column, value)| ((at(top, row), at(left, column)), borrowed(value));
-        let mut used = range.used_cells().map(place);
+        let mut used = places(&range).map(|(place, value)| (place, borrowed(value)));
         let mut sheet = cells.read(name, || Ok(used.next()))?;
+        // Programs that compute nothing store an empty text as each result.
+        let has_result =
+            |place| range.get_value(place).is_some_and(|value| shown(&borrowed(value)).is_some());
+        if !places(&formulas).any(|(place, _)| has_result(place)) {
+            let mut formulas = places(&formulas).map(|(place, text)| (place, text.clone()));
+            cells.read_formulas(&mut sheet, || formulas.next())?;
+        }
         sheet.merged = merged.iter().map(span).collect();
         sheets.push(sheet);
     }
     Ok(sheets)
+}
+
+/// The cells of a range that are not empty, by row and column.
+fn places<T: CellType>(range: &Range<T>) -> impl Iterator<Item = ((u32, u32), &T)> {
+    let (top, left) = range.start().unwrap_or_default();
+    let at = |start: u32, by: usize| start.saturating_add(u32::try_from(by).unwrap_or(u32::MAX));
+    range.used_cells().map(move |(row, column, value)| ((at(top, row), at(left, column)), value))
 }
 
 /// Counts the cells of a file.
@@ -115,6 +158,21 @@ impl Cells {
             sheet.cells.push((row, column, text));
         }
         Ok(sheet)
+    }
+
+    /// Formulas that have no result, as `next` gives them without their `=`.
+    fn read_formulas(
+        &mut self,
+        sheet: &mut Sheet,
+        mut next: impl FnMut() -> Option<((u32, u32), String)>,
+    ) -> Result<(), Refusal> {
+        let formulas = self.read(String::new(), || {
+            Ok(next().map(|(place, formula)| (place, DataRef::String(format!("={formula}")))))
+        })?;
+        sheet.uncomputed = formulas.cells.len();
+        sheet.cells.extend(formulas.cells);
+        sheet.cut |= formulas.cut;
+        Ok(())
     }
 }
 

@@ -1,4 +1,5 @@
 //! Spreadsheets: each sheet is a section with one table.
+mod biff;
 mod excel;
 mod ods;
 mod value;
@@ -26,6 +27,10 @@ pub(crate) struct Sheet {
     /// By row and column.
     pub(crate) links: HashMap<(u32, u32), String>,
     pub(crate) cut: bool,
+    /// Formulas without a result, which stand among the cells.
+    pub(crate) uncomputed: usize,
+    /// What a sheet without cells is: `chart`.
+    pub(crate) kind: Option<&'static str>,
 }
 
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
@@ -40,6 +45,16 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
                 "sheet `{}` is too large: only its first {} rows are read; split it",
                 sheet.name,
                 sheet.cells.last().map_or(0, |(row, _, _)| row + 1)
+            ));
+        }
+        if let Some(kind) = sheet.kind {
+            writer.warn(format!("sheet `{}` is a {kind} sheet: it is not read", sheet.name));
+        }
+        if sheet.uncomputed > 0 {
+            let (name, count) = (&sheet.name, sheet.uncomputed);
+            writer.warn(format!(
+                "sheet `{name}`: {count} formulas have no result and are read as formulas; \
+                 open it in a spreadsheet program and save it"
             ));
         }
         sheet.cells.sort_by_key(|(row, column, _)| (*row, *column));

@@ -1,6 +1,8 @@
-//! ODS: the values as the file itself shows them. Repeated rows and cells are counted, not made.
+//! ODS: the values as the file itself shows them, dates as days. Repeated rows and cells are counted,
+//! not made.
 use quick_xml::events::{BytesStart, Event};
 
+use super::value::{iso, number};
 use super::{MAX_CELLS, Sheet, unreadable};
 use crate::container::{attribute, entity, member_text, open, refusal};
 use crate::parsed::Refusal;
@@ -49,9 +51,37 @@ struct State {
 
 struct Cell {
     text: String,
+    /// What its attributes state, for a cell that shows no text.
+    value: Option<String>,
+    is_date: bool,
+    /// A formula that has no result.
+    formula: Option<String>,
     repeats: u32,
     spans: (u32, u32),
     link: Option<String>,
+}
+
+/// The value of a cell as its attributes state it, in the form in which a sheet shows it.
+fn value(cell: &BytesStart<'_>) -> Option<String> {
+    let stated = |name: &str| attribute(cell, name);
+    match stated("value-type")?.as_str() {
+        "percentage" => Some(format!("{}%", number(stated("value")?.parse::<f64>().ok()? * 100.0))),
+        "currency" => {
+            let currency = stated("currency").unwrap_or_default();
+            Some(format!("{} {currency}", stated("value")?).trim_end().to_owned())
+        }
+        "date" => Some(iso(&stated("date-value")?)),
+        "time" => Some(iso(&stated("time-value")?)),
+        "boolean" => Some(stated("boolean-value")?.to_uppercase()),
+        "string" => stated("string-value"),
+        _ => stated("value"),
+    }
+}
+
+/// `of:=[.B2]+[.B3]` as a spreadsheet shows it.
+fn plain(formula: &str) -> String {
+    let formula = formula.split_once(":=").map_or(formula, |(_, rest)| rest);
+    format!("={}", formula.replace("[.", "").replace(":.", ":").replace(['[', ']'], ""))
 }
 
 impl State {
@@ -72,7 +102,13 @@ impl State {
                 let repeats = number("number-columns-repeated").unwrap_or(1).max(1);
                 let spans = |name| number(name).unwrap_or(1).max(1);
                 let spans = (spans("number-rows-spanned"), spans("number-columns-spanned"));
-                self.cell = Some(Cell { text: String::new(), repeats, spans, link: None });
+                let value = value(tag);
+                let is_date = attribute(tag, "date-value").is_some();
+                let formula = attribute(tag, "formula").filter(|_| value.is_none());
+                let formula = formula.map(|formula| plain(&formula));
+                let text = String::new();
+                self.cell =
+                    Some(Cell { text, value, is_date, formula, repeats, spans, link: None });
             }
             "annotation" => self.notes += 1,
             "a" => {
@@ -103,7 +139,12 @@ impl State {
 
     fn end_cell(&mut self) {
         let (Some(cell), Some(sheet)) = (self.cell.take(), self.sheets.last_mut()) else { return };
-        let text = cell.text.trim();
+        let formula = cell.formula.filter(|_| cell.text.trim().is_empty());
+        sheet.uncomputed += usize::from(formula.is_some());
+        let stated =
+            if cell.is_date || cell.text.trim().is_empty() { cell.value.or(formula) } else { None };
+        let text = stated.unwrap_or(cell.text);
+        let text = text.trim();
         let (row, column) = (self.row, self.column);
         self.column = column.saturating_add(cell.repeats);
         if text.is_empty() {

@@ -69,12 +69,12 @@ pub(crate) fn compound(bytes: &[u8]) -> Result<Format, Refusal> {
     let names = CompoundFile::open(Cursor::new(bytes)).ok().map(|file| {
         file.read_root_storage().map(|entry| entry.name().to_owned()).collect::<Vec<_>>()
     });
-    let has = |name: &str| match &names {
-        Some(names) => names.iter().any(|other| other.eq_ignore_ascii_case(name)),
-        None => {
-            let wide: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
-            contains(bytes, &wide)
+    let has = |name: &str| {
+        if let Some(names) = &names {
+            return names.iter().any(|other| other.eq_ignore_ascii_case(name));
         }
+        let wide: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        contains(bytes, &wide)
     };
     if has("EncryptedPackage") {
         return Err(locked());

@@ -6,68 +6,39 @@ use crate::parsed::{Block, BlockKind, Parsed, Refusal, Table, TableRow};
 use crate::room::{MAX_COLUMNS, may_fill};
 use crate::writer::grid::{MAX_NAME, is_number};
 
-/// Of those that cut all lines evenly, the first is the delimiter: commas stand in any text.
-const DELIMITERS: [char; 4] = ['\t', ';', '|', ','];
+const DELIMITERS: [char; 4] = [',', '|', ';', '\t'];
 
 /// The delimiter that the file names, or the one that cuts the first lines most evenly.
 pub(crate) fn sniff(text: &str) -> u8 {
     if let Some((delimiter, _)) = declared(text) {
         return delimiter;
     }
-    let lines = counts(text);
-    let evenness = |at: &usize| {
-        let first = lines.first().map_or(0, |line| line[*at]);
-        let even = lines.iter().filter(|line| line[*at] == first).count();
-        match even * 100 / lines.len().max(1) {
-            // A delimiter that occurs in no line cuts every line evenly into one.
-            _ if first == 0 => (0, 0),
-            100 => (100, 0),
-            share => (share, first),
-        }
+    let widths = |delimiter: char| -> Vec<usize> {
+        // Values of a wrong delimiter begin or end within quotes.
+        let is_whole = |cell: &String| cell.matches('"').count().is_multiple_of(2);
+        let records = Records::new(text, delimiter).filter(|(_, cells)| !is_blank(cells));
+        let width = |cells: &[String]| if cells.iter().all(is_whole) { cells.len() } else { 0 };
+        records.take(LOOKED_AT).map(|(_, cells)| width(&cells)).collect()
     };
-    let best = (0..DELIMITERS.len()).rev().max_by_key(evenness).unwrap_or(0);
+    let evenness = |delimiter: &char| {
+        let widths = widths(*delimiter);
+        let first = widths.first().copied().unwrap_or(0);
+        let even = widths.iter().filter(|width| **width == first).count();
+        // A delimiter that occurs in no line cuts every line evenly into one.
+        if first > 1 { even * 100 / widths.len() } else { 0 }
+    };
+    // Of equals the last one wins: commas stand in any text.
+    let best = DELIMITERS.into_iter().max_by_key(evenness).unwrap_or(',');
+    let share = evenness(&best);
     // A first line that is not like the others may be a title above the table.
-    let cuts = |delimiter: &char| titles(text, *delimiter).is_some();
-    let above = || DELIMITERS.into_iter().find(cuts);
-    let commas = lines.iter().filter(|line| line[DELIMITERS.len() - 1] > 0).count();
-    let delimiter = match evenness(&best) {
-        (100, _) => DELIMITERS[best],
-        // Below a single name, commas in a few lines belong to the text.
-        (0, _) if (1..=lines.len() / 2).contains(&commas) => above().unwrap_or('\t'),
-        (0, _) => above().unwrap_or(','),
-        _ => above().unwrap_or(DELIMITERS[best]),
-    };
+    let cuts = |delimiter: &char| share < 100 && titles(text, *delimiter).is_some();
+    let above = DELIMITERS.into_iter().rev().find(cuts);
+    // Below a single name, commas in a few lines belong to the text.
+    let lines = widths(',');
+    let commas = lines.iter().filter(|width| **width > 1).count();
+    let single = if (1..=lines.len() / 2).contains(&commas) { '\t' } else { ',' };
+    let delimiter = above.unwrap_or(if share == 0 { single } else { best });
     u8::try_from(delimiter).unwrap_or(b',')
-}
-
-/// How often each delimiter stands outside of quotes, in each of the first lines.
-fn counts(text: &str) -> Vec<[usize; DELIMITERS.len()]> {
-    let mut lines = vec![];
-    let (mut line, mut empty, mut quoted, mut before) = ([0; 4], true, false, '\n');
-    for c in text.chars().chain(['\n']) {
-        let c = if c == '\r' { '\n' } else { c };
-        match c {
-            // A doubled quote ends a value and begins it again.
-            '"' if quoted || "\n\"".contains(before) || DELIMITERS.contains(&before) => {
-                quoted = !quoted;
-            }
-            '\n' if !quoted => {
-                lines.extend((!empty).then_some(line));
-                (line, empty) = ([0; 4], true);
-            }
-            _ if !quoted => {
-                let at = DELIMITERS.iter().position(|delimiter| *delimiter == c);
-                at.into_iter().for_each(|at| line[at] += 1);
-            }
-            _ => {}
-        }
-        empty &= c.is_whitespace();
-        before = if c == ' ' { before } else { c };
-        if lines.len() == LOOKED_AT {
-            break;
-        }
-    }
-    lines
 }
 
 /// The delimiter that a first line such as `sep=;` names, and where the next line begins.
@@ -133,7 +104,7 @@ impl Iterator for Records<'_> {
             self.at += 1;
             cells.push(self.value());
         }
-        let range = start..self.at;
+        let range = start..start + self.text[start..self.at].trim_end().len();
         let rest = &self.text[self.at..];
         self.at += if rest.starts_with("\r\n") { 2 } else { rest.len().min(1) };
         self.width = cells.len();
@@ -221,38 +192,25 @@ pub(crate) fn read(text: String, delimiter: u8) -> Result<Parsed, Refusal> {
             header = true;
         }
     }
-    parsed.warnings.extend(stray(&text, &records.stray));
-    even(&mut table)?;
-    let is_long = |name: &&mut String| name.chars().nth(MAX_NAME).is_some();
-    let mut long = false;
-    for name in table.columns.iter_mut().filter(is_long) {
-        *name = name.chars().take(MAX_NAME).chain(['…']).collect();
-        long = true;
+    if let [first, more @ ..] = &records.stray[..] {
+        let (line, more) = (text[..*first].matches('\n').count() + 1, more.len());
+        parsed.warnings.push(format!(
+            "line {line}: a quote that begins a value does not end and is read as a character, as \
+             are {more} others; close it, or write it twice inside quotes"
+        ));
     }
-    if long {
-        let warning = format!("names of columns are cut to {MAX_NAME} characters; shorten them");
-        parsed.warnings.push(warning);
+    even(&mut table)?;
+    // Each row repeats the names; in full they stand in the text.
+    for name in &mut table.columns {
+        name.truncate(name.floor_char_boundary(MAX_NAME));
     }
     table.range = after(&parsed.blocks, &text)..text.trim_end().len();
     if !table.range.is_empty() {
         parsed.blocks.push(Block { range: table.range.clone(), kind: BlockKind::Table(0) });
-        clamp(&mut table);
         parsed.tables.push(table);
     }
     parsed.text = text;
     Ok(parsed)
-}
-
-/// What is said of quotes that are read as characters.
-fn stray(text: &str, places: &[usize]) -> Option<String> {
-    let line = |at: &usize| (1 + text[..*at].matches('\n').count()).to_string();
-    let lines: Vec<String> = places.iter().take(3).map(line).collect();
-    let more =
-        if places.len() > 3 { format!(" and {} more", places.len() - 3) } else { String::new() };
-    (!lines.is_empty()).then(|| {
-        let lines = lines.join(", ");
-        format!("a value in line {lines}{more} begins with a quote that does not end: the quote is read as a character; close it, or write it twice inside quotes")
-    })
 }
 
 /// Gives every row as many cells as there are columns; columns beyond the header have no name.
@@ -270,14 +228,6 @@ fn even(table: &mut Table) -> Result<(), Refusal> {
         row.cells.resize(width, String::new());
     }
     Ok(())
-}
-
-/// White space around the whole belongs to no row.
-fn clamp(table: &mut Table) {
-    for row in &mut table.rows {
-        row.range.start = row.range.start.clamp(table.range.start, table.range.end);
-        row.range.end = row.range.end.clamp(row.range.start, table.range.end);
-    }
 }
 
 /// The first byte after these blocks that is not white space. Lines of delimiters alone belong to what

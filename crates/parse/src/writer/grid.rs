@@ -228,13 +228,13 @@ fn is_period(text: &str) -> bool {
     is_year && (rest.is_empty() || (rest.starts_with(['-', '/', '–']) && is_number(rest)))
 }
 
-/// Whether a row below the names says what the numbers below it count: `kg`, `%`.
+/// Whether a row below the names says what most numbers below it count: `kg`, `%`.
 fn are_units(row: &[&str], values: &[&str]) -> bool {
-    let mut units = row.iter().zip(values).filter(|(unit, _)| !unit.is_empty()).peekable();
-    row[0].is_empty()
-        && units.peek().is_some()
-        && units
-            .all(|(unit, value)| !is_number(unit) && unit.chars().count() <= 10 && is_number(value))
+    let units = row.iter().zip(values).filter(|(unit, _)| !unit.is_empty());
+    let is_unit = |(unit, value): (&&str, &&str)| {
+        !is_number(unit) && unit.chars().count() <= 10 && is_number(value)
+    };
+    row[0].is_empty() && units.clone().count() * 2 >= row.len() && units.clone().all(is_unit)
 }
 
 fn cover(rows: &mut [Vec<Option<CellPlace>>], column: usize, columns: usize, cell: (usize, usize)) {

@@ -1,5 +1,4 @@
 //! Spreadsheets: each sheet is a section with one table.
-mod biff;
 mod excel;
 mod ods;
 mod value;
@@ -27,10 +26,10 @@ pub(crate) struct Sheet {
     /// By row and column.
     pub(crate) links: HashMap<(u32, u32), String>,
     pub(crate) cut: bool,
-    /// Formulas without a result, which stand among the cells.
+    /// Formulas without a result.
     pub(crate) uncomputed: usize,
-    /// What a sheet without cells is: `chart`.
-    pub(crate) kind: Option<&'static str>,
+    /// Whether it is a chart, a dialog or macros.
+    pub(crate) is_other: bool,
 }
 
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
@@ -47,14 +46,14 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
                 sheet.cells.last().map_or(0, |(row, _, _)| row + 1)
             ));
         }
-        if let Some(kind) = sheet.kind {
-            writer.warn(format!("sheet `{}` is a {kind} sheet: it is not read", sheet.name));
+        let (name, formulas) = (&sheet.name, sheet.uncomputed);
+        if sheet.is_other {
+            writer.warn(format!("sheet `{name}` is a chart, a dialog or macros: it is not read"));
         }
-        if sheet.uncomputed > 0 {
-            let (name, count) = (&sheet.name, sheet.uncomputed);
+        if formulas > 0 {
             writer.warn(format!(
-                "sheet `{name}`: {count} formulas have no result and are read as formulas; \
-                 open it in a spreadsheet program and save it"
+                "sheet `{name}`: {formulas} formulas have no result, and are read as formulas or as \
+                 0; open it in a spreadsheet program and save it"
             ));
         }
         sheet.cells.sort_by_key(|(row, column, _)| (*row, *column));
@@ -72,7 +71,14 @@ fn unreadable(error: &str) -> Refusal {
     if error.to_lowercase().contains("password") {
         return locked();
     }
-    refusal(&format!("it is a broken spreadsheet: {error}"), "open it and save it again")
+    let hint = "open it and save it again";
+    if error.to_lowercase().contains("entity") {
+        return refusal(
+            "it declares a document type (DTD) with entities, as no program does",
+            hint,
+        );
+    }
+    refusal(&format!("it is a broken spreadsheet: {error}"), hint)
 }
 
 /// Rows and columns without any value are left out; single words above the table are its titles.

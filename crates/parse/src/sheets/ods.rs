@@ -54,8 +54,6 @@ struct Cell {
     /// What its attributes state, for a cell that shows no text.
     value: Option<String>,
     is_date: bool,
-    /// A formula that has no result.
-    formula: Option<String>,
     repeats: u32,
     spans: (u32, u32),
     link: Option<String>,
@@ -63,25 +61,22 @@ struct Cell {
 
 /// The value of a cell as its attributes state it, in the form in which a sheet shows it.
 fn value(cell: &BytesStart<'_>) -> Option<String> {
-    let stated = |name: &str| attribute(cell, name);
-    match stated("value-type")?.as_str() {
-        "percentage" => Some(format!("{}%", number(stated("value")?.parse::<f64>().ok()? * 100.0))),
-        "currency" => {
-            let currency = stated("currency").unwrap_or_default();
-            Some(format!("{} {currency}", stated("value")?).trim_end().to_owned())
-        }
-        "date" => Some(iso(&stated("date-value")?)),
-        "time" => Some(iso(&stated("time-value")?)),
-        "boolean" => Some(stated("boolean-value")?.to_uppercase()),
-        "string" => stated("string-value"),
-        _ => stated("value"),
-    }
+    let kind = attribute(cell, "value-type")?;
+    let value = attribute(cell, &format!("{kind}-value")).or_else(|| attribute(cell, "value"))?;
+    Some(match kind.as_str() {
+        "percentage" => format!("{}%", number(value.parse::<f64>().ok()? * 100.0)),
+        "currency" => format!("{value} {}", attribute(cell, "currency").unwrap_or_default()),
+        "boolean" => value.to_uppercase(),
+        "date" | "time" => iso(&value),
+        _ => value,
+    })
 }
 
 /// `of:=[.B2]+[.B3]` as a spreadsheet shows it.
-fn plain(formula: &str) -> String {
-    let formula = formula.split_once(":=").map_or(formula, |(_, rest)| rest);
-    format!("={}", formula.replace("[.", "").replace(":.", ":").replace(['[', ']'], ""))
+fn formula(cell: &BytesStart<'_>) -> Option<String> {
+    let formula = attribute(cell, "formula")?;
+    let formula = formula.split_once(":=").map_or(formula.as_str(), |(_, rest)| rest);
+    Some(format!("={}", formula.replace("[.", "").replace(":.", ":").replace(['[', ']'], "")))
 }
 
 impl State {
@@ -102,13 +97,9 @@ impl State {
                 let repeats = number("number-columns-repeated").unwrap_or(1).max(1);
                 let spans = |name| number(name).unwrap_or(1).max(1);
                 let spans = (spans("number-rows-spanned"), spans("number-columns-spanned"));
-                let value = value(tag);
-                let is_date = attribute(tag, "date-value").is_some();
-                let formula = attribute(tag, "formula").filter(|_| value.is_none());
-                let formula = formula.map(|formula| plain(&formula));
-                let text = String::new();
-                self.cell =
-                    Some(Cell { text, value, is_date, formula, repeats, spans, link: None });
+                let (text, is_date) = (String::new(), attribute(tag, "date-value").is_some());
+                let value = value(tag).or_else(|| formula(tag));
+                self.cell = Some(Cell { text, value, is_date, repeats, spans, link: None });
             }
             "annotation" => self.notes += 1,
             "a" => {
@@ -139,12 +130,10 @@ impl State {
 
     fn end_cell(&mut self) {
         let (Some(cell), Some(sheet)) = (self.cell.take(), self.sheets.last_mut()) else { return };
-        let formula = cell.formula.filter(|_| cell.text.trim().is_empty());
-        sheet.uncomputed += usize::from(formula.is_some());
-        let stated =
-            if cell.is_date || cell.text.trim().is_empty() { cell.value.or(formula) } else { None };
-        let text = stated.unwrap_or(cell.text);
-        let text = text.trim();
+        let shows = !cell.text.trim().is_empty() && !cell.is_date;
+        let value = cell.value.filter(|_| !shows).unwrap_or(cell.text);
+        let text = value.trim();
+        sheet.uncomputed += usize::from(!shows && text.starts_with('='));
         let (row, column) = (self.row, self.column);
         self.column = column.saturating_add(cell.repeats);
         if text.is_empty() {

@@ -1,20 +1,18 @@
 //! The values of cells as a reader of the sheet sees them.
-use calamine::{DataRef, ExcelDateTime};
+use calamine::{DataType, ExcelDateTime};
 
 /// `None` for a cell without a value.
-pub(super) fn shown(value: &DataRef<'_>) -> Option<String> {
-    let text = match value {
-        DataRef::Empty => return None,
-        // The result of a formula has its line ends escaped.
-        DataRef::String(text) => text.replace("_x000D_", "").trim().to_owned(),
-        DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => iso(text),
-        DataRef::SharedString(text) => text.trim().to_owned(),
-        DataRef::Int(number) => number.to_string(),
-        DataRef::Float(number) => self::number(*number),
-        DataRef::Bool(value) => if *value { "TRUE" } else { "FALSE" }.to_owned(),
-        DataRef::DateTime(time) => self::time(time),
-        DataRef::Error(error) => error.to_string(),
-    };
+pub(super) fn shown(value: &impl DataType) -> Option<String> {
+    let truth = |value: bool| if value { "TRUE" } else { "FALSE" }.to_owned();
+    // The result of a formula has its line ends escaped.
+    let text = |text: &str| text.replace("_x000D_", "").trim().to_owned();
+    let text = (value.get_string().map(text))
+        .or_else(|| value.get_float().map(number))
+        .or_else(|| value.get_int().map(|number| number.to_string()))
+        .or_else(|| value.get_datetime().map(|value| time(&value)))
+        .or_else(|| value.get_bool().map(truth))
+        .or_else(|| value.get_datetime_iso().or(value.get_duration_iso()).map(iso))
+        .or_else(|| value.get_error().map(ToString::to_string))?;
     Some(text).filter(|text| !text.is_empty())
 }
 

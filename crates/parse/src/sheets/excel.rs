@@ -8,6 +8,7 @@ use calamine::{
 };
 use cfb::{CompoundFile, Version};
 
+use super::codes::Codes;
 use super::value::shown;
 use super::{MAX_CELLS, Sheet, unreadable};
 use crate::detect::Format;
@@ -37,6 +38,7 @@ fn fail(error: impl std::fmt::Display) -> Refusal {
 
 fn xlsx(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.to_vec())).map_err(fail)?;
+    let mut codes = Codes::read(bytes);
     let mut cells = Cells::default();
     let mut sheets = vec![];
     for name in names(&book, &mut sheets) {
@@ -58,6 +60,9 @@ fn xlsx(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
         drop(reader);
         // XlsxWriter computes nothing, and stores 0 as each result.
         sheet.uncomputed = uncomputed + if others == 0 && zeros > 1 { zeros } else { 0 };
+        if let Some(codes) = &mut codes {
+            codes.apply(&mut sheet);
+        }
         // A sheet without merged cells or links may say so by an error.
         let merged = book.merge_cells_by_sheet_name(&sheet.name).unwrap_or_default();
         sheet.merged = merged.iter().map(span).collect();

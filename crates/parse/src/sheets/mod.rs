@@ -1,4 +1,5 @@
 //! Spreadsheets: each sheet is a section with one table.
+mod codes;
 mod excel;
 mod ods;
 mod value;

@@ -219,6 +219,15 @@ fn formulas_that_nothing_has_computed_are_read_as_formulas() {
 }
 
 #[test]
+fn codes_keep_the_zeros_that_their_format_shows() {
+    let styles = ["00000", "0.00", "\\1\\.0#"];
+    let cells = "r=\"B2\" s=\"1\"><v>123</v>|r=\"B3\" s=\"2\"><v>123</v>|r=\"B4\" s=\"3\"><v>9</v>|\
+                 r=\"B5\" s=\"1\"><v>12.5</v>|r=\"B6\"><v>0.25</v>";
+    let parsed = parse("a.xlsx", &workbook("", &styles, &column(cells))).unwrap();
+    assert_eq!(values(&parsed), ["00123", "123", "1.09", "12.5", "0.25"]);
+}
+
+#[test]
 fn a_workbook_with_entities_of_its_own_is_refused_for_them() {
     let book = workbook("", &[], &column("t=\"str\"><v>&lol;</v>"));
     let refusal = parse("a.xlsx", &book).unwrap_err();

@@ -48,7 +48,11 @@ impl ColumnReading {
             return Self::default();
         }
         let unit = unit_of(values()).map(str::to_owned);
-        for marks in [Marks::Point, Marks::Comma] {
+        let mut orders = [Marks::Point, Marks::Comma];
+        if are_thousands(values()) {
+            orders.reverse();
+        }
+        for marks in orders {
             for kind in [ColumnKind::Integer, ColumnKind::Number] {
                 let reading = Self { kind, unit: unit.clone(), marks, ..Self::default() };
                 if values().all(|cell| reading.number(cell).is_some()) {
@@ -96,6 +100,10 @@ impl ColumnReading {
         if plain.bytes().filter(u8::is_ascii_digit).count() > 17 {
             return None;
         }
+        // A whole number that a decimal would round is a name, too.
+        if plain.parse().is_ok_and(|whole: i64| whole.unsigned_abs() > 1 << 53) {
+            return None;
+        }
         let number: f64 = plain.parse().ok()?;
         number.is_finite().then_some(Value::Number(number))
     }
@@ -104,6 +112,28 @@ impl ColumnReading {
 /// The unit of a column's numbers: that of the first one that has any.
 pub(super) fn unit_of<'a>(mut cells: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     cells.find_map(|cell| amount(cell.trim())?.1)
+}
+
+/// Whether points group the thousands of a column's numbers (`12.500` and `980`): three digits follow
+/// each, and what has none is too small for one. With decimals, whole numbers would have three too.
+fn are_thousands<'a>(cells: impl Iterator<Item = &'a str>) -> bool {
+    let (mut grouped, mut small) = (false, false);
+    for digits in cells.filter_map(|cell| Some(amount(cell)?.0)) {
+        let digits = digits.trim_start_matches(['-', '−', '+', '(']).trim_end_matches(')');
+        match digits.split_once('.') {
+            Some((whole, rest))
+                if (1..=3).contains(&whole.len())
+                    && !whole.starts_with('0')
+                    && rest.len() == 3
+                    && rest.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
+                grouped = true;
+            }
+            None if digits.len() <= 3 => small |= digits != "0",
+            _ => return false,
+        }
+    }
+    grouped && small
 }
 
 /// What comes first in a column of dates; `None` where they are none, and where nothing decides.
@@ -187,6 +217,13 @@ impl Marks {
             Some(inside) => (true, inside),
             None => match digits.strip_prefix(['-', '−']) {
                 Some(rest) => (true, rest),
+                // A telephone number.
+                None if digits.starts_with('+')
+                    && digits.len() > 8
+                    && !digits.contains(['.', ',']) =>
+                {
+                    return None;
+                }
                 None => (false, digits.strip_prefix('+').unwrap_or(digits)),
             },
         };
@@ -272,6 +309,40 @@ mod tests {
         assert_eq!(numbers(&["12 345", "1'000", "1\u{202f}000"]), [12345.0, 1000.0, 1000.0]);
         assert_eq!(kind(&["1", "2"]), ColumnKind::Integer);
         assert_eq!(kind(&["1", "2.5"]), ColumnKind::Number);
+    }
+
+    #[test]
+    fn points_before_three_digits_are_thousands_next_to_small_whole_numbers() {
+        assert_eq!(numbers(&["12.500", "1.250", "980"]), [12500.0, 1250.0, 980.0]);
+        assert_eq!(numbers(&["1.250 €", "980 €"]), [1250.0, 980.0]);
+        assert_eq!(numbers(&["-2.000", "7"]), [-2000.0, 7.0]);
+        assert_eq!(numbers(&["12.500", "1.250"]), [12.5, 1.25], "nothing shows that they are");
+        assert_eq!(numbers(&["0.125", "12.500", "3"]), [0.125, 12.5, 3.0]);
+        assert_eq!(numbers(&["12.500", "1250"]), [12.5, 1250.0]);
+        assert_eq!(numbers(&["12.500", "1.25", "980"]), [12.5, 1.25, 980.0]);
+        assert_eq!(numbers(&["12,5", "980"]), [12.5, 980.0]);
+    }
+
+    #[test]
+    fn whole_numbers_that_decimals_would_round_stay_as_they_are() {
+        for cells in [
+            &["9007199254740993", "0.5"][..],
+            &["-9007199254740995", "2,5"],
+            &["1.5", "12345678901234567"],
+        ] {
+            let reading = of(cells);
+            assert_eq!(reading.read(cells[0]), Value::Text(cells[0]), "{cells:?}");
+        }
+        assert_eq!(kind(&["9007199254740993", "5"]), ColumnKind::Integer);
+        assert_eq!(kind(&["9007199254740992", "0.5"]), ColumnKind::Number);
+    }
+
+    #[test]
+    fn telephone_numbers_and_postcodes_are_text() {
+        for cells in [&["+4930123456", "+4940123"][..], &["+49 301 234 567"], &["01067", "10115"]] {
+            assert_eq!(kind(cells), ColumnKind::Text, "{cells:?}");
+        }
+        assert_eq!(kind(&["+1,234,567", "-8"]), ColumnKind::Integer);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
 
+use cfb::CompoundFile;
 use percent_encoding::percent_decode_str;
 use quick_xml::events::BytesStart;
 use zip::ZipArchive;
@@ -69,16 +70,23 @@ pub(crate) fn archive(bytes: &[u8]) -> Result<Format, Refusal> {
     }
 }
 
-/// The format of a compound file (the Office files before 2007, and encrypted ones since).
+/// The format of a compound file (the Office files before 2007, and encrypted ones since) by what its
+/// root holds; of a damaged one by the names that occur in it.
 pub(crate) fn compound(bytes: &[u8]) -> Result<Format, Refusal> {
+    let names = CompoundFile::open(Cursor::new(bytes)).ok().map(|file| {
+        file.read_root_storage().map(|entry| entry.name().to_owned()).collect::<Vec<_>>()
+    });
     let has = |name: &str| {
+        if let Some(names) = &names {
+            return names.iter().any(|other| other.eq_ignore_ascii_case(name));
+        }
         let wide: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
         contains(bytes, &wide)
     };
     if has("EncryptedPackage") {
         return Err(locked());
     }
-    if has("__properties_version1") {
+    if has("__properties_version1.0") {
         return Ok(Format::Msg);
     }
     if has("WordDocument") {

@@ -42,8 +42,13 @@ pub(super) fn identifier(text: &str) -> Option<String> {
 pub(super) fn columns<'a>(written: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut names = vec![];
+    // Thousands of columns may be called the same.
+    let mut numbers: HashMap<String, usize> = HashMap::new();
     for (i, written) in written.enumerate() {
         let name = identifier(written).unwrap_or_else(|| format!("column_{}", i + 1));
+        let number = numbers.entry(name.clone()).or_default();
+        *number += 1;
+        let name = if *number > 1 { format!("{name}_{number}") } else { name };
         names.push(free(name, &mut taken));
     }
     names
@@ -155,6 +160,15 @@ mod tests {
     fn columns_of_one_name_or_none_are_told_apart() {
         let names = columns(["Name", "name", "", "\"", "Name 2"].into_iter());
         assert_eq!(names, ["name", "name_2", "column_3", "column_4", "name_2_2"]);
+    }
+
+    #[test]
+    fn ten_thousand_columns_of_one_name_are_named_at_once() {
+        let names = columns(std::iter::repeat_n("x", 10_000));
+        assert_eq!((names[1].as_str(), names[9_999].as_str()), ("x_2", "x_10000"));
+        let different: HashSet<&String> = names.iter().collect();
+        assert_eq!(different.len(), names.len());
+        assert_eq!(columns(["x_3", "x", "x", "x"].into_iter()), ["x_3", "x", "x_2", "x_3_2"]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! Spreadsheets: each sheet is a section with one table.
+mod codes;
 mod excel;
 mod ods;
 mod value;
@@ -28,6 +29,10 @@ pub(crate) struct Sheet {
     /// By row and column.
     pub(crate) links: HashMap<(u32, u32), String>,
     pub(crate) cut: bool,
+    /// Formulas without a result.
+    pub(crate) uncomputed: usize,
+    /// Whether it is a chart, a dialog or macros.
+    pub(crate) is_other: bool,
 }
 
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
@@ -42,6 +47,16 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
                 "sheet `{}` is too large: only its first {} rows are read; split it",
                 sheet.name,
                 sheet.cells.last().map_or(0, |(row, _, _)| row + 1)
+            ));
+        }
+        let (name, formulas) = (&sheet.name, sheet.uncomputed);
+        if sheet.is_other {
+            writer.warn(format!("sheet `{name}` is a chart, a dialog or macros: it is not read"));
+        }
+        if formulas > 0 {
+            writer.warn(format!(
+                "sheet `{name}`: {formulas} formulas have no result, and are read as formulas or as \
+                 0; open it in a spreadsheet program and save it"
             ));
         }
         sheet.cells.sort_by_key(|(row, column, _)| (*row, *column));
@@ -59,7 +74,14 @@ fn unreadable(error: &str) -> Refusal {
     if error.to_lowercase().contains("password") {
         return locked();
     }
-    refusal(&format!("it is a broken spreadsheet: {error}"), "open it and save it again")
+    let hint = "open it and save it again";
+    if error.to_lowercase().contains("entity") {
+        return refusal(
+            "it declares a document type (DTD) with entities, as no program does",
+            hint,
+        );
+    }
+    refusal(&format!("it is a broken spreadsheet: {error}"), hint)
 }
 
 /// Rows and columns without any value are left out; single words above the table are its titles.

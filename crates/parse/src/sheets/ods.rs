@@ -1,6 +1,8 @@
-//! ODS: the values as the file itself shows them. Repeated rows and cells are counted, not made.
+//! ODS: the values as the file itself shows them, dates as days. Repeated rows and cells are counted,
+//! not made.
 use quick_xml::events::{BytesStart, Event};
 
+use super::value::{iso, number};
 use super::{MAX_CELLS, Sheet, unreadable};
 use crate::container::{attribute, entity, member_text, open, refusal};
 use crate::parsed::Refusal;
@@ -49,9 +51,32 @@ struct State {
 
 struct Cell {
     text: String,
+    /// What its attributes state, for a cell that shows no text.
+    value: Option<String>,
+    is_date: bool,
     repeats: u32,
     spans: (u32, u32),
     link: Option<String>,
+}
+
+/// The value of a cell as its attributes state it, in the form in which a sheet shows it.
+fn value(cell: &BytesStart<'_>) -> Option<String> {
+    let kind = attribute(cell, "value-type")?;
+    let value = attribute(cell, &format!("{kind}-value")).or_else(|| attribute(cell, "value"))?;
+    Some(match kind.as_str() {
+        "percentage" => format!("{}%", number(value.parse::<f64>().ok()? * 100.0)),
+        "currency" => format!("{value} {}", attribute(cell, "currency").unwrap_or_default()),
+        "boolean" => value.to_uppercase(),
+        "date" | "time" => iso(&value),
+        _ => value,
+    })
+}
+
+/// `of:=[.B2]+[.B3]` as a spreadsheet shows it.
+fn formula(cell: &BytesStart<'_>) -> Option<String> {
+    let formula = attribute(cell, "formula")?;
+    let formula = formula.split_once(":=").map_or(formula.as_str(), |(_, rest)| rest);
+    Some(format!("={}", formula.replace("[.", "").replace(":.", ":").replace(['[', ']'], "")))
 }
 
 impl State {
@@ -72,7 +97,9 @@ impl State {
                 let repeats = number("number-columns-repeated").unwrap_or(1).max(1);
                 let spans = |name| number(name).unwrap_or(1).max(1);
                 let spans = (spans("number-rows-spanned"), spans("number-columns-spanned"));
-                self.cell = Some(Cell { text: String::new(), repeats, spans, link: None });
+                let (text, is_date) = (String::new(), attribute(tag, "date-value").is_some());
+                let value = value(tag).or_else(|| formula(tag));
+                self.cell = Some(Cell { text, value, is_date, repeats, spans, link: None });
             }
             "annotation" => self.notes += 1,
             "a" => {
@@ -103,7 +130,10 @@ impl State {
 
     fn end_cell(&mut self) {
         let (Some(cell), Some(sheet)) = (self.cell.take(), self.sheets.last_mut()) else { return };
-        let text = cell.text.trim();
+        let shows = !cell.text.trim().is_empty() && !cell.is_date;
+        let value = cell.value.filter(|_| !shows).unwrap_or(cell.text);
+        let text = value.trim();
+        sheet.uncomputed += usize::from(!shows && text.starts_with('='));
         let (row, column) = (self.row, self.column);
         self.column = column.saturating_add(cell.repeats);
         if text.is_empty() {

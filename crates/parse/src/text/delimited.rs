@@ -3,29 +3,53 @@ use std::ops::Range;
 
 use crate::container::refusal;
 use crate::parsed::{Block, BlockKind, Parsed, Refusal, Table, TableRow};
-use crate::room::may_fill;
-use crate::writer::grid::is_number;
+use crate::room::{MAX_COLUMNS, may_fill};
+use crate::writer::grid::{MAX_NAME, is_number};
 
-/// The delimiter that cuts the first lines into the most columns evenly.
+const DELIMITERS: [char; 4] = [',', '|', ';', '\t'];
+
+/// The delimiter that the file names, or the one that cuts the first lines most evenly.
 pub(crate) fn sniff(text: &str) -> u8 {
-    let columns = |delimiter: u8| {
-        let mut reader = reader(text, delimiter);
-        let widths = reader.records().take(20).filter_map(Result::ok).map(|record| record.len());
-        let widths: Vec<usize> = widths.collect();
+    if let Some((delimiter, _)) = declared(text) {
+        return delimiter;
+    }
+    let widths = |delimiter: char| -> Vec<usize> {
+        // Values of a wrong delimiter begin or end within quotes.
+        let is_whole = |cell: &String| cell.matches('"').count().is_multiple_of(2);
+        let records = Records::new(text, delimiter).filter(|(_, cells)| !is_blank(cells));
+        let width = |cells: &[String]| if cells.iter().all(is_whole) { cells.len() } else { 0 };
+        records.take(LOOKED_AT).map(|(_, cells)| width(&cells)).collect()
+    };
+    let evenness = |delimiter: &char| {
+        let widths = widths(*delimiter);
         let first = widths.first().copied().unwrap_or(0);
         let even = widths.iter().filter(|width| **width == first).count();
         // A delimiter that occurs in no line cuts every line evenly into one.
-        if first > 1 { (even * 100 / widths.len(), first) } else { (0, 0) }
+        if first > 1 { even * 100 / widths.len() } else { 0 }
     };
-    // Of equals the last named wins.
-    let delimiters = [b'|', b'\t', b';', b','];
-    let best = delimiters.into_iter().max_by_key(|delimiter| columns(*delimiter)).unwrap_or(b',');
-    if columns(best).0 == 100 {
-        return best;
-    }
-    // The first line is not like the others: it may be a title above the table.
-    let cuts = |delimiter: &u8| titles(text, *delimiter).is_some();
-    delimiters.into_iter().find(cuts).unwrap_or(best)
+    // Of equals the last one wins: commas stand in any text.
+    let best = DELIMITERS.into_iter().max_by_key(evenness).unwrap_or(',');
+    let share = evenness(&best);
+    // A first line that is not like the others may be a title above the table.
+    let cuts = |delimiter: &char| share < 100 && titles(text, *delimiter).is_some();
+    let above = DELIMITERS.into_iter().rev().find(cuts);
+    // Below a single name, commas in a few lines belong to the text.
+    let lines = widths(',');
+    let commas = lines.iter().filter(|width| **width > 1).count();
+    let single = if (1..=lines.len() / 2).contains(&commas) { '\t' } else { ',' };
+    let delimiter = above.unwrap_or(if share == 0 { single } else { best });
+    u8::try_from(delimiter).unwrap_or(b',')
+}
+
+/// The delimiter that a first line such as `sep=;` names, and where the next line begins.
+fn declared(text: &str) -> Option<(u8, usize)> {
+    let line = text.lines().next()?.trim_start_matches(['\u{feff}', '"']);
+    let (name, rest) = line.split_at_checked(4)?;
+    let is_mark = |byte: &u8| byte.is_ascii() && *byte != b'"' && !byte.is_ascii_alphanumeric();
+    let delimiter = rest.bytes().next().filter(is_mark)?;
+    let alone = name.eq_ignore_ascii_case("sep=")
+        && rest[1..].chars().all(|c| c == '"' || c == ' ' || DELIMITERS.contains(&c));
+    alone.then_some((delimiter, text.find('\n').map_or(text.len(), |at| at + 1)))
 }
 
 /// Lines of titles above a table, and those that are looked at to find its header.
@@ -34,68 +58,132 @@ const LOOKED_AT: usize = 30;
 
 /// Where the header begins, if lines with a single value stand above it: a title, a date. The header
 /// has at least three names, none a number, and most lines below are as wide.
-fn titles(text: &str, delimiter: u8) -> Option<u64> {
-    let mut reader = reader(text, delimiter);
-    let mut record = csv::StringRecord::new();
-    let mut records = vec![];
-    while records.len() < LOOKED_AT {
-        let start = reader.position().byte();
-        if !reader.read_record(&mut record).unwrap_or(false) {
-            break;
-        }
-        let cells: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();
-        if cells.iter().any(|cell| !cell.is_empty()) {
-            records.push((start, cells));
-        }
-    }
+fn titles(text: &str, delimiter: char) -> Option<usize> {
+    let records = Records::new(text, delimiter).filter(|(_, cells)| !is_blank(cells));
+    let records: Vec<_> = records.take(LOOKED_AT).collect();
     let is_title = |cells: &[String]| match cells {
         [_] => true,
-        [title, rest @ ..] => {
-            !title.is_empty() && rest.len() > 1 && rest.iter().all(String::is_empty)
-        }
+        [title, rest @ ..] => !title.is_empty() && rest.len() > 1 && is_blank(rest),
         [] => false,
     };
     let count = records.iter().take_while(|(_, cells)| is_title(cells)).count();
-    let (start, header) = records.get(count)?;
+    let (range, header) = records.get(count)?;
     let below = &records[count + 1..];
     let is_name = |cell: &String| !cell.is_empty() && !is_number(cell);
     let is_header = header.len() > 2 && header.iter().all(is_name);
     let as_wide = below.iter().filter(|(_, cells)| cells.len() == header.len()).count();
     let is_above = (1..=MAX_TITLES).contains(&count) && is_header;
-    (is_above && as_wide > 0 && as_wide * 2 > below.len()).then_some(*start)
+    (is_above && as_wide > 0 && as_wide * 2 > below.len()).then_some(range.start)
 }
 
-fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
-    csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .from_reader(text.as_bytes())
+fn is_blank(cells: &[String]) -> bool {
+    cells.iter().all(String::is_empty)
 }
+
+/// The records of a text, each with its place and its values; an empty line is one of them.
+struct Records<'a> {
+    text: &'a str,
+    at: usize,
+    delimiter: char,
+    /// Values of the record before.
+    width: usize,
+    /// Where quotes stand that are characters of their rows.
+    stray: Vec<usize>,
+}
+
+impl Iterator for Records<'_> {
+    type Item = (Range<usize>, Vec<String>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.at;
+        if start == self.text.len() {
+            return None;
+        }
+        let mut cells = vec![self.value()];
+        while self.text[self.at..].starts_with(self.delimiter) {
+            self.at += 1;
+            cells.push(self.value());
+        }
+        let range = start..start + self.text[start..self.at].trim_end().len();
+        let rest = &self.text[self.at..];
+        self.at += if rest.starts_with("\r\n") { 2 } else { rest.len().min(1) };
+        self.width = cells.len();
+        Some((range, cells))
+    }
+}
+
+impl<'a> Records<'a> {
+    fn new(text: &'a str, delimiter: char) -> Self {
+        let at = declared(text).map_or(0, |(_, start)| start);
+        Self { text, at, delimiter, width: 0, stray: vec![] }
+    }
+
+    /// The value that begins here.
+    fn value(&mut self) -> String {
+        let text = self.text;
+        let begin = text.len() - text[self.at..].trim_start_matches(' ').len();
+        let (mut value, mut from) = (String::new(), self.at);
+        if text[begin..].starts_with('"') {
+            if let Some(end) = self.closing(begin + 1) {
+                value = text[begin + 1..end].replace("\"\"", "\"");
+                from = end + 1;
+            } else {
+                self.stray.push(begin);
+            }
+        }
+        let rest = &text[from..];
+        self.at = from + rest.find([self.delimiter, '\n', '\r']).unwrap_or(rest.len());
+        value.push_str(&text[from..self.at]);
+        value.trim().to_owned()
+    }
+
+    /// Where the quoted value that begins here ends; `None` where it never does, or where its lines
+    /// are rows that it would swallow.
+    fn closing(&self, begin: usize) -> Option<usize> {
+        let mut end = begin + self.text[begin..].find('"')?;
+        while self.text[end + 1..].starts_with('"') {
+            end += 2 + self.text[end + 2..].find('"')?;
+        }
+        let value = &self.text[begin..end];
+        if !value.contains('\n') {
+            return Some(end);
+        }
+        let rest = self.text[end + 1..].trim_start_matches(' ');
+        let ends = rest.is_empty() || rest.starts_with([self.delimiter, '\n', '\r']);
+        let delimiters = self.width.saturating_sub(1);
+        let lines = value.lines().skip(1);
+        let rows = lines.clone().filter(|line| line.matches(self.delimiter).count() == delimiters);
+        // A line of prose has a comma, several lines that each have as many as a row are rows.
+        let (rows, lines) = (rows.count(), lines.count());
+        let swallows = rows * 2 > lines && rows * delimiters >= SWALLOWED;
+        (ends && !swallows).then_some(end)
+    }
+}
+
+/// Delimiters in the lines of a quoted value that make them rows.
+const SWALLOWED: usize = 6;
 
 /// The first line with a value is the header, or the first one below titles; rows without any value
 /// are left out.
 pub(crate) fn read(text: String, delimiter: u8) -> Result<Parsed, Refusal> {
-    let mut reader = reader(&text, delimiter);
-    let mut record = csv::StringRecord::new();
+    let delimiter = char::from(declared(&text).map_or(delimiter, |(delimiter, _)| delimiter));
+    let below = titles(&text, delimiter).unwrap_or(0);
+    let mut records = Records::new(&text, delimiter);
     let mut table = Table::default();
     let mut header = false;
-    let below = titles(&text, delimiter).unwrap_or(0);
-    let mut blocks: Vec<Block> = vec![];
-    loop {
-        let start = reader.position().byte();
-        // A string holds nothing that could be unreadable: an error here is the end.
-        if !reader.read_record(&mut record).unwrap_or(false) {
-            break;
+    let mut parsed = Parsed { format: "csv", ..Parsed::default() };
+    for (range, cells) in records.by_ref() {
+        if cells.len() > MAX_COLUMNS {
+            let columns = cells.len();
+            let reason = format!("it has {columns} columns; at most {MAX_COLUMNS} are read");
+            return Err(refusal(&reason, "split it, or correct the line that is so long"));
         }
-        let cells: Vec<String> = record.iter().map(|cell| cell.trim().to_owned()).collect();
-        if cells.iter().all(String::is_empty) {
+        if is_blank(&cells) {
             continue;
         }
-        let range = trimmed(&text, start, reader.position().byte());
-        if start < below {
-            let range = after(&blocks, &text)..text[..range.end].trim_end().len();
-            blocks.push(Block { range, kind: BlockKind::Paragraph });
+        if range.start < below {
+            let range = after(&parsed.blocks, &text)..text[..range.end].trim_end().len();
+            parsed.blocks.push(Block { range, kind: BlockKind::Paragraph });
             table.caption = table.caption.or_else(|| cells.into_iter().next());
         } else if header {
             table.rows.push(TableRow { range, cells });
@@ -104,12 +192,21 @@ pub(crate) fn read(text: String, delimiter: u8) -> Result<Parsed, Refusal> {
             header = true;
         }
     }
+    if let [first, more @ ..] = &records.stray[..] {
+        let (line, more) = (text[..*first].matches('\n').count() + 1, more.len());
+        parsed.warnings.push(format!(
+            "line {line}: a quote that begins a value does not end and is read as a character, as \
+             are {more} others; close it, or write it twice inside quotes"
+        ));
+    }
     even(&mut table)?;
-    table.range = after(&blocks, &text)..text.trim_end().len();
-    let mut parsed = Parsed { format: "csv", blocks, ..Parsed::default() };
+    // Each row repeats the names; in full they stand in the text.
+    for name in &mut table.columns {
+        name.truncate(name.floor_char_boundary(MAX_NAME));
+    }
+    table.range = after(&parsed.blocks, &text)..text.trim_end().len();
     if !table.range.is_empty() {
         parsed.blocks.push(Block { range: table.range.clone(), kind: BlockKind::Table(0) });
-        clamp(&mut table);
         parsed.tables.push(table);
     }
     parsed.text = text;
@@ -133,28 +230,11 @@ fn even(table: &mut Table) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// White space around the whole belongs to no row.
-fn clamp(table: &mut Table) {
-    for row in &mut table.rows {
-        row.range.start = row.range.start.clamp(table.range.start, table.range.end);
-        row.range.end = row.range.end.clamp(row.range.start, table.range.end);
-    }
-}
-
 /// The first byte after these blocks that is not white space. Lines of delimiters alone belong to what
 /// follows them.
 fn after(blocks: &[Block], text: &str) -> usize {
     let end = blocks.last().map_or(0, |block| block.range.end);
     text.len() - text[end..].trim_start().len()
-}
-
-/// The bytes without the line ends around them.
-fn trimmed(text: &str, start: u64, end: u64) -> Range<usize> {
-    let start = usize::try_from(start).unwrap_or(usize::MAX).min(text.len());
-    let end = usize::try_from(end).unwrap_or(usize::MAX).clamp(start, text.len());
-    let row = &text[start..end];
-    let start = start + (row.len() - row.trim_start_matches(['\r', '\n']).len());
-    start..start + text[start..end].trim_end_matches(['\r', '\n']).len()
 }
 
 #[cfg(test)]

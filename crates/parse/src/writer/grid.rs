@@ -170,42 +170,71 @@ impl Grid {
 }
 
 /// How many of the first rows are a header, as far as their words show: a row of
-/// names, perhaps below one or two that are mostly empty. At least one row is left.
+/// names, perhaps below one or two that are mostly empty, and one of units. At least one row is left.
 pub(crate) fn header_rows(rows: &[Vec<&str>]) -> usize {
-    for (above, pair) in rows.windows(2).take(3).enumerate() {
-        if names_columns(&pair[0], &pair[1], above == 0) {
-            return above + 1;
+    for (above, first) in rows.iter().enumerate().take(rows.len().saturating_sub(1).min(3)) {
+        let below = &rows[above + 1..];
+        if names_columns(first, below, above == 0) {
+            let units = below.get(1).is_some_and(|values| are_units(&below[0], values));
+            return above + 1 + usize::from(units);
         }
-        let filled = pair[0].iter().filter(|words| !words.is_empty()).count();
-        if filled * 2 > pair[0].len() {
+        let filled = first.iter().filter(|words| !words.is_empty()).count();
+        if filled * 2 > first.len() {
             return 0;
         }
     }
     0
 }
 
+/// Characters of the name of a column: a question of a survey is one, a paragraph is not.
+pub(crate) const MAX_NAME: usize = 500;
+const USUAL_NAME: usize = 80;
+
 /// Whether a row names the columns: words in (nearly) every place, no number among them save years
-/// above numbers, and, if asked, no two alike.
-fn names_columns(first: &[&str], second: &[&str], unlike: bool) -> bool {
+/// and dates above numbers, and, where `unlike`, no two alike unless numbers stand below.
+fn names_columns(first: &[&str], below: &[Vec<&str>], unlike: bool) -> bool {
     let mut names: Vec<&str> = first.iter().copied().filter(|name| !name.is_empty()).collect();
     let filled = names.len();
     // The corner above the row names is often left empty.
-    if first.len() < 2 || filled + 1 < first.len() {
+    if first.len() < 2 || filled + 1 < first.len() || is_number(first[0]) {
         return false;
     }
-    let year = |text: &str| text.parse().is_ok_and(|year| (1_900..=2_100).contains(&year));
-    let alike = |(name, below): (&&str, &&str)| {
-        is_number(name) && !(year(name) && (below.is_empty() || (is_number(below) && !year(below))))
+    let values =
+        |column: usize| below.iter().map(move |row| row[column]).filter(|value| !value.is_empty());
+    let has_numbers = |column: usize| values(column).next().is_some_and(is_number);
+    let is_name = |(column, name): (usize, &&str)| {
+        let count = values(column).count();
+        if is_number(name) {
+            let periods = values(column).filter(|value| is_period(value)).count();
+            return is_period(name) && (count == 0 || has_numbers(column) && periods < count);
+        }
+        let length = name.chars().count();
+        let asks = name.ends_with(['?', '？']) || (count > 1 && values(column).all(is_number));
+        length <= USUAL_NAME || (length <= MAX_NAME && asks)
     };
-    if is_number(first[0]) || first.iter().zip(second).any(alike) {
-        return false;
-    }
-    if names.iter().any(|name| name.chars().count() > 80) {
+    if !first.iter().enumerate().all(is_name) {
         return false;
     }
     names.sort_unstable();
     names.dedup();
-    !unlike || names.len() == filled
+    let are_words = names.len() > 1 && names.iter().all(|name| name.contains(char::is_alphabetic));
+    !unlike || names.len() == filled || (are_words && (0..first.len()).any(has_numbers))
+}
+
+/// Whether it is a year, or a longer or shorter time that begins with one: `2021/22`, `2021-03-01`.
+fn is_period(text: &str) -> bool {
+    let (year, rest) = text.split_at_checked(4).unwrap_or_default();
+    let is_year = year.parse().is_ok_and(|year| (1_900..=2_100).contains(&year));
+    is_year && (rest.is_empty() || (rest.starts_with(['-', '/', '–']) && is_number(rest)))
+}
+
+/// Whether a row below the names says what most numbers below it count: `kg`, `%`.
+fn are_units(row: &[&str], values: &[&str]) -> bool {
+    let units = row.iter().zip(values).filter(|(unit, _)| !unit.is_empty());
+    let is_unit = |(unit, value): (&&str, &&str)| {
+        !is_number(unit) && unit.chars().count() <= 10 && is_number(value)
+    };
+    row[0].is_empty() && units.clone().count() * 2 >= row.len() && units.clone().all(is_unit)
 }
 
 fn cover(rows: &mut [Vec<Option<CellPlace>>], column: usize, columns: usize, cell: (usize, usize)) {

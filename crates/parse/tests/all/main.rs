@@ -12,6 +12,7 @@ mod check;
 mod demo;
 mod documents;
 mod formats;
+mod sheets;
 mod truth;
 
 /// As `check.rs` names it.

@@ -1,9 +1,13 @@
 //! Names by rule: capitalised runs of words with the small words inside them, titles in quotes,
 //! dates and numbers. No model, no list of names.
+use std::iter::once;
 use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::cjk::cjk_names;
 use crate::sentences;
+use crate::spelling::spelling;
 use crate::values::{Value, value_at};
 use crate::words::{Shape, Words, split_words};
 
@@ -235,8 +239,9 @@ pub fn quotes(words: &Words<'_>) -> Vec<Range<usize>> {
 /// A name in the form by which names are compared: lower case, no accents, no punctuation, no
 /// leading article, single blanks.
 pub fn normalise_name(name: &str) -> String {
+    let name = spelling(name);
     let mut out = String::with_capacity(name.len());
-    for range in split_words(name) {
+    for range in split_words(&name) {
         let start = out.len();
         if start > 0 {
             out.push(' ');
@@ -262,38 +267,22 @@ pub fn normalise_name(name: &str) -> String {
     out
 }
 
-/// The Latin letters with accents and what they are without, lower case.
-const FOLDED: &[(&str, &str)] = &[
-    ("àáâãäåāăą", "a"),
-    ("æ", "ae"),
-    ("çćĉċč", "c"),
-    ("ďđð", "d"),
-    ("èéêëēĕėęě", "e"),
-    ("ĝğġģ", "g"),
-    ("ĥħ", "h"),
-    ("ìíîïĩīĭįı", "i"),
-    ("ĵ", "j"),
-    ("ķ", "k"),
-    ("ĺļľŀł", "l"),
-    ("ñńņňŋ", "n"),
-    ("òóôõöøōŏő", "o"),
-    ("œ", "oe"),
-    ("ŕŗř", "r"),
-    ("śŝşšș", "s"),
-    ("ß", "ss"),
-    ("ţťŧț", "t"),
-    ("þ", "th"),
-    ("ùúûüũūŭůűų", "u"),
-    ("ŵ", "w"),
-    ("ýÿŷ", "y"),
-    ("źżž", "z"),
-];
+/// The Latin letters that are no plain letter with an accent, each with what it is compared as.
+const FOLDED: &str = "æae đd ðd ħh ıi łl ŀl ŋn øo œoe ßss ŧt þth";
+
+/// A text in small letters without accents.
+pub fn folded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|c| push_folded(c, &mut out));
+    out
+}
 
 fn push_folded(c: char, out: &mut String) {
     for c in c.to_lowercase().filter(|c| !matches!(c, '\u{300}'..='\u{36f}')) {
-        match FOLDED.iter().find(|(letters, _)| letters.contains(c)) {
-            Some((_, plain)) => out.push_str(plain),
-            None => out.push(c),
+        let plain = once(c).nfd().next().filter(char::is_ascii);
+        match FOLDED.split(' ').find_map(|pair| pair.strip_prefix(c)) {
+            Some(folded) => out.push_str(folded),
+            None => out.push(plain.unwrap_or(c)),
         }
     }
 }
@@ -320,6 +309,21 @@ mod tests {
             ["Pak Min-ho", "Oslo"]
         );
         assert_eq!(names_in("On May 3, 1974 she read “low tide” aloud."), ["low tide"]);
+    }
+
+    #[test]
+    fn a_name_is_one_in_whatever_code_points_it_is_written() {
+        for (written, name) in [
+            ("Rene\u{301} Descartes", "René Descartes"),
+            ("Max Quer\u{ad}balken", "Max Querbalken"),
+            ("Ju\u{308}rgen Mu\u{308}ller", "Jürgen Müller"),
+        ] {
+            assert_eq!(names_in(&format!("There {written} spoke.")), [written]);
+            assert_eq!(normalise_name(written), normalise_name(name));
+        }
+        assert_eq!(normalise_name("Ｂｏ Carl"), "bo carl");
+        assert_eq!(normalise_name("CO₂"), normalise_name("CO2"));
+        assert_eq!(normalise_name("דָּוִד"), "דוד");
     }
 
     #[test]

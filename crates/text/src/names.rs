@@ -26,6 +26,12 @@ const LOOSEST: &[&str] = &["and", "for", "in"];
 /// What makes an adjective of a name it is joined to: `Oslo-born`.
 const ADJECTIVES: &[&str] = &["born", "era", "led", "like", "made", "old", "run", "wide"];
 
+/// Pairs of marks around a nickname.
+const NICKNAME_MARKS: &str = "\"\" “” „“ „” «» »« '' ‘’ ‚‘ ()";
+
+/// The longest nickname, in words.
+const LONGEST_NICKNAME: usize = 3;
+
 /// The longest title in quotes, in words.
 const LONGEST_QUOTE: usize = 11;
 
@@ -66,16 +72,25 @@ pub fn names(text: &str) -> Vec<Name> {
             let range = start + bytes.start..start + bytes.end;
             here.push(Name { range, kind });
         };
-        for run in name_runs(words) {
-            if run == (0..1) && elsewhere.binary_search(&words.word(0)).is_err() {
+        let runs = name_runs(words);
+        for run in &runs {
+            if *run == (0..1) && elsewhere.binary_search(&words.word(0)).is_err() {
                 continue;
             }
-            for part in parts_at(words, &run, LOOSEST) {
+            for part in parts_at(words, run, LOOSEST) {
                 push(&part, NameKind::Name);
             }
-            push(&run, NameKind::Name);
+            push(run, NameKind::Name);
+            // It may be a place.
+            let mut bracketed = run.clone().filter(|at| [" (", ") "].contains(&words.gap(*at)));
+            if let (Some(open), Some(close)) = (bracketed.next(), bracketed.next()) {
+                push(&(open + 1..close + 1), NameKind::Name);
+            }
         }
-        for quote in quotes(words) {
+        let is_nickname = |quote: &Range<usize>| {
+            runs.iter().any(|run| run.start < quote.start && quote.end < run.end)
+        };
+        for quote in quotes(words).into_iter().filter(|quote| !is_nickname(quote)) {
             push(&quote, NameKind::Quoted);
         }
         for (range, value) in values(words) {
@@ -141,7 +156,14 @@ fn opens_name(words: &Words<'_>, at: usize) -> bool {
 fn end_of_name(words: &Words<'_>, start: usize) -> usize {
     let all = &words.words;
     let mut end = start + 1;
-    while end < all.len() && joined(words, end - 1) {
+    while end < all.len() {
+        if let Some(last) = nickname_end(words, end - 1) {
+            end = last + 2;
+            continue;
+        }
+        if !joined(words, end - 1) {
+            break;
+        }
         let mut next = end;
         while next < all.len()
             && next < end + 3
@@ -163,6 +185,19 @@ fn end_of_name(words: &Words<'_>, start: usize) -> usize {
         end = next + 1;
     }
     end
+}
+
+/// The last word of a nickname that follows a word and has a name after it, as in
+/// `William "Bill" Gates`. What stands in brackets and in capitals is a party or a place.
+fn nickname_end(words: &Words<'_>, at: usize) -> Option<usize> {
+    let open = words.gap(at).strip_prefix(' ').filter(|open| !open.is_empty())?;
+    let mut ends = at + 1..(at + 1 + LONGEST_NICKNAME).min(words.words.len() - 1);
+    ends.find(|last| {
+        let marks = words.gap(*last).strip_suffix(' ').map(|close| format!("{open}{close}"));
+        marks.is_some_and(|marks| NICKNAME_MARKS.split(' ').any(|pair| pair == marks))
+            && [*last, last + 1].iter().all(|at| words.words[*at].shape == Shape::Capital)
+            && (open != "(" || words.word(*last).contains(char::is_lowercase))
+    })
 }
 
 /// Whether the word is the second half of a given name, as in `Min-ho`.
@@ -309,6 +344,24 @@ mod tests {
             ["Pak Min-ho", "Oslo"]
         );
         assert_eq!(names_in("On May 3, 1974 she read “low tide” aloud."), ["low tide"]);
+    }
+
+    #[test]
+    fn a_name_with_a_nickname_is_one() {
+        for name in [
+            "William \"Bill\" Gates",
+            "Karl-Heinz „Kalle“ Rummenigge",
+            "Dwayne “The Rock” Johnson",
+            "Paul ‘Bear’ Bryant",
+            "Edson «Pelé» Arantes",
+        ] {
+            assert_eq!(names_in(&format!("There {name} spoke.")), [name]);
+        }
+        assert_eq!(normalise_name("William \"Bill\" Gates"), "william bill gates");
+        assert_eq!(names_in("There Joseph (Joe) Biden spoke."), ["Joseph (Joe) Biden", "Joe"]);
+        assert_eq!(names_in("There Merkel (CDU) Scholz met."), ["Merkel", "CDU", "Scholz"]);
+        assert_eq!(names_in("In it Ann Berg \"Low Tide\" read."), ["Ann Berg", "Low Tide"]);
+        assert_eq!(names_in("There Bo (Norway) and Al."), ["Bo", "Norway", "Al"]);
     }
 
     #[test]

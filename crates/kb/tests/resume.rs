@@ -105,6 +105,63 @@ async fn chunks_that_cannot_be_embedded_are_found_by_their_words_and_tried_again
 }
 
 #[tokio::test]
+async fn a_text_that_cannot_be_embedded_leaves_the_others_their_vectors() {
+    let bench = Bench::asking();
+    thirty(&bench);
+    let words = Words::new();
+    *words.refused.lock() = vec!["number17 "];
+    let base = bench.open(Some(Arc::clone(&words) as Arc<dyn Embedder>));
+    let report = bench.index(&base).await;
+    // The chunk and the question about its first sentence.
+    assert_eq!((report.embedded, report.failed_units, report.pending_units), (88, 2, 0));
+    assert!(report.failure.unwrap().contains("`number17 ` cannot be embedded"));
+    assert!(words.calls.load(Ordering::Relaxed) < 50, "{:?}", words.calls);
+    let hits = search(&base, "number16", Layer::Chunk, Mode::Dense).await;
+    assert_eq!((hits[0].title.as_str(), hits.len()), ("a16", 10));
+    assert_eq!(search(&base, "number17", Layer::Chunk, Mode::Bm25).await[0].title, "a17");
+    // The next run tries these two and no other.
+    words.calls.store(0, Ordering::Relaxed);
+    let report = bench.index(&base).await;
+    assert_eq!((report.embedded, report.failed_units), (0, 2));
+    assert!(words.calls.load(Ordering::Relaxed) <= 4, "{:?}", words.calls);
+    words.refused.lock().clear();
+    let report = bench.index(&base).await;
+    assert_eq!((report.embedded, report.failed_units, report.failure), (2, 0, None));
+    assert_eq!(figures(&base.inspector().stats().unwrap()), figures(&clean_run().await.0));
+}
+
+#[tokio::test]
+async fn texts_of_which_several_are_refused_or_have_no_numbers_are_embedded_but_for_these() {
+    let bench = Bench::new();
+    thirty(&bench);
+    let words = Words::new();
+    *words.refused.lock() = vec!["number0 ", "number1 ", "food29"];
+    *words.unsound.lock() = Some("number12 ");
+    let base = bench.open(Some(Arc::clone(&words) as Arc<dyn Embedder>));
+    let report = bench.index(&base).await;
+    // A chunk and a sentence each.
+    assert_eq!((report.embedded, report.failed_units), (82, 8));
+    assert_eq!(search(&base, "number28", Layer::Chunk, Mode::Dense).await[0].title, "a28");
+}
+
+#[tokio::test]
+async fn an_embedder_that_is_down_is_not_asked_for_every_text() {
+    for refuses_all in [false, true] {
+        let bench = Bench::new();
+        thirty(&bench);
+        let words = Words::new();
+        words.down.store(!refuses_all, Ordering::Relaxed);
+        // All but the text by which it is seen that it is up.
+        words.refused.lock().extend(refuses_all.then_some("a"));
+        let base = bench.open(Some(Arc::clone(&words) as Arc<dyn Embedder>));
+        let report = bench.index(&base).await;
+        assert_eq!((report.embedded, report.failed_units), (0, 90));
+        let calls = words.calls.load(Ordering::Relaxed);
+        assert!(calls <= if refuses_all { 60 } else { 8 }, "{calls}");
+    }
+}
+
+#[tokio::test]
 async fn a_run_that_is_cut_off_is_continued() {
     let (clean, atoms) = clean_run().await;
     let bench = Bench::asking();

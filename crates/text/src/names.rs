@@ -1,9 +1,13 @@
 //! Names by rule: capitalised runs of words with the small words inside them, titles in quotes,
 //! dates and numbers. No model, no list of names.
+use std::iter::once;
 use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::cjk::cjk_names;
 use crate::sentences;
+use crate::spelling::spelling;
 use crate::values::{Value, value_at};
 use crate::words::{Shape, Words, split_words};
 
@@ -21,6 +25,12 @@ const LOOSEST: &[&str] = &["and", "for", "in"];
 
 /// What makes an adjective of a name it is joined to: `Oslo-born`.
 const ADJECTIVES: &[&str] = &["born", "era", "led", "like", "made", "old", "run", "wide"];
+
+/// Pairs of marks around a nickname.
+const NICKNAME_MARKS: &str = "\"\" “” „“ „” «» »« '' ‘’ ‚‘ ()";
+
+/// The longest nickname, in words.
+const LONGEST_NICKNAME: usize = 3;
 
 /// The longest title in quotes, in words.
 const LONGEST_QUOTE: usize = 11;
@@ -62,16 +72,25 @@ pub fn names(text: &str) -> Vec<Name> {
             let range = start + bytes.start..start + bytes.end;
             here.push(Name { range, kind });
         };
-        for run in name_runs(words) {
-            if run == (0..1) && elsewhere.binary_search(&words.word(0)).is_err() {
+        let runs = name_runs(words);
+        for run in &runs {
+            if *run == (0..1) && elsewhere.binary_search(&words.word(0)).is_err() {
                 continue;
             }
-            for part in parts_at(words, &run, LOOSEST) {
+            for part in parts_at(words, run, LOOSEST) {
                 push(&part, NameKind::Name);
             }
-            push(&run, NameKind::Name);
+            push(run, NameKind::Name);
+            // It may be a place.
+            let mut bracketed = run.clone().filter(|at| [" (", ") "].contains(&words.gap(*at)));
+            if let (Some(open), Some(close)) = (bracketed.next(), bracketed.next()) {
+                push(&(open + 1..close + 1), NameKind::Name);
+            }
         }
-        for quote in quotes(words) {
+        let is_nickname = |quote: &Range<usize>| {
+            runs.iter().any(|run| run.start < quote.start && quote.end < run.end)
+        };
+        for quote in quotes(words).into_iter().filter(|quote| !is_nickname(quote)) {
             push(&quote, NameKind::Quoted);
         }
         for (range, value) in values(words) {
@@ -137,7 +156,14 @@ fn opens_name(words: &Words<'_>, at: usize) -> bool {
 fn end_of_name(words: &Words<'_>, start: usize) -> usize {
     let all = &words.words;
     let mut end = start + 1;
-    while end < all.len() && joined(words, end - 1) {
+    while end < all.len() {
+        if let Some(last) = nickname_end(words, end - 1) {
+            end = last + 2;
+            continue;
+        }
+        if !joined(words, end - 1) {
+            break;
+        }
         let mut next = end;
         while next < all.len()
             && next < end + 3
@@ -159,6 +185,19 @@ fn end_of_name(words: &Words<'_>, start: usize) -> usize {
         end = next + 1;
     }
     end
+}
+
+/// The last word of a nickname that follows a word and has a name after it, as in
+/// `William "Bill" Gates`. What stands in brackets and in capitals is a party or a place.
+fn nickname_end(words: &Words<'_>, at: usize) -> Option<usize> {
+    let open = words.gap(at).strip_prefix(' ').filter(|open| !open.is_empty())?;
+    let mut ends = at + 1..(at + 1 + LONGEST_NICKNAME).min(words.words.len() - 1);
+    ends.find(|last| {
+        let marks = words.gap(*last).strip_suffix(' ').map(|close| format!("{open}{close}"));
+        marks.is_some_and(|marks| NICKNAME_MARKS.split(' ').any(|pair| pair == marks))
+            && [*last, last + 1].iter().all(|at| words.words[*at].shape == Shape::Capital)
+            && (open != "(" || words.word(*last).contains(char::is_lowercase))
+    })
 }
 
 /// Whether the word is the second half of a given name, as in `Min-ho`.
@@ -235,8 +274,9 @@ pub fn quotes(words: &Words<'_>) -> Vec<Range<usize>> {
 /// A name in the form by which names are compared: lower case, no accents, no punctuation, no
 /// leading article, single blanks.
 pub fn normalise_name(name: &str) -> String {
+    let name = spelling(name);
     let mut out = String::with_capacity(name.len());
-    for range in split_words(name) {
+    for range in split_words(&name) {
         let start = out.len();
         if start > 0 {
             out.push(' ');
@@ -262,38 +302,22 @@ pub fn normalise_name(name: &str) -> String {
     out
 }
 
-/// The Latin letters with accents and what they are without, lower case.
-const FOLDED: &[(&str, &str)] = &[
-    ("àáâãäåāăą", "a"),
-    ("æ", "ae"),
-    ("çćĉċč", "c"),
-    ("ďđð", "d"),
-    ("èéêëēĕėęě", "e"),
-    ("ĝğġģ", "g"),
-    ("ĥħ", "h"),
-    ("ìíîïĩīĭįı", "i"),
-    ("ĵ", "j"),
-    ("ķ", "k"),
-    ("ĺļľŀł", "l"),
-    ("ñńņňŋ", "n"),
-    ("òóôõöøōŏő", "o"),
-    ("œ", "oe"),
-    ("ŕŗř", "r"),
-    ("śŝşšș", "s"),
-    ("ß", "ss"),
-    ("ţťŧț", "t"),
-    ("þ", "th"),
-    ("ùúûüũūŭůűų", "u"),
-    ("ŵ", "w"),
-    ("ýÿŷ", "y"),
-    ("źżž", "z"),
-];
+/// The Latin letters that are no plain letter with an accent, each with what it is compared as.
+const FOLDED: &str = "æae đd ðd ħh ıi łl ŀl ŋn øo œoe ßss ŧt þth";
+
+/// A text in small letters without accents.
+pub fn folded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|c| push_folded(c, &mut out));
+    out
+}
 
 fn push_folded(c: char, out: &mut String) {
     for c in c.to_lowercase().filter(|c| !matches!(c, '\u{300}'..='\u{36f}')) {
-        match FOLDED.iter().find(|(letters, _)| letters.contains(c)) {
-            Some((_, plain)) => out.push_str(plain),
-            None => out.push(c),
+        let plain = once(c).nfd().next().filter(char::is_ascii);
+        match FOLDED.split(' ').find_map(|pair| pair.strip_prefix(c)) {
+            Some(folded) => out.push_str(folded),
+            None => out.push(plain.unwrap_or(c)),
         }
     }
 }
@@ -320,6 +344,39 @@ mod tests {
             ["Pak Min-ho", "Oslo"]
         );
         assert_eq!(names_in("On May 3, 1974 she read “low tide” aloud."), ["low tide"]);
+    }
+
+    #[test]
+    fn a_name_with_a_nickname_is_one() {
+        for name in [
+            "William \"Bill\" Gates",
+            "Karl-Heinz „Kalle“ Rummenigge",
+            "Dwayne “The Rock” Johnson",
+            "Paul ‘Bear’ Bryant",
+            "Edson «Pelé» Arantes",
+        ] {
+            assert_eq!(names_in(&format!("There {name} spoke.")), [name]);
+        }
+        assert_eq!(normalise_name("William \"Bill\" Gates"), "william bill gates");
+        assert_eq!(names_in("There Joseph (Joe) Biden spoke."), ["Joseph (Joe) Biden", "Joe"]);
+        assert_eq!(names_in("There Merkel (CDU) Scholz met."), ["Merkel", "CDU", "Scholz"]);
+        assert_eq!(names_in("In it Ann Berg \"Low Tide\" read."), ["Ann Berg", "Low Tide"]);
+        assert_eq!(names_in("There Bo (Norway) and Al."), ["Bo", "Norway", "Al"]);
+    }
+
+    #[test]
+    fn a_name_is_one_in_whatever_code_points_it_is_written() {
+        for (written, name) in [
+            ("Rene\u{301} Descartes", "René Descartes"),
+            ("Max Quer\u{ad}balken", "Max Querbalken"),
+            ("Ju\u{308}rgen Mu\u{308}ller", "Jürgen Müller"),
+        ] {
+            assert_eq!(names_in(&format!("There {written} spoke.")), [written]);
+            assert_eq!(normalise_name(written), normalise_name(name));
+        }
+        assert_eq!(normalise_name("Ｂｏ Carl"), "bo carl");
+        assert_eq!(normalise_name("CO₂"), normalise_name("CO2"));
+        assert_eq!(normalise_name("דָּוִד"), "דוד");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::full_stops;
+use crate::spelling::spelling;
 
 /// What may stand between the end of a sentence and the next one.
 const CLOSERS: &str = "\"'”’“)]»›」』》）*_";
@@ -107,7 +108,7 @@ fn push_trimmed(text: &str, range: Range<usize>, ranges: &mut Vec<Range<usize>>)
 
 /// The words of `text`, lower-cased; a CJK character is a word of its own.
 pub fn words(text: &str) -> Vec<String> {
-    text.unicode_words().map(str::to_lowercase).collect()
+    spelling(text).unicode_words().map(str::to_lowercase).collect()
 }
 
 /// English words that say nothing about what a text is about.

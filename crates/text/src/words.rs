@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::cjk::is_cjk;
 use crate::sentences::is_stop_word_in_any_case;
+use crate::spelling::is_within_word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -125,7 +126,7 @@ fn joins(before: &str, c: char, next: Option<char>) -> bool {
             digits || (initials && next.is_some_and(char::is_uppercase))
         }
         '\'' | '’' => next.is_some_and(char::is_alphabetic),
-        _ => false,
+        c => is_within_word(c),
     }
 }
 

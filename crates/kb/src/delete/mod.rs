@@ -4,6 +4,7 @@ mod records;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
+use halma_core::text::composed;
 use halma_core::{Layer, NodeId};
 use serde::Serialize;
 
@@ -58,10 +59,7 @@ impl Base {
     pub fn delete_named(&self, name: &str) -> Result<Deleted, KbError> {
         self.delete_chosen(|| {
             let mut chosen = Chosen::default();
-            let row = self.store.read(|reader| reader.named(name))?;
-            if let Some(row) = row {
-                chosen.name(row, name);
-            }
+            self.store.read(|reader| choose_named(reader, name, &mut chosen))?;
             Ok(chosen)
         })
     }
@@ -156,8 +154,8 @@ impl Base {
                     Some(names) => names,
                     none => none.insert(reader.document_names()?),
                 };
-                let mut matches = false;
-                for (name, row) in names.iter().filter(|(name, _)| fits(pattern, name)) {
+                let (mut matches, composed) = (false, composed(pattern));
+                for (name, row) in names.iter().filter(|(name, _)| fits(&composed, name)) {
                     matches = true;
                     chosen.name(*row, name);
                 }
@@ -176,10 +174,20 @@ impl Base {
     }
 }
 
+/// By name, in whatever code points it is written; whether there is one.
+fn choose_named(reader: &StoreReader<'_>, name: &str, chosen: &mut Chosen) -> heed::Result<bool> {
+    for name in [name, &composed(name)] {
+        if let Some(row) = reader.named(name)? {
+            chosen.name(row, name);
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// By node id or exact name; whether there is one.
 fn choose_one(reader: &StoreReader<'_>, name: &str, chosen: &mut Chosen) -> heed::Result<bool> {
-    if let Some(row) = reader.named(name)? {
-        chosen.name(row, name);
+    if choose_named(reader, name, chosen)? {
         return Ok(true);
     }
     let Some((Layer::Document, id)) = parse_id(&NodeId(name.to_owned())) else {

@@ -1,4 +1,5 @@
 //! One node with everything that is known about it.
+use halma_core::text::composed;
 use halma_core::{Edge, Hit, Layer, NodeId};
 use serde::Serialize;
 
@@ -37,7 +38,11 @@ impl Inspector<'_> {
     /// The document of a name; `None` when there is none.
     pub fn find_document(&self, name: &str) -> Result<Option<NodeId>, KbError> {
         self.base.store.read(|reader| {
-            let Some(row) = reader.named(name)? else { return Ok(None) };
+            let row = match reader.named(name)? {
+                None => reader.named(&composed(name))?,
+                row => row,
+            };
+            let Some(row) = row else { return Ok(None) };
             let id = reader.id_of((Layer::Document, row))?;
             Ok(id.map(|id| crate::store::node_id(Layer::Document, id)))
         })

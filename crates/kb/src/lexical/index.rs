@@ -25,7 +25,7 @@ use crate::terms::{Languages, analyzer};
 use crate::{KbError, cores};
 
 /// Changes whenever words are cut differently, so that older indexes are built again.
-const LEXICAL_VERSION: u32 = 3;
+const LEXICAL_VERSION: u32 = 4;
 
 pub(super) const TOKENIZER: &str = "halma";
 

@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use halma_core::text::composed;
 
 use crate::{IndexOptions, KbError};
 
@@ -64,7 +65,9 @@ fn set(globs: &[String]) -> Result<Option<Arc<GlobSet>>, KbError> {
         let anywhere = !bare.contains('/');
         let whole =
             if anywhere { format!("**/{bare}") } else { bare.trim_start_matches('/').into() };
-        set.add(GlobBuilder::new(&whole).literal_separator(true).build().map_err(wrong)?);
+        set.add(
+            GlobBuilder::new(&composed(&whole)).literal_separator(true).build().map_err(wrong)?,
+        );
     }
     let wrong = |source| KbError::InvalidPattern { pattern: globs.join(" "), source };
     Ok(Some(Arc::new(set.build().map_err(wrong)?)))

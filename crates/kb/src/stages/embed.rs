@@ -1,5 +1,6 @@
 //! Texts into vectors, in batches, several in flight; what fails stays searchable by its words and
 //! is tried again by the next run.
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,8 +10,8 @@ use parking_lot::Mutex;
 use super::embed_queue::Queued;
 use super::{BuildContext, Driver, Pace, StageError, StageReport};
 use crate::error::run_blocking;
-use crate::store::{Cost, History, Row, StoreWriter, Task};
-use crate::vectors::{embed_once_about, other_dimensions};
+use crate::store::{Cost, History, Row, StoreWriter, Task, node_id};
+use crate::vectors::{BATCH, embed_once, embed_once_about, other_dimensions};
 use crate::{BasePart, KbError, Phase};
 
 /// Calls in flight.
@@ -18,6 +19,13 @@ const IN_FLIGHT: usize = 8;
 
 /// Failed calls in a row after which the rest is left for another run: each has many texts.
 const GIVE_UP_AFTER: usize = 3;
+
+/// A text that every embedder has a vector of.
+const PROBE: &str = "text";
+
+/// Failed calls in a row that are tried again in halves: as many as it takes to reach the first text
+/// of a batch, twice.
+const HALVED: u32 = 2 * BATCH.ilog2();
 
 /// A node whose text is searched: layer and row.
 pub(crate) type Searched = (Layer, Row);
@@ -33,7 +41,7 @@ pub(crate) struct Embedded {
     pub(crate) failure: Option<String>,
 }
 
-/// A batch of texts as it was sent: whole, or in parts where it was too long.
+/// A batch of texts as it was sent: whole, or in parts where it was too long or a text was refused.
 pub(crate) struct Call {
     texts: Vec<Searched>,
     characters: u64,
@@ -138,16 +146,44 @@ impl Embed {
         store.read(|reader| reader.names_of_documents(batch.iter().map(|(text, _)| *text)))
     }
 
+    /// Whether the halves of a call that failed may get vectors: it was too long, or the embedder is
+    /// up and refuses some of the texts. So many calls have failed in a row.
+    async fn may_halve(&self, reason: &KbError, failed: u32) -> bool {
+        match reason {
+            KbError::Embed { source: LlmError::TooLong { .. }, .. } => true,
+            KbError::Embed { source: LlmError::Refused { .. }, .. }
+            | KbError::BadVectors { .. } => {
+                let probe = embed_once(self.embedder.as_ref(), &[PROBE], EmbedRole::Passage);
+                failed <= HALVED && probe.await.is_ok()
+            }
+            _ => false,
+        }
+    }
+
+    /// Notes that texts have no vectors; one that was tried alone is named.
+    fn store_failure(
+        &self,
+        writer: &mut StoreWriter<'_>,
+        texts: &[Searched],
+        reason: String,
+    ) -> heed::Result<()> {
+        writer.embedding_failed(texts, &reason)?;
+        if let [text] = texts
+            && let Some(id) = writer.id_of(*text)?
+        {
+            let documents = writer.names_of_documents([*text].into_iter())?.join("`, `");
+            let node = node_id(text.0, id).0;
+            tracing::warn!("`{node}` of `{documents}` is found by its keywords only: {reason}");
+        }
+        self.result.lock().failure = Some(reason);
+        Ok(())
+    }
+
     fn store_call(&self, writer: &mut StoreWriter<'_>, call: Call) -> heed::Result<()> {
         let Call { texts, characters, vectors } = call;
         let vectors = match vectors {
             Ok(vectors) => vectors,
-            Err(reason) => {
-                let reason = reason.to_string();
-                writer.embedding_failed(&texts, &reason)?;
-                self.result.lock().failure = Some(reason);
-                return Ok(());
-            }
+            Err(reason) => return self.store_failure(writer, &texts, reason.to_string()),
         };
         let model = self.embedder.model();
         let dimensions = vectors.first().map_or(0, Vec::len);
@@ -155,9 +191,7 @@ impl Embed {
             && !self.context.rebuild.contains(&BasePart::Embedder)
         {
             let reason = other_dimensions(model, dimensions, stored).to_string();
-            writer.embedding_failed(&texts, &reason)?;
-            self.result.lock().failure = Some(reason);
-            return Ok(());
+            return self.store_failure(writer, &texts, reason);
         }
         let number = writer.register_embedder(model, dimensions)?;
         if self.context.base.is_configured(model) {
@@ -207,14 +241,14 @@ impl super::Stage for Embed {
         unit.len()
     }
 
-    /// One call, or several where the texts are too long together.
+    /// One call, or several where the texts are too long together or some are refused.
     async fn run(&self, _: &Cx, unit: &Vec<Searched>) -> Result<Option<Vec<Call>>, StageError> {
         // Vectors cost no calls and no tokens of the budget, but they take time.
         if self.context.meter.is_time_over() {
             return Err(StageError::Spent(Limit::Seconds));
         }
         let mut open = vec![self.texts_of(unit).map_err(StageError::Base)?];
-        let mut calls: Vec<Call> = vec![];
+        let (mut calls, mut failed) = (Vec::<Call>::new(), 0);
         while let Some(mut batch) = open.pop().filter(|batch| !batch.is_empty()) {
             let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
             let about = self.documents_of(&batch).map_err(StageError::Base)?;
@@ -222,8 +256,10 @@ impl super::Stage for Embed {
             let embedder = self.embedder.as_ref();
             let vectors = embed_once_about(embedder, &texts, EmbedRole::Passage, &about).await;
             self.busy.lock().end();
-            if let Err(KbError::Embed { source: LlmError::TooLong { .. }, .. }) = vectors
+            failed = if vectors.is_ok() { 0 } else { failed + 1 };
+            if let Err(reason) = &vectors
                 && batch.len() > 1
+                && self.may_halve(reason, failed).await
             {
                 let rest = batch.split_off(batch.len() / 2);
                 open.extend([rest, batch]);
@@ -233,8 +269,12 @@ impl super::Stage for Embed {
             let texts = batch.into_iter().map(|(text, _)| text).collect();
             calls.push(Call { texts, characters, vectors });
         }
-        // A batch of which every part failed says that the embedder is down.
+        // The largest says how many dimensions the vectors have.
+        calls.sort_by_key(|call| Reverse(call.texts.len()));
+        // A batch of which nothing succeeded says that the embedder is down, unless it was halved down
+        // to texts that are refused.
         if calls.iter().all(|call| call.vectors.is_err())
+            && (calls.len() == 1 || failed > HALVED)
             && let Some(Err(reason)) = calls.pop().map(|call| call.vectors)
         {
             return Err(StageError::Failed(reason));
@@ -250,7 +290,7 @@ impl super::Stage for Embed {
     ) -> heed::Result<()> {
         match result {
             Ok(calls) => calls.into_iter().try_for_each(|call| self.store_call(writer, call))?,
-            Err(reason) => writer.embedding_failed(unit, &reason)?,
+            Err(reason) => self.store_failure(writer, unit, reason)?,
         }
         writer.switch_when_complete().map(|_| ())
     }

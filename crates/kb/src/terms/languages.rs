@@ -212,6 +212,15 @@ mod tests {
     }
 
     #[test]
+    fn words_are_stemmed_the_same_in_whatever_code_points_they_are_written() {
+        assert_eq!(terms("Vertra\u{308}ge Ver\u{ad}träge", "de"), ["vertrag", "vertrag"]);
+        assert_eq!(terms("и\u{306}ода йода", "ru"), terms("йода йода", "ru"));
+        assert_eq!(terms("appele\u{301}e", "fr"), ["appel"]);
+        let german = languages(&["de"]);
+        assert_eq!(german.query_words("Ver\u{ad}tra\u{308}ge"), german.query_words("Verträge"));
+    }
+
+    #[test]
     fn a_query_finds_words_of_every_language_and_drops_the_stop_words_of_its_own() {
         let both = languages(&["de"]);
         let words = |text: &str| both.query_words(text).concat();

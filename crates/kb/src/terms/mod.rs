@@ -9,9 +9,9 @@ pub(crate) use names::{
 };
 use tokenizer::TermTokenizer;
 
-use std::str::CharIndices;
+use std::borrow::Cow;
 
-use halma_core::text::{is_cjk, is_stop_word};
+use halma_core::text::{is_cjk, is_stop_word, spelling};
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream,
     Tokenizer,
@@ -72,7 +72,9 @@ struct WordTokenizer {
 }
 
 struct WordStream<'a> {
-    chars: std::iter::Peekable<CharIndices<'a>>,
+    text: Cow<'a, str>,
+    /// Where it goes on.
+    at: usize,
     token: &'a mut Token,
 }
 
@@ -81,7 +83,7 @@ impl Tokenizer for WordTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         self.token.reset();
-        WordStream { chars: text.char_indices().peekable(), token: &mut self.token }
+        WordStream { text: spelling(text), at: 0, token: &mut self.token }
     }
 }
 
@@ -90,30 +92,29 @@ impl TokenStream for WordStream<'_> {
         let token = &mut *self.token;
         token.text.clear();
         token.position = token.position.wrapping_add(1);
-        let Some((start, first)) = self.chars.find(|(_, c)| c.is_alphanumeric()) else {
+        let mut chars = self.text[self.at..].chars();
+        let Some(first) = chars.find(|c| c.is_alphanumeric()) else {
+            self.at = self.text.len();
             return false;
         };
-        token.offset_from = start;
-        token.offset_to = start + first.len_utf8();
+        self.at = self.text.len() - chars.as_str().len();
+        token.offset_from = self.at - first.len_utf8();
         push_lower(first, &mut token.text);
-        if is_cjk(first) {
-            return true;
-        }
-        while let Some((at, c)) = self.chars.peek().copied() {
+        for c in chars.take_while(|_| !is_cjk(first)) {
             // `O'Brien` and `film's` are one word; the stemmer takes the ending off.
             let apostrophe = matches!(c, '\'' | '’');
-            let goes_on = c.is_alphanumeric() && !is_cjk(c) || apostrophe || is_mark(c);
+            let goes_on = c.is_alphanumeric() && !is_cjk(c) || apostrophe;
             if !goes_on || token.text.len() >= LONGEST {
                 break;
             }
-            self.chars.next();
-            token.offset_to = at + c.len_utf8();
+            self.at += c.len_utf8();
             if apostrophe {
                 token.text.push('\'');
-            } else if !is_mark(c) {
+            } else {
                 push_lower(c, &mut token.text);
             }
         }
+        token.offset_to = self.at;
         let kept = token.text.trim_end_matches('\'').len();
         token.text.truncate(kept);
         true
@@ -132,13 +133,9 @@ fn push_lower(c: char, into: &mut String) {
     if c.is_ascii() {
         into.push(c.to_ascii_lowercase());
     } else {
-        into.extend(c.to_lowercase().filter(|c| !is_mark(*c)));
+        // The small letter of `İ` is an `i` and an accent.
+        into.extend(c.to_lowercase().filter(|c| !matches!(c, '\u{300}'..='\u{36f}')));
     }
-}
-
-/// A combining accent: `e` + U+0301 is the same as `é`.
-fn is_mark(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}')
 }
 
 #[cfg(test)]
@@ -160,6 +157,63 @@ mod tests {
             ["the", "director", "film", "naiv", "cafe"]
         );
         assert_eq!(terms("他来了 カタ 1975-06"), ["他", "来", "了", "カ", "タ", "1975", "06"]);
+    }
+
+    /// Whether a text has every term of a query.
+    fn finds(query: &str, text: &str) -> bool {
+        let text = terms(text);
+        let query = query_terms(query);
+        !query.is_empty() && query.iter().all(|term| text.contains(term))
+    }
+
+    #[test]
+    fn hyphens_and_joiners_that_are_not_shown_do_not_change_a_word() {
+        for (query, text) in [
+            ("Querbalkenwerk", "das Quer\u{ad}balken\u{ad}werk"),
+            ("zusammen\u{ad}arbeit", "Zusammen\u{200b}arbeit"),
+            ("wordjoiner", "\u{feff}word\u{2060}joiner"),
+        ] {
+            assert!(finds(query, text), "{query:?} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn points_and_marks_do_not_change_a_word() {
+        for (query, text) in [
+            ("שלום", "שָׁלוֹם עֲלֵיכֶם"),
+            ("مُحَمَّد", "كتاب محمد"),
+            ("محمد", "مـحـمـد"),
+            ("йод", "и\u{306}од"),
+            ("за\u{301}мок", "замок"),
+            ("Mu\u{308}nchen", "in München"),
+            ("が", "か\u{3099}"),
+            ("한국", "\u{1112}\u{1161}\u{11ab}국"),
+            ("Brandt 1931", "Ｂｒａｎｄｔ １９３１"),
+        ] {
+            assert!(finds(query, text) && finds(text, text), "{query:?} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn powers_are_found_in_each_way_of_writing_and_are_no_other_numbers() {
+        for (query, text) in [
+            ("10^6", "2.5 x 10⁶ cells"),
+            ("10⁶", "2.5 x 10^6 cells"),
+            ("10⁶", "10⁶"),
+            ("m2", "12 m²"),
+            ("m^2", "12 m²"),
+            ("m²", "12 m^2"),
+            ("CO2", "the CO₂ of"),
+            ("2^n", "2ⁿ"),
+            ("Berlin", "Berlin¹ and"),
+            ("1931", "in 1931²"),
+        ] {
+            assert!(finds(query, text), "{query:?} in {text:?}");
+        }
+        for (query, text) in [("106", "10⁶"), ("10⁶", "106"), ("106", "10^6"), ("m2", "m 3")] {
+            assert!(!finds(query, text), "{query:?} in {text:?}");
+        }
+        assert_eq!(query_terms("Straße über"), ["strass", "uber"]);
     }
 
     #[test]

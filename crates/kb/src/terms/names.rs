@@ -1,6 +1,5 @@
 //! Names as they are compared, found in a text and abbreviated.
-use halma_core::text::words;
-use tantivy::tokenizer::{AsciiFoldingFilter, RawTokenizer, TextAnalyzer};
+use halma_core::text::{folded, spelling, words};
 
 /// Words within names of things that are no people.
 pub(crate) const PARTICLES: &[&str] =
@@ -9,10 +8,10 @@ pub(crate) const PARTICLES: &[&str] =
 /// A name without case, accents, punctuation, possessives and a leading article; letters that
 /// stand alone in a row are one word (`J. R. R. Tolkien` is `jrr tolkien`).
 pub(crate) fn form(name: &str) -> String {
-    let name = name.replace('&', " and ");
+    let name = folded(&spelling(name)).replace('&', " and ").replace('’', "'");
     let mut tokens: Vec<String> = vec![];
     let mut letters = false;
-    for word in words(&fold(&name)) {
+    for word in words(&name) {
         let word = word.strip_suffix("'s").unwrap_or(&word).replace(['.', '\''], "");
         if word.is_empty() {
             continue;
@@ -28,18 +27,6 @@ pub(crate) fn form(name: &str) -> String {
         tokens.remove(0);
     }
     tokens.join(" ")
-}
-
-/// Without accents; curly apostrophes become plain ones.
-fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
-    }
-    let mut folding =
-        TextAnalyzer::builder(RawTokenizer::default()).filter(AsciiFoldingFilter).build();
-    let mut folded = String::new();
-    folding.token_stream(text).process(&mut |token| folded.push_str(&token.text));
-    folded
 }
 
 /// Whether a name occurs in a text; both are forms.

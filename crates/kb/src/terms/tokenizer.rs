@@ -1,5 +1,8 @@
 //! A text as the terms that are indexed. The terms of words are remembered: finding one takes several
 //! times as long as looking one up, and few words of a text have not been met shortly before.
+use std::borrow::Cow;
+
+use halma_core::text::spelling;
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream,
     Tokenizer,
@@ -68,7 +71,7 @@ pub(super) struct TermTokenizer {
 }
 
 pub(super) struct TermStream<'a> {
-    text: &'a str,
+    text: Cow<'a, str>,
     /// Where it goes on.
     at: usize,
     terms: &'a mut TermTokenizer,
@@ -127,7 +130,7 @@ impl Tokenizer for TermTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> TermStream<'a> {
         self.words.token.reset();
-        TermStream { text, at: 0, terms: self }
+        TermStream { text: spelling(text), at: 0, terms: self }
     }
 }
 
@@ -163,14 +166,13 @@ impl TokenStream for TermStream<'_> {
             return true;
         }
         let token = &mut self.terms.words.token;
-        let chars = self.text[start..].char_indices().peekable();
-        if !(WordStream { chars, token }).advance() {
+        let mut word = WordStream { text: Cow::Borrowed(&self.text), at: start, token };
+        if !word.advance() {
             self.at = self.text.len();
             return false;
         }
-        token.offset_from += start;
-        token.offset_to += start;
-        self.at = token.offset_to;
+        self.at = word.at;
+        let token = &mut self.terms.words.token;
         match padded(token.text.as_bytes()) {
             Some(word) => {
                 let length = token.text.len();

@@ -30,6 +30,10 @@ pub(crate) struct Words {
     pub(crate) down: AtomicBool,
     /// Refuses batches of more texts.
     pub(crate) max_texts: usize,
+    /// Refuses calls with a text that holds one of these.
+    pub(crate) refused: Mutex<Vec<&'static str>>,
+    /// Has no numbers for a text that holds this.
+    pub(crate) unsound: Mutex<Option<&'static str>>,
     /// Fails after so many calls that it answered.
     pub(crate) answers: AtomicUsize,
     /// Turns its vectors by so many dimensions: another space.
@@ -47,6 +51,8 @@ impl Words {
             name,
             down: AtomicBool::new(false),
             max_texts: usize::MAX,
+            refused: Mutex::default(),
+            unsound: Mutex::default(),
             answers: AtomicUsize::new(usize::MAX),
             rotation: name.len(),
             calls: AtomicUsize::new(0),
@@ -103,6 +109,10 @@ impl Embedder for Words {
         if texts.len() > self.max_texts {
             return Err(LlmError::TooLong { reason: format!("{} texts", texts.len()) });
         }
+        let holds = |word: &&&str| texts.iter().any(|text| text.contains(**word));
+        if let Some(word) = self.refused.lock().iter().find(holds) {
+            return Err(LlmError::refused(format!("`{word}` cannot be embedded")));
+        }
         let left = self.answers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
             if left == usize::MAX { Some(left) } else { left.checked_sub(1) }
         });
@@ -112,6 +122,9 @@ impl Embedder for Words {
         let turned = |text: &&str| {
             let mut vector = hashed(text);
             vector.rotate_left(self.rotation % 64);
+            if self.unsound.lock().is_some_and(|word| text.contains(word)) {
+                vector[0] = f32::NAN;
+            }
             vector
         };
         Ok(texts.iter().map(turned).collect())

@@ -18,6 +18,9 @@ use halma_net::http::Http;
 /// Texts in one request, at most.
 const BATCH: usize = 128;
 
+/// A text that every model embeds.
+const PROBE: &str = "text";
+
 /// An embedding model behind an OpenAI-compatible API. Queries and passages are embedded alike,
 /// since the API knows no difference.
 ///
@@ -107,7 +110,25 @@ impl EndpointEmbedder {
         }
     }
 
+    /// Texts at which the server fails twice, and embeds another one in between, are refused: that
+    /// does not pass.
     async fn batch(&self, texts: &[&str]) -> Result<Vec<Vector>, Failed> {
+        let failed = match self.encoded(texts).await {
+            Err(failed) if is_fault(&failed) => failed,
+            outcome => return outcome,
+        };
+        if self.encoded(&[PROBE]).await.is_err() {
+            return Err(failed);
+        }
+        self.encoded(texts).await.map_err(|again| {
+            if !is_fault(&again) {
+                return again;
+            }
+            LlmError::refused(format!("{}; it embeds other texts", again.error)).into()
+        })
+    }
+
+    async fn encoded(&self, texts: &[&str]) -> Result<Vec<Vector>, Failed> {
         let plain = self.plain.load(Ordering::Relaxed);
         let first = match self.exchange(texts, plain).await {
             Err(failed) if !plain && is_about_encoding(&failed) => failed,
@@ -143,6 +164,11 @@ impl EndpointEmbedder {
             LlmError::refused(format!("`{model}` at `{url}` {what}")).into()
         })
     }
+}
+
+/// Whether the server failed at texts that are not too many or too long for it.
+fn is_fault(failed: &Failed) -> bool {
+    matches!(failed.complaint, Some(Complaint { status: 500, .. })) && TooMuch::of(failed).is_none()
 }
 
 /// Whether it may be base64 that was refused.

@@ -102,3 +102,42 @@ async fn a_failing_batch_is_tried_again_by_itself() {
     let embedder = wrapped_embedder(wrong, Limits::default()).unwrap();
     assert_eq!(kind(&embedder.embed(&["a"], EmbedRole::Query).await), "refused");
 }
+
+#[tokio::test]
+async fn a_server_that_fails_at_one_text_and_embeds_others_is_not_asked_for_it_again_and_again() {
+    let text_fault = Some(("seven", Failure::ServerError));
+    let double = Double::start(Behaviour { text_fault, ..Behaviour::default() });
+    let embedder = wrapped_embedder(bare(&double), Limits::default()).unwrap();
+    for texts in [&["one", "seven", "ten"][..], &["seven"]] {
+        let before = double.embed_calls();
+        let outcome = embedder.embed(texts, EmbedRole::Passage).await;
+        assert_eq!((kind(&outcome), double.embed_calls() - before), ("refused", 3));
+        let message = outcome.unwrap_err().to_string();
+        assert!(message.contains("(500): the model fell over; it embeds other texts"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_fails_once_is_asked_for_the_same_texts_again() {
+    let double = Double::start(Behaviour::default());
+    let embedder = EndpointEmbedder::new(bare(&double)).unwrap();
+    double.fail([Failure::ServerError]);
+    assert_eq!(embedder.embed(&["a", "b"], EmbedRole::Passage).await.unwrap().len(), 2);
+    // It is down: that passes, and is tried again later.
+    double.fail([Failure::ServerError, Failure::ServerError]);
+    assert_eq!(kind(&embedder.embed(&["a"], EmbedRole::Passage).await), "transient");
+}
+
+#[tokio::test]
+async fn vectors_that_are_no_numbers_are_refused_at_once() {
+    let data = |vector: &str| {
+        Failure::Status(200, format!(r#"{{"data": [{{"index": 0, "embedding": {vector}}}]}}"#))
+    };
+    for vector in ["[0.5, null]", "null", "[NaN, 0.5]", "[0.0, 0.0]", "[]"] {
+        let text_fault = Some(("seven", data(vector)));
+        let double = Double::start(Behaviour { text_fault, ..Behaviour::default() });
+        let embedder = wrapped_embedder(bare(&double), Limits::default()).unwrap();
+        let outcome = embedder.embed(&["seven"], EmbedRole::Passage).await;
+        assert_eq!((kind(&outcome), double.embed_calls()), ("refused", 1), "{vector}");
+    }
+}

@@ -192,6 +192,12 @@ pub(crate) fn embeddings(
             return (refusal(413, "`inputs` must have less than 100 tokens"), 0);
         }
     }
+    if let Some((word, failure)) = &behaviour.text_fault
+        && texts.iter().any(|text| text.contains(word))
+        && let Some(response) = failure.response()
+    {
+        return (response, 0);
+    }
     let wanted = request.body["encoding_format"] == "base64";
     if wanted && behaviour.encoding == Encoding::Refused {
         return (refusal(400, "Unsupported parameter: 'encoding_format'"), 0);

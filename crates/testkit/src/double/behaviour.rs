@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::mischief::{Mischief, Spoiler};
 
+use super::failure::Failure;
 use super::reply::{ChatCall, Reply, echo};
 
 /// What the server can do and says.
@@ -18,6 +19,8 @@ pub struct Behaviour {
     pub encoding: Encoding,
     /// What is refused to be embedded.
     pub embed_limits: Option<EmbedLimits>,
+    /// How a request fails that has a text with this word in it.
+    pub text_fault: Option<(&'static str, Failure)>,
     /// Fields of a request body that are refused with 400 and their name, as servers do that do
     /// not know `response_format`, say.
     pub refused_fields: Vec<&'static str>,
@@ -97,6 +100,7 @@ impl Default for Behaviour {
             dim: 384,
             encoding: Encoding::Base64,
             embed_limits: None,
+            text_fault: None,
             refused_fields: vec![],
             refused_keywords: vec![],
             refused_formats: vec![],

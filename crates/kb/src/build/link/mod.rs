@@ -17,7 +17,7 @@ use crate::terms::TermHashes;
 use crate::{Atoms, BuildContext, Entities, KbError, KbSettings, Phase, PhaseProgress, Progress};
 
 /// Changes whenever names are found otherwise, so that older bases are linked again.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Chunks whose names are written in one transaction.
 const BATCH: usize = 2048;

@@ -23,7 +23,7 @@ pub(super) use pairs::KnownPairs;
 pub(super) use reach::{Reach, reach};
 
 /// Changes whenever names are taken apart or compared otherwise: they are entered again then.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// In the place of a version: what is kept of names was found damaged. It is made again, too.
 const DOUBTED: u32 = u32::MAX;

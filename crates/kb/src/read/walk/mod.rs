@@ -4,8 +4,11 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use halma_core::text::composed;
 
 use super::fields::is_metadata_file;
 use super::selection::Selection;
@@ -21,7 +24,7 @@ const SETTLED_AFTER: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InputFile {
     pub(crate) path: PathBuf,
-    /// Its path below the folder that was given, with `/`.
+    /// Its path below the folder that was given, with `/`, composed.
     pub(crate) name: String,
     /// Where it lies, from the root of the file system on.
     pub(crate) origin: String,
@@ -75,7 +78,7 @@ pub(crate) fn walk(
             walk.walked.refused.push(Refused::new(input, None, configuration_refusal()));
         } else {
             let name = display(input.file_name().unwrap_or(input.as_os_str()));
-            walk.file(input, name, display(real.as_os_str()));
+            walk.file(input, composed(&name), display(real.as_os_str()));
         }
     }
     Ok(walk.walked)
@@ -89,6 +92,7 @@ struct FolderWalk<'a> {
 }
 
 impl FolderWalk<'_> {
+    /// `prefix` and `origin` are the name and the origin of the folder, with a `/`.
     fn folder(&mut self, folder: &Path, prefix: &str, origin: &str) {
         let entered = folder.canonicalize().and_then(|real| {
             let fresh = self.seen.insert(real);
@@ -100,22 +104,35 @@ impl FolderWalk<'_> {
             Err(e) => {
                 let refusal =
                     refusal(format!("the folder cannot be read: {e}"), "check that it may be read");
-                self.walked.closed.push(format!("{origin}{prefix}"));
+                self.walked.closed.push(origin.to_owned());
                 return self.walked.refused.push(Refused::new(folder, None, refusal));
             }
         };
-        let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
-        names.sort();
-        for name in names {
-            let shown = display(&name);
-            if shown.starts_with('.') {
+        let named = |entry: DirEntry| {
+            let name = entry.file_name();
+            (composed(&display(&name)), name)
+        };
+        let mut names: Vec<_> = entries.into_iter().map(named).collect();
+        names.sort_unstable();
+        for (at, (name, written)) in names.iter().enumerate() {
+            if name.starts_with('.') {
                 continue;
             }
-            let path = folder.join(&name);
-            let below = format!("{prefix}{shown}");
+            let (path, written) = (folder.join(written), display(written));
+            let is_twin = |at: usize| names.get(at).is_some_and(|(other, _)| other == name);
+            let follows_twin = at > 0 && is_twin(at - 1);
+            if follows_twin {
+                let file = path.display();
+                tracing::warn!(
+                    "`{file}`: the folder has this name twice, with accents encoded in two ways; both \
+                     are read: rename one to tell them apart"
+                );
+            }
+            let name = if follows_twin || is_twin(at + 1) { &written } else { name };
+            let (below, origin) = (format!("{prefix}{name}"), format!("{origin}{written}"));
             if path.is_dir() {
                 if !self.selection.leaves(&below) {
-                    self.folder(&path, &format!("{below}/"), origin);
+                    self.folder(&path, &format!("{below}/"), &format!("{origin}/"));
                 }
                 continue;
             }
@@ -123,7 +140,6 @@ impl FolderWalk<'_> {
             // The fields of a file are read with it.
             let is_read = self.selection.takes(&below) && !is_metadata_file(&below);
             if is_read && !self.selection.is_configuration(&path) {
-                let origin = format!("{origin}{below}");
                 self.file(&path, below, origin);
             }
         }

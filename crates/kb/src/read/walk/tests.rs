@@ -136,3 +136,48 @@ fn a_file_that_changes_while_it_is_read_is_read_again_and_then_refused() {
     let refused = always.unwrap_err();
     assert!(refused.reason.contains("changes while it is read"), "{}", refused.reason);
 }
+
+/// `café` as Linux and macOS write it.
+const COMPOSED: &str = "caf\u{e9}";
+const DECOMPOSED: &str = "cafe\u{301}";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_from_a_mac_has_the_name_that_people_type() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(DECOMPOSED)).unwrap();
+    let file = dir.path().join(DECOMPOSED).join("u\u{308}ber.txt");
+    fs::write(&file, "text").unwrap();
+    let walked = walk(&[dir.path().to_owned()], Path::new("."), &all()).unwrap();
+    assert_eq!(names(&walked), [format!("{COMPOSED}/\u{fc}ber.txt")]);
+    assert_eq!(walked.files[0].load().unwrap(), b"text");
+    assert!(walked.files[0].origin.ends_with(&format!("{DECOMPOSED}/u\u{308}ber.txt")));
+    let single = walk(&[file], Path::new("."), &all()).unwrap();
+    assert_eq!(names(&single), ["\u{fc}ber.txt"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn files_whose_names_differ_in_code_points_only_are_both_read() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in [COMPOSED, DECOMPOSED, "cafe"] {
+        fs::write(dir.path().join(format!("{name}.txt")), name).unwrap();
+    }
+    let walked = walk(&[dir.path().to_owned()], Path::new("."), &all()).unwrap();
+    let expected = ["cafe.txt".to_owned(), format!("{DECOMPOSED}.txt"), format!("{COMPOSED}.txt")];
+    assert_eq!(names(&walked), expected);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pattern_chooses_a_file_in_whatever_code_points_it_is_typed() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(format!("{DECOMPOSED}.txt")), "text").unwrap();
+    for typed in [COMPOSED, DECOMPOSED] {
+        let options =
+            IndexOptions { include: vec![format!("{typed}*")], ..IndexOptions::default() };
+        let selection = Selection::new(&options).unwrap();
+        let walked = walk(&[dir.path().to_owned()], Path::new("."), &selection).unwrap();
+        assert_eq!(names(&walked), [format!("{COMPOSED}.txt")], "{typed}");
+    }
+}

@@ -47,7 +47,7 @@ pub use halma_kb::{
 };
 pub use halma_kb::{
     BUILD_LOCK, BackupError, BackupReport, FileLock, KbError, ListedDocument, RestoreOptions,
-    RestoreReport, SERVER_LOCK, backup, may_hold_records, restore,
+    RestoreReport, SERVER_LOCK, backup, is_out_of_files, may_hold_records, restore,
 };
 pub use halma_models::{RerankShape, RerankerKind, RerankerSettings, TaggerKind, TaggerSettings};
 pub use halma_net::daily::DailyFigures;

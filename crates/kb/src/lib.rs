@@ -44,7 +44,7 @@ pub use build::{
     estimate, index,
 };
 pub use delete::{Deleted, FileRecord};
-pub use error::{KbError, NearNames, SqlError, UnknownNames, UpstreamError};
+pub use error::{KbError, NearNames, SqlError, UnknownNames, UpstreamError, is_out_of_files};
 pub use extract::{Extracted, Merge, MergeSide};
 pub use feedback::{
     CandidateDraft, Decision, Feedback, FeedbackCandidate, FeedbackDraft, FeedbackQuery,

@@ -119,6 +119,69 @@ async fn duplicates_are_stored_once_and_survive_the_change_of_one_copy() {
     assert_eq!(search(&base, "beavers", Layer::Chunk, Mode::Bm25).await[0].document, "x/same.txt");
 }
 
+/// The names of all documents, each as it is shown, after a run over one file or folder.
+async fn shown_after(bench: &Bench, base: &Arc<Base>, path: &str) -> (Vec<String>, usize) {
+    let path = bench.input().join(path);
+    let report = bench.index_path(base, &path, InputFormat::Auto, Budget::default()).await.unwrap();
+    let mut shown = vec![];
+    let mut each = |document: halma_kb::ListedNode| {
+        shown.push(document.document);
+        true
+    };
+    base.inspector().visit_documents(None, None, &mut each).unwrap();
+    (shown, report.duplicates)
+}
+
+#[tokio::test]
+async fn a_copy_that_comes_alone_does_not_rename_the_original() {
+    let mut bench = Bench::new().rebuilding(&[BasePart::Chunks]);
+    bench.write("law/rent.md", "# Rent\n\nA text about otters. It is short.");
+    let base = bench.open(None);
+    bench.index(&base).await;
+    bench.write("a copy.md", "# Rent\n\nA text about otters. It is short.");
+    let original = || (vec!["law/rent.md".to_owned()], 1);
+    assert_eq!(shown_after(&bench, &base, "a copy.md").await, original());
+    assert_eq!(shown_after(&bench, &base, "").await, original(), "its name comes first");
+    // Nor when it is chunked in another way.
+    bench.settings.chunk_chars = 20;
+    assert_eq!(shown_after(&bench, &base, "a copy.md").await.0, original().0);
+    assert_eq!(base.inspector().shown_name("a copy.md").unwrap().as_deref(), Some("law/rent.md"));
+}
+
+#[tokio::test]
+async fn a_file_that_was_moved_or_has_changed_gives_its_document_to_the_copy() {
+    let bench = Bench::new();
+    bench
+        .write("one.md", "# Otters\n\nA text about otters.")
+        .write("two.md", "# Beavers\n\nAll about beavers.");
+    let base = bench.open(None);
+    bench.index(&base).await;
+    std::fs::rename(bench.input().join("one.md"), bench.input().join("three.md")).unwrap();
+    let moved = vec!["three.md".to_owned(), "two.md".to_owned()];
+    assert_eq!(shown_after(&bench, &base, "three.md").await, (moved, 0));
+    bench
+        .write("two.md", "# Voles\n\nAll about voles.")
+        .write("four.md", "# Beavers\n\nAll about beavers.");
+    let changed = vec!["four.md".to_owned(), "three.md".to_owned()];
+    assert_eq!(shown_after(&bench, &base, "four.md").await, (changed, 0));
+}
+
+#[tokio::test]
+async fn copies_are_counted_once_whichever_name_comes_first() {
+    let bench = Bench::new();
+    bench.write("m.md", "# Otters\n\nA text about otters.");
+    let base = bench.open(None);
+    bench.index(&base).await;
+    bench
+        .write("a.md", "# Otters\n\nA text about otters.")
+        .write("z.md", "# Otters\n\nA text about otters.");
+    for _ in 0..2 {
+        let report = bench.index(&base).await;
+        assert_eq!((report.documents_unchanged, report.duplicates), (1, 2), "{report:?}");
+        assert_eq!(report.duplicate_names, ["a.md", "z.md"]);
+    }
+}
+
 #[tokio::test]
 async fn files_of_one_name_in_two_folders_are_two_documents() {
     let bench = Bench::new();

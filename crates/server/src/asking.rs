@@ -11,9 +11,14 @@ use utoipa::ToSchema;
 
 use crate::access::{Caller, without_reason};
 use crate::app::{Shared, Stop};
+use crate::limits::allowance::spent_today;
 use crate::limits::bounds;
 use crate::problem::Problem;
 use crate::usage::{UsageCounts, UsageKey};
+
+/// What an answer falls short of when its key could spend no more.
+const SPENT_TODAY: &str =
+    "The daily budget of this API key was spent before the question was answered in full.";
 
 /// An answer, with the trace that explains it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -36,6 +41,8 @@ pub(crate) struct Asking {
     app: Shared,
     caller: Caller,
     question: halma_engine::Asking,
+    /// Calls that the daily budget of the key had refused before.
+    refusals: u64,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -54,6 +61,7 @@ impl Asking {
             engine = caller.workspace.requests.run(move || Ok(engine.filtered(&filter)?)).await?;
         }
         let parent = app.allowance.admit(caller.key.as_deref()).await?;
+        let refusals = app.allowance.refusals(caller.key.as_deref());
         let permit = Arc::clone(&app.asks).try_acquire_owned().map_err(|_| {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit of each server")
@@ -70,7 +78,8 @@ impl Asking {
         if app.config.log_questions {
             tracing::info!(id = question.id(), question = question.question(), "asked");
         }
-        Ok(Self { app: Arc::clone(app), caller: caller.clone(), question, _permit: permit })
+        let (app, caller) = (Arc::clone(app), caller.clone());
+        Ok(Self { app, caller, question, refusals, _permit: permit })
     }
 
     /// The id of the trace, by which it can be read again.
@@ -97,10 +106,18 @@ impl Asking {
             }
         };
         let AskResult { id, question, strategy, outcome, elapsed_ms } = result;
+        let refusals = self.app.allowance.refusals(self.caller.key.as_deref());
+        let answer = match outcome.answer {
+            Ok(answer) if answer.partial && refusals > self.refusals => {
+                Answer { limitation: Some(SPENT_TODAY.to_owned()), ..answer }
+            }
+            Err(Error::Spent(_)) if refusals > self.refusals => return Err(spent_today()),
+            answer => answer.map_err(|error| run_problem(error, &self.caller))?,
+        };
         Ok(AskResponse {
             id,
             question,
-            answer: outcome.answer.map_err(|error| run_problem(error, &self.caller))?,
+            answer,
             strategy: strategy.to_owned(),
             usage: outcome.trace.usage(),
             hops: outcome.trace.hops(),

@@ -1,10 +1,10 @@
 //! The documents of a workspace, including uploads that are not built yet.
-use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 use halma_core::{Layer, Metadata, NodeId};
 use halma_engine::{Engine, ListedNode, Original, may_hold_records};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -94,8 +94,8 @@ impl Cursor {
     }
 }
 
-/// Pending uploads first, by name; then the documents of the base by name. Each document is looked
-/// at once, whatever the filter.
+/// Pending uploads and copies first, by name; then the documents of the base by name. Each document
+/// is looked at once, whatever the filter.
 pub(crate) fn list(
     workspace: &Workspace,
     query: &DocumentQuery,
@@ -111,7 +111,8 @@ pub(crate) fn list(
     let after = match cursor {
         Some(Cursor::Document(name)) => Some(name),
         uploads => {
-            lines = pending_uploads(&engine, &builds)?;
+            // One that is looked for by its name is found as a document, by that of a copy, too.
+            lines = pending_uploads(&engine, &builds, query.query.is_none())?;
             if let Some(Cursor::Upload(name)) = uploads {
                 lines.retain(|line| line.name > name);
             }
@@ -141,16 +142,26 @@ impl DocumentQuery {
     }
 }
 
-/// Uploads that are not documents of the base.
-fn pending_uploads(engine: &Engine, builds: &Coverage<'_>) -> Result<Vec<DocumentLine>, Problem> {
+/// Uploads that are not documents of the base; among `all`, also those with the text of another one.
+fn pending_uploads(
+    engine: &Engine,
+    builds: &Coverage<'_>,
+    all: bool,
+) -> Result<Vec<DocumentLine>, Problem> {
     let mut lines = vec![];
     for file in engine.originals().list() {
-        if engine.base().inspector().find_document(&file.name)?.is_none()
-            && !is_stored_as_records(&file, builds)
-        {
-            let metadata = engine.originals().metadata(&file.name).unwrap_or_default();
-            lines.push(DocumentLine { metadata, ..upload_line(&file, builds) });
-        }
+        let line = || upload_line(&file, builds);
+        let line = match engine.base().inspector().shown_name(&file.name)? {
+            Some(shown) if all && shown != file.name => DocumentLine {
+                state: DocumentState::Indexed,
+                error: Some(format!("same text as `{shown}`")),
+                ..line()
+            },
+            None if !is_stored_as_records(&file, builds) => line(),
+            _ => continue,
+        };
+        let metadata = engine.originals().metadata(&file.name).unwrap_or_default();
+        lines.push(DocumentLine { metadata, ..line });
     }
     Ok(lines)
 }
@@ -254,16 +265,6 @@ pub(crate) fn document_id(engine: &Engine, id: &str) -> Result<NodeId, Problem> 
     id.starts_with("d-").then(|| NodeId::from(id)).ok_or_else(missing)
 }
 
-/// The name of a document for an address or a header: letters, digits and the `plain` bytes stay, all others are
-/// encoded as in `%2F`.
-pub(crate) fn percent_encode(name: &str, plain: &[u8]) -> String {
-    let mut encoded = String::new();
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
-}
+/// What is encoded in the name of a document that stands in an address or a header.
+pub(crate) const IN_NAMES: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');

@@ -8,16 +8,19 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
-use halma_core::plain_message;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use crate::json_values::{describe, from_json};
 use crate::limits::blocking::run_blocking;
 use crate::limits::deadline::BODY_TIMEOUT;
 use crate::problem::Problem;
 
 /// A JSON body.
 pub(crate) struct JsonBody<T>(pub(crate) T);
+
+const BODY_HINT: &str = "/api/docs describes the body";
 
 /// Longer bodies are read off the runtime's threads.
 const LARGE: usize = 64 * 1024;
@@ -42,32 +45,30 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
         })?;
         let large = bytes.len() > LARGE;
         let request = Request::from_parts(parts, Body::from(bytes));
-        let read = async { Json::<T>::from_request(request, &()).await };
+        let read = async {
+            let body = Json::<Value>::from_request(request, &()).await;
+            let Json(body) = body.map_err(|rejection| body_problem(&rejection))?;
+            from_json(body).map_err(|reason| Problem::unfit(reason).hint(BODY_HINT))
+        };
         let body = if large {
             let runtime = tokio::runtime::Handle::current();
-            run_blocking(move || Ok(runtime.block_on(read))).await?
+            run_blocking(move || runtime.block_on(read)).await
         } else {
             read.await
         };
-        body.map(|Json(value)| Self(value)).map_err(|rejection| body_problem(&rejection))
+        body.map(Self)
     }
 }
 
 fn body_problem(rejection: &JsonRejection) -> Problem {
-    // A body has objects where the configuration has tables.
-    let detail =
-        plain_message(&rejection.body_text()).replace("expected a table", "expected an object");
-    let problem = Problem::new(rejection.status(), detail);
-    match rejection.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
-            problem.hint("send the header `content-type: application/json`")
-        }
-        StatusCode::PAYLOAD_TOO_LARGE => problem.hint("`serve.max_body_bytes` is the limit"),
-        StatusCode::UNPROCESSABLE_ENTITY | StatusCode::BAD_REQUEST => {
-            problem.hint("/api/docs describes the body")
-        }
-        _ => problem,
+    let (status, text) = (rejection.status(), rejection.body_text());
+    if status == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return Problem::new(status, "the body is not sent as JSON")
+            .hint("send the header `content-type: application/json`");
     }
+    let place = text.rsplit_once(" at line ").map_or("", |(_, place)| place);
+    let place = place.replace(" column ", ", column ");
+    Problem::new(status, format!("the body is not valid JSON: line {place}")).hint(BODY_HINT)
 }
 
 /// A JSON answer of `items` hits or lines. One of many is written off the runtime's threads: hundreds
@@ -93,7 +94,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let query = Query::<T>::from_request_parts(parts, state).await;
         query.map(|Query(value)| Self(value)).map_err(|rejection| {
-            Problem::new(rejection.status(), rejection.body_text())
+            let text = rejection.body_text();
+            // After "Failed to deserialize query string" the name of the parameter, if there is one.
+            let message = text.split_once(": ").map_or(text.as_str(), |(_, message)| message);
+            let (path, message) = match message.split_once(": ") {
+                Some((path, message)) if !path.contains(' ') => (path, message),
+                _ => (".", message),
+            };
+            Problem::new(rejection.status(), describe(path, message))
                 .hint("/api/docs describes the query parameters")
         })
     }

@@ -1,4 +1,5 @@
 //! The interfaces for programs and browsers: HTTP, OpenAI-compatible, MCP, and the web UI.
+mod accept;
 mod access;
 mod app;
 mod asking;
@@ -7,6 +8,7 @@ mod checks;
 mod documents;
 mod evaluation_runs;
 mod json;
+mod json_values;
 mod keys;
 mod limits;
 mod mcp;

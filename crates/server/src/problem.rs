@@ -2,7 +2,7 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use halma_core::{ConfigError, Error};
-use halma_engine::{EngineError, KbError, SqlError};
+use halma_engine::{EngineError, KbError, SqlError, is_out_of_files};
 use halma_store::pg::PgError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -96,8 +96,19 @@ impl Problem {
 
     /// [`Problem::io`], with the error that names the file for the log.
     pub(crate) fn of_disk(error: &std::io::Error, logged: &dyn std::fmt::Display) -> Self {
-        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        use std::io::ErrorKind::{FileTooLarge, NotFound, QuotaExceeded, StorageFull};
         match error.kind() {
+            _ if is_out_of_files(error) => {
+                tracing::error!("{logged}");
+                busy("the server has as many files open as it may")
+            }
+            NotFound => {
+                tracing::error!("{logged}");
+                let detail = "the folder of the base, or a file in it, is gone: it was moved or \
+                              deleted while the server was running";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+                    .hint("bring it back; the server's log names it for this request id")
+            }
             StorageFull | QuotaExceeded | FileTooLarge => {
                 tracing::error!("{logged}");
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "there is no space left on the disk")
@@ -230,6 +241,7 @@ impl Problem {
                 tracing::error!("{error}");
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "there is no space left for the base")
             }
+            KbError::Io { source, .. } => Self::of_disk(source, error),
             _ => Self::internal(error),
         }
     }
@@ -247,6 +259,7 @@ mod tests {
             (ErrorKind::StorageFull, 507),
             (ErrorKind::QuotaExceeded, 507),
             (ErrorKind::PermissionDenied, 500),
+            (ErrorKind::NotFound, 503),
         ] {
             let (path, source) = ("/srv/halma".into(), Error::from(kind));
             let problem = Problem::from(EngineError::File { path, source });

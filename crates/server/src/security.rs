@@ -109,7 +109,7 @@ fn cross_site_problem(
 /// which a page of another site does not have.
 fn is_for_machines(app: &App, method: &Method, path: &str) -> bool {
     let reads = matches!(*method, Method::GET | Method::HEAD);
-    let is_open = matches!(path, "/api/v1/health" | "/api/v1/ready");
+    let is_open = matches!(path, "/api/v1/health" | "/api/v1/ready" | "/health" | "/healthz");
     reads && (is_open || path == "/metrics" && app.keys.are_required())
 }
 

@@ -28,7 +28,8 @@ impl StorageHealth {
     pub(crate) fn look(engine: &Engine, dir: &Path) -> Self {
         let space = halma_engine::free_space(dir);
         Self {
-            store: engine.base().probe().is_ok(),
+            // What is mapped into memory can be read when its folder was moved away.
+            store: dir.is_dir() && engine.base().probe().is_ok(),
             disk: space.is_ok_and(|space| space >= MIN_FREE_BYTES),
         }
     }

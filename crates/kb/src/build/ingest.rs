@@ -190,7 +190,7 @@ impl Ingest {
         let is_known = matches!(action, IngestAction::Keep { .. });
         let is_new = matches!(action, IngestAction::Add { .. });
         match action {
-            IngestAction::Rechunk { row, name } => {
+            IngestAction::Rechunk { row, name, first } => {
                 let record: DocumentRecord = writer.linked(row)?;
                 let new = self.put(writer, document, &name, cuts)?;
                 self.report.chunks_kept += writer.move_derived(row, new)?;
@@ -199,7 +199,7 @@ impl Ingest {
                 let others = record.names.iter().zip(origins.chain(std::iter::repeat("")));
                 let others = others.enumerate().filter(|(_, (other, _))| **other != name);
                 for (at, (other, origin)) in others {
-                    writer.add_name(new, other, origin, false)?;
+                    writer.add_name(new, other, origin, !first && at == 0)?;
                     writer.set_metadata(new, other, &record.metadata_of(at))?;
                 }
                 self.report.documents_replaced += 1;
@@ -231,7 +231,7 @@ impl Ingest {
     }
 
     /// A document that the base has: its file may have been renamed, so it is shown under the
-    /// name it has now.
+    /// name it has now, unless this is the name of a copy.
     fn keep(
         &mut self,
         writer: &mut StoreWriter<'_>,

@@ -9,7 +9,7 @@ use halma_parse::ParseOptions;
 use crate::cut::CutSettings;
 use crate::read::{
     FileReader, InputFile, Naming, ParsedDocument, Refused, Selection, Walked, read_metadata_file,
-    walk,
+    stamp_of, walk,
 };
 use crate::store::{DocumentRecord, FileKey, FileRecord, FileStamp, Id, Row, hash};
 use crate::{Base, IndexOptions, KbError, KbSettings, ReadingSettings};
@@ -112,7 +112,7 @@ impl InputReader {
     ) -> Result<(), KbError> {
         let unchanged_file = if may_be_known { self.unchanged_file(file)? } else { None };
         // Before the bytes: one that is written in between is read again by the next build.
-        let stamp = file.stamp();
+        let stamp = stamp_of(&file.path);
         let sidecar = match read_metadata_file(&file.path) {
             Ok(sidecar) => sidecar,
             Err(refusal) => {

@@ -7,7 +7,7 @@ use halma_core::Layer;
 
 use super::reader::is_cut_otherwise;
 use crate::Base;
-use crate::read::{InputFile, Naming, ParsedDocument, origin_of};
+use crate::read::{InputFile, Naming, ParsedDocument, origin_of, stamp_of};
 use crate::store::{DocumentRecord, FileKey, Id, Row, StoreReader, hash};
 
 /// A document as it is distinguished from others.
@@ -40,13 +40,13 @@ pub(super) enum IngestAction {
     /// The base holds it in this row.
     Keep {
         row: Row,
-        /// Whether this run meets it for the first time.
+        /// Whether this run meets the file that it is shown by for the first time; others are copies.
         first: bool,
         /// The name it gets, and the document that has to give it up; `None`: it keeps its names.
         name: Option<(String, Option<Row>)>,
     },
     /// The base has it, but chunked with other settings.
-    Rechunk { row: Row, name: String },
+    Rechunk { row: Row, name: String, first: bool },
     /// The base does not have it; `replaces` is the document that had its name.
     Add { name: String, replaces: Option<Row> },
 }
@@ -58,6 +58,8 @@ pub(super) struct DocumentResolver {
     /// The folder of the base, in which uploaded files lie, as in [`InputFile::origin`], with a `/`.
     base_origin: String,
     met: HashSet<Id>,
+    /// Those of which the file that they are shown by was met.
+    shown: HashSet<Id>,
     /// Names given in this run, with how often they were asked for.
     last_numbers: HashMap<String, usize>,
     given: HashMap<String, Id>,
@@ -65,8 +67,9 @@ pub(super) struct DocumentResolver {
 
 impl DocumentResolver {
     pub(super) fn new(cut_with: Id, base: &Base) -> Self {
-        let (met, last_numbers, given) = (HashSet::new(), HashMap::new(), HashMap::new());
-        Self { cut_with, base_origin: origin_of(&base.dir), met, last_numbers, given }
+        let (met, shown) = (HashSet::new(), HashSet::new());
+        let (last_numbers, given) = (HashMap::new(), HashMap::new());
+        Self { cut_with, base_origin: origin_of(&base.dir), met, shown, last_numbers, given }
     }
 
     pub(super) fn resolve(
@@ -84,8 +87,13 @@ impl DocumentResolver {
             return Ok(IngestAction::Keep { row, first, name: None });
         }
         let (name, named) = self.name(reader, incoming)?;
+        let is_copy = match existing {
+            Some(row) => is_copy(reader, row, (&name, incoming.origin))?,
+            None => false,
+        };
+        let first = !is_copy && self.shown.insert(incoming.id);
         Ok(match existing {
-            Some(row) if recut => IngestAction::Rechunk { row, name },
+            Some(row) if recut => IngestAction::Rechunk { row, name, first },
             Some(row) => {
                 let gives_up = named.filter(|other| *other != row);
                 IngestAction::Keep { row, first, name: Some((name, gives_up)) }
@@ -169,6 +177,19 @@ fn name_of_file(reader: &StoreReader<'_>, origin: &str) -> heed::Result<Option<S
     let DocumentRecord { names, origins, .. } = reader.linked(row)?;
     let pair = names.into_iter().zip(origins).find(|(_, known_origin)| known_origin == origin);
     Ok(pair.map(|(name, _)| name))
+}
+
+/// Whether a document is shown by another file, which lies where it did and is as it was: one that was
+/// moved or has changed gives its document up.
+fn is_copy(reader: &StoreReader<'_>, row: Row, (name, origin): (&str, &str)) -> heed::Result<bool> {
+    let DocumentRecord { id, names, origins, .. } = reader.linked(row)?;
+    let is_other = |lies: &&String| *lies != origin && names.first().is_some_and(|n| n != name);
+    let Some(shown_by) = origins.first().filter(is_other) else { return Ok(false) };
+    let path = Path::new(shown_by);
+    let Some(file) = reader.file(FileKey::of(shown_by))? else { return Ok(path.is_file()) };
+    let is_same = || std::fs::read(path).is_ok_and(|bytes| blake3::hash(&bytes) == file.content);
+    let is_stamped = stamp_of(path).is_some_and(|stamp| file.stamp == Some(stamp));
+    Ok(file.document == id && (is_stamped || is_same()))
 }
 
 /// The id of a document of this title and text.

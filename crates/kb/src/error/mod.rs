@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use halma_core::text::thousands;
 use halma_core::{BoxError, LlmError};
+use tantivy::TantivyError;
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 
 pub use self::sql::{NearNames, SqlError};
 
@@ -32,7 +34,7 @@ pub enum KbError {
     HalfRestored { dir: PathBuf },
     #[error("the base in `{dir}` was replaced by `halma restore` meanwhile; run the command again")]
     Replaced { dir: PathBuf },
-    #[error("cannot {doing} `{path}`: {source}; check the path and its permissions")]
+    #[error("cannot {doing} `{path}`: {source}; {}", advice(.source).unwrap_or("check the path"))]
     Io { path: PathBuf, doing: &'static str, source: std::io::Error },
     #[error("`{path}` is neither a file nor a folder; check the path")]
     NoInput { path: PathBuf },
@@ -84,7 +86,7 @@ pub enum KbError {
     #[error(transparent)]
     Keys(#[from] halma_store::seal::SealError),
     #[error("the lexical index in `{dir}`: {source}; delete that folder and it is built again")]
-    Lexical { dir: PathBuf, source: tantivy::TantivyError },
+    Lexical { dir: PathBuf, source: TantivyError },
     #[error("embedding with `{model}`: {source}")]
     Embed { model: String, source: LlmError },
     #[error(
@@ -244,21 +246,34 @@ impl KbError {
     pub(crate) fn of_store(dir: &Path, source: heed::Error) -> Self {
         let dir = dir.to_owned();
         match source {
-            heed::Error::Io(source) if no_space(&source) => Self::NoSpace { dir, source },
+            heed::Error::Io(source) if no_space(&source) || is_out_of_files(&source) => {
+                Self::io(dir, "open", source)
+            }
             heed::Error::Mdb(heed::MdbError::ReadersFull) => Self::TooManyReaders { dir },
             heed::Error::Mdb(heed::MdbError::MapResized) => Self::Outgrown { dir },
             source => Self::Store { dir, source },
         }
     }
 
-    /// An error of the lexical index in `dir`.
-    pub(crate) fn of_lexical(dir: &Path, source: tantivy::TantivyError) -> Self {
-        let dir = dir.to_owned();
-        match &source {
-            tantivy::TantivyError::IoError(e) if no_space(e) => {
-                Self::NoSpace { dir, source: std::io::Error::new(e.kind(), e.to_string()) }
+    /// An error of the lexical index in `dir`; what the system refuses says nothing about the index.
+    pub(crate) fn of_lexical(dir: &Path, source: TantivyError) -> Self {
+        let refused = match &source {
+            TantivyError::IoError(e)
+            | TantivyError::LockFailure(LockError::IoError(e), _)
+            | TantivyError::OpenReadError(OpenReadError::IoError { io_error: e, .. })
+            | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: e, .. })
+            | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError {
+                io_error: e, ..
+            }) => Some(e),
+            _ => None,
+        };
+        match refused.filter(|e| no_space(e) || advice(e).is_some()) {
+            Some(e) => {
+                let again = || std::io::Error::new(e.kind(), e.to_string());
+                let code = e.raw_os_error();
+                Self::io(dir, "use", code.map_or_else(again, std::io::Error::from_raw_os_error))
             }
-            _ => Self::Lexical { dir, source },
+            None => Self::Lexical { dir: dir.to_owned(), source },
         }
     }
 }
@@ -282,6 +297,24 @@ impl fmt::Display for UnknownNames {
 /// The disk is full, or a limit of the system for this user or process is reached.
 pub(crate) fn no_space(e: &std::io::Error) -> bool {
     matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+}
+
+/// The process or the system has as many files open as it may.
+pub fn is_out_of_files(e: &std::io::Error) -> bool {
+    // `ENFILE` and `EMFILE`, which have no kind of their own.
+    cfg!(unix) && matches!(e.raw_os_error(), Some(23 | 24))
+}
+
+/// What to do about a file or folder that the system refuses, whatever is in it.
+fn advice(e: &std::io::Error) -> Option<&'static str> {
+    match e.kind() {
+        _ if is_out_of_files(e) => Some("allow more open files (`ulimit -n`) and try again"),
+        ErrorKind::NotFound => Some("check whether it was moved or deleted, and bring it back"),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            Some("check its permissions and those of its folder")
+        }
+        _ => None,
+    }
 }
 
 /// Runs blocking work on a thread of its own and waits for it.
@@ -314,4 +347,38 @@ pub enum UpstreamError {
     Interrupted,
     #[error("{message}")]
     Failed { message: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn what_the_system_refuses_is_not_blamed_on_the_index() {
+        let raw = std::io::Error::from_raw_os_error;
+        let of_lexical = |source| KbError::of_lexical(Path::new("/b/bm25"), source).to_string();
+        let read = |e| OpenReadError::wrap_io_error(e, "meta.json".into());
+        let lock = |e| TantivyError::LockFailure(LockError::wrap_io_error(e), None);
+        let gone = of_lexical(lock(ErrorKind::NotFound.into()));
+        assert!(
+            gone.ends_with("; check whether it was moved or deleted, and bring it back"),
+            "{gone}"
+        );
+        let denied =
+            of_lexical(TantivyError::IoError(Arc::new(ErrorKind::PermissionDenied.into())));
+        assert!(denied.ends_with("; check its permissions and those of its folder"), "{denied}");
+        let damaged = of_lexical(read(ErrorKind::UnexpectedEof.into()).into());
+        assert!(damaged.ends_with("; delete that folder and it is built again"), "{damaged}");
+        if cfg!(unix) {
+            let files = "; allow more open files (`ulimit -n`) and try again";
+            let out = of_lexical(read(raw(24)).into());
+            assert!(out.starts_with("cannot use `/b/bm25`: ") && out.ends_with(files), "{out}");
+            let store = KbError::of_store(Path::new("/b/store"), heed::Error::Io(raw(23)));
+            assert!(store.to_string().ends_with(files), "{store}");
+            let full = KbError::of_lexical(Path::new("/b"), read(raw(28)).into());
+            assert!(matches!(full, KbError::NoSpace { .. }), "{full}");
+        }
+    }
 }

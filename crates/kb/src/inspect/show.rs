@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Inspector;
 use crate::names::near;
-use crate::store::{At, Details, Entry, StoreReader, parse_id};
+use crate::store::{At, Details, DocumentRecord, Entry, StoreReader, parse_id};
 use crate::{KbError, UnknownNames};
 
 /// A node, what it is, what was made of it, and what it is connected with.
@@ -45,6 +45,16 @@ impl Inspector<'_> {
             let Some(row) = row else { return Ok(None) };
             let id = reader.id_of((Layer::Document, row))?;
             Ok(id.map(|id| crate::store::node_id(Layer::Document, id)))
+        })
+    }
+
+    /// The name under which the document of a name is shown: another one for a file with the text of
+    /// another; `None` when there is no document.
+    pub fn shown_name(&self, name: &str) -> Result<Option<String>, KbError> {
+        self.base.store.read(|reader| {
+            let Some(row) = reader.named(name)? else { return Ok(None) };
+            let record = reader.node::<DocumentRecord>(row)?;
+            Ok(record.and_then(|record| record.names.into_iter().next()))
         })
     }
 

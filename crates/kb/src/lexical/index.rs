@@ -96,12 +96,12 @@ impl LexicalIndex {
     /// [`LexicalIndex::catch_up`] fills it. The caller holds the base's lock.
     pub(crate) fn open_or_rebuild(dir: &Path, layer: Layer) -> Result<Self, KbError> {
         match Self::open(dir, layer) {
-            Ok(index) => Ok(index),
-            Err(reason) => {
+            Err(reason @ KbError::Lexical { .. }) => {
                 tracing::warn!("{reason}: it is built again");
                 Self::clear(dir)?;
                 Self::open(dir, layer)
             }
+            opened => opened,
         }
     }
 

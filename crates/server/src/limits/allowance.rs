@@ -66,6 +66,11 @@ impl Allowance {
         Ok(Some(daily.meter))
     }
 
+    /// How many calls the budget of the key has refused today.
+    pub(crate) fn refusals(&self, key: Option<&Key>) -> u64 {
+        key.and_then(|key| self.daily(key)).map_or(0, |daily| daily.budget.refusals())
+    }
+
     /// The budget of the key with this id. A key that was revoked may spend nothing.
     pub(crate) fn meter_of_id(&self, id: &str) -> Option<Arc<Meter>> {
         match self.keys.by_id(id) {
@@ -83,13 +88,17 @@ impl DailyMeter {
         if calls.is_some_and(|max| count(spent.calls) >= max)
             || usd.is_some_and(|max| dollars(spent.cost_micros) >= max)
         {
-            let detail = "this key has spent its daily budget";
-            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)
-                .hint("wait until midnight UTC, or ask for a key with a larger budget")
-                .retry_after(until_midnight()));
+            return Err(spent_today());
         }
         Ok(())
     }
+}
+
+/// Why a question of a key is not answered.
+pub(crate) fn spent_today() -> Problem {
+    Problem::new(StatusCode::TOO_MANY_REQUESTS, "this key has spent its daily budget")
+        .hint("wait until midnight UTC, or ask for a key with a larger budget")
+        .retry_after(until_midnight())
 }
 
 /// Seconds until the next day begins, in UTC.

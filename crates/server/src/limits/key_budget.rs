@@ -3,6 +3,8 @@
 //! that a crash gives nothing away.
 use std::fmt;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,6 +24,8 @@ pub(crate) struct KeyBudget {
     state: BaseState,
     subject: String,
     day: i32,
+    /// Calls that this program did not make because of it.
+    refusals: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for KeyBudget {
@@ -33,7 +37,11 @@ impl fmt::Debug for KeyBudget {
 impl KeyBudget {
     pub(crate) fn new(state: &BaseState, key: &str, day: NaiveDate) -> Self {
         let (state, day) = (state.clone(), day_number(day));
-        Self { state, subject: format!("budget {key}"), day }
+        Self { state, subject: format!("budget {key}"), day, refusals: Arc::default() }
+    }
+
+    pub(crate) fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
     }
 
     /// What all programs have spent of it today.
@@ -68,6 +76,7 @@ impl SharedBudget for KeyBudget {
         match self.add(amount, cap).await {
             Ok(true) => Ok(()),
             Ok(false) => {
+                self.refusals.fetch_add(1, Ordering::Relaxed);
                 let used = self.spent().await.unwrap_or_default();
                 let money = used.cost_micros.saturating_add(amount.cost_micros) > cap.cost_micros;
                 Err(if money { Limit::Usd } else { limited })

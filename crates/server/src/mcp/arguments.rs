@@ -23,14 +23,6 @@ pub(super) struct ReadArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListArguments {
-    pub(super) query: Option<String>,
-    pub(super) limit: Option<usize>,
-    pub(super) after: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct TimelineArguments {
     pub(super) entity: String,
     pub(super) filter: Option<Filter>,

@@ -6,14 +6,17 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::ACCEPT;
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::any_service;
+use axum::routing::any;
 use rmcp::ServiceExt as _;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use self::tools::Tools;
+use crate::accept::accepts;
 use crate::access::{Caller, Reach};
 use crate::app::{App, AppSetup, Shared};
 use crate::keys::Scope;
@@ -33,10 +36,23 @@ pub(crate) fn routes(app: &Shared) -> Router<Shared> {
         .with_max_request_body_bytes(app.config.max_body_bytes);
     let shared = Arc::clone(app);
     let make = move || Ok(Tools { app: Arc::clone(&shared), caller: None });
-    let service =
-        StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
+    let [streamed, whole] = [false, true].map(|whole| {
+        let (make, sessions) = (make.clone(), Arc::new(NeverSessionManager::default()));
+        StreamableHttpService::new(make, sessions, config.clone().with_json_response(whole))
+    });
+    let answer = async move |mut request: Request| {
+        let headers = request.headers_mut();
+        let takes_stream = accepts(headers, "text/event-stream");
+        if takes_stream || accepts(headers, "application/json") {
+            // The protocol wants both to be named, and most clients that are not agents name one.
+            let both = HeaderValue::from_static("application/json, text/event-stream");
+            headers.insert(ACCEPT, both);
+        }
+        let service = if takes_stream { streamed } else { whole };
+        service.handle(request).await
+    };
     Router::new()
-        .route("/mcp", any_service(service))
+        .route("/mcp", any(answer))
         .layer(middleware::from_fn_with_state(Arc::clone(app), authorize))
 }
 

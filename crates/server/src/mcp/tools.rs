@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::arguments::{
-    ExplainArguments, FeedbackArguments, ListArguments, ReadArguments, SearchArguments,
-    TimelineArguments,
+    ExplainArguments, FeedbackArguments, ReadArguments, SearchArguments, TimelineArguments,
 };
 use crate::access::{Caller, run_queued};
 use crate::app::Shared;
 use crate::asking::Asking;
-use crate::documents::{self, document_id};
+use crate::documents::{self, DocumentQuery, document_id};
+use crate::json_values::from_json;
 use crate::limits::bounds;
 use crate::openai::with_sources;
 use crate::pagination::{limit, limit_of};
@@ -69,10 +69,13 @@ impl Tools {
     async fn call(
         &self,
         name: &str,
-        arguments: Value,
+        mut arguments: Value,
         context: &Context,
     ) -> Result<Result<ToolOutput, Problem>, ErrorData> {
         let caller = self.caller(context)?;
+        let missing = || ErrorData::invalid_params(format!("there is no tool `{name}`"), None);
+        let tool = tools()?.into_iter().find(|tool| tool.name == name).ok_or_else(missing)?;
+        read_texts(&mut arguments, &json!(tool.input_schema));
         Ok(match name {
             "ask" => self.ask(&caller, arguments, context).await,
             "search" => search(&caller, arguments).await,
@@ -81,7 +84,7 @@ impl Tools {
             "entity_timeline" => entity_timeline(caller, arguments).await,
             "explain_answer" => explain_answer(caller, arguments).await,
             "give_feedback" => give_feedback(caller, arguments).await,
-            _ => return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
+            _ => return Err(missing()),
         })
     }
 
@@ -157,10 +160,28 @@ fn described_steps() -> (Watcher, mpsc::Receiver<String>) {
 /// Arguments of a tool. Those that do not fit are a failure of the tool, which models read and
 /// correct, and not one of the protocol, which ends the run of many agents.
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
-    serde_json::from_value(arguments).map_err(|e| {
-        Problem::unfit(format!("invalid arguments: {e}"))
-            .hint("the tool's input schema lists its arguments")
+    from_json(arguments).map_err(|reason| {
+        Problem::unfit(reason).hint("the tool's input schema lists its arguments")
     })
+}
+
+/// Models write numbers, lists and objects as texts, too: where the schema names another type, such
+/// a text is what it holds.
+fn read_texts(value: &mut Value, schema: &Value) {
+    let is_other = |kind: &str| kind != "string";
+    if let Value::String(text) = &value
+        && schema["type"].as_str().is_some_and(is_other)
+        && let Ok(read) = serde_json::from_str(text)
+    {
+        *value = read;
+    }
+    match value {
+        Value::Object(fields) => fields
+            .iter_mut()
+            .for_each(|(name, field)| read_texts(field, &schema["properties"][name.as_str()])),
+        Value::Array(items) => items.iter_mut().for_each(|item| read_texts(item, &schema["items"])),
+        _ => {}
+    }
 }
 
 async fn search(caller: &Caller, arguments: Value) -> Result<ToolOutput, Problem> {
@@ -204,14 +225,8 @@ async fn read_document(caller: Caller, arguments: Value) -> Result<ToolOutput, P
 }
 
 async fn list_documents(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
-    let arguments: ListArguments = read(arguments)?;
+    let query: DocumentQuery = read(arguments)?;
     run_queued(caller, move |caller| {
-        let query = documents::DocumentQuery {
-            query: arguments.query,
-            state: None,
-            limit: arguments.limit,
-            after: arguments.after,
-        };
         let listed = documents::list(&caller.workspace, &query)?;
         let lines: Vec<String> =
             listed.items.iter().map(|line| format!("{} ({})", line.name, line.title)).collect();
@@ -336,7 +351,7 @@ mod tests {
 
     /// The fields of a request type, as its error for an unknown one lists them.
     fn fields<T: DeserializeOwned>() -> BTreeSet<String> {
-        let error = read::<T>(json!({"?": null})).err().unwrap().detail;
+        let error = serde_json::from_value::<T>(json!({"?": 1})).err().unwrap().to_string();
         let (_, names) = error.split_once("expected ").unwrap();
         names.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     }
@@ -350,7 +365,7 @@ mod tests {
             ask,
             fields::<SearchArguments>(),
             fields::<ReadArguments>(),
-            fields::<ListArguments>(),
+            fields::<DocumentQuery>(),
             fields::<TimelineArguments>(),
             fields::<ExplainArguments>(),
             fields::<FeedbackArguments>(),
@@ -358,6 +373,37 @@ mod tests {
         for (tool, fields) in tools().unwrap().iter().zip(expected) {
             let properties = tool.input_schema["properties"].as_object().unwrap().keys();
             assert_eq!(properties.cloned().collect::<BTreeSet<_>>(), fields, "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn numbers_and_lists_that_a_model_writes_as_texts_are_read() {
+        let fitted = |name: &str, mut arguments: Value| {
+            let tool = tools().unwrap().into_iter().find(|tool| tool.name == name).unwrap();
+            read_texts(&mut arguments, &json!(tool.input_schema));
+            arguments
+        };
+        let filter = json!({"feedback": "true", "documents": "[\"a.md\"]", "since": "2023"});
+        let read = json!({"feedback": true, "documents": ["a.md"], "since": "2023"});
+        for (name, arguments, expected) in [
+            ("search", json!({"query": "3", "limit": "3"}), json!({"query": "3", "limit": 3})),
+            ("search", json!({"limit": "3.5"}), json!({"limit": 3.5})),
+            ("search", json!({"limit": "many"}), json!({"limit": "many"})),
+            ("search", json!({"filter": filter}), json!({"filter": read})),
+            ("search", json!({"filter": filter.to_string()}), json!({"filter": read})),
+            ("ask", json!({"budget": "{\"usd\": \"0.5\"}"}), json!({"budget": {"usd": 0.5}})),
+            (
+                "ask",
+                json!({"history": "null", "options": ["1"]}),
+                json!({"history": null, "options": ["1"]}),
+            ),
+            (
+                "read_document",
+                json!({"start": "0", "document": "0"}),
+                json!({"start": 0, "document": "0"}),
+            ),
+        ] {
+            assert_eq!(fitted(name, arguments), expected);
         }
     }
 

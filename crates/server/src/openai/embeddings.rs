@@ -27,7 +27,7 @@ pub(crate) struct EmbeddingRequest {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a list of texts")]
 enum Input {
     One(String),
     Many(Vec<String>),

@@ -10,13 +10,20 @@ pub(crate) use chat::{__path_chat, chat};
 pub(crate) use embeddings::{__path_embeddings, embeddings};
 pub(crate) use models::{__path_models, __path_one_model, models, one_model};
 
-use serde_json::json;
+use axum::Json;
+use serde_json::{Value, json};
 
 use crate::problem::Problem;
 
 /// The answer as text with numbered citations and a list of the sources.
 pub(crate) fn with_sources(answer: &halma_core::Answer) -> String {
     reply::render(answer).text
+}
+
+/// What is there, for those who open the address that clients are given.
+pub(crate) async fn about() -> Json<Value> {
+    Json(json!({"name": "Halma", "interface": "OpenAI API",
+        "paths": ["/v1/chat/completions", "/v1/embeddings", "/v1/models"], "docs": "/api/docs"}))
 }
 
 /// Prefix of a strategy's name as a model.

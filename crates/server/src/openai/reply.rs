@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use halma_core::text::marks::split_mark;
 use halma_core::text::support::without_markdown;
 use halma_core::{Answer, Citation, FullAnswer, ResultKind, Span};
+use percent_encoding::utf8_percent_encode;
 use serde_json::{Value, json};
 
 use crate::asking::AskResponse;
-use crate::documents::percent_encode;
+use crate::documents::IN_NAMES;
 
 /// Separates the answer from the list of its sources.
 pub(super) const SOURCES: &str = "\n\nSources:\n";
@@ -145,7 +146,7 @@ fn annotation(citation: &Citation, mark: Span) -> Value {
 
 /// The address of the document's text on this server.
 fn address(document: &str) -> String {
-    format!("/api/v1/documents/{}/text", percent_encode(document, b"-_.~"))
+    format!("/api/v1/documents/{}/text", utf8_percent_encode(document, IN_NAMES))
 }
 
 pub(super) fn usage(response: &AskResponse) -> Value {

@@ -20,12 +20,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, Method};
+use axum::routing::get;
 use axum::{Router, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
-use tower_http::cors::CorsLayer;
+use tower_http::cors::{AllowHeaders, CorsLayer};
 use tower_http::timeout::RequestBodyTimeoutLayer;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -144,6 +144,11 @@ pub(crate) fn router(app: &Shared) -> Router {
         .merge(uploads.layer(DefaultBodyLimit::disable()))
         .merge(reference::routes(&openapi))
         .merge(mcp::routes(app))
+        // Under the names that probes and clients look for.
+        .route("/health", get(health::health))
+        .route("/healthz", get(health::health))
+        .route("/v1", get(openai::about))
+        .route("/v1/", get(openai::about))
         .fallback(web_ui::web_ui);
     routes
         .layer(CatchPanicLayer::new())
@@ -161,9 +166,11 @@ fn cors(app: &Shared) -> CorsLayer {
     if origins.is_empty() {
         return CorsLayer::new();
     }
+    let exposed = ["x-request-id", "retry-after", "mcp-session-id", "content-disposition"];
     CorsLayer::new()
         .allow_origin(origins)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
-        .allow_headers([AUTHORIZATION, CONTENT_TYPE, HeaderName::from_static("x-halma-workspace")])
-        .expose_headers([HeaderName::from_static("x-request-id")])
+        // Clients send headers of their own, such as `x-stainless-os`, which do no harm.
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers(exposed.map(HeaderName::from_static))
 }

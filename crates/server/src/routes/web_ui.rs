@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse as _;
 use include_dir::{Dir, include_dir};
 
-use crate::problem::Problem;
+use crate::accept::accepts;
 
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/ui/dist");
 
@@ -15,24 +15,24 @@ const UNBUILT: &str = include_str!("../unbuilt.html");
 
 const INDEX: &str = "index.html";
 
-/// A file of the web UI; its index for every path that is neither a file nor part of an interface.
+/// The pages of the web UI; what is below them belongs to them.
+const PAGES: [&str; 6] = ["", "library", "knowledge", "runs", "evaluate", "settings"];
+
+/// A file of the web UI, or its index for the pages in it. Every other path is one that a program looks
+/// for, which must not take a page for what it expects.
 pub(crate) async fn web_ui(request: Request) -> Response<Body> {
-    let path = request.uri().path();
-    if ["/api/", "/v1/", "/mcp"].iter().any(|prefix| path.starts_with(prefix)) {
-        return Problem::not_found("such path").hint("/api/docs lists all paths").into_response();
-    }
+    let name = request.uri().path().trim_start_matches('/');
+    let page = name.split('/').next().is_some_and(|page| PAGES.contains(&page));
+    let (name, bytes) = match FILES.get_file(name) {
+        Some(file) => (name, file.contents()),
+        None if page && accepts(request.headers(), "text/html") => {
+            (INDEX, FILES.get_file(INDEX).map_or(UNBUILT.as_bytes(), |index| index.contents()))
+        }
+        None => return StatusCode::NOT_FOUND.into_response(),
+    };
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    let name = path.trim_start_matches('/');
-    let (name, bytes) = match FILES.get_file(name) {
-        Some(file) => (name, file.contents()),
-        // The index must not stand in for a missing script or style.
-        None if name.starts_with("assets/") => {
-            return Problem::not_found("such file").into_response();
-        }
-        None => (INDEX, FILES.get_file(INDEX).map_or(UNBUILT.as_bytes(), |index| index.contents())),
-    };
     serve(name, bytes, request.headers().get(IF_NONE_MATCH))
 }
 
@@ -68,5 +68,19 @@ fn media_type(name: &str) -> &'static str {
         Some("wasm") => "application/wasm",
         Some("txt") => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PAGES;
+
+    #[test]
+    fn all_pages_of_the_web_ui_are_served() {
+        let app = include_str!("../../ui/src/App.svelte");
+        let lazy = app.lines().filter_map(|line| line.split_once(": () => import("));
+        let mut pages: Vec<&str> = lazy.map(|(page, _)| page.trim()).collect();
+        pages.insert(0, "");
+        assert_eq!(pages, PAGES);
     }
 }

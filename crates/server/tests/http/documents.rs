@@ -293,3 +293,56 @@ async fn fields_after_the_last_file_are_refused_and_not_dropped() {
     assert_eq!(send([fields, file]).await.status(), 200);
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_any_characters_and_spellings_are_stored_as_they_are_meant() {
+    let world = World::start().await;
+    let send = async |disposition: &str, text: &str| {
+        let part = format!("content-disposition: form-data; name=\"file\"; {disposition}");
+        let body = format!("--edge\r\n{part}\r\n\r\n{text}\r\n--edge--\r\n");
+        let request = world.request(Method::POST, "/api/v1/documents");
+        let request = request.header("content-type", "multipart/form-data; boundary=edge");
+        good(request.body(body).send().await.unwrap()).await
+    };
+    for (disposition, name) in [
+        ("filename*=UTF-8''Pr%C3%BCfung%201.md", "Prüfung 1.md"),
+        ("filename=\"_.md\"; filename*=UTF-8''%D0%90.md", "А.md"),
+        ("filename=\"u\u{308}ber.md\"", "über.md"),
+        ("filename=\"law\\rent.md\"", "law/rent.md"),
+        ("filename=\"say %22hi%22.md\"", "say \"hi\".md"),
+        ("filename=\"a; filename*=b.md\"", "a; filename*=b.md"),
+    ] {
+        let uploaded = send(disposition, "A text.").await;
+        assert_eq!(uploaded["accepted"][0]["name"], name, "{disposition}: {uploaded}");
+    }
+    for outside in ["filename*=UTF-8''..%2F..%2Fx.md", "filename*=UTF-8''%2Fetc%2Fx.md"] {
+        assert_eq!(send(outside, "A text.").await["accepted"], json!([]), "{outside}");
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_of_a_copy_is_listed_as_one_and_renames_nothing() {
+    let world = World::start().await;
+    let text = std::fs::read(world.dir.path().join("files/orrin.md")).unwrap();
+    for copy in ["a copy.md", "law/copy.md", "zz.md"] {
+        let uploaded = world.upload(&[(copy, &text)]).await;
+        let which = json!({"uploads": [uploaded["accepted"][0]["upload"]]});
+        let build = world.post_json("/api/v1/builds", &which).await;
+        let done = world.wait_for_build(build["id"].as_str().unwrap()).await;
+        assert_eq!(done["report"]["duplicate_names"], json!([copy]), "{done}");
+        assert_eq!(done["report"]["documents_unchanged"], 0, "{done}");
+    }
+    let listed = world.get_json("/api/v1/documents").await;
+    let originals = ["orrin.md", "people/tarrant.md", "towers.csv"];
+    assert_eq!(names(&listed), [&["a copy.md", "law/copy.md", "zz.md"][..], &originals].concat());
+    assert_eq!(listed["items"][0]["error"], "same text as `orrin.md`", "{listed}");
+    let answered = world.post_json("/api/v1/ask", &crate::world::question()).await;
+    assert_eq!(answered["answer"]["citations"][0]["document"], "orrin.md", "{answered}");
+    // A copy is deleted as itself.
+    let copy = format!("/api/v1/documents/{}", listed["items"][0]["id"].as_str().unwrap());
+    good(world.request(Method::DELETE, &copy).send().await.unwrap()).await;
+    let listed = world.get_json("/api/v1/documents?limit=2").await;
+    assert_eq!(names(&listed), ["law/copy.md", "zz.md"]);
+    world.stop().await;
+}

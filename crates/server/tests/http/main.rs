@@ -5,6 +5,7 @@ mod answers;
 mod builds;
 mod documents;
 mod holding;
+mod interfaces;
 mod isolation;
 mod mcp;
 mod mischief;

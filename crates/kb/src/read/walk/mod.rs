@@ -212,13 +212,6 @@ impl InputFile {
         Err(refusal("it changes while it is read", "index again when it is finished"))
     }
 
-    /// What the file system says of it; `None` where that does not tell whether its bytes change
-    /// from now on, and on systems that do not say when anything about a file has changed.
-    pub(crate) fn stamp(&self) -> Option<FileStamp> {
-        let about = std::fs::metadata(&self.path).ok().filter(std::fs::Metadata::is_file)?;
-        stamp_at(&about, SystemTime::now())
-    }
-
     fn state(&self) -> Result<FileState, Refusal> {
         let about = std::fs::metadata(&self.path).map_err(|e| unreadable(&e))?;
         if !about.is_file() {
@@ -226,6 +219,13 @@ impl InputFile {
         }
         Ok(FileState { bytes: about.len(), changed: about.modified().ok() })
     }
+}
+
+/// What the file system says of a file; `None` where that does not tell whether its bytes change
+/// from now on, and on systems that do not say when anything about a file has changed.
+pub(crate) fn stamp_of(path: &Path) -> Option<FileStamp> {
+    let about = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    stamp_at(&about, SystemTime::now())
 }
 
 #[cfg(unix)]

@@ -4,10 +4,11 @@ use axum::http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::http::{HeaderValue, Response};
+use percent_encoding::utf8_percent_encode;
 use tokio::io::AsyncReadExt as _;
 
 use crate::access::{MayAskDocuments, run_queued};
-use crate::documents::{document_id, find_upload, percent_encode};
+use crate::documents::{IN_NAMES, document_id, find_upload};
 use crate::json::Part;
 use crate::problem::Problem;
 
@@ -84,7 +85,7 @@ fn media_type(name: &str) -> &'static str {
 /// The name is encoded as in RFC 5987, so that no character of it can end the header.
 fn disposition(name: &str) -> String {
     let last = name.rsplit('/').next().unwrap_or(name);
-    format!("attachment; filename*=UTF-8''{}", percent_encode(last, b"-_."))
+    format!("attachment; filename*=UTF-8''{}", utf8_percent_encode(last, IN_NAMES))
 }
 
 #[cfg(test)]

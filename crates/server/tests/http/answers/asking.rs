@@ -174,6 +174,36 @@ async fn a_key_cannot_exceed_its_daily_budget() {
     world.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_a_daily_budget_stops_says_so() {
+    let double = Double::start(Behaviour::replying(|call| {
+        match call.prompt.as_str() {
+            "kar3/propose" => r#"{"enough": false, "proposals": ["Who designed Orrin Light?"]}"#,
+            _ => r#"{"index": 1, "answer": "Velby", "rationale": "It says so."}"#,
+        }
+        .into()
+    }));
+    let world = World::with(with_model(&double)).await;
+    let mut new = crate::world::new_key(&[Scope::Ask], "default");
+    new.calls_per_day = Some(1);
+    let (_, key) = ApiKeys::for_base(world.dir.path()).create(new).unwrap();
+    let question = "Where was the designer of Orrin Light born?";
+    let ask = json!({"question": question, "strategy": "kar3", "budget": {"calls": 20}});
+    let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);
+    let response = request.send().await.unwrap();
+    let (status, reply) = (response.status(), response.text().await.unwrap());
+    let said =
+        if status == 429 { "this key has spent its daily budget" } else { "The daily budget" };
+    assert!(reply.contains(said), "{status}: {reply}");
+    // What the question's own budget stops is not the key's.
+    let key = world.key(&[Scope::Ask], "default");
+    let ask = json!({"question": question, "strategy": "kar3", "budget": {"calls": 1}});
+    let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(&key).json(&ask);
+    let reply = request.send().await.unwrap().text().await.unwrap();
+    assert!(!reply.contains("aily budget"), "{reply}");
+    world.stop().await;
+}
+
 /// A model that has ideas.
 fn creative(call: &ChatCall) -> String {
     let pilots = call.last().contains("Perspective: Pilots");

@@ -19,6 +19,7 @@ use crate::access::MayWriteDocuments;
 use crate::app::Shared;
 use crate::builds::RefusedFile;
 use crate::json::Params;
+use crate::json_values::from_json;
 use crate::limits::upload_quota::QuotaLimits;
 use crate::problem::Problem;
 
@@ -163,8 +164,10 @@ struct UploadPlace {
 
 fn parse_metadata(text: &str) -> Result<Metadata, Problem> {
     let hint = "send an object such as {\"team\": \"legal\"}";
-    let metadata: Metadata = serde_json::from_str(text)
-        .map_err(|e| Problem::unfit(format!("`metadata` does not fit: {e}")).hint(hint))?;
+    let value = serde_json::from_str(text).map_err(|_| "it is not valid JSON".to_owned());
+    let metadata: Metadata = value
+        .and_then(from_json)
+        .map_err(|reason| Problem::unfit(format!("`metadata`: {reason}")).hint(hint))?;
     metadata.check().map_err(|e| Problem::unfit(e.to_string()).hint(hint))?;
     Ok(metadata)
 }

@@ -3,9 +3,12 @@ use std::sync::Arc;
 
 use axum::extract::multipart::Field;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_DISPOSITION;
 use halma_core::{Metadata, MetadataFilter};
 use halma_engine::{Engine, ServeConfig, may_hold_records, safe_name};
+use percent_encoding::percent_decode_str;
 use tempfile::NamedTempFile;
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::place::ReceivedFile;
 use super::reading::ReadTimeout;
@@ -59,9 +62,11 @@ impl UploadTarget {
         mut field: Field<'_>,
         state: &mut UploadState,
     ) -> Result<Result<AcceptedFile, RefusedFile>, Problem> {
-        let sent = field.file_name().unwrap_or_default();
+        let sent = file_name(&field);
         let folder = &state.place.folder;
-        let sent = if folder.is_empty() { sent.to_owned() } else { format!("{folder}/{sent}") };
+        let sent = if folder.is_empty() { sent } else { format!("{folder}/{sent}") };
+        // One name for one spelling: some systems write `ü` as two characters.
+        let sent: String = sent.nfc().collect();
         let name = match safe_name(&sent).and_then(distinct_name) {
             Ok(name) => name,
             Err(reason) => {
@@ -162,6 +167,25 @@ impl UploadTarget {
     }
 }
 
+/// The name of a file: that of `filename*`, which can be any (RFC 6266), before that of `filename`.
+fn file_name(field: &Field<'_>) -> String {
+    let header = field.headers().get(CONTENT_DISPOSITION).and_then(|header| header.to_str().ok());
+    // In a quoted name browsers write a quotation mark as `%22`.
+    let quoted = || field.file_name().unwrap_or_default().replace("%22", "\"");
+    header.and_then(extended_name).unwrap_or_else(quoted)
+}
+
+/// The value of `filename*` (RFC 8187), such as `UTF-8''%C3%BC.md`.
+fn extended_name(header: &str) -> Option<String> {
+    let unquoted: String = header.replace("\\\"", "").split('"').step_by(2).collect();
+    let at = unquoted.to_ascii_lowercase().find("filename*=")?;
+    let value = unquoted[at..].split(['=', ';']).nth(1)?.trim();
+    let (charset, rest) = value.split_once('\'')?;
+    let (_language, encoded) = rest.split_once('\'')?;
+    let name = percent_decode_str(encoded).decode_utf8().ok()?;
+    charset.eq_ignore_ascii_case("utf-8").then(|| name.into_owned())
+}
+
 /// Refuses a name that looks like another one: two documents would be listed under one name.
 fn distinct_name(name: String) -> Result<String, &'static str> {
     let is_unseen = |c| matches!(c, '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{feff}');
@@ -195,7 +219,31 @@ fn restricted_fields(
 
 #[cfg(test)]
 mod tests {
-    use super::distinct_name;
+    use super::{distinct_name, extended_name};
+
+    #[test]
+    fn a_name_of_any_characters_is_read_from_its_own_parameter() {
+        let read =
+            |parameters: &str| extended_name(&format!("form-data; name=\"file\"; {parameters}"));
+        for (parameters, name) in [
+            ("filename*=UTF-8''Pr%C3%BCfung.md", "Prüfung.md"),
+            ("filename=\"_.md\"; filename*=utf-8'en'%e2%82%ac%20rates.md", "€ rates.md"),
+            ("FileName*= Utf-8''a%27b%3Bc.md; filename=x", "a'b;c.md"),
+            ("filename*=UTF-8''law%2Frent.md", "law/rent.md"),
+        ] {
+            assert_eq!(read(parameters).as_deref(), Some(name), "{parameters}");
+        }
+        for none in [
+            "filename=\"a.md\"",
+            // Inside of a quoted name it is a part of that.
+            "filename=\"a \\\"b\\\"; filename*=UTF-8''c.md\"",
+            "filename*=UTF-8''%FF.md; filename=\"a.md\"",
+            "filename*=UTF-16''a.md",
+            "filename*=a.md",
+        ] {
+            assert_eq!(read(none), None, "{none}");
+        }
+    }
 
     #[test]
     fn names_that_look_like_others_are_refused() {

@@ -35,7 +35,7 @@ use detect::Format;
 use ocr::Ocr;
 use text::{delimited, markdown, plain};
 use writer::Writer;
-use writer::inline::Inline;
+use writer::inline::{Inline, visible};
 
 /// What a document may cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,7 +160,7 @@ fn picture(name: &str, bytes: Vec<u8>, media: &str, ocr: &Ocr) -> Parsed {
 
 fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     let decoded = decode::decode(bytes, None)?;
-    let text = decoded.text;
+    let text = visible(decoded.text);
     if text.trim().is_empty() {
         return Err(refusal("it is empty", "remove it or fill it"));
     }
@@ -198,20 +198,21 @@ fn finish(parsed: &mut Parsed) {
 
 /// Reads a text that is known to be Markdown.
 pub fn markdown(text: String) -> Parsed {
-    let mut parsed = markdown::read(text);
+    let mut parsed = markdown::read(visible(text));
     finish(&mut parsed);
     parsed
 }
 
 /// Reads a text that has no marks: its paragraphs are what empty lines part.
 pub fn plain(text: String) -> Parsed {
-    let mut parsed = plain::read(text);
+    let mut parsed = plain::read(visible(text));
     finish(&mut parsed);
     parsed
 }
 
 /// Reads a text that is known to be a table, its values separated by `delimiter`.
 pub fn delimited(text: String, delimiter: u8) -> Parsed {
+    let text = visible(text);
     // A text that is too uneven for a table is still a text.
     let mut parsed = delimited::read(text.clone(), delimiter).unwrap_or_else(|_| plain::read(text));
     finish(&mut parsed);
@@ -221,4 +222,25 @@ pub fn delimited(text: String, delimiter: u8) -> Parsed {
 /// The names of the formats that are read, as in [`Parsed::format`], each with a description.
 pub fn formats() -> impl Iterator<Item = (&'static str, &'static str)> {
     detect::FORMATS.iter().map(|info| (info.name, info.description))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(name: &str, bytes: &[u8]) -> (String, Vec<String>) {
+        let parsed = parse(name, bytes, &ParseOptions::default()).unwrap();
+        check::check(&parsed);
+        (parsed.text, parsed.warnings)
+    }
+
+    #[test]
+    fn words_of_texts_are_whole() {
+        let shy = "Quer\u{ad}balken, Zahn\u{200b}rad\n".as_bytes();
+        for name in ["a.txt", "a.md", "a.csv"] {
+            let text = text_of(name, &[shy, "1,2\n".as_bytes()].concat()).0;
+            assert_eq!(text, "Querbalken, Zahnrad\n1,2\n", "{name}");
+        }
+        assert_eq!(plain("Vor\u{ad}mann".into()).text, "Vormann");
+    }
 }

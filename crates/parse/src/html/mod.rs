@@ -9,6 +9,7 @@ mod words;
 use crate::decode::decode;
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
+use crate::writer::inline::Inline;
 use halma_text::dates::normalise_stamp;
 use tree::{ROOT, Tree};
 pub(crate) use walk::Pictures;
@@ -60,7 +61,7 @@ fn about(tree: &Tree) -> About {
         match tree.name(id) {
             "html" => about.language = owned(attribute("lang").or(attribute("xml:lang"))),
             "title" if about.title.is_none() => {
-                let words = tree.all_text(id).split_whitespace().collect::<Vec<_>>().join(" ");
+                let words = Inline::words(&tree.all_text(id)).text;
                 about.title = Some(words).filter(|words| !words.is_empty());
             }
             "link" if attribute("rel") == Some("canonical") => about.url = owned(attribute("href")),

@@ -159,8 +159,8 @@ fn picture(name: &str, bytes: Vec<u8>, media: &str, ocr: &Ocr) -> Parsed {
 }
 
 fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
-    let decoded = decode::decode(bytes, None)?;
-    let text = visible(decoded.text);
+    let decode::Decoded { text, warnings } = decode::decode(bytes, None)?;
+    let text = visible(text);
     if text.trim().is_empty() {
         return Err(refusal("it is empty", "remove it or fill it"));
     }
@@ -180,9 +180,7 @@ fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     if parsed.text[parsed.body..].trim().is_empty() {
         return Err(refusal("there is nothing below its front matter", "write a text there"));
     }
-    if let Some(encoding) = decoded.guessed {
-        parsed.warnings.push(format!("its encoding is guessed to be {encoding}; save it as UTF-8"));
-    }
+    parsed.warnings.extend(warnings);
     Ok(parsed)
 }
 
@@ -194,6 +192,16 @@ fn finish(parsed: &mut Parsed) {
         parsed.title = parsed.first_heading();
     }
     metadata::set_language(parsed);
+}
+
+/// The characters of a file that is text, by its mark or as UTF-8. Refused where any would have to be
+/// guessed.
+pub fn certain_text(bytes: &[u8]) -> Result<String, Refusal> {
+    let decoded = decode::decode(bytes, None)?;
+    match decoded.warnings.first() {
+        Some(warning) => Err(refusal(warning, "save it as UTF-8")),
+        None => Ok(decoded.text),
+    }
 }
 
 /// Reads a text that is known to be Markdown.

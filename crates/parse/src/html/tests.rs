@@ -217,3 +217,13 @@ fn words_that_may_be_broken_are_whole() {
     assert_eq!(parsed.links[0].text, "liefert");
     assert_eq!(parsed.tables[0].rows[0].cells, ["Vormann", "1"]);
 }
+
+#[test]
+fn a_page_in_utf_8_with_a_bad_byte_is_read_and_warned_of() {
+    for head in ["<meta charset=utf-8>", "<?xml version='1.0' encoding='UTF-8'?><html>", ""] {
+        let page = [head.as_bytes(), "<p>Größe\n<p>von Jördis ".as_bytes(), b"\x96 E"].concat();
+        let parsed = read(&page).unwrap();
+        assert_eq!(parsed.text, "Größe\n\nvon Jördis \u{fffd} E\n");
+        assert!(parsed.warnings[0].starts_with("line 2 "), "{:?}", parsed.warnings);
+    }
+}

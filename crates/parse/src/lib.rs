@@ -27,13 +27,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+pub use detect::FormatInfo;
 pub use parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow};
 pub use parser::{Parser, serve};
 
 use container::refusal;
 use detect::Format;
 use ocr::Ocr;
-use text::{delimited, markdown, plain};
+use text::{delimited, markdown, notebook, plain};
 use writer::Writer;
 use writer::inline::{Inline, visible};
 
@@ -57,7 +58,7 @@ impl Default for ParseOptions {
 }
 
 /// Reads a file. Its content decides what it is; `name` only distinguishes kinds of text
-/// (`.md`, `.csv`, `.tsv`, `.html`).
+/// (`.md`, `.csv`, `.tsv`, `.html`, `.mhtml`, `.ipynb`).
 ///
 /// It runs on a thread of its own and returns after `options.seconds` at the latest. The same bytes
 /// give the same document, unless time runs out while scans are read.
@@ -115,7 +116,7 @@ pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refusal> {
     if format.is_archive() {
         container::inspect(bytes)?;
     }
-    if matches!(format, Format::Markdown | Format::Delimited | Format::Text) {
+    if matches!(format, Format::Markdown | Format::Delimited | Format::Notebook | Format::Text) {
         decode::decode(bytes, None)?;
     }
     Ok(format.name())
@@ -133,10 +134,13 @@ fn read(name: &str, bytes: Vec<u8>, limits: &ReadLimits) -> Result<Parsed, Refus
         }
         Format::Eml | Format::Mbox | Format::Msg => mail::read(format, &bytes)?,
         Format::Html => html::read(&bytes)?,
+        Format::Mhtml => html::mhtml::read(&bytes)?,
         Format::Epub => epub::read(&bytes)?,
         Format::Xlsx | Format::Xlsb | Format::Xls | Format::Ods => sheets::read(format, &bytes)?,
         Format::Image(media) => picture(name, bytes, media, &limits.ocr),
-        Format::Markdown | Format::Delimited | Format::Text => text(name, format, &bytes)?,
+        Format::Markdown | Format::Delimited | Format::Notebook | Format::Text => {
+            text(name, format, &bytes)?
+        }
     };
     if parsed.blocks.is_empty() {
         return Err(refusal("it has no text", "remove it or fill it"));
@@ -159,7 +163,7 @@ fn picture(name: &str, bytes: Vec<u8>, media: &str, ocr: &Ocr) -> Parsed {
 }
 
 fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
-    let decode::Decoded { text, warnings } = decode::decode(bytes, None)?;
+    let decode::Decoded { text, mut warnings } = decode::decode(bytes, None)?;
     let text = visible(text);
     if text.trim().is_empty() {
         return Err(refusal("it is empty", "remove it or fill it"));
@@ -175,10 +179,18 @@ fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
             }
             parsed
         }
+        Format::Notebook => notebook::read(&text).unwrap_or_else(|error| {
+            warnings.push(format!("it is not a whole notebook and read as text: {error}"));
+            plain::read(text)
+        }),
         _ => plain::read(text),
     };
     if parsed.text[parsed.body..].trim().is_empty() {
         return Err(refusal("there is nothing below its front matter", "write a text there"));
+    }
+    if let Some(kind) = detect::misnamed(name) {
+        warnings
+            .push(format!("it is named .{kind} and read as text; check that the file is whole"));
     }
     parsed.warnings.extend(warnings);
     Ok(parsed)
@@ -227,9 +239,9 @@ pub fn delimited(text: String, delimiter: u8) -> Parsed {
     parsed
 }
 
-/// The names of the formats that are read, as in [`Parsed::format`], each with a description.
-pub fn formats() -> impl Iterator<Item = (&'static str, &'static str)> {
-    detect::FORMATS.iter().map(|info| (info.name, info.description))
+/// The formats that are read, each with what of it is not.
+pub fn formats() -> impl Iterator<Item = &'static FormatInfo> {
+    detect::FORMATS.iter()
 }
 
 #[cfg(test)]
@@ -250,5 +262,18 @@ mod tests {
             assert_eq!(text, "Querbalken, Zahnrad\n1,2\n", "{name}");
         }
         assert_eq!(plain("Vor\u{ad}mann".into()).text, "Vormann");
+    }
+
+    #[test]
+    fn a_text_that_is_named_as_another_format_is_warned_of() {
+        for (name, bytes) in [
+            ("a.pdf", &b"<Error>AccessDenied</Error>"[..]),
+            ("report.DOCX", b"404 Not Found"),
+            ("b.xls", b"a\tb\n1\t2\n"),
+        ] {
+            let (_, warnings) = text_of(name, bytes);
+            assert!(warnings[0].contains("read as text"), "{name}: {warnings:?}");
+        }
+        assert!(text_of("a.log", b"Edda").1.is_empty());
     }
 }

@@ -1,5 +1,6 @@
 //! HTML pages: read as a browser reads them, and written down block by block.
 mod data;
+pub(crate) mod mhtml;
 mod shallow;
 pub(crate) mod table;
 mod tree;

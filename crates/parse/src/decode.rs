@@ -204,17 +204,17 @@ mod tests {
 
     #[test]
     fn a_text_with_one_bad_byte_stays_utf_8() {
-        let bytes = [&"Grüße\nvon der Brücke ".as_bytes()[..], b"\x96 Ende"].concat();
+        let bytes = ["Grüße\nvon der Brücke ".as_bytes(), b"\x96 Ende"].concat();
         let (text, warning) = warned(&bytes, None);
         assert_eq!(text, "Grüße\nvon der Brücke \u{fffd} Ende");
         assert!(warning.starts_with("line 2 holds bytes that are not UTF-8"), "{warning}");
         // Several, and a mark.
-        let bytes = [&"\u{feff}Łódź i Kraków ".as_bytes()[..], b"\xff\n\xfe"].concat();
+        let bytes = ["\u{feff}Łódź i Kraków ".as_bytes(), b"\xff\n\xfe"].concat();
         let (text, warning) = warned(&bytes, None);
         assert_eq!(text, "Łódź i Kraków \u{fffd}\n\u{fffd}");
         assert!(warning.contains("line 1") && warning.contains("2 in the file"), "{warning}");
         // The page says what it is.
-        let bytes = [&"für ".as_bytes()[..], b"\x80 und \x81"].concat();
+        let bytes = ["für ".as_bytes(), b"\x80 und \x81"].concat();
         assert_eq!(warned(&bytes, Some("utf8")).0, "für \u{fffd} und \u{fffd}");
     }
 

@@ -3,7 +3,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use halma_core::Metadata;
-use serde_json::error::Category;
 
 use super::{Refusal, refusal};
 
@@ -48,11 +47,8 @@ pub fn read_metadata_file(path: &Path) -> Result<Option<Metadata>, Refusal> {
         .map_err(|e| refusal(format!("its fields in `{shown}` cannot be read: {e}"), e.hint))?;
     let hint = "write one JSON object of texts, numbers, truths and lists";
     let metadata: Metadata = serde_json::from_str(&text).map_err(|e| {
-        let reason = match e.classify() {
-            Category::Data => format!("`{shown}` does not fit: {e}"),
-            _ => format!("`{shown}` is not valid JSON: {e}"),
-        };
-        refusal(reason, hint)
+        let what = if e.is_data() { "does not fit" } else { "is not valid JSON" };
+        refusal(format!("`{shown}` {what}: {e}"), hint)
     })?;
     metadata.check().map_err(|e| refusal(format!("`{shown}`: {e}"), hint))?;
     Ok(Some(metadata))

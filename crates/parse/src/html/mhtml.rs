@@ -37,11 +37,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
         Some((format!("{}/{}", kind.ctype(), kind.subtype()?), image.to_vec()))
     };
     let mut writer = Writer::new("mhtml");
-    match pages.count() {
-        0 => {}
-        frames => {
-            writer.warn(format!("{frames} frames of the page are not read; save each by itself"))
-        }
+    let frames = pages.count();
+    if frames > 0 {
+        writer.warn(format!("{frames} frames of the page are not read; save each by itself"));
     }
     let mut parsed = document(text, writer, &pictures);
     parsed.title = parsed.title.or_else(|| message.subject().map(str::to_owned));

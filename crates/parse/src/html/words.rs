@@ -136,5 +136,5 @@ fn formula(tree: &Tree, id: Id) -> String {
         "mfrac" => ["", "/", ""],
         _ => return parts.concat(),
     };
-    marks.iter().zip(&parts).map(|(mark, part)| format!("{mark}{}", group(part))).collect()
+    marks.iter().zip(&parts).map(|(mark, part)| [mark, &*group(part)].concat()).collect()
 }

@@ -125,8 +125,13 @@ fn is_invisible(c: char, before: &str) -> bool {
         before.chars().next_back().is_some_and(|letter| letters(u32::from(letter)))
     };
     match c {
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200e}' | '\u{200f}' | '\u{feff}' => true,
-        '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200e}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' => true,
         // Thai, Lao, Burmese and Khmer words stand side by side.
         '\u{200b}' => !follows(|c| matches!(c, 0xe00..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff)),
         '\u{200c}' | '\u{200d}' => !follows(|c| {

@@ -2,9 +2,8 @@
 //! looks like.
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{EUC_KR, Encoding, GBK, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::container::refusal;
 use crate::detect::find;
 use crate::parsed::Refusal;
 
@@ -25,12 +24,12 @@ pub(crate) fn decode(bytes: &[u8], declared: Option<&str>) -> Result<Decoded, Re
         return read(&bytes[mark..], encoding, false);
     }
     let declared = declared.and_then(|name| Encoding::for_label(name.as_bytes()));
-    match find(bytes, b"\x1b$").and_then(|at| bytes.get(at + 2)) {
-        Some(b'B' | b'@') => return read(bytes, ISO_2022_JP, declared != Some(ISO_2022_JP)),
-        Some(b')') => {
-            return Err(refusal("its encoding is ISO-2022-KR or ISO-2022-CN", "save it as UTF-8"));
-        }
-        _ => {}
+    let escape = find(bytes, b"\x1b$").and_then(|at| bytes.get(at + 2..at + 4));
+    if let Some([b'B' | b'@', _]) = escape {
+        return read(bytes, ISO_2022_JP, declared != Some(ISO_2022_JP));
+    }
+    if let Some((text, name)) = seven_bits(bytes, escape) {
+        return finish((text.into(), false), name, true);
     }
     // The file's own word counts for nothing when the bytes are UTF-8.
     if !bytes.contains(&0)
@@ -102,6 +101,34 @@ fn is_damaged_utf_8(bytes: &[u8], declared: bool) -> bool {
     whole > 0 && (is_cut || whole > broken || (declared && whole * 2 >= broken))
 }
 
+/// Chinese and Korean text of seven bits, with the name of its encoding.
+fn seven_bits(bytes: &[u8], escape: Option<&[u8]>) -> Option<(String, &'static str)> {
+    let (marks, encoding, name): ([&[u8]; 2], _, _) = match escape {
+        Some(b")C") => ([b"\x0e", b"\x0f"], EUC_KR, "ISO-2022-KR"),
+        Some(b")A") => ([b"\x0e", b"\x0f"], GBK, "ISO-2022-CN"),
+        _ => ([b"~{", b"~}"], GBK, "HZ-GB-2312"),
+    };
+    find(bytes, marks[0]).filter(|_| bytes.is_ascii())?;
+    // Between the marks, bytes are those of the encoding without their highest bit.
+    let (mut eight, mut high, mut rest) = (vec![], 0, bytes);
+    while let [first, after @ ..] = rest {
+        if let Some(after) = rest.strip_prefix(marks[usize::from(high > 0)]) {
+            (high, rest) = (high ^ 0x80, after);
+        } else {
+            eight.push(first | high);
+            rest = after;
+        }
+    }
+    let (text, broken) = encoding.decode_without_bom_handling(&eight);
+    // Text of another kind may hold the marks: what is between them gives no Chinese.
+    let is_private = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}');
+    let is_open = high > 0 && escape.is_none();
+    let is_other = broken || is_open || text.is_ascii() || text.contains(is_private);
+    let extra = ["\x1b$)C", "\x1b$)A", "~\n"];
+    let text = extra.iter().fold(text.into_owned(), |text, mark| text.replace(mark, ""));
+    (!is_other).then_some((text, name))
+}
+
 /// UTF-32 with its mark.
 fn utf_32(bytes: &[u8]) -> Option<String> {
     let little = bytes.starts_with(&[0xff, 0xfe, 0, 0]);
@@ -119,8 +146,8 @@ fn utf_32(bytes: &[u8]) -> Option<String> {
 fn detect(bytes: &[u8]) -> &'static Encoding {
     let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Allow);
     // Enough to tell, and quick.
-    detector.feed(&bytes[..bytes.len().min(200_000)], true);
-    detector.guess(None, chardetng::Utf8Detection::Allow)
+    detector.feed(&bytes[..bytes.len().min(200_000)], false);
+    detector.guess(None, chardetng::Utf8Detection::Deny)
 }
 
 /// UTF-16 without a mark: Latin text has a NUL in every other byte.
@@ -220,6 +247,9 @@ mod tests {
 
     #[test]
     fn a_text_that_is_cut_in_a_character_loses_that_one_only() {
+        let (cut, _, _) =
+            encoding_rs::SHIFT_JIS.encode("日本語のテキストです。文字コードはシフトJISです。");
+        assert!(read(&[&cut[..], b"\x81"].concat()).ends_with("シフトJISです。\u{fffd}"));
         for (whole, rest) in
             [("Müller aus Köln", &b"\xc3"[..]), ("für 5 ", b"\xe2\x82"), ("東", b"\xe4")]
         {
@@ -246,8 +276,24 @@ mod tests {
         assert_eq!(decode(&bytes, Some("iso-2022-jp")).unwrap().warnings, [""; 0]);
         let logged = b"\x1b[32mok\x1b[0m 5\x1b(B $B";
         assert_eq!(read(logged).as_bytes(), logged);
-        let korean = decode(b"\x1b$)C\x0e<-?o\x0f", None).unwrap_err();
-        assert!(korean.reason.contains("ISO-2022-KR"), "{korean:?}");
+    }
+
+    #[test]
+    fn chinese_and_korean_of_seven_bits_is_read() {
+        let low = |encoding: &'static Encoding, words: &str| -> Vec<u8> {
+            encoding.encode(words).0.iter().map(|byte| byte & 0x7f).collect()
+        };
+        let korean = [b"\x1b$)CA \x0e", &low(EUC_KR, "서울은")[..], b"\x0f 2024\n"].concat();
+        let (text, warning) = warned(&korean, None);
+        assert_eq!(text, "A 서울은 2024\n");
+        assert!(warning.contains("ISO-2022-KR"), "{warning}");
+        let chinese = [b"Hi ~{", &low(GBK, "中文")[..], b"~} ok ~\nend"].concat();
+        let (text, warning) = warned(&chinese, None);
+        assert_eq!(text, "Hi 中文 ok end");
+        assert!(warning.contains("HZ-GB-2312"), "{warning}");
+        for lisp in ["(format t \"~{~a~^, ~}\" list)", "~{~A~}", "~{ab", "a ~{1,2~} b", "~{~}"] {
+            assert_eq!(decode(lisp.as_bytes(), None).unwrap().text, lisp);
+        }
     }
 
     #[test]

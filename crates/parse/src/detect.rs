@@ -248,7 +248,7 @@ fn text_kind(name: &str, bytes: &[u8]) -> Format {
     match extension {
         "md" | "markdown" | "mdown" => Format::Markdown,
         "csv" | "tsv" | "tab" => Format::Delimited,
-        "ipynb" if head.starts_with('{') => Format::Notebook,
+        "ipynb" => Format::Notebook,
         _ => Format::Text,
     }
 }

@@ -145,6 +145,13 @@ fn read(name: &str, bytes: Vec<u8>, limits: &ReadLimits) -> Result<Parsed, Refus
     if parsed.blocks.is_empty() {
         return Err(refusal("it has no text", "remove it or fill it"));
     }
+    if matches!(format, Format::Html | Format::Text)
+        && let Some(kind) = detect::misnamed(name)
+    {
+        let is = parsed.format;
+        let warning = format!("it is named .{kind} and is {is}: give the right file, or rename it");
+        parsed.warnings.push(warning);
+    }
     finish(&mut parsed);
     Ok(parsed)
 }
@@ -187,10 +194,6 @@ fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     };
     if parsed.text[parsed.body..].trim().is_empty() {
         return Err(refusal("there is nothing below its front matter", "write a text there"));
-    }
-    if let Some(kind) = detect::misnamed(name) {
-        warnings
-            .push(format!("it is named .{kind} and read as text; check that the file is whole"));
     }
     parsed.warnings.extend(warnings);
     Ok(parsed)
@@ -269,10 +272,10 @@ mod tests {
         for (name, bytes) in [
             ("a.pdf", &b"<Error>AccessDenied</Error>"[..]),
             ("report.DOCX", b"404 Not Found"),
-            ("b.xls", b"a\tb\n1\t2\n"),
+            ("b.pdf", b"<!doctype html><p>Please log in"),
         ] {
             let (_, warnings) = text_of(name, bytes);
-            assert!(warnings[0].contains("read as text"), "{name}: {warnings:?}");
+            assert!(warnings[0].starts_with("it is named ."), "{name}: {warnings:?}");
         }
         assert!(text_of("a.log", b"Edda").1.is_empty());
     }

@@ -174,6 +174,7 @@ fn questions_of_a_faq_that_are_buttons_are_read() {
         "<header><button aria-expanded=false>Menu</button></header>\
          <h2><button>Who pays?</button></h2><p>The shop. <button>Copy</button>\
          <h3>Install <button>Copy link</button></h3>\
+         <div role=heading aria-level=3><button>Why?</button></div>\
          <details><summary><button><span>How long?</span></button></summary>40 days</details>\
          <div><button aria-expanded=true>Where?</button><div>In Dorn</div></div>\
          <form><h2><button>Send</button></h2><button aria-expanded=true>More</button></form>",
@@ -184,6 +185,7 @@ fn questions_of_a_faq_that_are_buttons_are_read() {
             "h2 ## Who pays?",
             "p The shop.",
             "h3 ### Install",
+            "p Why?",
             "p How long?",
             "p 40 days",
             "p Where?",

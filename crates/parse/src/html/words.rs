@@ -32,7 +32,10 @@ fn is_hidden(tree: &Tree, id: Id) -> bool {
         let style: String = style.split_whitespace().collect();
         style.contains("display:none") || style.contains("visibility:hidden")
     };
-    tree.attribute(id, "hidden").is_some_and(|value| value != "until-found") || style()
+    // Pages that show themselves when their scripts have run.
+    let is_page = matches!(tree.name(id), "html" | "body");
+    let hidden = tree.attribute(id, "hidden").is_some_and(|value| value != "until-found");
+    !is_page && (hidden || style())
 }
 
 /// Whether a button shows and hides an answer: it is all of a heading, or it says that something
@@ -43,7 +46,9 @@ pub(super) fn is_question(tree: &Tree, button: Id) -> bool {
     if tree.name(button) != "button" || around(&["form", "menu", "nav"]).is_some() {
         return false;
     }
-    match around(&["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"]) {
+    let titled = |id: &Id| tree.attribute(*id, "role") == Some("heading");
+    let heading = around(&["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"]);
+    match heading.or_else(|| tree.ancestors(button).find(titled)) {
         // Other buttons of headings copy, edit or link; a question has a number or a sign at most.
         Some(heading) => tree.letters(button).count() + 4 > tree.letters(heading).count(),
         None => has("aria-expanded") && !has("aria-haspopup") && around(&["header"]).is_none(),

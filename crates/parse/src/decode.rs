@@ -17,8 +17,7 @@ pub(crate) struct Decoded {
 /// `declared` is what the file says of itself (`<meta charset>`), if anything.
 pub(crate) fn decode(bytes: &[u8], declared: Option<&str>) -> Result<Decoded, Refusal> {
     if let Some(text) = utf_32(bytes) {
-        let broken = text.contains(char::REPLACEMENT_CHARACTER);
-        return finish((text.into(), broken), "UTF-32", false);
+        return finish((text.into(), true), "UTF-32", false);
     }
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return read(&bytes[mark..], encoding, false);

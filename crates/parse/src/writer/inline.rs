@@ -124,17 +124,13 @@ fn is_invisible(c: char, before: &str) -> bool {
     let follows = |letters: fn(u32) -> bool| {
         before.chars().next_back().is_some_and(|letter| letters(u32::from(letter)))
     };
-    match c {
-        '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200e}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' => true,
+    match u32::from(c) {
+        0xad | 0x61c | 0x180e | 0x200e..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f | 0xfeff => {
+            true
+        }
         // Thai, Lao, Burmese and Khmer words stand side by side.
-        '\u{200b}' => !follows(|c| matches!(c, 0xe00..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff)),
-        '\u{200c}' | '\u{200d}' => !follows(|c| {
+        0x200b => !follows(|c| matches!(c, 0xe00..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff)),
+        0x200c | 0x200d => !follows(|c| {
             matches!(c, 0x600..=0x109f | 0x1780..=0x1cff | 0x2190..=0x2bff | 0xa800..=0xabff)
                 || matches!(c, 0xfb50..=0xfdff | 0xfe0f | 0xfe70..=0xfefc | 0x1_1000..=0x1_1fff)
                 || matches!(c, 0x1_f000..=0x1_faff)

@@ -19,6 +19,8 @@ pub(crate) enum Format {
     Eml,
     Mbox,
     Html,
+    Mhtml,
+    Notebook,
     /// With its media type.
     Image(&'static str),
     Markdown,
@@ -26,43 +28,65 @@ pub(crate) enum Format {
     Text,
 }
 
-/// What is known of a format.
-pub(crate) struct FormatInfo {
+/// What is read of a format, and what is not.
+#[derive(Debug)]
+pub struct FormatInfo {
     format: Format,
     /// As in [`crate::Parsed::format`].
-    pub(crate) name: &'static str,
-    pub(crate) description: &'static str,
+    pub name: &'static str,
+    pub description: &'static str,
+    /// What a file of the format may hold that is lost; empty where all of it is read.
+    pub not_read: &'static str,
     is_archive: bool,
 }
 
 const fn file(format: Format, name: &'static str, description: &'static str) -> FormatInfo {
-    FormatInfo { format, name, description, is_archive: false }
+    FormatInfo { format, name, description, not_read: "", is_archive: false }
 }
 
 /// A format that is a zip archive.
 const fn archive(format: Format, name: &'static str, description: &'static str) -> FormatInfo {
-    FormatInfo { format, name, description, is_archive: true }
+    FormatInfo { format, name, description, not_read: "", is_archive: true }
+}
+
+impl FormatInfo {
+    const fn without(self, not_read: &'static str) -> Self {
+        Self { not_read, ..self }
+    }
 }
 
 /// All formats that are read.
 pub(crate) static FORMATS: &[FormatInfo] = &[
-    file(Format::Pdf, "pdf", "PDF; scanned pages with tesseract"),
-    archive(Format::Docx, "docx", "Word"),
-    archive(Format::Odt, "odt", "OpenDocument text"),
-    file(Format::Rtf, "rtf", "Rich Text Format"),
-    archive(Format::Pptx, "pptx", "PowerPoint"),
-    archive(Format::Odp, "odp", "OpenDocument presentation"),
-    archive(Format::Xlsx, "xlsx", "Excel"),
-    archive(Format::Xlsb, "xlsb", "Excel, binary"),
-    file(Format::Xls, "xls", "Excel before 2007"),
-    archive(Format::Ods, "ods", "OpenDocument spreadsheet"),
+    file(Format::Pdf, "pdf", "PDF; scanned pages with tesseract")
+        .without("comments, attached files, charts and other drawings"),
+    archive(Format::Docx, "docx", "Word")
+        .without("comments, deleted and hidden text, embedded files"),
+    archive(Format::Odt, "odt", "OpenDocument text")
+        .without("comments, deleted text, embedded files"),
+    file(Format::Rtf, "rtf", "Rich Text Format")
+        .without("comments, deleted and hidden text, merged cells, embedded files"),
+    archive(Format::Pptx, "pptx", "PowerPoint").without("comments, embedded files"),
+    archive(Format::Odp, "odp", "OpenDocument presentation").without("comments, embedded files"),
+    archive(Format::Xlsx, "xlsx", "Excel")
+        .without("formulas, comments, charts, pictures, the signs of percent and currency"),
+    archive(Format::Xlsb, "xlsb", "Excel, binary")
+        .without("formulas, comments, charts, pictures, the signs of percent and currency"),
+    file(Format::Xls, "xls", "Excel before 2007")
+        .without("formulas, comments, charts, pictures, the signs of percent and currency"),
+    archive(Format::Ods, "ods", "OpenDocument spreadsheet")
+        .without("formulas, comments, charts, pictures"),
     file(Format::Delimited, "csv", "values separated by commas, semicolons, tabs or bars"),
-    file(Format::Html, "html", "web pages"),
-    archive(Format::Epub, "epub", "books"),
-    file(Format::Eml, "eml", "mail"),
-    file(Format::Mbox, "mbox", "mailboxes"),
-    file(Format::Msg, "msg", "mail of Outlook"),
+    file(Format::Html, "html", "web pages")
+        .without("hidden parts, menus, forms, frames, scripts, sound, film, drawings"),
+    file(Format::Mhtml, "mhtml", "web pages saved with their pictures")
+        .without("what is lost of web pages, and all pages but the first"),
+    archive(Format::Epub, "epub", "books").without("what is lost of web pages"),
+    file(Format::Eml, "eml", "mail").without("attached files"),
+    file(Format::Mbox, "mbox", "mailboxes").without("attached files"),
+    file(Format::Msg, "msg", "mail of Outlook").without("attached files"),
     file(Format::Markdown, "markdown", "Markdown"),
+    file(Format::Notebook, "ipynb", "notebooks of Jupyter")
+        .without("results that are pictures or pages"),
     file(Format::Text, "text", "any other text, in any usual encoding"),
     file(
         Format::Image(""),
@@ -74,6 +98,15 @@ pub(crate) static FORMATS: &[FormatInfo] = &[
 /// The name of a format in its static form.
 pub(crate) fn format_name(name: &str) -> Option<&'static str> {
     FORMATS.iter().map(|info| info.name).find(|format| *format == name)
+}
+
+/// The ending of a name that a file of text should not have: that of a format that is not text.
+pub(crate) fn misnamed(name: &str) -> Option<String> {
+    let extension = extension(name);
+    let is_binary =
+        |info: &FormatInfo| info.is_archive || matches!(info.name, "pdf" | "xls" | "msg");
+    let named = FORMATS.iter().find(|info| info.name == extension)?;
+    is_binary(named).then_some(extension)
 }
 
 impl Format {
@@ -116,10 +149,13 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if bytes.is_empty() {
         return Err(Refusal { reason: "it is empty".into(), hint: "remove it or fill it".into() });
     }
-    if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+    // A text may begin with the mark of a format that it is about.
+    let is_text = is_text(bytes);
+    let foreign = FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic));
+    if let Some((_, what)) = foreign.filter(|_| !is_text) {
         return Err(crate::decode::binary(&format!("it is {what}")));
     }
-    if contains(&bytes[..bytes.len().min(1_024)], b"%PDF-") {
+    if is_pdf(name, bytes, is_text) {
         return Ok(Format::Pdf);
     }
     if is_zip(bytes) {
@@ -128,13 +164,43 @@ pub(crate) fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if is_compound(bytes) {
         return container::compound(bytes);
     }
-    if bytes.starts_with(b"{\\rtf") {
+    if is_rtf(bytes) {
         return Ok(Format::Rtf);
     }
-    if let Some(media) = picture(bytes) {
+    if let Some(media) = picture(bytes).filter(|_| !is_text) {
         return Ok(Format::Image(media));
     }
     Ok(text_kind(name, bytes))
+}
+
+/// Whether bytes hold no control characters, as texts of all encodings but those of UTF-16 and as no
+/// program, picture or archive.
+fn is_text(bytes: &[u8]) -> bool {
+    let is_control = |byte: &u8| byte.is_ascii_control() && !b"\t\n\r\x0b\x0c\x1b".contains(byte);
+    !bytes.iter().take(64 * 1_024).any(is_control)
+}
+
+/// Whether it is a PDF, perhaps after some bytes that do not belong to it. A text may show the mark,
+/// or a whole PDF: one that holds text only is a line with a version, and objects.
+fn is_pdf(name: &str, bytes: &[u8], is_text: bool) -> bool {
+    let Some(at) = find(&bytes[..bytes.len().min(1_024)], b"%PDF-") else { return false };
+    let end = bytes[at..].iter().position(|byte| b"\r\n".contains(byte));
+    let (mark, rest) = bytes[at..].split_at(end.unwrap_or(bytes.len() - at));
+    let is_shown = at > 0 && !matches!(extension(name).as_str(), "" | "pdf");
+    let is_whole = rest.trim_ascii().is_empty() || contains(rest, b" 0 obj");
+    !is_text || extension(name) == "pdf" || (mark.trim_ascii().len() == 8 && is_whole && !is_shown)
+}
+
+/// Whether it is Rich Text, and not a sentence about its mark.
+fn is_rtf(bytes: &[u8]) -> bool {
+    let next = bytes.get(5).is_none_or(|byte| byte.is_ascii_digit() || *byte == b'\\');
+    let words = bytes.iter().take(1_024).filter(|byte| **byte == b'\\').count();
+    let is_closed = bytes.trim_ascii_end().ends_with(b"}");
+    bytes.starts_with(b"{\\rtf") && next && (words > 2 || is_closed)
+}
+
+fn extension(name: &str) -> String {
+    name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default()
 }
 
 pub(crate) fn is_zip(bytes: &[u8]) -> bool {
@@ -161,12 +227,15 @@ fn picture(bytes: &[u8]) -> Option<&'static str> {
 }
 
 fn text_kind(name: &str, bytes: &[u8]) -> Format {
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase());
-    let extension = extension.as_deref().unwrap_or_default();
+    let extension = extension(name);
+    let extension = extension.as_str();
     // Also right for UTF-16, of which every other byte is left out here.
     let head: Vec<u8> = bytes.iter().take(6_000).copied().filter(|byte| *byte != 0).collect();
     let head = String::from_utf8_lossy(&head);
     let head = head.trim_start_matches('\u{feff}').trim_start().trim_start_matches('\u{fffd}');
+    if is_saved_page(head, extension) {
+        return Format::Mhtml;
+    }
     if is_html(head, extension) {
         return Format::Html;
     }
@@ -179,6 +248,7 @@ fn text_kind(name: &str, bytes: &[u8]) -> Format {
     match extension {
         "md" | "markdown" | "mdown" => Format::Markdown,
         "csv" | "tsv" | "tab" => Format::Delimited,
+        "ipynb" => Format::Notebook,
         _ => Format::Text,
     }
 }
@@ -211,6 +281,16 @@ fn is_html(head: &str, extension: &str) -> bool {
         && ["<head>", "<body", "<table", "<div", "<p>"].iter().any(|tag| begins(tag))
 }
 
+/// Whether a text begins with the headers that browsers write above a page and its pictures.
+fn is_saved_page(head: &str, extension: &str) -> bool {
+    let headers = head.split("\n\n").next().and_then(|head| head.split("\r\n\r\n").next());
+    let headers = headers.unwrap_or_default().to_ascii_lowercase();
+    let has = |header: &str| headers.contains(header);
+    let is_named = matches!(extension, "mht" | "mhtml");
+    let is_saved = has("from: <saved by") || has("snapshot-content-location:");
+    has("mime-version:") && (is_named || (is_saved && has("multipart/related")))
+}
+
 /// What the line above a message of a mailbox (RFC 4155) begins with.
 pub(crate) const SEPARATOR: &[u8] = b"From ";
 
@@ -237,19 +317,10 @@ pub(crate) fn is_header(line: &[u8]) -> bool {
 
 /// Header lines as mail servers write them, at the very beginning.
 fn is_email(head: &str, extension: &str) -> bool {
+    #[rustfmt::skip]
     const USUAL: &[&str] = &[
-        "from",
-        "to",
-        "subject",
-        "date",
-        "mime-version",
-        "message-id",
-        "received",
-        "return-path",
-        "delivered-to",
-        "content-type",
-        "reply-to",
-        "cc",
+        "from", "to", "subject", "date", "mime-version", "message-id", "received",
+        "return-path", "delivered-to", "content-type", "reply-to", "cc",
     ];
     let mut headers = 0;
     let mut surely = extension == "eml";
@@ -306,7 +377,7 @@ mod tests {
         assert_eq!(of("a.html", "no tags at all"), "text");
         assert_eq!(of("page", "<!-- saved --> <?xml version='1.0'?>\n<html xmlns='x'>"), "html");
         assert_eq!(of("a.csv", "a,b"), "csv");
-        assert_eq!(of("a", "GIF89a…"), "image");
+        assert_eq!(of("a", "GIF89a\u{1}\0\u{1}\0\0\0\0"), "image");
     }
 
     #[test]
@@ -316,6 +387,46 @@ mod tests {
         assert_eq!(of("a.eml", "From: a\nSubject: b\n\nc"), "eml");
         assert_eq!(of("a.txt", "From: a\nSubject: b\n\nc"), "text");
         assert_eq!(of("a.md", "Note: one\nTo: two\n"), "markdown");
+    }
+
+    #[test]
+    fn a_text_about_formats_is_a_text() {
+        for text in [
+            "# Headers\n\nA PDF begins with `%PDF-1.7`, as 5 0 obj does not.",
+            "%PDF-1.7 is the mark of a PDF.\n",
+            "%PDF-1.4\nis the first line.\n",
+            "```\n%PDF-1.4\n1 0 obj\n<<>>\nendobj\n```\n",
+            "ID3 tags name the artist",
+            "GIF89a is a format",
+            "BMW, BZh9 and MZ",
+            "Rar! is a sound; PAR1 and OggS are not",
+            "SQLite format 3 is old",
+            "PK\\x03 begins an archive",
+            "{\\rtf1\\ansi begins Rich Text.",
+            "{\\rtf is a mark}",
+        ] {
+            assert_eq!(of("a.md", text), "markdown", "{text}");
+            assert_eq!(of("notes.txt", text), "text", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_format_is_recognised_by_what_follows_its_mark() {
+        assert_eq!(of("a", "junk\n%PDF-1.4\n1 0 obj\n<<>>\nendobj\n"), "pdf");
+        assert_eq!(of("a.txt", "HTTP/1.1 200\r\n\r\n%PDF-1.4\n\u{1}\u{2}"), "pdf");
+        assert_eq!(of("a.pdf", "%PDF-1.4\ncut off"), "pdf");
+        assert_eq!(of("a.txt", "{\\rtf1 Hello}\n"), "rtf");
+        assert!(detect("a.txt", b"ID3\x03\0\0\0\0").is_err());
+        assert!(detect("a", b"Rar!\x1a\x07\x01").is_err());
+    }
+
+    #[test]
+    fn every_format_says_what_is_lost() {
+        for info in FORMATS {
+            assert!(!info.not_read.ends_with('.') && info.not_read.is_ascii(), "{info:?}");
+        }
+        let lost = |name: &str| FORMATS.iter().find(|info| info.name == name).unwrap().not_read;
+        assert_eq!((lost("text"), lost("eml")), ("", "attached files"));
     }
 
     #[test]

@@ -2,15 +2,12 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use quick_xml::events::Event;
-
-use crate::container::{
-    Archive, address_path, attribute, entity, member, member_text, open, refusal,
-};
-use crate::html;
+use crate::container::{Archive, address_path, member, member_text, open, refusal};
+use crate::html::{self, Id, ROOT, Tree};
 use crate::parsed::{Parsed, Refusal};
 use crate::room::MAX_PICTURE_BYTES;
 use crate::writer::Writer;
+use crate::writer::inline::Inline;
 use halma_text::dates::normalise_stamp;
 
 /// What the package file says.
@@ -47,10 +44,20 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
         if !read.insert(path) {
             continue;
         }
-        let Some(text) = member_text(&mut archive.borrow_mut(), path) else {
+        let Some(chapter) = member(&mut archive.borrow_mut(), path, u64::MAX) else {
             writer.warn(format!("the book has no `{path}`; download it again"));
             continue;
         };
+        let chapter = match html::decoded(&chapter, None) {
+            Ok(chapter) => chapter,
+            Err(refused) => {
+                writer.warn(format!("`{path}` in the book is not read: {refused}"));
+                continue;
+            }
+        };
+        for warning in chapter.warnings {
+            writer.warn(format!("`{path}` in the book: {warning}"));
+        }
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let pictures = |source: &str| {
             let path = address_path(folder, source);
@@ -58,7 +65,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
             picture(&mut archive.borrow_mut(), &path, &mut room.borrow_mut())
                 .map(|image| (kind, image))
         };
-        html::page(&text, &mut writer, &pictures);
+        html::page(&chapter.text, &mut writer, &pictures);
     }
     if writer.is_empty() {
         return Err(refusal("the book has no text", "check that it is complete and not locked"));
@@ -78,71 +85,37 @@ fn picture(archive: &mut Archive<'_>, path: &str, room: &mut usize) -> Option<Ve
 }
 
 fn package_path(container: &str) -> Option<String> {
-    let mut reader = quick_xml::Reader::from_str(container);
-    loop {
-        match reader.read_event().ok()? {
-            Event::Start(tag) | Event::Empty(tag) if tag.local_name().as_ref() == "rootfile" => {
-                return attribute(&tag, "full-path");
+    let tree = Tree::parse(container, true);
+    let mut paths = tree.descendants(ROOT).filter(|id| local_name(&tree, *id) == "rootfile");
+    paths.find_map(|id| tree.attribute(id, "full-path")).map(str::to_owned)
+}
+
+/// Read like a page, because a damaged package may still name its chapters.
+fn package_file(xml: &str, folder: &str) -> EpubPackage {
+    let tree = Tree::parse(xml, true);
+    let mut book = EpubPackage::default();
+    for id in tree.descendants(ROOT) {
+        let attribute = |name: &str| tree.attribute(id, name).unwrap_or_default().to_owned();
+        let words = || Inline::words(&tree.all_text(id)).text;
+        match local_name(&tree, id) {
+            "item" => {
+                let path = address_path(folder, &attribute("href"));
+                book.items.insert(attribute("id"), (path, attribute("media-type")));
             }
-            Event::Eof => return None,
+            "itemref" => book.order.push(attribute("idref")),
+            "title" => book.titles.push(words()),
+            "creator" => book.authors.push(words()),
+            "date" => book.dates.push(words()),
+            "language" => book.languages.push(words()),
             _ => {}
         }
     }
+    book
 }
 
-fn package_file(xml: &str, folder: &str) -> EpubPackage {
-    let mut reader = quick_xml::Reader::from_str(xml);
-    let mut book = EpubPackage::default();
-    let mut inside = String::new();
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(tag)) => {
-                tag.local_name().as_ref().clone_into(&mut inside);
-                book.tag(&tag, folder);
-            }
-            Ok(Event::Empty(tag)) => book.tag(&tag, folder),
-            Ok(Event::End(_)) => inside.clear(),
-            Ok(Event::Text(text)) => book.words(&inside, &text),
-            Ok(Event::GeneralRef(name)) => {
-                book.words(&inside, &entity(&name));
-            }
-            // A damaged package may still name its chapters.
-            Ok(Event::Eof) | Err(_) => return book,
-            Ok(_) => {}
-        }
-    }
-}
-
-impl EpubPackage {
-    fn tag(&mut self, tag: &quick_xml::events::BytesStart<'_>, folder: &str) {
-        match tag.local_name().as_ref() {
-            "item" => {
-                let (id, path) = (attribute(tag, "id"), attribute(tag, "href"));
-                if let (Some(id), Some(path)) = (id, path) {
-                    let kind = attribute(tag, "media-type").unwrap_or_default();
-                    self.items.insert(id, (address_path(folder, &path), kind));
-                }
-            }
-            "itemref" => self.order.extend(attribute(tag, "idref")),
-            name => self.values(name).into_iter().for_each(|values| values.push(String::new())),
-        }
-    }
-
-    fn words(&mut self, inside: &str, words: &str) {
-        if let Some(last) = self.values(inside).and_then(|values| values.last_mut()) {
-            last.push_str(words.trim_matches(['\n', '\r', '\t']));
-        }
-    }
-
-    fn values(&mut self, name: &str) -> Option<&mut Vec<String>> {
-        match name {
-            "title" => Some(&mut self.titles),
-            "creator" => Some(&mut self.authors),
-            "date" => Some(&mut self.dates),
-            "language" => Some(&mut self.languages),
-            _ => None,
-        }
-    }
+/// The name of an element without that of its vocabulary, as in `dc:title`.
+fn local_name(tree: &Tree, id: Id) -> &str {
+    tree.name(id).rsplit(':').next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -160,5 +133,29 @@ mod tests {
         assert_eq!(book.authors, ["Ann", "Bob"]);
         assert_eq!(book.order, ["one"]);
         assert_eq!(book.items["one"].0, "OPS/1.xhtml");
+    }
+
+    #[test]
+    fn a_chapter_with_a_bad_byte_is_named() {
+        use std::io::Write;
+        let chapter =
+            |text: &str, last: u8| [b"<html><body><p>", text.as_bytes(), &[last]].concat();
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
+        let mut add = |name: &str, bytes: &[u8]| {
+            zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            zip.write_all(bytes).unwrap();
+        };
+        add("META-INF/container.xml", br#"<container><rootfile full-path="p.opf"/></container>"#);
+        add(
+            "p.opf",
+            br#"<package><manifest><item id="a" href="1.xhtml"/><item id="b" href="2.xhtml"/>
+            </manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>"#,
+        );
+        add("1.xhtml", &chapter("Größe 10<sup>6</sup>", b'.'));
+        add("2.xhtml", &chapter("für Jördis", b'\xff'));
+        let parsed = read(&zip.finish().unwrap().into_inner()).unwrap();
+        assert_eq!(parsed.text, "Größe 10⁶.\n\nfür Jördis\u{fffd}\n");
+        let [warning] = &parsed.warnings[..] else { panic!("{:?}", parsed.warnings) };
+        assert!(warning.contains("2.xhtml") && warning.contains("line 1"), "{warning}");
     }
 }

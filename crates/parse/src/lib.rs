@@ -27,15 +27,16 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+pub use detect::FormatInfo;
 pub use parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow};
 pub use parser::{Parser, serve};
 
 use container::refusal;
 use detect::Format;
 use ocr::Ocr;
-use text::{delimited, markdown, plain};
+use text::{delimited, markdown, notebook, plain};
 use writer::Writer;
-use writer::inline::Inline;
+use writer::inline::{Inline, visible};
 
 /// What a document may cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +58,7 @@ impl Default for ParseOptions {
 }
 
 /// Reads a file. Its content decides what it is; `name` only distinguishes kinds of text
-/// (`.md`, `.csv`, `.tsv`, `.html`).
+/// (`.md`, `.csv`, `.tsv`, `.html`, `.mhtml`, `.ipynb`).
 ///
 /// It runs on a thread of its own and returns after `options.seconds` at the latest. The same bytes
 /// give the same document, unless time runs out while scans are read.
@@ -115,7 +116,7 @@ pub fn recognise(name: &str, bytes: &[u8]) -> Result<&'static str, Refusal> {
     if format.is_archive() {
         container::inspect(bytes)?;
     }
-    if matches!(format, Format::Markdown | Format::Delimited | Format::Text) {
+    if matches!(format, Format::Markdown | Format::Delimited | Format::Notebook | Format::Text) {
         decode::decode(bytes, None)?;
     }
     Ok(format.name())
@@ -133,13 +134,23 @@ fn read(name: &str, bytes: Vec<u8>, limits: &ReadLimits) -> Result<Parsed, Refus
         }
         Format::Eml | Format::Mbox | Format::Msg => mail::read(format, &bytes)?,
         Format::Html => html::read(&bytes)?,
+        Format::Mhtml => html::mhtml::read(&bytes)?,
         Format::Epub => epub::read(&bytes)?,
         Format::Xlsx | Format::Xlsb | Format::Xls | Format::Ods => sheets::read(format, &bytes)?,
         Format::Image(media) => picture(name, bytes, media, &limits.ocr),
-        Format::Markdown | Format::Delimited | Format::Text => text(name, format, &bytes)?,
+        Format::Markdown | Format::Delimited | Format::Notebook | Format::Text => {
+            text(name, format, &bytes)?
+        }
     };
     if parsed.blocks.is_empty() {
         return Err(refusal("it has no text", "remove it or fill it"));
+    }
+    if matches!(format, Format::Html | Format::Text)
+        && let Some(kind) = detect::misnamed(name)
+    {
+        let is = parsed.format;
+        let warning = format!("it is named .{kind} and is {is}: give the right file, or rename it");
+        parsed.warnings.push(warning);
     }
     finish(&mut parsed);
     Ok(parsed)
@@ -159,8 +170,8 @@ fn picture(name: &str, bytes: Vec<u8>, media: &str, ocr: &Ocr) -> Parsed {
 }
 
 fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
-    let decoded = decode::decode(bytes, None)?;
-    let text = decoded.text;
+    let decode::Decoded { text, mut warnings } = decode::decode(bytes, None)?;
+    let text = visible(text);
     if text.trim().is_empty() {
         return Err(refusal("it is empty", "remove it or fill it"));
     }
@@ -175,14 +186,16 @@ fn text(name: &str, format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
             }
             parsed
         }
+        Format::Notebook => notebook::read(&text).unwrap_or_else(|error| {
+            warnings.push(format!("it is not a whole notebook and read as text: {error}"));
+            plain::read(text)
+        }),
         _ => plain::read(text),
     };
     if parsed.text[parsed.body..].trim().is_empty() {
         return Err(refusal("there is nothing below its front matter", "write a text there"));
     }
-    if let Some(encoding) = decoded.guessed {
-        parsed.warnings.push(format!("its encoding is guessed to be {encoding}; save it as UTF-8"));
-    }
+    parsed.warnings.extend(warnings);
     Ok(parsed)
 }
 
@@ -196,29 +209,74 @@ fn finish(parsed: &mut Parsed) {
     metadata::set_language(parsed);
 }
 
+/// The characters of a file that is text, by its mark or as UTF-8. Refused where any would have to be
+/// guessed.
+pub fn certain_text(bytes: &[u8]) -> Result<String, Refusal> {
+    let decoded = decode::decode(bytes, None)?;
+    match decoded.warnings.first() {
+        Some(warning) => Err(refusal(warning, "save it as UTF-8")),
+        None => Ok(decoded.text),
+    }
+}
+
 /// Reads a text that is known to be Markdown.
 pub fn markdown(text: String) -> Parsed {
-    let mut parsed = markdown::read(text);
+    let mut parsed = markdown::read(visible(text));
     finish(&mut parsed);
     parsed
 }
 
 /// Reads a text that has no marks: its paragraphs are what empty lines part.
 pub fn plain(text: String) -> Parsed {
-    let mut parsed = plain::read(text);
+    let mut parsed = plain::read(visible(text));
     finish(&mut parsed);
     parsed
 }
 
 /// Reads a text that is known to be a table, its values separated by `delimiter`.
 pub fn delimited(text: String, delimiter: u8) -> Parsed {
+    let text = visible(text);
     // A text that is too uneven for a table is still a text.
     let mut parsed = delimited::read(text.clone(), delimiter).unwrap_or_else(|_| plain::read(text));
     finish(&mut parsed);
     parsed
 }
 
-/// The names of the formats that are read, as in [`Parsed::format`], each with a description.
-pub fn formats() -> impl Iterator<Item = (&'static str, &'static str)> {
-    detect::FORMATS.iter().map(|info| (info.name, info.description))
+/// The formats that are read, each with what of it is not.
+pub fn formats() -> impl Iterator<Item = &'static FormatInfo> {
+    detect::FORMATS.iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(name: &str, bytes: &[u8]) -> (String, Vec<String>) {
+        let parsed = parse(name, bytes, &ParseOptions::default()).unwrap();
+        check::check(&parsed);
+        (parsed.text, parsed.warnings)
+    }
+
+    #[test]
+    fn words_of_texts_are_whole() {
+        let shy = "Quer\u{ad}balken, Zahn\u{200b}rad\n".as_bytes();
+        for name in ["a.txt", "a.md", "a.csv"] {
+            let text = text_of(name, &[shy, "1,2\n".as_bytes()].concat()).0;
+            assert_eq!(text, "Querbalken, Zahnrad\n1,2\n", "{name}");
+        }
+        assert_eq!(plain("Vor\u{ad}mann".into()).text, "Vormann");
+    }
+
+    #[test]
+    fn a_text_that_is_named_as_another_format_is_warned_of() {
+        for (name, bytes) in [
+            ("a.pdf", &b"<Error>AccessDenied</Error>"[..]),
+            ("report.DOCX", b"404 Not Found"),
+            ("b.pdf", b"<!doctype html><p>Please log in"),
+        ] {
+            let (_, warnings) = text_of(name, bytes);
+            assert!(warnings[0].starts_with("it is named ."), "{name}: {warnings:?}");
+        }
+        assert!(text_of("a.log", b"Edda").1.is_empty());
+    }
 }

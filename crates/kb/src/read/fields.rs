@@ -3,7 +3,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use halma_core::Metadata;
-use serde_json::error::Category;
 
 use super::{Refusal, refusal};
 
@@ -43,15 +42,45 @@ pub fn read_metadata_file(path: &Path) -> Result<Option<Metadata>, Refusal> {
     if about.map_err(unreadable)?.len() > LARGEST {
         return Err(refusal(format!("`{shown}` is too large"), "it holds a few fields only"));
     }
-    let text = std::fs::read_to_string(&path).map_err(unreadable)?;
+    let bytes = std::fs::read(&path).map_err(unreadable)?;
+    let text = halma_parse::certain_text(&bytes)
+        .map_err(|e| refusal(format!("its fields in `{shown}` cannot be read: {e}"), e.hint))?;
     let hint = "write one JSON object of texts, numbers, truths and lists";
     let metadata: Metadata = serde_json::from_str(&text).map_err(|e| {
-        let reason = match e.classify() {
-            Category::Data => format!("`{shown}` does not fit: {e}"),
-            _ => format!("`{shown}` is not valid JSON: {e}"),
-        };
-        refusal(reason, hint)
+        let what = if e.is_data() { "does not fit" } else { "is not valid JSON" };
+        refusal(format!("`{shown}` {what}: {e}"), hint)
     })?;
     metadata.check().map_err(|e| refusal(format!("`{shown}`: {e}"), hint))?;
     Ok(Some(metadata))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Result<Option<Metadata>, Refusal> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.md.meta.json"), bytes).unwrap();
+        read_metadata_file(&dir.path().join("a.md"))
+    }
+
+    #[test]
+    fn fields_with_a_mark_are_read_as_powershell_and_notepad_write_them() {
+        let json = "\u{feff}{\"team\": \"Bücher\"}\r\n";
+        let little: Vec<u8> = json.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = json.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for bytes in [json.as_bytes(), &little, &big] {
+            assert_eq!(read(bytes).unwrap().unwrap().0.len(), 1);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_fields_names_file_and_place() {
+        let broken = read(b"{\n\"team\": \"legal\",\n}").unwrap_err().reason;
+        assert!(broken.contains("a.md.meta.json") && broken.contains("line 3"), "{broken}");
+        let latin = read(b"{\"team\": \"B\xfccher\"}").unwrap_err();
+        assert!(latin.reason.contains("a.md.meta.json"), "{latin:?}");
+        assert!(latin.hint.contains("UTF-8"), "{latin:?}");
+        assert!(read(&[]).unwrap_err().reason.contains("not valid JSON"));
+    }
 }

@@ -1,16 +1,18 @@
 //! HTML pages: read as a browser reads them, and written down block by block.
 mod data;
+pub(crate) mod mhtml;
 mod shallow;
 pub(crate) mod table;
 mod tree;
 mod walk;
 mod words;
 
-use crate::decode::decode;
+use crate::decode::{Decoded, decode};
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
+use crate::writer::inline::Inline;
 use halma_text::dates::normalise_stamp;
-use tree::{ROOT, Tree};
+pub(crate) use tree::{Id, ROOT, Tree};
 pub(crate) use walk::Pictures;
 
 /// What a page says about itself.
@@ -24,16 +26,26 @@ pub(crate) struct About {
 }
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Parsed, Refusal> {
-    let decoded = decode(bytes, charset(bytes).as_deref())?;
-    let mut writer = Writer::new("html");
-    let about = page(&decoded.text, &mut writer, &|_| None);
+    let text = decoded(bytes, None)?;
+    Ok(document(text, Writer::new("html"), &|_| None))
+}
+
+/// The text of a page in the encoding that `declared` or the page itself names.
+pub(crate) fn decoded(bytes: &[u8], declared: Option<&str>) -> Result<Decoded, Refusal> {
+    decode(bytes, declared.map(str::to_owned).or_else(|| charset(bytes)).as_deref())
+}
+
+/// A document that is one page.
+fn document(decoded: Decoded, mut writer: Writer, pictures: &Pictures<'_>) -> Parsed {
+    decoded.warnings.into_iter().for_each(|warning| writer.warn(warning));
+    let about = page(&decoded.text, &mut writer, pictures);
     let mut parsed = writer.finish();
     parsed.title = about.title;
     parsed.author = about.author;
     parsed.date = about.date;
     parsed.url = about.url;
     parsed.language = about.language;
-    Ok(parsed)
+    parsed
 }
 
 /// Writes down one page; `pictures` gives the bytes of those that are available.
@@ -60,7 +72,7 @@ fn about(tree: &Tree) -> About {
         match tree.name(id) {
             "html" => about.language = owned(attribute("lang").or(attribute("xml:lang"))),
             "title" if about.title.is_none() => {
-                let words = tree.all_text(id).split_whitespace().collect::<Vec<_>>().join(" ");
+                let words = Inline::words(&tree.all_text(id)).text;
                 about.title = Some(words).filter(|words| !words.is_empty());
             }
             "link" if attribute("rel") == Some("canonical") => about.url = owned(attribute("href")),

@@ -124,3 +124,108 @@ fn in_xhtml_an_empty_title_ends_at_once() {
         html("<?xml version='1.0'?><html><head><title/></head><body><p>Text</p></body></html>");
     assert_eq!(parsed.text, "Text\n");
 }
+
+#[test]
+fn powers_and_formulas_of_chemistry_keep_their_places() {
+    let parsed = html(
+        "<h2>10<sup>9</sup> m<sup>3</sup></h2><p>3.2 &times; 10<sup>&minus;6</sup> of \
+         CO<sub>2</sub>, the 1<sup>st</sup>, 2<sup><i>x</i></sup>, see \
+         <a href=a.html>10<sup><b>6</b></sup> units</a>.<sup><a href='#n1'>[1]</a></sup>\
+         <table><tr><th>Area m<sup>2</sup><th>b<tr><td>10<sup>12</sup><td>in 1975<sup> <a><span>[</span>2]</a></sup></table>",
+    );
+    assert_eq!(
+        outline(&parsed)[..2],
+        ["h2 ## 10⁹ m³", "p 3.2 × 10⁻⁶ of CO₂, the 1st, 2^x, see 10⁶ units.[1]",]
+    );
+    let links: Vec<_> = parsed.links.iter().map(|link| link.text.as_str()).collect();
+    assert_eq!(links, ["10⁶ units", "[1]"]);
+    assert_eq!(parsed.tables[0].columns, ["Area m²", "b"]);
+    assert_eq!(parsed.tables[0].rows[0].cells, ["10¹²", "in 1975 [2]"]);
+}
+
+#[test]
+fn formulas_in_mathml_are_readable() {
+    let formula = |inner: &str| html(&format!("<p>Let <math>{inner}</math>.")).text;
+    let square = "<msup><mi>x</mi><mn>2</mn></msup>";
+    assert_eq!(formula(&format!("{square}<mo>=</mo><mn>9</mn>")), "Let x^2=9.\n");
+    assert_eq!(
+        formula(
+            "<semantics><mfrac> <mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow> <msqrt><mn>2</mn></msqrt>\
+             </mfrac><annotation encoding='application/x-tex'>\\frac{a}{2}</annotation></semantics>"
+        ),
+        "Let (a+1)/(√2).\n"
+    );
+    assert_eq!(
+        formula("<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup><mtext>if</mtext><mi>i</mi>"),
+        "Let x_i^2 if i.\n"
+    );
+}
+
+#[test]
+fn a_name_with_its_reading_stays_whole() {
+    let ruby = "<ruby>東<rp>(</rp><rt>とう</rt><rp>)</rp>京<rt>きょう</rt></ruby>";
+    let parsed = html(&format!("<h1>{ruby}</h1><p>Die Stadt {ruby}は<ruby>x</ruby>."));
+    assert_eq!(outline(&parsed), ["h1 # 東京(とうきょう)", "p Die Stadt 東京(とうきょう)はx."]);
+}
+
+#[test]
+fn questions_of_a_faq_that_are_buttons_are_read() {
+    let parsed = html(
+        "<header><button aria-expanded=false>Menu</button></header>\
+         <h2><button>Who pays?</button></h2><p>The shop. <button>Copy</button>\
+         <h3>Install <button>Copy link</button></h3>\
+         <div role=heading aria-level=3><button>Why?</button></div>\
+         <details><summary><button><span>How long?</span></button></summary>40 days</details>\
+         <div><button aria-expanded=true>Where?</button><div>In Dorn</div></div>\
+         <form><h2><button>Send</button></h2><button aria-expanded=true>More</button></form>",
+    );
+    assert_eq!(
+        outline(&parsed),
+        [
+            "h2 ## Who pays?",
+            "p The shop.",
+            "h3 ### Install",
+            "p Why?",
+            "p How long?",
+            "p 40 days",
+            "p Where?",
+            "p In Dorn"
+        ]
+    );
+}
+
+#[test]
+fn answers_that_a_question_opens_are_read_though_hidden() {
+    let parsed = html(
+        "<h3><button aria-controls=a1>Who?</button></h3><div id=a1 hidden><p>Edda</div>\
+         <button aria-expanded=false aria-controls=a2>Where?</button><p id=a2 style='Display : none'>Dorn \
+         <a role=tab aria-controls=a3>Price</a><div id=a3 hidden=''>40</div>\
+         <div hidden=until-found>later</div><p style='visibility: hidden'>no<p hidden id=x>no",
+    );
+    assert_eq!(
+        outline(&parsed),
+        ["h3 ### Who?", "p Edda", "p Where?", "p Dorn Price", "p 40", "p later"]
+    );
+}
+
+#[test]
+fn words_that_may_be_broken_are_whole() {
+    let parsed = html(
+        "<title>Quer&shy;balken</title><h2>Zahn&#8203;rad</h2><p><a href=a>lie&shy;<b>fert</b></a> \
+         &#x202b;x&#x202c;<pre>a&#8203;b</pre><table><tr><th>ge&shy;nau<th>b<tr><td>Vor&#8288;mann<td>1</table>",
+    );
+    assert_eq!(parsed.title.as_deref(), Some("Querbalken"));
+    assert_eq!(outline(&parsed)[..3], ["h2 ## Zahnrad", "p liefert x", "code ``` ab ```"]);
+    assert_eq!(parsed.links[0].text, "liefert");
+    assert_eq!(parsed.tables[0].rows[0].cells, ["Vormann", "1"]);
+}
+
+#[test]
+fn a_page_in_utf_8_with_a_bad_byte_is_read_and_warned_of() {
+    for head in ["<meta charset=utf-8>", "<?xml version='1.0' encoding='UTF-8'?><html>", ""] {
+        let page = [head.as_bytes(), "<p>Größe\n<p>von Jördis ".as_bytes(), b"\x96 E"].concat();
+        let parsed = read(&page).unwrap();
+        assert_eq!(parsed.text, "Größe\n\nvon Jördis \u{fffd} E\n");
+        assert!(parsed.warnings[0].starts_with("line 2 "), "{:?}", parsed.warnings);
+    }
+}

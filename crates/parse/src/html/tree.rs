@@ -2,6 +2,7 @@
 //! [`DEEPEST`].
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
@@ -10,11 +11,14 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, Namespace, QualName, TokenizerResult};
 
 use super::shallow::Shallow;
+use super::words::is_question;
 
 pub(crate) struct Tree {
     nodes: Vec<HtmlNode>,
     /// Whether tags were left out because they stood too deep.
     pub(crate) flattened: bool,
+    /// The `id` of each element that a question or a tab of the page opens.
+    opened: HashSet<String>,
 }
 
 pub(crate) type Id = usize;
@@ -48,7 +52,29 @@ impl Tree {
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         tokenizer.end();
         let flattened = tokenizer.sink.flattened();
-        Self { nodes: tokenizer.sink.inner.sink.nodes.take(), flattened }
+        let nodes = tokenizer.sink.inner.sink.nodes.take();
+        let mut tree = Self { nodes, flattened, opened: HashSet::new() };
+        let opens = |id: &Id| is_question(&tree, *id) || tree.attribute(*id, "role") == Some("tab");
+        let opening = (0..tree.nodes.len()).filter(opens);
+        let opened = opening.filter_map(|id| tree.attribute(id, "aria-controls"));
+        tree.opened = opened.map(str::to_owned).collect();
+        tree
+    }
+
+    /// Whether the element is one that a question or a tab shows.
+    pub(super) fn is_opened(&self, id: Id) -> bool {
+        self.attribute(id, "id").is_some_and(|name| self.opened.contains(name))
+    }
+
+    /// The elements around a node, the innermost first.
+    pub(super) fn ancestors(&self, id: Id) -> impl Iterator<Item = Id> {
+        std::iter::successors(self.nodes[id].parent, |id| self.nodes[*id].parent)
+    }
+
+    /// The characters below without spaces; of a large element, those at its beginning.
+    pub(super) fn letters(&self, id: Id) -> impl Iterator<Item = char> {
+        let texts = self.descendants(id).take(200).filter_map(|id| self.text(id));
+        texts.flat_map(str::chars).filter(|c| !c.is_whitespace())
     }
 
     pub(crate) fn children(&self, id: Id) -> &[Id] {

@@ -1,9 +1,9 @@
 //! Goes through a page in reading order and writes down its blocks.
 use super::table::{grid, inner, is_layout};
 use super::tree::{Id, ROOT, Tree};
-use super::words::{gather, is_block, is_silent};
+use super::words::{collect, gather, is_block, is_silent};
 use crate::writer::Writer;
-use crate::writer::inline::Inline;
+use crate::writer::inline::{Inline, visible};
 
 /// Gives the picture at an address with its media type, where it is available.
 pub(crate) type Pictures<'a> = dyn Fn(&str) -> Option<(String, Vec<u8>)> + 'a;
@@ -64,6 +64,7 @@ impl Walk<'_> {
         }
         match name {
             "br" => self.line_break(),
+            "sup" | "sub" | "ruby" | "math" => collect(self.tree, id, &mut self.inline, None),
             "a" => self.link(id),
             "img" => self.waiting.push(id),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading(id, name.as_bytes()[1] - b'0'),
@@ -155,7 +156,7 @@ impl Walk<'_> {
 
     fn code(&mut self, id: Id) {
         self.flush();
-        self.writer.code(&self.tree.all_text(id));
+        self.writer.code(&visible(self.tree.all_text(id)));
     }
 
     fn table(&mut self, id: Id) {

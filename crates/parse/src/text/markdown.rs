@@ -1,7 +1,7 @@
 //! Markdown: front matter, and what stands where in the text, which stays as it is.
 use std::ops::Range;
 
-use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use crate::parsed::{Block, BlockKind, Figure, Link, Parsed, Table, TableRow};
 
@@ -105,7 +105,7 @@ impl MarkdownReader {
         let top = self.quotes == 0 && self.lists == 0;
         match tag {
             Tag::Heading { level, .. } if top => {
-                self.block(range, BlockKind::Heading { level: number(*level) });
+                self.block(range, BlockKind::Heading { level: *level as u8 });
             }
             Tag::Paragraph if top => {
                 self.paragraph = Some(range.clone());
@@ -191,10 +191,6 @@ impl MarkdownReader {
     fn block(&mut self, range: Range<usize>, kind: BlockKind) {
         self.parsed.blocks.push(Block { range, kind });
     }
-}
-
-fn number(level: HeadingLevel) -> u8 {
-    level as u8
 }
 
 /// Makes blocks that lie inside one another follow one another: what is left of a list item around

@@ -1,6 +1,7 @@
 //! Formats that are text already: it stays as it is, and what stands where is noted.
 pub(crate) mod delimited;
 pub(crate) mod markdown;
+pub(crate) mod notebook;
 pub(crate) mod plain;
 
 use crate::parsed::{Block, BlockKind, Parsed};
@@ -11,7 +12,7 @@ impl Parsed {
     pub fn heading(&self, block: &Block) -> Option<(u8, String)> {
         let BlockKind::Heading { level } = block.kind else { return None };
         let text = &self.text[block.range.clone()];
-        if self.format == "markdown" {
+        if matches!(self.format, "markdown" | "ipynb") {
             return Some((level, markdown::heading(text)));
         }
         // A text that we wrote: what looks like marks inside is meant as it stands.

@@ -32,7 +32,7 @@ impl Inline {
         for c in text.chars() {
             if !c.is_whitespace() {
                 // A NUL or its kin is never meant to be read.
-                if !c.is_control() {
+                if !c.is_control() && !is_invisible(c, &self.text) {
                     self.text.push(c);
                 }
             } else if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
@@ -41,8 +41,11 @@ impl Inline {
         }
     }
 
-    /// Adds words that stand above or below the line.
+    /// Adds words that stand above or below the line. A mark in brackets is that of a note.
     pub(crate) fn push_script(&mut self, text: &str, script: Script) {
+        if text.trim_start().starts_with('[') {
+            return self.push(text);
+        }
         let written = plain(&self.text, text, script);
         self.push(&written);
     }
@@ -115,6 +118,48 @@ impl Inline {
     }
 }
 
+/// Whether a character after `before` is for setting type and not for reading: soft hyphens, marks
+/// of direction, spaces and joiners without width, save where a script or an emoji needs them.
+fn is_invisible(c: char, before: &str) -> bool {
+    let follows = |letters: fn(u32) -> bool| {
+        before.chars().next_back().is_some_and(|letter| letters(u32::from(letter)))
+    };
+    match u32::from(c) {
+        0xad | 0x61c | 0x180e | 0x200e..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f | 0xfeff => {
+            true
+        }
+        // Thai, Lao, Burmese and Khmer words stand side by side.
+        0x200b => !follows(|c| matches!(c, 0xe00..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff)),
+        0x200c | 0x200d => !follows(|c| {
+            matches!(c, 0x600..=0x109f | 0x1780..=0x1cff | 0x2190..=0x2bff | 0xa800..=0xabff)
+                || matches!(c, 0xfb50..=0xfdff | 0xfe0f | 0xfe70..=0xfefc | 0x1_1000..=0x1_1fff)
+                || matches!(c, 0x1_f000..=0x1_faff)
+        }),
+        _ => false,
+    }
+}
+
+/// A text without the characters that nobody sees. A word that ends a line in a soft hyphen goes on
+/// in the next one.
+pub(crate) fn visible(text: String) -> String {
+    if !text.contains(|c| is_invisible(c, "")) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if !is_invisible(c, &out) {
+            out.push(c);
+        } else if c == '\u{ad}' {
+            let next = rest.as_str().trim_start_matches('\r').strip_prefix('\n');
+            if let Some(next) = next.filter(|next| next.starts_with(char::is_lowercase)) {
+                rest = next.chars();
+            }
+        }
+    }
+    out
+}
+
 /// The same link, `by` bytes further on.
 pub(crate) fn moved(link: &Link, by: usize) -> Link {
     Link { range: link.range.start + by..link.range.end + by, ..link.clone() }
@@ -135,6 +180,42 @@ mod tests {
         let inline = inline.trimmed();
         assert_eq!(inline.text, "See the book now");
         assert_eq!(&inline.text[inline.links[0].range.clone()], "the book");
+    }
+
+    #[test]
+    fn words_are_whole_without_what_nobody_sees() {
+        let words = |text: &str| Inline::words(text).text;
+        assert_eq!(words("Quer\u{ad}balken\u{ad}werk"), "Querbalkenwerk");
+        assert_eq!(
+            words("Zahn\u{200b}rad\u{2060}pumpe\u{feff}n Auf\u{200c}lage"),
+            "Zahnradpumpen Auflage"
+        );
+        assert_eq!(words("\u{202b}שלום\u{202c}\u{200f} \u{2066}abc\u{2069}"), "שלום abc");
+        // Needed: Persian, Hindi, a family, Khmer words.
+        for kept in [
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "👨\u{200d}👩\u{200d}👧",
+            "❤\u{fe0f}\u{200d}🔥",
+            "ខ្ញុំ\u{200b}ស្រលាញ់",
+        ] {
+            assert_eq!(words(kept), kept);
+            assert_eq!(visible(kept.to_owned()), kept);
+        }
+        assert_eq!(
+            visible("Quer\u{ad}\r\nbalken\u{ad}\n\nEnde\u{ad}\nX".into()),
+            "Querbalken\n\nEnde\nX"
+        );
+    }
+
+    #[test]
+    fn marks_of_notes_stay_and_powers_are_raised() {
+        let mut inline = Inline::default();
+        inline.push("in 1975");
+        inline.push_script("[1]", Script::Super);
+        inline.push(" of 10");
+        inline.push_script("6", Script::Super);
+        assert_eq!(inline.text, "in 1975[1] of 10⁶");
     }
 
     #[test]

@@ -176,7 +176,7 @@ fn every_format_has_a_name_and_a_description() {
         "square.png",
     ] {
         let format = parse("file", &file(name)).unwrap().format;
-        assert!(halma_parse::formats().any(|(name, _)| name == format), "{format}");
+        assert!(halma_parse::formats().any(|info| info.name == format), "{format}");
     }
 }
 

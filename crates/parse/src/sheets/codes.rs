@@ -2,7 +2,7 @@
 use std::collections::HashMap;
 
 use quick_xml::events::Event;
-use roxmltree::Document;
+use roxmltree::{Document, Node};
 
 use super::Sheet;
 use crate::container::{Archive, attribute, joined, member_text, open};
@@ -24,33 +24,31 @@ impl<'a> Codes<'a> {
     /// `None` where no style does.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut archive = open(bytes).ok()?;
-        let styles = member_text(&mut archive, "xl/styles.xml")?;
+        let mut part = |name: &str| member_text(&mut archive, name);
+        let (styles, book) = (part("xl/styles.xml")?, part("xl/workbook.xml")?);
+        let links = part("xl/_rels/workbook.xml.rels")?;
         let styles = Document::parse(&styles).ok()?;
-        let format = |node: roxmltree::Node<'_, '_>| {
-            let id = node.attribute("numFmtId")?.to_owned();
-            Some((id, format(node.attribute("formatCode")?)?))
+        let (book, links) = (Document::parse(&book).ok()?, Document::parse(&links).ok()?);
+        let format = |node: Node<'_, '_>| {
+            Some((node.attribute("numFmtId")?.to_owned(), format(node.attribute("formatCode")?)?))
         };
         let formats: HashMap<String, String> = styles.descendants().filter_map(format).collect();
         let cells = styles.descendants().find(|node| node.tag_name().name() == "cellXfs")?;
-        let styles = cells.children().filter(|node| node.is_element()).enumerate();
-        let styles: HashMap<String, String> = styles
-            .filter_map(|(at, style)| {
-                Some((at.to_string(), formats.get(style.attribute("numFmtId")?)?.clone()))
-            })
+        let code = |(at, style): (usize, Node<'_, '_>)| {
+            Some((at.to_string(), formats.get(style.attribute("numFmtId")?)?.clone()))
+        };
+        let cells = cells.children().filter(Node::is_element).enumerate();
+        let styles: HashMap<String, String> = cells.filter_map(code).collect();
+        let targets: HashMap<_, _> = links
+            .descendants()
+            .filter_map(|link| Some((link.attribute("Id")?, link.attribute("Target")?)))
             .collect();
-        if styles.is_empty() {
-            return None;
-        }
-        let (book, links) = ("xl/workbook.xml", "xl/_rels/workbook.xml.rels");
-        let (book, links) = (member_text(&mut archive, book)?, member_text(&mut archive, links)?);
-        let (book, links) = (Document::parse(&book).ok()?, Document::parse(&links).ok()?);
-        let path = |sheet: roxmltree::Node<'_, '_>| {
+        let path = |sheet: Node<'_, '_>| {
             let id = sheet.attributes().find(|attribute| attribute.name() == "id")?.value();
-            let link = links.descendants().find(|link| link.attribute("Id") == Some(id))?;
-            Some((sheet.attribute("name")?.to_owned(), joined("xl", link.attribute("Target")?)))
+            Some((sheet.attribute("name")?.to_owned(), joined("xl", targets.get(id)?)))
         };
         let paths = book.descendants().filter_map(path).collect();
-        Some(Self { archive, styles, paths })
+        (!styles.is_empty()).then_some(Self { archive, styles, paths })
     }
 
     /// Writes the whole numbers of a sheet as it shows them.
@@ -59,18 +57,16 @@ impl<'a> Codes<'a> {
         sheet.cells.sort_by_key(|(row, column, _)| (*row, *column));
         let mut reader = quick_xml::Reader::from_str(&xml);
         loop {
-            match reader.read_event().ok()? {
-                Event::Start(tag) if tag.local_name().as_ref() == "c" => {
-                    let code = attribute(&tag, "s").and_then(|style| self.styles.get(&style));
-                    let place = code.and_then(|_| place(&attribute(&tag, "r")?));
-                    let (Some(code), Some(place)) = (code, place) else { continue };
-                    let cells = &mut sheet.cells;
-                    if let Ok(at) = cells.binary_search_by_key(&place, |cell| (cell.0, cell.1)) {
-                        cells[at].2 = shown(code, &cells[at].2);
-                    }
-                }
-                Event::Eof => return Some(()),
-                _ => {}
+            let event = reader.read_event().ok()?;
+            if let Event::Start(tag) = &event
+                && let Some(code) = attribute(tag, "s").and_then(|style| self.styles.get(&style))
+                && let Some(place) = attribute(tag, "r").and_then(|cell| place(&cell))
+                && let Ok(at) = sheet.cells.binary_search_by_key(&place, |cell| (cell.0, cell.1))
+            {
+                sheet.cells[at].2 = shown(code, &sheet.cells[at].2);
+            }
+            if let Event::Eof = event {
+                return Some(());
             }
         }
     }

@@ -116,11 +116,7 @@ fn xls(bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
         // Programs that compute nothing store an empty text as each result.
         let result = |place| range.get_value(place).and_then(shown);
         let computed = places(&formulas).any(|(place, _)| result(place).is_some());
-        let formula =
-            |place| formulas.get_value(place).filter(|text| !computed && !text.is_empty());
-        let mut used = places(&range).map(|(place, value)| {
-            (place, shown(value).or_else(|| formula(place).map(|formula| format!("={formula}"))))
-        });
+        let mut used = places(&range).map(|(place, value)| (place, shown(value)));
         let mut sheet = cells.read(name, || Ok(used.next()))?;
         sheet.uncomputed = if computed { 0 } else { formulas.used_cells().count() };
         sheet.merged = merged.iter().map(span).collect();

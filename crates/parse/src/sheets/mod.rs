@@ -54,10 +54,8 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
             writer.warn(format!("sheet `{name}` is a chart, a dialog or macros: it is not read"));
         }
         if formulas > 0 {
-            writer.warn(format!(
-                "sheet `{name}`: {formulas} formulas have no result, and are read as formulas or as \
-                 0; open it in a spreadsheet program and save it"
-            ));
+            let hint = "open it in a spreadsheet program and save it";
+            writer.warn(format!("sheet `{name}`: {formulas} formulas have no result; {hint}"));
         }
         sheet.cells.sort_by_key(|(row, column, _)| (*row, *column));
         sheet.cells.dedup_by_key(|(row, column, _)| (*row, *column));

@@ -5,6 +5,8 @@ mod blocks;
 mod layout;
 mod page;
 mod pictures;
+#[cfg(test)]
+mod reading_tests;
 mod tables;
 #[cfg(test)]
 mod tests;

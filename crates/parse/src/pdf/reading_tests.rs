@@ -1,0 +1,123 @@
+//! Pages made of lines of text at their places, and what is read of them.
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use super::tests::object;
+use super::{Ocr, Parsed, read};
+
+/// Text at a place, in points from the lower left corner of an A4 page.
+fn at(x: u32, y: u32, text: &str) -> String {
+    sized(12, x, y, text)
+}
+
+fn sized(size: u32, x: u32, y: u32, text: &str) -> String {
+    format!("BT /F {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET\n")
+}
+
+/// Reads a document whose font maps some codes to other characters than Helvetica does.
+fn parsed(pages: &[String], to_unicode: &[(char, &str)]) -> Parsed {
+    let numbers = || 100..100 + pages.len();
+    let kids: String = numbers().map(|number| format!("{number} 0 R ")).collect();
+    let mut file = format!("%PDF-1.4\n{}", object(1, "/Type/Catalog/Pages 2 0 R", None));
+    file += &object(2, &format!("/Type/Pages/Count {}/Kids[{kids}]", pages.len()), None);
+    let mut cmap = String::from("begincmap\n1 begincodespacerange\n<00> <ff>\nendcodespacerange\n");
+    for (code, text) in to_unicode {
+        let units: String = text.encode_utf16().map(|unit| format!("{unit:04x}")).collect();
+        let code = u32::from(*code);
+        writeln!(cmap, "1 beginbfchar\n<{code:02x}> <{units}>\nendbfchar").unwrap();
+    }
+    file += &object(4, "", Some(&(cmap + "endcmap")));
+    let map = if to_unicode.is_empty() { "" } else { "/ToUnicode 4 0 R" };
+    let font = "/Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding";
+    file += &object(3, &format!("{font}{map}"), None);
+    for (number, page) in numbers().zip(pages) {
+        let contents = number + 100_000;
+        let dict = format!(
+            "/Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents {contents} 0 R\
+             /Resources<</Font<</F 3 0 R>>>>"
+        );
+        file += &object(number, &dict, None);
+        file += &object(contents, "", Some(page));
+    }
+    file += "trailer\n<</Root 1 0 R>>\n";
+    let until = Instant::now() + Duration::from_secs(60);
+    let ocr = Ocr { enabled: false, languages: String::new(), until };
+    read(file.into_bytes(), &ocr, until).unwrap()
+}
+
+const WORDS: &str = "Der Hafen einer Stadt wurde in Jahren von Leuten aus dem Norden gebaut und jede \
+                     Mauer bekam einen Kran der Kisten und Holz aus Schiffen hob bis Boote kamen";
+
+/// Lines of running text, of which some begin with a capital.
+fn lines(x: u32, ys: std::ops::Range<u32>, letters: usize) -> String {
+    let words = [WORDS; 40].join(" ");
+    let mut left = words.split(' ');
+    let mut page = String::new();
+    for y in ys.rev().step_by(12) {
+        let mut line = String::new();
+        while line.len() < letters {
+            line += left.next().unwrap();
+            line.push(' ');
+        }
+        page += &at(x, y, line.trim());
+    }
+    page
+}
+
+#[test]
+fn columns_below_full_lines_are_read_one_after_the_other() {
+    let page = lines(50, 400..790, 80) + &lines(50, 200..390, 34) + &lines(320, 200..390, 34);
+    let read = parsed(&[page], &[]);
+    assert!(read.tables.is_empty(), "{:?}", read.tables);
+    assert_eq!(read.text.trim().matches("\n\n").count(), 2, "{}", read.text);
+}
+
+#[test]
+fn a_table_in_a_column_is_a_table() {
+    let row = |y: u32, cells: [&str; 3]| {
+        at(50, y, cells[0]) + &at(150, y, cells[1]) + &at(220, y, cells[2])
+    };
+    let table = row(480, ["Item", "Quantity", "Price"])
+        + &row(468, ["Barrels", "12", "3.50"])
+        + &row(456, ["Crates", "7", "2.25"])
+        + &row(444, ["Timber", "3", "9.00"]);
+    let page =
+        at(50, 790, "A heading across the page, which is as wide as both of the columns are")
+            + &lines(50, 500..760, 34)
+            + &table
+            + &lines(50, 200..420, 34)
+            + &lines(320, 200..760, 34);
+    let read = parsed(&[page], &[]);
+    assert_eq!(read.tables.len(), 1, "{:?}", read.tables);
+    assert_eq!(read.tables[0].columns, ["Item", "Quantity", "Price"]);
+    assert_eq!(read.tables[0].rows.len(), 3);
+}
+
+#[test]
+fn three_columns_below_full_lines_are_no_table() {
+    let page = lines(50, 500..790, 84)
+        + &lines(40, 100..490, 26)
+        + &lines(225, 100..490, 26)
+        + &lines(410, 100..490, 26);
+    assert!(parsed(&[page], &[]).tables.is_empty());
+}
+
+#[test]
+fn a_table_of_words_below_full_lines_is_a_table() {
+    let rows = [
+        "Barrels of oil and wine",
+        "Crates",
+        "Timber from the north",
+        "Stone",
+        "Salt and herring",
+        "Rope",
+    ];
+    let row = |(at_row, name): (u32, &&str)| {
+        at(50, 300 - 20 * at_row, name)
+            + &at(320, 300 - 20 * at_row, &format!("Quay {at_row} by the tower"))
+    };
+    let page = lines(50, 350..790, 80) + &(0..).zip(&rows).map(row).collect::<String>();
+    let read = parsed(&[page], &[]);
+    assert_eq!(read.tables.len(), 1, "{}", read.text);
+    assert_eq!(read.tables[0].columns.len(), 2);
+}

@@ -2,6 +2,7 @@
 //! tables, links and pictures. Pages without text are read by OCR.
 mod bidi;
 mod blocks;
+mod heads;
 mod layout;
 mod page;
 mod pictures;
@@ -72,7 +73,7 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
             || page.unknown > text.letters().max(MIN_LETTERS)
     };
     let is_scan: Vec<bool> = read.iter().zip(&texts).map(is_scan).collect();
-    text::drop_running_heads(&mut texts);
+    heads::drop_running_heads(&mut texts);
     let sizes = Sizes::of(&texts);
     let mut writer = Writer::new("pdf");
     let mut unread = UnreadScans::default();
@@ -158,6 +159,7 @@ fn content<'a>(page: &Page<'a>, shared: &mut Shared<'a>, limits: &Limits) -> Pag
     pictures.sort_by(|a, b| layout::by(a.y, b.y));
     let mut text = PageText {
         links: links.into_iter().map(|link| link.target).collect(),
+        height: bounds.height(),
         ..PageText::default()
     };
     for word in &words {

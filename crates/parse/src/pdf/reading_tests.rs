@@ -45,6 +45,89 @@ fn parsed(pages: &[String], to_unicode: &[(char, &str)]) -> Parsed {
     read(file.into_bytes(), &ocr, until).unwrap()
 }
 
+fn text(pages: &[String]) -> String {
+    parsed(pages, &[]).text
+}
+
+/// A body of ten lines in the middle of page number `page`.
+fn body(page: u32) -> String {
+    let line = |line: u32| {
+        at(72, 640 - 15 * line, &format!("Words of line {line} on the sheet {page} go on and on"))
+    };
+    (0..10).map(line).collect()
+}
+
+#[test]
+fn numbers_of_accounts_in_the_head_stay() {
+    let page = |page: u32| at(72, 800, &format!("Account no. {}", 10_020 + page)) + &body(page);
+    let text = text(&(1..5).map(page).collect::<Vec<_>>());
+    (1..5).for_each(|page| assert!(text.contains(&format!("Account no. {}", 10_020 + page))));
+}
+
+#[test]
+fn lists_of_numbered_rows_stay() {
+    let page = |page: u32| -> String {
+        let row =
+            |row: u32| at(72, 800 - 20 * row, &format!("Bolt {} in box {page}", page * 5 + row));
+        (0..5).map(row).collect()
+    };
+    let text = text(&(0..4).map(page).collect::<Vec<_>>());
+    (0..20).for_each(|row| assert!(text.contains(&format!("Bolt {row} in")), "{row}: {text}"));
+}
+
+#[test]
+fn short_pages_keep_lines_that_are_alike() {
+    let page = |page: u32| {
+        at(72, 790, "Delivery note") + &at(72, 770, &format!("Crane {page}")) + &at(72, 750, "Paid")
+    };
+    let text = text(&(1..5).map(page).collect::<Vec<_>>());
+    assert_eq!(text.matches("Delivery note").count(), 4, "{text}");
+    assert_eq!(text.matches("Paid").count(), 4, "{text}");
+}
+
+#[test]
+fn a_head_is_read_once_and_page_numbers_are_not() {
+    let page = |page: u32| {
+        at(72, 800, "Harbour report 2024, Contract 77-B")
+            + &body(page)
+            + &at(290, 40, &format!("Page {page} of 5"))
+    };
+    let read = text(&(1..6).map(page).collect::<Vec<_>>());
+    assert_eq!(read.matches("Contract 77-B").count(), 1, "{read}");
+    assert!(!read.contains("of 5"), "{read}");
+    let lone = |page: u32| body(page) + &at(290, 40, &format!("- {page} -"));
+    let read = text(&(1..6).map(lone).collect::<Vec<_>>());
+    assert!(!read.contains("- 3"), "{read}");
+}
+
+#[test]
+fn heads_of_left_and_right_pages_are_read_once() {
+    let page = |page: u32| {
+        let (x, head) = if page % 2 == 0 { (72, "The harbour") } else { (430, "Cranes") };
+        let number = at(if page % 2 == 0 { 500 } else { 72 }, 800, &format!("{}", 40 + page));
+        at(x, 800, head) + &number + &body(page)
+    };
+    let text = text(&(1..9).map(page).collect::<Vec<_>>());
+    assert_eq!(text.matches("The harbour").count(), 1, "{text}");
+    assert_eq!(text.matches("Cranes").count(), 1, "{text}");
+    assert!(!text.contains("45"), "{text}");
+}
+
+#[test]
+fn values_in_a_form_stay_where_some_are_equal() {
+    let page = |page: u32| {
+        let town = if page < 4 { "Town: Ambel 3" } else { "Town: Brill 9" };
+        at(72, 800, town) + &body(page)
+    };
+    let read = text(&(1..7).map(page).collect::<Vec<_>>());
+    assert_eq!((read.matches("Ambel").count(), read.matches("Brill").count()), (3, 3), "{read}");
+    let stamp = |page: u32| at(400, 30, &format!("ACME{:06}", 120 + page)) + &body(page);
+    let read = text(&(1..5).map(stamp).collect::<Vec<_>>());
+    assert!(read.contains("ACME000121") && read.contains("ACME000124"), "{read}");
+    let year = |page: u32| at(72, 800, &format!("{}", 2019 + page)) + &body(page);
+    assert!(text(&(1..5).map(year).collect::<Vec<_>>()).contains("2022"));
+}
+
 const WORDS: &str = "Der Hafen einer Stadt wurde in Jahren von Leuten aus dem Norden gebaut und jede \
                      Mauer bekam einen Kran der Kisten und Holz aus Schiffen hob bis Boote kamen";
 

@@ -8,6 +8,7 @@ mod page;
 mod pictures;
 #[cfg(test)]
 mod reading_tests;
+mod scripts;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -155,7 +156,8 @@ fn content<'a>(page: &Page<'a>, shared: &mut Shared<'a>, limits: &Limits) -> Pag
         InterpreterSettings { render_content: RenderContent::all(), ..Default::default() };
     let mut context = Context::new(transform, bounds, &shared.cache, shared.pdf.xref(), settings);
     interpret_page(page, &mut context, &mut collector);
-    let Collector { mut words, rules, mut pictures, has_picture, unknown, .. } = collector;
+    let Collector { words, rules, mut pictures, has_picture, unknown, .. } = collector;
+    let mut words = scripts::join(words);
     pictures.sort_by(|a, b| layout::by(a.y, b.y));
     let mut text = PageText {
         links: links.into_iter().map(|link| link.target).collect(),

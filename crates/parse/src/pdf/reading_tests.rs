@@ -128,6 +128,66 @@ fn values_in_a_form_stay_where_some_are_equal() {
     assert!(text(&(1..5).map(year).collect::<Vec<_>>()).contains("2022"));
 }
 
+/// Runs of text on one line: each with its size and how far it is raised, in points.
+fn runs(y: u32, runs: &[(u32, i32, &str)]) -> String {
+    let mut line = format!("BT 1 0 0 1 72 {y} Tm ");
+    for (size, rise, text) in runs {
+        write!(line, "/F {size} Tf {rise} Ts ({text}) Tj ").unwrap();
+    }
+    line + "ET\n"
+}
+
+#[test]
+fn powers_and_formulas_keep_their_place_in_a_paragraph() {
+    let page = runs(700, &[(12, 0, "It had 4.1 x 10"), (7, 4, "9"), (12, 0, " atoms in a flask")])
+        + &runs(
+            686,
+            &[(12, 0, "of 3 cm"), (8, 5, "-3"), (12, 0, "/s and CO"), (8, -2, "2"), (12, 0, ",")],
+        )
+        + &runs(
+            672,
+            &[(7, 4, "238"), (12, 0, "U was not there on the 1"), (8, 4, "st"), (12, 0, " day.")],
+        );
+    let expected =
+        "It had 4.1 x 10⁹ atoms in a flask of 3 cm⁻³/s and CO₂, ²³⁸U was not there on the 1st day.";
+    assert_eq!(text(&[page]).trim(), expected);
+}
+
+#[test]
+fn marks_of_notes_are_raised_and_their_words_are_not() {
+    let page = runs(700, &[(12, 0, "Later work"), (7, 4, " 12"), (12, 0, " gave a lower figure")])
+        + &runs(60, &[(5, 3, "12"), (8, 0, " Falk 1996, 8.")]);
+    let text = text(&[page]);
+    assert!(text.contains("Later work ¹² gave"), "{text}");
+    assert!(text.contains("¹² Falk 1996, 8."), "{text}");
+    let page = runs(
+        700,
+        &[
+            (12, 0, "Bolts of 3"),
+            (7, 5, "1"),
+            (12, 0, "/4 inch and "),
+            (7, 5, "1"),
+            (12, 0, "/2 inch"),
+        ],
+    );
+    assert_eq!(self::text(&[page]).trim(), "Bolts of 3¹/4 inch and 1/2 inch");
+}
+
+#[test]
+fn drop_caps_small_capitals_and_small_lines_are_no_scripts() {
+    let page = sized(40, 72, 680, "1")
+        + &at(98, 700, "984 was a year")
+        + &at(98, 686, "of storms.")
+        + &runs(640, &[(12, 0, "IN "), (9, 0, "1985"), (12, 0, " it was calm.")])
+        + &sized(7, 72, 620, "11")
+        + &sized(7, 72, 612, "12");
+    let text = text(&[page]);
+    for words in ["984 was a year", "IN 1985 it was calm.", "11", "12"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains(['¹', '²', '⁹']), "{text}");
+}
+
 const WORDS: &str = "Der Hafen einer Stadt wurde in Jahren von Leuten aus dem Norden gebaut und jede \
                      Mauer bekam einen Kran der Kisten und Holz aus Schiffen hob bis Boote kamen";
 

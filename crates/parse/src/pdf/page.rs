@@ -11,7 +11,7 @@ use hayro_interpret::{
 };
 
 use super::pictures::{Picture, encode};
-use super::scripts;
+use super::{bidi, scripts};
 
 /// Glyphs, rules and pictures of one page that are looked at.
 const MAX_GLYPHS: usize = 300_000;
@@ -280,7 +280,7 @@ impl<'a> Device<'a> for Collector<'_> {
             };
             let advance = f64::from(advance.unwrap_or(500.0));
             let ink = Ink { area: self.area(glyph), width: advance / 1_000.0 };
-            self.glyph(text, props.transform * glyph.transform(), advance, ink);
+            self.glyph(bidi::as_seen(text), props.transform * glyph.transform(), advance, ink);
         }
     }
 

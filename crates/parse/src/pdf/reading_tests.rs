@@ -188,6 +188,41 @@ fn drop_caps_small_capitals_and_small_lines_are_no_scripts() {
     assert!(!text.contains(['¹', '²', '⁹']), "{text}");
 }
 
+/// Small letters stand for Arabic and Hebrew ones, drawn from left to right as they are seen.
+const LETTERS: [(char, &str); 9] = [
+    ('a', "م"),
+    ('b', "لا"),
+    ('c', "س"),
+    ('d', "\u{fefc}"),
+    ('e', "\u{feb3}"),
+    ('p', "ש"),
+    ('q', "ל"),
+    ('r', "ו"),
+    ('s', "ם"),
+];
+
+#[test]
+fn an_arabic_ligature_keeps_the_order_of_its_letters() {
+    let page = at(72, 700, "abc abc") + &at(72, 600, "ade 12.5 abc");
+    let text = parsed(&[page], &LETTERS).text;
+    assert_eq!(text.trim(), "سلام سلام\n\nسلام 12.5 سلام");
+}
+
+#[test]
+fn words_to_the_left_in_a_latin_line_are_read_in_their_order() {
+    let page = at(72, 700, "THE OLD WORDS OF THE TOWN \\(abc srqp\\) AND srqp abc, 1984");
+    assert_eq!(
+        parsed(&[page], &LETTERS).text.trim(),
+        "THE OLD WORDS OF THE TOWN (שלום سلام) AND سلام שלום, 1984"
+    );
+}
+
+#[test]
+fn numbers_and_latin_words_in_a_word_to_the_left_are_not_turned() {
+    let page = at(72, 700, "srqp USB-srqp 12.5-srqp");
+    assert_eq!(parsed(&[page], &LETTERS).text.trim(), "שלום-12.5 שלום-USB שלום");
+}
+
 const WORDS: &str = "Der Hafen einer Stadt wurde in Jahren von Leuten aus dem Norden gebaut und jede \
                      Mauer bekam einen Kran der Kisten und Holz aus Schiffen hob bis Boote kamen";
 

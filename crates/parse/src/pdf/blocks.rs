@@ -1,7 +1,7 @@
 //! From lines to blocks: paragraphs, headings by the size of their letters, and items of lists.
 use std::collections::HashMap;
 
-use super::layout::by;
+use super::layout::{Segment, spacing};
 use super::page::{Ink, Word};
 use super::tables;
 use super::text::{Line, PageText, half_points};
@@ -145,10 +145,7 @@ impl Edges {
     fn of(group: &[Line]) -> Self {
         let right = group.iter().flatten().map(|segment| segment.x1).fold(f64::MIN, f64::max);
         let left = group.iter().flatten().map(|segment| segment.x0).fold(f64::MAX, f64::min);
-        let mut gaps: Vec<f64> = group.windows(2).map(|pair| pair[1][0].y - pair[0][0].y).collect();
-        gaps.retain(|gap| *gap > 1.0);
-        gaps.sort_by(|a, b| by(*a, *b));
-        let spacing = gaps.get(gaps.len() / 3).copied().unwrap_or(0.0);
+        let spacing = spacing(group.iter().map(|line| line[0].y)).unwrap_or(0.0);
         Self { left, right, spacing }
     }
 }
@@ -159,9 +156,7 @@ fn line_size(line: &Line) -> f64 {
 }
 
 fn text(line: &Line) -> String {
-    let words: Vec<&str> =
-        line.iter().flat_map(|s| &s.words).map(|word| word.text.as_str()).collect();
-    words.join(" ")
+    line.iter().map(Segment::text).collect::<Vec<_>>().join(" ")
 }
 
 fn kind(line: &Line, sizes: &Sizes) -> BlockKind {
@@ -255,14 +250,19 @@ fn add(line: &Line, page: &PageText, inline: &mut Inline) {
         inline.push(" ");
     }
     let mut open: Option<(usize, usize)> = None;
+    let mut before: Option<&Word> = None;
     for word in line.iter().flat_map(|segment| &segment.words) {
         if let Some((link, start)) = open.filter(|(link, _)| word.link != Some(*link)) {
             inline.link_from(start, &page.links[link]);
             open = None;
         }
-        if !inline.text.is_empty() && first_of(line, word) {
+        // A word may go on after the end of a link in it.
+        if before.is_some_and(|before| {
+            word.x0 - before.x1 > 0.05 * word.size || before.link == word.link
+        }) {
             inline.push(" ");
         }
+        before = Some(word);
         if let (None, Some(link)) = (open, word.link) {
             open = Some((link, inline.text.len()));
         }
@@ -271,17 +271,4 @@ fn add(line: &Line, page: &PageText, inline: &mut Inline) {
     if let Some((link, start)) = open {
         inline.link_from(start, &page.links[link]);
     }
-}
-
-/// Whether a space stands before a word: it is not the first of the line, and not the part of a
-/// word at which a link ends.
-fn first_of(line: &Line, word: &Word) -> bool {
-    let mut before = None;
-    for other in line.iter().flat_map(|segment| &segment.words) {
-        if std::ptr::eq(other, word) {
-            break;
-        }
-        before = Some(other);
-    }
-    before.is_some_and(|before| word.x0 - before.x1 > 0.05 * word.size || before.link == word.link)
 }

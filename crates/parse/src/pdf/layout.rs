@@ -41,6 +41,10 @@ impl Segment {
         self.words.iter().map(|word| word.text.chars().count()).sum()
     }
 
+    pub(super) fn text(&self) -> String {
+        self.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
     fn add(&mut self, other: Self) {
         if other.letters() > self.letters() && other.size >= self.size {
             (self.y, self.size) = (other.y, other.size);
@@ -60,6 +64,15 @@ impl Segment {
 
 pub(super) fn by(a: f64, b: f64) -> Ordering {
     a.total_cmp(&b)
+}
+
+/// How far lines at these places, from top to bottom, usually are from each other.
+pub(super) fn spacing(places: impl Iterator<Item = f64>) -> Option<f64> {
+    let places: Vec<f64> = places.collect();
+    let mut gaps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    gaps.retain(|gap| *gap > 1.0);
+    gaps.sort_by(|a, b| by(*a, *b));
+    gaps.get(gaps.len() / 3).copied()
 }
 
 /// Joins words to segments, first in the order in which they are drawn, then by place. What is
@@ -129,32 +142,32 @@ pub(super) fn lines(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
 pub(super) fn columns(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     segments.sort_by(|a, b| by(a.y, b.y));
     let Some(gutter) = gutter(&segments) else { return vec![segments] };
+    let is_whole = parts_columns(&segments, gutter);
     let mut groups = vec![];
-    let (mut left, mut right): (Vec<Segment>, Vec<Segment>) = (vec![], vec![]);
     let mut spanning: Vec<Segment> = vec![];
-    for segment in segments {
-        let side = if segment.x1 <= gutter + 1.0 {
-            &mut left
-        } else if segment.x0 >= gutter - 1.0 {
-            &mut right
-        } else {
-            for column in [&mut left, &mut right] {
-                if !column.is_empty() {
-                    // Columns may have columns themselves.
-                    groups.extend(columns(std::mem::take(column)));
-                }
-            }
-            spanning.push(segment);
+    for part in segments.chunk_by(|a, b| crosses(a, gutter) == crosses(b, gutter)) {
+        let (left, right): (Vec<_>, Vec<_>) =
+            part.iter().cloned().partition(|segment| segment.x1 <= gutter + 1.0);
+        // A short line among full ones is not a column, nor is a table between full lines.
+        let is_column = !left.is_empty() && !right.is_empty() && !crosses(&part[0], gutter);
+        if !is_column || !is_whole && !is_running_text(part, gutter) {
+            spanning.extend_from_slice(part);
             continue;
-        };
-        if !spanning.is_empty() {
-            groups.push(std::mem::take(&mut spanning));
         }
-        side.push(segment);
+        groups.extend(columns(std::mem::take(&mut spanning)));
+        // Columns may have columns themselves.
+        groups.extend([left, right].into_iter().flat_map(columns));
     }
-    groups.extend([left, right].into_iter().filter(|column| !column.is_empty()).flat_map(columns));
-    groups.extend(Some(spanning).filter(|rest| !rest.is_empty()));
+    if groups.is_empty() {
+        return vec![segments];
+    }
+    groups.extend(columns(spanning));
+    groups.retain(|group| !group.is_empty());
     groups
+}
+
+fn crosses(segment: &Segment, x: f64) -> bool {
+    segment.x0 < x - 1.0 && segment.x1 > x + 1.0
 }
 
 /// Where two columns of text part, if the segments stand in columns.
@@ -165,33 +178,40 @@ fn gutter(segments: &[Segment]) -> Option<f64> {
     let mut best: Option<(usize, f64)> = None;
     for step in steps / 5..steps * 4 / 5 {
         let x = x0 + (x1 - x0) * f64::from(step) / f64::from(steps);
-        let crossing = segments.iter().filter(|s| s.x0 < x - 2.0 && s.x1 > x + 2.0).count();
-        if parts_columns(segments, x, crossing) && best.is_none_or(|(fewest, _)| crossing < fewest)
-        {
+        let crossing = segments.iter().filter(|s| crosses(s, x)).count();
+        let is_gutter = parts_columns(segments, x)
+            || segments.split(|s| crosses(s, x)).any(|part| is_running_text(part, x));
+        if is_gutter && best.is_none_or(|(fewest, _)| crossing < fewest) {
             best = Some((crossing, x));
         }
     }
     best.map(|(_, x)| x)
 }
 
-fn parts_columns(segments: &[Segment], x: f64, crossing: usize) -> bool {
-    let side = |is_left: bool| {
-        let on_side = segments.iter().filter(move |s| {
-            s.block.is_none() && if is_left { s.x1 <= x + 1.0 } else { s.x0 >= x - 1.0 }
-        });
-        let (mut count, mut letters) = (0, 0);
-        for segment in on_side {
-            count += 1;
-            letters += segment.letters();
-        }
-        (count, letters)
+fn side(segments: &[Segment], x: f64, is_left: bool) -> Vec<&Segment> {
+    let is_on_side = |s: &&Segment| if is_left { s.x1 <= x + 1.0 } else { s.x0 >= x - 1.0 };
+    segments.iter().filter(|s| s.block.is_none()).filter(is_on_side).collect()
+}
+
+fn parts_columns(segments: &[Segment], x: f64) -> bool {
+    let (left, right) = (side(segments, x, true), side(segments, x, false));
+    let enough = |side: &[&Segment]| {
+        let letters: usize = side.iter().map(|segment| segment.letters()).sum();
+        side.len() >= MIN_COLUMN_LINES && letters >= side.len() * MIN_COLUMN_LETTERS
     };
-    let (left, right) = (side(true), side(false));
-    let enough = |(count, letters): (usize, usize)| {
-        count >= MIN_COLUMN_LINES && letters >= count * MIN_COLUMN_LETTERS
-    };
+    let crossing = segments.iter().filter(|s| crosses(s, x)).count();
     // Full lines between the columns are headings and figures, not the text itself.
-    enough(left) && enough(right) && crossing * 3 < left.0.min(right.0) * 2
+    enough(&left) && enough(&right) && crossing * 3 < left.len().min(right.len()) * 2
+}
+
+/// Whether two columns part here, and most of their lines fill them, as cells do not.
+fn is_running_text(segments: &[Segment], x: f64) -> bool {
+    let is_filled = |is_left: &bool| {
+        let widths = side(segments, x, *is_left).into_iter().map(|s| s.x1 - s.x0);
+        let widest = widths.clone().fold(0.0, f64::max);
+        widths.clone().filter(|width| *width > 0.75 * widest).count() * 5 > widths.count() * 3
+    };
+    parts_columns(segments, x) && [true, false].iter().all(is_filled)
 }
 
 #[cfg(test)]

@@ -2,9 +2,13 @@
 //! tables, links and pictures. Pages without text are read by OCR.
 mod bidi;
 mod blocks;
+mod heads;
 mod layout;
 mod page;
 mod pictures;
+#[cfg(test)]
+mod reading_tests;
+mod scripts;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -70,7 +74,7 @@ pub(crate) fn read(bytes: Vec<u8>, ocr: &Ocr, until: Instant) -> Result<Parsed, 
             || page.unknown > text.letters().max(MIN_LETTERS)
     };
     let is_scan: Vec<bool> = read.iter().zip(&texts).map(is_scan).collect();
-    text::drop_running_heads(&mut texts);
+    heads::drop_running_heads(&mut texts);
     let sizes = Sizes::of(&texts);
     let mut writer = Writer::new("pdf");
     let mut unread = UnreadScans::default();
@@ -152,10 +156,12 @@ fn content<'a>(page: &Page<'a>, shared: &mut Shared<'a>, limits: &Limits) -> Pag
         InterpreterSettings { render_content: RenderContent::all(), ..Default::default() };
     let mut context = Context::new(transform, bounds, &shared.cache, shared.pdf.xref(), settings);
     interpret_page(page, &mut context, &mut collector);
-    let Collector { mut words, rules, mut pictures, has_picture, unknown, .. } = collector;
+    let Collector { words, rules, mut pictures, has_picture, unknown, .. } = collector;
+    let mut words = scripts::join(words);
     pictures.sort_by(|a, b| layout::by(a.y, b.y));
     let mut text = PageText {
         links: links.into_iter().map(|link| link.target).collect(),
+        height: bounds.height(),
         ..PageText::default()
     };
     for word in &words {

@@ -11,6 +11,7 @@ use hayro_interpret::{
 };
 
 use super::pictures::{Picture, encode};
+use super::{bidi, scripts};
 
 /// Glyphs, rules and pictures of one page that are looked at.
 const MAX_GLYPHS: usize = 300_000;
@@ -43,6 +44,28 @@ pub(super) struct Word {
     pub(super) turned: usize,
     /// Its place among the links of the page.
     pub(super) link: Option<usize>,
+    pub(super) after_space: bool,
+}
+
+impl Word {
+    /// Whether `next` follows without a space, as a part of the same word.
+    pub(super) fn is_beside(&self, next: &Self) -> bool {
+        !next.after_space
+            && self.turned == next.turned
+            && self.link == next.link
+            && (self.y - next.y).abs() < SAME_LINE * self.size.max(next.size)
+            && (-0.5 * next.size..WORD_GAP * next.size).contains(&(next.x0 - self.x1))
+    }
+
+    pub(super) fn add(&mut self, next: Self) {
+        self.text.push_str(&next.text);
+        self.ink.add(next.ink);
+        self.x1 = self.x1.max(next.x1);
+        // The line of a word is that of its largest letters.
+        if next.size > self.size {
+            (self.size, self.y) = (next.size, next.y);
+        }
+    }
 }
 
 /// Area and width of glyphs, in units of the font size.
@@ -131,7 +154,7 @@ impl<'l> Collector<'l> {
 
     /// `advance` is the width of the glyph in thousandths of the font size.
     #[expect(clippy::many_single_char_names, reason = "the names that PDF gives a matrix")]
-    fn glyph(&mut self, text: &str, transform: Affine, advance: f64, ink: Ink) {
+    fn glyph(&mut self, text: String, transform: Affine, advance: f64, ink: Ink) {
         let [a, b, c, d, e, f] = transform.as_coeffs();
         let size = c.hypot(d) * 1_000.0;
         if !(0.5..=2_000.0).contains(&size) || ![e, f, advance].iter().all(|at| at.is_finite()) {
@@ -143,32 +166,19 @@ impl<'l> Collector<'l> {
             () if b >= 0.0 => (1, f, -e),
             () => (3, -f, e),
         };
-        let width = advance * a.hypot(b);
         if text.chars().all(char::is_whitespace) {
             self.space = true;
             return;
         }
         let middle = Point::new(e + (a * advance) / 2.0, f + (b * advance) / 2.0 - size * 0.3);
-        let target = self.links.iter().position(|link| link.area.contains(middle));
-        if let Some(word) = self.words.last_mut()
-            && !self.space
-            && word.turned == turned
-            && word.link == target
-            && (word.y - y).abs() < SAME_LINE * word.size.max(size)
-            && (-0.5 * size..WORD_GAP * size).contains(&(x - word.x1))
-        {
-            word.text.push_str(text);
-            word.ink.add(ink);
-            word.x1 = word.x1.max(x + width);
-            // The line of a word is that of its largest letters.
-            if size > word.size {
-                (word.size, word.y) = (size, y);
-            }
-            return;
+        let link = self.links.iter().position(|link| link.area.contains(middle));
+        let after_space = std::mem::take(&mut self.space);
+        let x1 = x + advance * a.hypot(b);
+        let next = Word { text, x0: x, x1, y, size, ink, turned, link, after_space };
+        match self.words.last_mut() {
+            Some(word) if word.is_beside(&next) && !scripts::differ(word, &next) => word.add(next),
+            _ => self.words.push(next),
         }
-        self.space = false;
-        let text = text.to_owned();
-        self.words.push(Word { text, x0: x, x1: x + width, y, size, ink, turned, link: target });
     }
 
     fn area(&mut self, glyph: &Glyph<'_>) -> f64 {
@@ -270,7 +280,7 @@ impl<'a> Device<'a> for Collector<'_> {
             };
             let advance = f64::from(advance.unwrap_or(500.0));
             let ink = Ink { area: self.area(glyph), width: advance / 1_000.0 };
-            self.glyph(&text, props.transform * glyph.transform(), advance, ink);
+            self.glyph(bidi::as_seen(text), props.transform * glyph.transform(), advance, ink);
         }
     }
 

@@ -72,13 +72,8 @@ fn positions(rules: &[Rule], level: bool) -> Vec<f64> {
     let mut all: Vec<f64> =
         rules.iter().filter(|rule| rule.level == level).map(|rule| rule.at).collect();
     all.sort_by(|a, b| by(*a, *b));
-    let mut places: Vec<f64> = vec![];
-    for at in all {
-        if places.last().is_none_or(|last| at - last > TOUCH) {
-            places.push(at);
-        }
-    }
-    places
+    all.dedup_by(|at, last| *at - *last <= TOUCH);
+    all
 }
 
 struct Frame {
@@ -110,10 +105,10 @@ impl Frame {
         let (height, width) = (self.level.len() - 1, self.upright.len() - 1);
         let middle = |lines: &[f64], at: usize| f64::midpoint(lines[at], lines[at + 1]);
         let mut taken = vec![vec![false; width]; height];
-        let mut contents: Vec<Vec<Vec<&Word>>> = vec![vec![vec![]; width]; height];
+        let mut contents: Vec<Vec<Vec<Word>>> = vec![vec![vec![]; width]; height];
         for word in words {
             let (row, column) = self.place(word)?;
-            contents[row][column].push(word);
+            contents[row][column].push(word.clone());
         }
         let mut grid = Grid::default();
         let mut filled = 0;
@@ -140,7 +135,7 @@ impl Frame {
                 while below < height && open(below) {
                     below += 1;
                 }
-                let mut inside: Vec<&Word> = vec![];
+                let mut inside: Vec<Word> = vec![];
                 for (taken, contents) in taken[row..below].iter_mut().zip(&mut contents[row..below])
                 {
                     taken[column..right].fill(true);
@@ -148,7 +143,7 @@ impl Frame {
                 }
                 filled += usize::from(!inside.is_empty());
                 let (rows, columns) = (below - row, right - column);
-                cells.push(Cell { content: cell_words(&inside), rows, columns, header: false });
+                cells.push(Cell { content: cell_words(inside), rows, columns, header: false });
             }
             grid.rows.push(cells);
         }
@@ -164,29 +159,15 @@ impl Frame {
 }
 
 /// The words of a cell, line by line.
-fn cell_words(words: &[&Word]) -> Inline {
-    let mut words = words.to_vec();
+fn cell_words(mut words: Vec<Word>) -> Inline {
     words.sort_by(|a, b| by(a.y, b.y));
-    let mut lines: Vec<Vec<&Word>> = vec![];
-    for word in words {
-        match lines.last_mut() {
-            Some(line) if (line[0].y - word.y).abs() < 0.4 * word.size.max(line[0].size) => {
-                line.push(word);
-            }
-            _ => lines.push(vec![word]),
-        }
-    }
-    let mut inline = Inline::default();
-    for mut line in lines {
+    let is_line = |a: &Word, b: &Word| (a.y - b.y).abs() < 0.4 * a.size.max(b.size);
+    for line in words.chunk_by_mut(is_line) {
         line.sort_by(|a, b| by(a.x0, b.x0));
-        let mut line: Vec<Word> = line.into_iter().cloned().collect();
-        super::bidi::order(&mut line);
-        for word in line {
-            inline.push(&word.text);
-            inline.push(" ");
-        }
+        super::bidi::order(line);
     }
-    inline.trimmed()
+    let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    Inline::words(&words.join(" "))
 }
 
 /// How many of the first lines are a table without rules, and the table. Each line is the segments
@@ -235,14 +216,14 @@ fn table(lines: &[Vec<Segment>]) -> Option<Grid> {
             && at
                 .iter()
                 .all(|column| *column > 0 && places.last().is_some_and(|p| p.contains(column)))
-            && line.iter().all(|segment| !crate::writer::grid::is_number(&words(segment).text));
+            && line.iter().all(|segment| !crate::writer::grid::is_number(&segment.text()));
         if let (true, Some(row), Some(above)) = (continues, grid.rows.last_mut(), places.last()) {
             for (segment, column) in line.iter().zip(&at) {
                 if let Some(cell) =
                     above.iter().position(|c| c == column).and_then(|c| row.get_mut(c))
                 {
                     cell.content.push(" ");
-                    cell.content.push(&words(segment).text);
+                    cell.content.push(&segment.text());
                 }
             }
             continue;
@@ -254,7 +235,7 @@ fn table(lines: &[Vec<Segment>]) -> Option<Grid> {
                 // Two segments of one column: the gap between them was one of words.
                 let cell: &mut Cell = row.last_mut()?;
                 cell.content.push(" ");
-                cell.content.push(&words(segment).text);
+                cell.content.push(&segment.text());
                 continue;
             }
             for column in next..first {
@@ -264,7 +245,7 @@ fn table(lines: &[Vec<Segment>]) -> Option<Grid> {
             let last =
                 columns.iter().rposition(|band| segment.x1 > band.0).unwrap_or(first).max(first);
             row.push(Cell {
-                content: words(segment),
+                content: Inline::words(&segment.text()),
                 rows: 1,
                 columns: last + 1 - first,
                 header: false,
@@ -295,11 +276,6 @@ fn bands(lines: &[Vec<Segment>]) -> Option<Vec<(f64, f64)>> {
     (bands.len() >= 2 && bands.len() * 3 >= widest * 2).then_some(bands)
 }
 
-fn words(segment: &Segment) -> Inline {
-    let words: Vec<&str> = segment.words.iter().map(|word| word.text.as_str()).collect();
-    Inline::words(&words.join(" "))
-}
-
 /// Cells are short, do not begin in the middle of a sentence, and are no marks of list items.
 fn looks_like_cells(grid: &Grid) -> bool {
     let cells: Vec<&str> = grid
@@ -313,15 +289,11 @@ fn looks_like_cells(grid: &Grid) -> bool {
         return false;
     }
     let share =
-        |is: fn(&str) -> bool| cells.iter().filter(|cell| is(cell)).count() * 100 / cells.len();
+        |is: &dyn Fn(&str) -> bool| cells.iter().filter(|c| is(c)).count() * 100 / cells.len();
     // A few rows may be running text by chance.
     let few = grid.rows.len() < 4;
-    let long = share(if few {
-        |cell| cell.split(' ').count() > 7
-    } else {
-        |cell| cell.split(' ').count() > 12
-    });
-    let lower = share(|cell| cell.starts_with(char::is_lowercase));
+    let long = share(&|cell| cell.split(' ').count() > if few { 7 } else { 12 });
+    let lower = share(&|cell| cell.starts_with(char::is_lowercase));
     let leaders = cells.iter().any(|cell| cell.contains("....") || cell.contains(". . . ."));
     let first = grid.rows.iter().filter_map(|row| row.first());
     let marks = first.filter(|cell| super::blocks::is_marker(&cell.content.text)).count();

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-fn object(number: usize, dict: &str, stream: Option<&str>) -> String {
+pub(super) fn object(number: usize, dict: &str, stream: Option<&str>) -> String {
     let stream = stream.map_or(String::new(), |text| format!("stream\n{text}\nendstream\n"));
     let length =
         if stream.is_empty() { String::new() } else { format!("/Length {}", stream.len() - 18) };

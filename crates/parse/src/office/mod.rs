@@ -4,7 +4,7 @@ mod math;
 mod odf;
 mod package;
 mod pptx;
-mod rtf;
+pub(crate) mod rtf;
 mod table;
 mod xml;
 

@@ -62,6 +62,7 @@ enum Destination {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "control words switch them one by one")]
 struct Group {
     destination: Destination,
     /// Characters that stand for one `\u` in readers that know no Unicode.

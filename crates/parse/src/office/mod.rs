@@ -1,5 +1,8 @@
 //! Documents of word processors and presentation programs.
+mod chart;
 mod docx;
+mod drawing;
+mod line;
 mod math;
 mod odf;
 mod package;

@@ -5,6 +5,8 @@ mod value;
 
 use std::collections::HashMap;
 
+pub(crate) use value::shown;
+
 use crate::container::{locked, refusal};
 use crate::detect::Format;
 use crate::parsed::{Merged, Parsed, Refusal};

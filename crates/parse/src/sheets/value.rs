@@ -2,7 +2,7 @@
 use calamine::{DataRef, ExcelDateTime};
 
 /// `None` for a cell without a value.
-pub(super) fn shown(value: &DataRef<'_>) -> Option<String> {
+pub(crate) fn shown(value: &DataRef<'_>) -> Option<String> {
     let text = match value {
         DataRef::Empty => return None,
         DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => {

@@ -10,6 +10,7 @@ pub(crate) use code_page::CodePage;
 use code_page::WESTERN;
 
 use super::describe;
+use super::line::Line;
 use super::table::TableBuilder;
 use crate::parsed::Parsed;
 use crate::room::MAX_PICTURE_BYTES;
@@ -107,9 +108,9 @@ struct RtfReader {
     pending: Vec<u8>,
     /// The first half of a character above U+FFFF.
     high: Option<u16>,
-    inline: Inline,
+    line: Line,
     /// The text around a text box or a note.
-    outer: Vec<Inline>,
+    outer: Vec<Line>,
     /// Text boxes and notes that stand below the paragraph.
     asides: Vec<Inline>,
     marker: String,
@@ -137,7 +138,7 @@ impl RtfReader {
             skip: 0,
             pending: vec![],
             high: None,
-            inline: Inline::default(),
+            line: Line::default(),
             outer: vec![],
             asides: vec![],
             marker: String::new(),
@@ -197,7 +198,9 @@ impl RtfReader {
         if let Some(start) = inner.link_start {
             let instruction = std::mem::take(&mut self.instruction);
             if instruction.trim_start().starts_with("HYPERLINK") {
-                self.inline.link_from(start, instruction.split('"').nth(1).unwrap_or_default());
+                self.line
+                    .inline()
+                    .link_from(start, instruction.split('"').nth(1).unwrap_or_default());
             }
         }
         if inner.is_aside {
@@ -337,10 +340,9 @@ impl RtfReader {
             let lost = "some of its characters are in an encoding that is not read";
             self.writer.warn(format!("{lost}; open it in a word processor and save it as DOCX"));
         }
-        match (&mut self.page, self.group.script) {
-            (Some(page), _) => page.push_str(text),
-            (None, Some(script)) => self.inline.push_script(text, script),
-            (None, None) => self.inline.push(text),
+        match &mut self.page {
+            Some(page) => page.push_str(text),
+            None => self.line.push(text, self.group.script),
         }
     }
 
@@ -360,8 +362,8 @@ impl RtfReader {
             // The end of a paragraph that is deleted joins it with the next.
             "par" if self.is_left_out() => {}
             "par" | "line" if self.page.is_some() => self.text("\r\n"),
-            "line" | "nestrow" => self.inline.break_line(),
-            "par" | "sect" | "page" | "cell" | "row" if in_aside => self.inline.break_line(),
+            "line" | "nestrow" => self.line.inline().break_line(),
+            "par" | "sect" | "page" | "cell" | "row" if in_aside => self.line.inline().break_line(),
             "pard" | "outlinelevel" | "ilvl" | "intbl" if in_aside => {}
             "par" | "sect" | "page" => self.end_paragraph(),
             "pard" => self.paragraph = RtfParagraph::default(),
@@ -371,13 +373,13 @@ impl RtfReader {
             }
             "ilvl" => self.paragraph.level = count().unwrap_or(0),
             "intbl" => self.paragraph.in_table = true,
-            "cell" => self.cells.push(std::mem::take(&mut self.inline).trimmed()),
-            "nestcell" => self.inline.push(" "),
+            "cell" => self.cells.push(std::mem::take(&mut self.line).finish()),
+            "nestcell" => self.line.inline().push(" "),
             "row" => self.end_row(),
             "uc" => self.group.unicode_skip = count().unwrap_or(1),
             "pngblip" => self.picture = Some(("image/png", vec![])),
             "jpegblip" => self.picture = Some(("image/jpeg", vec![])),
-            "fldrslt" => self.group.link_start = Some(self.inline.text.len()),
+            "fldrslt" => self.group.link_start = Some(self.line.inline().text.len()),
             "yr" | "mo" | "dy" if self.group.destination == Destination::Date => {
                 let separator = if word == "yr" { "" } else { "-" };
                 let part = format!("{separator}{:02}", number.unwrap_or(0));
@@ -469,20 +471,20 @@ impl RtfReader {
         // Groups that are too deep share one aside.
         if !self.group.is_aside {
             self.group.is_aside = true;
-            self.outer.push(std::mem::take(&mut self.inline));
+            self.outer.push(std::mem::take(&mut self.line));
         }
     }
 
     fn end_aside(&mut self) {
         let outer = self.outer.pop().unwrap_or_default();
-        self.asides.push(std::mem::replace(&mut self.inline, outer).trimmed());
+        self.asides.push(std::mem::replace(&mut self.line, outer).finish());
     }
 
     fn end_paragraph(&mut self) {
         if self.paragraph.in_table {
-            return self.inline.break_line();
+            return self.line.inline().break_line();
         }
-        let inline = std::mem::take(&mut self.inline).trimmed();
+        let inline = std::mem::take(&mut self.line).finish();
         let marker = std::mem::take(&mut self.marker);
         if inline.is_empty() && self.asides.is_empty() {
             return;

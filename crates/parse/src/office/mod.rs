@@ -11,6 +11,8 @@ pub(crate) mod rtf;
 mod table;
 mod xml;
 
+pub(crate) use package::{main_part, renamed_workbook};
+
 use crate::container::open;
 use crate::detect::Format;
 use crate::parsed::{Parsed, Refusal};

@@ -3,19 +3,18 @@
 use std::collections::HashSet;
 
 use super::drawing;
-use super::package::{CORE, Pictures, Relations, is_ornament};
+use super::package::{CORE, Pictures, Relations, is_ornament, main_part};
 use super::table::{CellKind, TableBuilder, TableCell};
 use super::xml::{self, Node};
 use crate::container::{Archive, member_text};
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 
-const PRESENTATION: &str = "ppt/presentation.xml";
-
 pub(super) fn read(archive: &mut Archive<'_>) -> Result<Parsed, Refusal> {
-    let text = xml::required(archive, PRESENTATION)?;
-    let document = xml::parse(PRESENTATION, &text)?;
-    let relations = Relations::read(archive, PRESENTATION);
+    let path = main_part(archive)?.path;
+    let text = xml::required(archive, &path)?;
+    let document = xml::parse(&path, &text)?;
+    let relations = Relations::read(archive, &path);
     let ids = document.descendants().filter(|node| xml::name(*node) == "sldId");
     let slides: Vec<&str> =
         ids.filter_map(|id| relations.target(xml::relation(id, "id")?)).collect();

@@ -9,6 +9,8 @@ pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;
 /// Elements and texts of one part. The largest book in our samples has 300,000; a node takes
 /// about 100 bytes.
 const MAX_NODES: u32 = 8_000_000;
+/// Elements inside elements. Word nests a few dozen.
+const MAX_DEPTH: usize = 2_000;
 
 /// The text of a part that the document cannot do without.
 pub(super) fn required(archive: &mut Archive<'_>, name: &str) -> Result<String, Refusal> {
@@ -20,10 +22,29 @@ pub(super) fn required(archive: &mut Archive<'_>, name: &str) -> Result<String, 
 pub(super) fn parse<'a>(name: &str, xml: &'a str) -> Result<Document<'a>, Refusal> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, ..Default::default() };
     let xml = xml.trim_start_matches('\u{feff}');
+    if depth(xml) > MAX_DEPTH {
+        let reason = format!("`{name}` inside nests more than {MAX_DEPTH} elements");
+        return Err(refusal(&reason, "the file is corrupt or unsafe: save it again"));
+    }
     Document::parse_with_options(xml, options).map_err(|error| {
         let reason = format!("it cannot be read: `{name}`: {error}");
         refusal(&reason, "it may be damaged: open it and save it again")
     })
+}
+
+/// How deep elements nest.
+fn depth(xml: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for tag in xml.split('<').skip(1) {
+        let is_empty = tag.split('>').next().is_some_and(|tag| tag.ends_with('/'));
+        match tag.as_bytes().first() {
+            Some(b'/') => depth = depth.saturating_sub(1),
+            Some(b'!' | b'?') => {}
+            _ => depth += usize::from(!is_empty),
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// The local name of an element; empty for anything else.
@@ -70,8 +91,12 @@ pub(super) fn number(node: Node<'_>, wanted: &str) -> Option<usize> {
 
 /// Whether a switch such as `w:tblHeader` is on: it is there and not `0`, `false` or `off`.
 pub(super) fn is_on(node: Node<'_>, wanted: &str) -> bool {
-    child(node, wanted)
-        .is_some_and(|switch| !matches!(attribute(switch, "val"), Some("0" | "false" | "off")))
+    child(node, wanted).is_some_and(is_set)
+}
+
+/// Whether a switch that is there is on.
+pub(super) fn is_set(switch: Node<'_>) -> bool {
+    !matches!(attribute(switch, "val"), Some("0" | "false" | "off"))
 }
 
 /// Of content in several versions the one for readers of today: `Choice`, else `Fallback`.
@@ -82,4 +107,17 @@ pub(super) fn choice(alternatives: Node<'_>) -> Option<Node<'_>> {
 /// All text inside, as it stands.
 pub(super) fn text(node: Node<'_>) -> String {
     node.descendants().filter(roxmltree::Node::is_text).filter_map(|n| n.text()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_without_end_are_refused() {
+        let refused = parse("a.png", &"<a>".repeat(MAX_DEPTH + 1)).unwrap_err();
+        assert!(refused.reason.contains("nests"), "{refused:?}");
+        let flat = "<a b=\"1\"/><c></c><!-- d -->".repeat(MAX_DEPTH);
+        parse("a.xml", &format!("<r>{flat}</r>")).unwrap();
+    }
 }

@@ -7,10 +7,13 @@ use calamine::{Data, DataRef, Dimensions, Reader, SheetType, Xls, Xlsb, Xlsx};
 use super::value::shown;
 use super::{MAX_CELLS, Sheet, unreadable};
 use crate::detect::Format;
+use crate::office;
 use crate::parsed::Refusal;
 use crate::room::Room;
 
 pub(super) fn sheets(format: Format, bytes: &[u8]) -> Result<Vec<Sheet>, Refusal> {
+    let renamed = office::renamed_workbook(bytes);
+    let bytes = renamed.as_deref().unwrap_or(bytes);
     match format {
         Format::Xlsx => xlsx(bytes),
         Format::Xlsb => xlsb(bytes),

@@ -5,7 +5,7 @@ mod styles;
 
 use roxmltree::Document;
 
-use super::package::{CORE, Pictures, Relations, is_ornament};
+use super::package::{CORE, Pictures, Relations, is_ornament, main_part};
 use super::table::{CellKind, TableBuilder, TableCell};
 use super::xml::{self, Node};
 use crate::container::{Archive, member_text};
@@ -16,12 +16,9 @@ use runs::Runs;
 use styles::{ListPlace, Numbering, Style, Styles};
 
 pub(super) fn read(archive: &mut Archive<'_>) -> Result<Parsed, Refusal> {
-    let path = ["word/document.xml", "word/document2.xml"]
-        .into_iter()
-        .find(|path| archive.index_for_name(path).is_some())
-        .unwrap_or("word/document.xml");
-    let text = xml::required(archive, path)?;
-    let document = xml::parse(path, &text)?;
+    let path = main_part(archive)?.path;
+    let text = xml::required(archive, &path)?;
+    let document = xml::parse(&path, &text)?;
     let mut part =
         |name: &str| member_text(archive, &format!("word/{name}.xml")).unwrap_or_default();
     let (styles, numbering) = (part("styles"), part("numbering"));
@@ -29,7 +26,7 @@ pub(super) fn read(archive: &mut Archive<'_>) -> Result<Parsed, Refusal> {
     let trees = notes.iter().filter_map(|(name, text)| Some((*name, xml::parse(name, text).ok()?)));
     let trees: Vec<(&str, Document<'_>)> = trees.collect();
     let mut reader = DocxReader {
-        relations: Relations::read(archive, path),
+        relations: Relations::read(archive, &path),
         styles: xml::parse("styles", &styles)
             .map(|tree| Styles::read(tree.root_element()))
             .unwrap_or_default(),

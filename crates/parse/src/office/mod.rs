@@ -8,6 +8,7 @@ mod odf;
 mod package;
 mod pptx;
 pub(crate) mod rtf;
+mod symbols;
 mod table;
 mod xml;
 

@@ -98,11 +98,17 @@ impl TableBuilder {
         }
         let has_body = self.header_rows < self.grid.rows.len();
         self.grid.header_rows = (self.header_rows > 0 && has_body).then_some(self.header_rows);
-        // A single cell with a table inside is a frame.
-        let is_frame = !self.inner.is_empty() && self.grid.rows.iter().flatten().count() <= 1;
-        if !is_frame {
+        if !self.is_frame() {
             writer.table(&self.grid);
         }
         self.inner.into_iter().for_each(|inner| inner.write(writer));
+    }
+    /// Whether it is a single cell that holds tables and no words of its own.
+    fn is_frame(&self) -> bool {
+        let mut cells = self.grid.rows.iter().flatten();
+        let words = cells.next().map_or("", |cell| cell.content.text.as_str());
+        let mut inner = Inline::default();
+        self.inner.iter().for_each(|table| inner.append(&Inline::words(&table.words())));
+        !self.inner.is_empty() && cells.next().is_none() && words == inner.trimmed().text
     }
 }

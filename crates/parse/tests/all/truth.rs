@@ -86,8 +86,18 @@ pub(crate) fn html(page: &str) -> Vec<Shape> {
     done
 }
 
-/// The tables of a DOCX, the outer before the inner.
+/// The numbers of a chart: a column for each series, a row for each point.
+fn chart(part: &str) -> Shape {
+    let tags = tags(part);
+    let series = tags.iter().filter(|(tag, _)| tag == "c:ser").count();
+    let points = tags.iter().filter(|(tag, _)| tag.starts_with("c:ptcount"));
+    let points = points.map(|(tag, _)| number(tag, "val")).max().unwrap_or(0);
+    Shape { rows: points + 1, columns: series + 1, words: true, ..Shape::default() }
+}
+
+/// The tables of a DOCX, the outer before the inner, and its charts.
 pub(crate) fn docx(bytes: &[u8]) -> Vec<Shape> {
+    let mut charts = members(bytes, |name| name.starts_with("word/charts/chart"));
     let document = members(bytes, |name| name == "word/document.xml").remove(0);
     let mut done: Vec<Shape> = vec![];
     let mut open: Vec<usize> = vec![];
@@ -111,6 +121,7 @@ pub(crate) fn docx(bytes: &[u8]) -> Vec<Shape> {
             "" if tag == "/w:tbl" => {
                 open.pop();
             }
+            "c:chart" => done.push(chart(&charts.remove(0))),
             _ => {}
         }
         let Some(shape) = open.last().map(|at| &mut done[*at]) else { continue };

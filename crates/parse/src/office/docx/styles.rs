@@ -1,7 +1,10 @@
-//! What the styles of a DOCX make of a paragraph: a heading, a quotation, an item of a list.
+//! What the styles of a DOCX make of a paragraph: a heading, a quotation, an item of a list; and of
+//! a run: hidden, raised, or in a font of signs.
 use std::collections::HashMap;
 
+use crate::office::symbols::{self, SymbolFont};
 use crate::office::xml::{self, Node};
+use crate::writer::script::Script;
 
 /// A list at one of its levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +21,49 @@ pub(super) struct Style {
     pub(super) heading: Option<u8>,
     pub(super) quote: bool,
     pub(super) list: Option<ListPlace>,
+    pub(super) run: RunStyle,
+}
+
+/// How a run is shown, as far as it matters for its words. `None` is what is not stated, so that a
+/// style further away decides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RunStyle {
+    pub(super) hidden: Option<bool>,
+    pub(super) script: Option<Option<Script>>,
+    pub(super) font: Option<Option<SymbolFont>>,
+}
+
+impl RunStyle {
+    /// What `w:rPr` states itself.
+    fn read(properties: Node<'_>) -> Self {
+        let mut style = Self::default();
+        for node in properties.children() {
+            match xml::name(node) {
+                "vanish" => style.hidden = Some(xml::is_set(node)),
+                "vertAlign" => {
+                    style.script = Some(match xml::attribute(node, "val") {
+                        Some("superscript") => Some(Script::Super),
+                        Some("subscript") => Some(Script::Sub),
+                        _ => None,
+                    });
+                }
+                "rFonts" => {
+                    let font = ["ascii", "hAnsi"].map(|name| xml::attribute(node, name));
+                    style.font = font.into_iter().flatten().next().map(symbols::find);
+                }
+                _ => {}
+            }
+        }
+        style
+    }
+
+    fn or(self, base: Self) -> Self {
+        Self {
+            hidden: self.hidden.or(base.hidden),
+            script: self.script.or(base.script),
+            font: self.font.or(base.font),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -38,6 +84,7 @@ impl Styles {
                 heading: level,
                 quote: matches!(name.as_str(), "quote" | "intense quote"),
                 list: properties.and_then(list_place),
+                run: xml::child(node, "rPr").map(RunStyle::read).unwrap_or_default(),
             };
             let base = xml::value(node, "basedOn").map(str::to_owned);
             styles.insert(id.to_owned(), (style, base));
@@ -64,6 +111,13 @@ impl Styles {
         style
     }
 
+    /// The style of a run in a paragraph of this style.
+    pub(super) fn run(&self, run: Node<'_>, paragraph: RunStyle) -> RunStyle {
+        let Some(properties) = xml::child(run, "rPr") else { return paragraph };
+        let style = xml::value(properties, "rStyle").map(|id| self.get(id).run);
+        RunStyle::read(properties).or(style.unwrap_or_default()).or(paragraph)
+    }
+
     fn get(&self, id: &str) -> Style {
         let (mut merged, mut next) = (Style::default(), Some(id));
         // Styles that are based on each other in a circle end somewhere.
@@ -72,6 +126,7 @@ impl Styles {
             merged.heading = merged.heading.or(style.heading);
             merged.quote |= style.quote;
             merged.list = merged.list.or(style.list);
+            merged.run = merged.run.or(style.run);
             next = base.as_deref();
         }
         merged

@@ -11,6 +11,7 @@ use code_page::WESTERN;
 
 use super::describe;
 use super::line::Line;
+use super::symbols::{self, SymbolFont};
 use super::table::TableBuilder;
 use crate::parsed::Parsed;
 use crate::room::MAX_PICTURE_BYTES;
@@ -88,6 +89,13 @@ struct RtfParagraph {
 }
 
 #[derive(Default)]
+struct Font {
+    page: Option<CodePage>,
+    /// As in `Arial;`.
+    name: String,
+}
+
+#[derive(Default)]
 struct Information {
     title: String,
     author: String,
@@ -98,8 +106,7 @@ struct RtfReader {
     stack: Vec<Group>,
     group: Group,
     codepage: CodePage,
-    /// The code page of each font that states one.
-    fonts: HashMap<i64, CodePage>,
+    fonts: HashMap<i64, Font>,
     default_font: i64,
     writer: Writer,
     /// Characters that are still to be left out after a `\u`.
@@ -197,10 +204,11 @@ impl RtfReader {
         let inner = std::mem::replace(&mut self.group, outer);
         if let Some(start) = inner.link_start {
             let instruction = std::mem::take(&mut self.instruction);
+            let inline = self.line.inline();
             if instruction.trim_start().starts_with("HYPERLINK") {
-                self.line
-                    .inline()
-                    .link_from(start, instruction.split('"').nth(1).unwrap_or_default());
+                inline.link_from(start, instruction.split('"').nth(1).unwrap_or_default());
+            } else if inline.text.len() == start {
+                field_sign(&instruction).into_iter().for_each(|sign| self.text(&sign));
             }
         }
         if inner.is_aside {
@@ -297,7 +305,11 @@ impl RtfReader {
 
     /// The characters of bytes in the code page of the font, else of the document.
     fn decoded(&self, bytes: &[u8]) -> String {
-        let page = *self.fonts.get(&self.group.font).unwrap_or(&self.codepage);
+        if self.signs().is_some() {
+            return bytes.iter().map(|byte| char::from(*byte)).collect();
+        }
+        let font = self.fonts.get(&self.group.font).and_then(|font| font.page);
+        let page = font.unwrap_or(self.codepage);
         // Programs call any font Western, and write UTF-8 into any document.
         let is_foreign = || bytes.windows(3).any(|run| run.iter().all(|byte| *byte >= 0xc0));
         match std::str::from_utf8(bytes) {
@@ -305,6 +317,11 @@ impl RtfReader {
             _ if page == WESTERN && is_foreign() => self.codepage.decode(bytes),
             _ => page.decode(bytes),
         }
+    }
+
+    /// The font, if it draws letters as other signs.
+    fn signs(&self) -> Option<SymbolFont> {
+        symbols::find(self.fonts.get(&self.group.font)?.name.trim_end_matches(';'))
     }
 
     fn unicode(&mut self, code: i64) {
@@ -321,11 +338,18 @@ impl RtfReader {
     }
 
     fn text(&mut self, text: &str) {
+        let sign = |font: SymbolFont, c| font.unicode(c).unwrap_or(char::REPLACEMENT_CHARACTER);
+        let signs =
+            self.signs().map(|font| text.chars().map(|c| sign(font, c)).collect::<String>());
+        let text = signs.as_deref().unwrap_or(text);
         match self.group.destination {
             Destination::Body if !self.is_left_out() => self.body(text),
             Destination::Title => self.information.title.push_str(text),
             Destination::Author => self.information.author.push_str(text),
             Destination::Marker => self.marker.push_str(text),
+            Destination::Fonts => {
+                self.fonts.entry(self.group.font).or_default().name.push_str(text);
+            }
             Destination::Instruction => self.instruction.push_str(text),
             _ => {}
         }
@@ -421,7 +445,7 @@ impl RtfReader {
             "fcharset" | "cpg" if group.destination == Destination::Fonts => {
                 let charset = || CodePage::for_charset(number.unwrap_or(0));
                 let page = if word == "cpg" { Some(page(1_252)) } else { charset() };
-                self.fonts.extend(page.map(|page| (group.font, page)));
+                self.fonts.entry(group.font).or_default().page = page;
             }
             _ => self.destination(word),
         }
@@ -539,4 +563,11 @@ fn character(word: &str) -> Option<&'static str> {
         "bullet" => "•",
         _ => return None,
     })
+}
+
+/// The sign of a field `SYMBOL 109 \f "Symbol"`, which programs draw themselves.
+fn field_sign(instruction: &str) -> Option<String> {
+    let code = instruction.trim_start().strip_prefix("SYMBOL")?.split_whitespace().next()?;
+    let font = symbols::find(instruction.split('"').nth(1)?)?;
+    font.unicode(char::from_u32(code.parse().ok()?)?).map(String::from)
 }

@@ -191,3 +191,19 @@ fn the_page_that_a_mail_program_wrapped_comes_out() {
     let parsed = read(text);
     assert_eq!(parsed.text, "lost\n\nCafé Мо\n\n‘x’\n");
 }
+
+#[test]
+fn a_dose_in_a_symbol_font_keeps_its_unit() {
+    let body = |text: &str| {
+        let fonts = "{\\f0\\fcharset0 Arial;}{\\f3\\fcharset2{\\*\\panose 05}Symbol;}\
+                     {\\f4\\fnil\\fcharset2 Wingdings;}";
+        blocks(&format!("{{\\rtf1\\ansi\\ansicpg1251\\deff0{{\\fonttbl{fonts}}}\\f0 {text}\\par}}"))
+    };
+    assert_eq!(body("250 {\\f3 m}g {\\f3\\'b1} 5"), ["p 250 µg ± 5"]);
+    assert_eq!(body("\\f3\\u-3917?\\plain  3 and \\f3\\'b3\\f0  4"), ["p ≥ 3 and ≥ 4"]);
+    let field = "{\\field{\\*\\fldinst SYMBOL 109 \\\\f \"Symbol\" \\\\s 12}{\\fldrslt\\f3\\fs24}}";
+    assert_eq!(body(&format!("5 {field}g")), ["p 5 µg"]);
+    assert_eq!(body("{\\listtext\\pard\\f4\\'d8\\tab}Item"), ["item - Item"]);
+    let lost = read(b"{\\rtf1{\\fonttbl{\\f3\\fcharset2 Wingdings 3;}}a {\\f3 b}\\par}");
+    assert_eq!((lost.text.as_str(), lost.warnings.len()), ("a \u{fffd}\n", 1));
+}

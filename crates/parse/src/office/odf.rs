@@ -388,13 +388,15 @@ mod tests {
     fn document(styles: &str, body: &str) -> Parsed {
         let mut zip = zip::ZipWriter::new(Cursor::new(vec![]));
         zip.start_file("content.xml", SimpleFileOptions::default()).unwrap();
-        let spaces: String = ["office", "text", "style", "fo", "draw", "presentation", "xlink"]
-            .iter()
-            .map(|name| format!(" xmlns:{name}=\"urn:{name}\""))
-            .collect();
+        let spaces: Vec<String> =
+            ["office", "text", "style", "fo", "draw", "presentation", "xlink"]
+                .iter()
+                .map(|name| format!(" xmlns:{name}=\"urn:{name}\""))
+                .collect();
         let content = format!(
-            "<office:document-content{spaces}><office:automatic-styles>{styles}\
-             </office:automatic-styles><office:body>{body}</office:body></office:document-content>"
+            "<office:document-content{}><office:automatic-styles>{styles}\
+             </office:automatic-styles><office:body>{body}</office:body></office:document-content>",
+            spaces.concat()
         );
         zip.write_all(content.as_bytes()).unwrap();
         let bytes = zip.finish().unwrap().into_inner();

@@ -122,9 +122,9 @@ impl Slide<'_, '_> {
         if shapes.any(|shape| !is_margin(place(shape)) && !xml::text(shape).trim().is_empty()) {
             self.writer.heading(3, &Inline::words("Speaker notes"));
         }
-        xml::descendant(notes.root_element(), "spTree")
-            .into_iter()
-            .for_each(|tree| self.shapes(tree));
+        if let Some(tree) = xml::descendant(notes.root_element(), "spTree") {
+            self.shapes(tree);
+        }
     }
 
     fn picture(&mut self, node: Node<'_>) {
@@ -218,7 +218,7 @@ mod tests {
         };
         let (mut ids, mut relations) = (String::new(), String::new());
         for (number, [attributes, shapes, notes]) in (1..).zip(slides) {
-            ids += &format!("<p:sldId r:id=\"r{number}\"/>");
+            ids.push_str(&["<p:sldId r:id=\"r", &number.to_string(), "\"/>"].concat());
             relations +=
                 &relation(&format!("r{number}"), "slide", &format!("slides/s{number}.xml"));
             let tree = |shapes: &str| format!("<p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>");

@@ -208,7 +208,7 @@ impl RtfReader {
             if instruction.trim_start().starts_with("HYPERLINK") {
                 inline.link_from(start, instruction.split('"').nth(1).unwrap_or_default());
             } else if inline.text.len() == start {
-                field_sign(&instruction).into_iter().for_each(|sign| self.text(&sign));
+                self.text(&field_sign(&instruction).unwrap_or_default());
             }
         }
         if inner.is_aside {

@@ -2,6 +2,7 @@
 use std::borrow::Cow;
 
 use mail_parser::decoders::base64::base64_decode;
+use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::{Address, Encoding, MessageParser, MessagePart, MimeHeaders};
 
@@ -39,29 +40,65 @@ fn people(addresses: Option<&Address<'_>>) -> Vec<Person> {
     addresses.into_iter().flat_map(Address::iter).map(person).collect()
 }
 
-/// The message with headers in UTF-8. Headers are ASCII by the standard, and some programs write
+/// The message with headers in UTF-8 that say so. Headers are ASCII by the standard, and some programs write
 /// them in the encoding of the text.
 fn with_readable_headers(bytes: &[u8]) -> Cow<'_, [u8]> {
     let end = find(bytes, b"\r\n\r\n").or_else(|| find(bytes, b"\n\n")).unwrap_or(bytes.len());
     let (headers, rest) = bytes.split_at(end);
-    if std::str::from_utf8(headers).is_ok() {
+    let Ok(decoded) = decode(headers, None) else { return Cow::Borrowed(bytes) };
+    let text = relabelled(&decoded.text);
+    if text.as_bytes() == headers {
         return Cow::Borrowed(bytes);
     }
-    match decode(headers, None) {
-        Ok(decoded) => Cow::Owned([decoded.text.as_bytes(), rest].concat()),
-        Err(_) => Cow::Borrowed(bytes),
-    }
+    Cow::Owned([text.as_bytes(), rest].concat())
 }
 
-/// The text of a part. Where it is not in the encoding that the message names, or none is named, the
-/// encoding is guessed.
+/// Headers with the charset of each encoded word (RFC 2047) as it is, not as it is stated.
+fn relabelled(headers: &str) -> String {
+    let relabelled = |word: &str| {
+        let parts: Vec<&str> = word.splitn(4, '?').collect();
+        let [charset, encoding @ ("B" | "b" | "Q" | "q"), text, rest] = parts[..] else {
+            return word.to_owned();
+        };
+        let is_base64 = encoding.eq_ignore_ascii_case("b");
+        let decode = if is_base64 { base64_decode } else { quoted_printable_decode };
+        let is_utf_8 = decode(text.as_bytes()).is_some_and(|bytes| is_utf_8(&bytes));
+        let charset = if is_utf_8 { "utf-8".to_owned() } else { label(charset) };
+        [&charset, encoding, text, rest].join("?")
+    };
+    headers.split("=?").map(relabelled).collect::<Vec<_>>().join("=?")
+}
+
+/// The name of a charset; also of one that is written like `cp-1252`.
+fn label(charset: &str) -> String {
+    let digits = || charset.chars().filter(char::is_ascii_digit).collect::<String>();
+    let is_usual = charset_decoder(charset.as_bytes()).is_some();
+    if is_usual { charset.to_owned() } else { format!("windows-{}", digits()) }
+}
+
+/// Whether bytes are UTF-8 and no plain ASCII.
+fn is_utf_8(bytes: &[u8]) -> bool {
+    !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok()
+}
+
+/// The text of a part. UTF-8 is recognised whatever the message names; where it names no encoding,
+/// or one that does not fit, it is guessed.
 fn text(message: &mail_parser::Message<'_>, part: &MessagePart<'_>) -> Option<String> {
-    let text = part.text_contents()?;
-    if !text.contains(char::REPLACEMENT_CHARACTER) {
-        return Some(text.to_owned());
+    let mut text = part.text_contents()?.to_owned();
+    let stated = |name| part.content_type().and_then(|about| about.attribute(name));
+    let Some(bytes) = raw(message, part) else { return Some(text) };
+    if is_utf_8(&bytes) || text.contains([char::REPLACEMENT_CHARACTER, '\u{1b}']) {
+        let label = label(stated("charset").unwrap_or_default());
+        text = decode(&bytes, Some(&label)).map_or(text, |decoded| decoded.text);
     }
-    let guessed = raw(message, part).and_then(|bytes| decode(&bytes, None).ok());
-    Some(guessed.map_or_else(|| text.to_owned(), |decoded| decoded.text))
+    // Lines that were broken (RFC 3676) end in a space; quotations stay as they are.
+    if stated("format").is_some_and(|format| format.eq_ignore_ascii_case("flowed")) {
+        let joins_words = stated("delsp").is_some_and(|delsp| delsp.eq_ignore_ascii_case("yes"));
+        let text_of_lines =
+            text.replace("\r\n", "\n").replace("-- \n", "--\n").replace(" \n>", "\n>");
+        text = text_of_lines.replace(" \n", if joins_words { "" } else { " " });
+    }
+    Some(text)
 }
 
 /// The bytes of a part.
@@ -92,7 +129,9 @@ fn bodies(message: &mail_parser::Message<'_>, depth: usize, out: &mut Message) {
                 bodies(inner, depth + 1, out);
             }
             _ => {
-                out.attachments.push(part.attachment_name().unwrap_or("without a name").to_owned());
+                let is_tnef = part.is_content_type("application", "ms-tnef");
+                let unnamed = if is_tnef { "winmail.dat" } else { "without a name" };
+                out.attachments.push(part.attachment_name().unwrap_or(unnamed).to_owned());
             }
         }
     }
@@ -126,5 +165,73 @@ mod tests {
             let read = plain(&mail(headers, body));
             assert_eq!(read, (words.to_owned(), words.to_owned()), "{headers}");
         }
+    }
+    #[test]
+    fn utf_8_is_read_whatever_the_headers_say() {
+        let words = "Żółta łódź, Grüße €5";
+        let quoted: Vec<String> = words.bytes().map(|byte| format!("={byte:02X}")).collect();
+        for charset in ["us-ascii", "iso-8859-1", "\"utf8\"", "cp-1252", "unknown-8bit", "big5"] {
+            let mail = |encoding: &str, body: &str| {
+                let head = format!("From: a@x\nMessage-ID: <1>\nSubject: {words}\n");
+                let about = format!("Content-Type: text/plain; charset={charset}\n");
+                plain(format!("{head}{about}{encoding}\n{body}").as_bytes())
+            };
+            let expected = (words.to_owned(), words.to_owned());
+            assert_eq!(mail("", words), expected, "{charset}");
+            let encoding = "Content-Transfer-Encoding: quoted-printable\n";
+            assert_eq!(mail(encoding, &quoted.concat()), expected, "{charset}");
+        }
+        // In encoded words, too.
+        let subject =
+            "=?iso-8859-1?Q?M=C3=BCnchen_=C3=8Dsland?= =?us-ascii?b?0J3QsNGP?= =?cp-1252?Q?=FC?=";
+        let mail = format!("From: =?cp_1251?Q?=CC=EE?= <a@x>\nSubject: Q? {subject}\n\nHi");
+        let message = read(mail.as_bytes()).unwrap();
+        assert_eq!(message.subject.as_deref(), Some("Q? München ÍslandНаяü"));
+        assert_eq!(message.sender.name.as_deref(), Some("Мо"));
+    }
+
+    #[test]
+    fn mail_in_other_encodings_stays_as_it_is() {
+        let mail = |charset: &str, body: &[u8]| {
+            let head =
+                format!("Message-ID: <1>\nSubject: a\nContent-Type: text/plain; {charset}\n\n");
+            plain(&[head.as_bytes(), body].concat()).1
+        };
+        assert_eq!(mail("charset=iso-2022-jp", b"\x1b$BEl5~\x1b(B 5"), "東京 5");
+        assert_eq!(mail("charset=cp-1251", b"\xcc\xee\xf1\xea\xe2\xe0"), "Москва");
+        assert_eq!(mail("charset=windows1252", b"\x805"), "€5");
+        assert_eq!(mail("charset=koi8-r", b"\xed\xcf\xd3\xcb\xd7\xc1"), "Москва");
+    }
+
+    #[test]
+    fn lines_that_a_mail_program_broke_are_whole() {
+        let mail = |about: &str, body: &str| {
+            let about = format!("Content-Type: text/plain; charset=utf-8; {about}");
+            plain(format!("Message-ID: <1>\nSubject: a\n{about}\n\n{body}").as_bytes()).1
+        };
+        let text = "The fee is \r\n550 euros. \r\n> Which \r\n> fee?\r\n\r\n-- \r\nAnn";
+        let whole = "The fee is 550 euros.\n> Which\n> fee?\n\n--\nAnn";
+        assert_eq!(mail("format=flowed", text).replace(" \n", "\n"), whole);
+        assert_eq!(mail("Format=Flowed; DelSp=Yes", "東京 \nの塔"), "東京の塔");
+        assert_eq!(mail("format=fixed", "The fee \nis 5"), "The fee \nis 5");
+    }
+
+    #[test]
+    fn every_attached_file_that_is_not_read_is_named() {
+        let part = |about: &str, body: &str| format!("--b\nContent-Type: {about}\n\n{body}\n");
+        let files: String = (1..=12)
+            .map(|number| part(&format!("application/pdf; name=\"plan{number}.pdf\""), "%PDF"))
+            .collect();
+        let head = "Message-ID: <1>\nSubject: a\nContent-Type: multipart/mixed; boundary=b\n\n";
+        let tnef = part("application/ms-tnef", "x");
+        let mail = format!("{head}{}{files}{tnef}--b--\n", part("text/plain", "See the plans."));
+        let parsed = crate::mail::read(crate::detect::Format::Eml, mail.as_bytes()).unwrap();
+        let [files, tnef] = &parsed.warnings[..] else { panic!("{:?}", parsed.warnings) };
+        assert!(files.contains("`plan1.pdf`") && files.contains("`plan12.pdf`"), "{files}");
+        assert!(tnef.contains("Outlook"), "{tnef}");
+        let empty =
+            "Message-ID: <1>\nSubject: a\nContent-Type: application/pdf; name=a.pdf\n\n%PDF";
+        let parsed = crate::mail::read(crate::detect::Format::Eml, empty.as_bytes()).unwrap();
+        assert!(parsed.warnings[1].contains("has no text"), "{:?}", parsed.warnings);
     }
 }

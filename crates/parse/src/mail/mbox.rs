@@ -97,4 +97,19 @@ mod tests {
             assert_eq!(detect("a.txt", letter.as_bytes()).unwrap(), Format::Text);
         }
     }
+    #[test]
+    fn a_line_that_begins_with_from_stays_in_its_message() {
+        let letter = "From a@x Mon Jan  1 00:00:00 2024\nFrom: a@x\nSubject: One\n\nHi\n\n\
+                      From Mon to Fri at 10:00:00\nwe are open.\n\n>>From b@x said.\n\n\
+                      From 10:00:00 on: the fair\n\nFrom b@x Tue Jan  2 00:00:00 2024\n\
+                      Subject: Two\n\nBye\n";
+        for text in [letter.to_owned(), letter.replace('\n', "\r\n")] {
+            let parsed = read(text.as_bytes());
+            check(&parsed);
+            let headings = outline(&parsed).into_iter().filter(|line| line.starts_with('h'));
+            assert_eq!(headings.collect::<Vec<_>>(), ["h1 # One", "h1 # Two"]);
+            assert!(parsed.text.contains("From Mon to Fri at 10:00:00\nwe are open."));
+            assert!(parsed.text.contains("\n>From b@x said.") && parsed.text.contains("the fair"));
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Mail: the headers that readers look at, then the body. What is attached is not read.
 mod eml;
+mod lzfu;
 mod mbox;
 mod msg;
 
@@ -49,7 +50,7 @@ impl Person {
 }
 
 /// Attached files that a warning names.
-const NAMED: usize = 10;
+const NAMED: usize = 100;
 
 /// Reads mail of one of the formats of this folder.
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
@@ -61,6 +62,10 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     let mut writer = Writer::new(format.name());
     write(&message, &mut writer);
     warn_of(&message.attachments, &mut writer);
+    if message.bodies.is_empty() {
+        let hint = "open it in the mail program and save it again, or as PDF";
+        writer.warn(format!("it has no text, or one that cannot be read: {hint}"));
+    }
     let mut parsed = writer.finish();
     parsed.title = message.subject.as_deref().and_then(line);
     let Person { name, address } = message.sender;
@@ -85,21 +90,23 @@ fn write(message: &Message, writer: &mut Writer) {
     }
 }
 
-/// Warns that attached files are not read.
+/// Warns of what is not read.
 fn warn_of(attachments: &[String], writer: &mut Writer) {
     let names: Vec<String> =
         attachments.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-    let names = names.join(", ");
+    let (names, more) = (names.join(", "), attachments.len().saturating_sub(NAMED));
     match attachments.len() {
         0 => {}
         1 => writer.warn(format!("the attached file {names} is not read; give it by itself")),
-        all if all <= NAMED => {
-            writer
-                .warn(format!("the attached files {names} are not read; give them by themselves"));
+        _ => {
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let files = format!("the attached files {names}{more}");
+            writer.warn(format!("{files} are not read; give them by themselves"));
         }
-        all => writer.warn(format!(
-            "{all} attached files are not read ({names} and more); give them by themselves"
-        )),
+    }
+    if attachments.iter().any(|name| name.eq_ignore_ascii_case("winmail.dat")) {
+        let lost = "`winmail.dat` holds texts and files in a form that only Outlook reads";
+        writer.warn(format!("{lost}; save the mail in Outlook as .msg, or ask for it as HTML"));
     }
 }
 

@@ -2,10 +2,15 @@
 use std::io::{Cursor, Read};
 
 use cfb::CompoundFile;
-use encoding_rs::{Encoding, UTF_8, UTF_16LE, WINDOWS_1252};
+use encoding_rs::UTF_16LE;
+use halma_text::dates::normalise_stamp;
+use mail_parser::DateTime;
 
-use super::{MailBody, Message, Person};
+use super::{MailBody, Message, Person, lzfu};
 use crate::container::refusal;
+use crate::decode::decode;
+use crate::detect::contains;
+use crate::office::rtf::{self, CodePage};
 use crate::parsed::Refusal;
 
 /// Property identifiers (MS-OXPROPS).
@@ -17,7 +22,10 @@ const DISPLAY_TO: u16 = 0x0e04;
 const DISPLAY_CC: u16 = 0x0e03;
 const BODY: u16 = 0x1000;
 const HTML: u16 = 0x1013;
-const CODEPAGE: u16 = 0x3fde;
+const RTF: u16 = 0x1009;
+/// Of the web page, and of the texts; where only one is stated, it is that of both.
+const INTERNET_CODEPAGE: u16 = 0x3fde;
+const MESSAGE_CODEPAGE: u16 = 0x3ffd;
 const SUBMIT_TIME: u16 = 0x0039;
 const DELIVERY_TIME: u16 = 0x0e06;
 const ATTACHMENT_LONG_NAME: u16 = 0x3707;
@@ -26,7 +34,7 @@ const ATTACHMENT_NAME: u16 = 0x3704;
 /// Bytes before the first property in the list of a message (MS-OXMSG 2.4.1.1).
 const LIST_HEADER: usize = 32;
 /// Seconds from 1601, where the clock of Windows begins, to 1970.
-const WINDOWS_EPOCH: u64 = 11_644_473_600;
+const WINDOWS_EPOCH: i64 = 11_644_473_600;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
     let mut file = CompoundFile::open(Cursor::new(bytes)).map_err(|error| {
@@ -34,8 +42,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
         refusal(&format!("it cannot be read: {error}"), hint)
     })?;
     let list = stream(&mut file, "/__properties_version1.0").unwrap_or_default();
-    let codepage = number(&list, CODEPAGE).and_then(|page| u32::try_from(page & 0xffff).ok());
-    let mut storage = Storage { encoding: encoding(codepage), file: &mut file };
+    let mut storage = Storage { list: &list, file: &mut file };
     let person = |name| Person { name: Some(name), address: None };
     let people = |names: Option<String>| -> Vec<Person> {
         let names = names.unwrap_or_default();
@@ -53,7 +60,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
         ..Message::default()
     };
     let plain = storage.text("", BODY).filter(|text| !text.trim().is_empty()).map(MailBody::Plain);
-    let body = plain.or_else(|| storage.page().map(MailBody::Html));
+    let body = plain.or_else(|| storage.page().map(MailBody::Html)).or_else(|| storage.rtf());
     message.bodies.extend(body);
     for path in storage.attachments() {
         let name = storage.text(&path, ATTACHMENT_LONG_NAME);
@@ -65,8 +72,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
 
 struct Storage<'a, 'b> {
     file: &'b mut CompoundFile<Cursor<&'a [u8]>>,
-    /// Of texts that are not UTF-16.
-    encoding: &'static Encoding,
+    /// Properties of a fixed length.
+    list: &'a [u8],
 }
 
 impl Storage<'_, '_> {
@@ -77,7 +84,7 @@ impl Storage<'_, '_> {
             UTF_16LE.decode_without_bom_handling(&bytes).0.into_owned()
         } else {
             let bytes = stream(self.file, &format!("{path}/__substg1.0_{property:04X}001E"))?;
-            self.encoding.decode_without_bom_handling(&bytes).0.into_owned()
+            self.decoded(&bytes, [MESSAGE_CODEPAGE, INTERNET_CODEPAGE])?
         };
         Some(text.trim_end_matches('\0').to_owned()).filter(|text| !text.is_empty())
     }
@@ -86,8 +93,30 @@ impl Storage<'_, '_> {
     fn page(&mut self) -> Option<String> {
         self.text("", HTML).or_else(|| {
             let bytes = stream(self.file, &format!("/__substg1.0_{HTML:04X}0102"))?;
-            Some(crate::decode::decode(&bytes, Some(self.encoding.name())).ok()?.text)
+            self.decoded(&bytes, [INTERNET_CODEPAGE, MESSAGE_CODEPAGE])
         })
+    }
+
+    /// The body that is only there as RTF, which may have been a web page.
+    fn rtf(&mut self) -> Option<MailBody> {
+        let bytes = lzfu::unpacked(&stream(self.file, &format!("/__substg1.0_{RTF:04X}0102"))?)?;
+        if contains(&bytes[..bytes.len().min(1_000)], b"\\fromhtml") {
+            return rtf::unwrapped(&bytes).map(MailBody::Html);
+        }
+        Some(MailBody::Plain(rtf::read(&bytes).text))
+    }
+
+    /// The characters of bytes: UTF-8, or in the first code page that is stated.
+    fn decoded(&self, bytes: &[u8], pages: [u16; 2]) -> Option<String> {
+        let bytes = bytes.split(|byte| *byte == 0).next()?;
+        let page = pages.into_iter().find_map(|page| number(self.list, page));
+        match (std::str::from_utf8(bytes), page) {
+            (Ok(text), _) if !text.is_ascii() => Some(text.to_owned()),
+            (_, Some(page)) => {
+                Some(CodePage::for_number((page & 0xffff).cast_signed()).decode(bytes))
+            }
+            (_, None) => Some(decode(bytes, None).ok()?.text),
+        }
     }
 
     fn attachments(&self) -> Vec<String> {
@@ -114,29 +143,10 @@ fn number(list: &[u8], property: u16) -> Option<u64> {
     Some(u64::from_le_bytes(entry[8..16].try_into().ok()?))
 }
 
-fn encoding(codepage: Option<u32>) -> &'static Encoding {
-    match codepage {
-        Some(65_001) => UTF_8,
-        Some(page) => {
-            Encoding::for_label(format!("windows-{page}").as_bytes()).unwrap_or(WINDOWS_1252)
-        }
-        None => WINDOWS_1252,
-    }
-}
-
 /// A time of Windows (100 ns since 1601) as a day, as in `2023-01-31`.
 fn day(time: u64) -> Option<String> {
-    let seconds = (time / 10_000_000).checked_sub(WINDOWS_EPOCH)?;
-    // From days to a date of the Gregorian calendar (Howard Hinnant, `civil_from_days`).
-    let shifted = seconds / 86_400 + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + u64::from(month <= 2);
-    Some(format!("{year:04}-{month:02}-{day:02}"))
+    let seconds = i64::try_from(time / 10_000_000).ok()?.checked_sub(WINDOWS_EPOCH)?;
+    normalise_stamp(&DateTime::from_timestamp(seconds).to_rfc3339())
 }
 
 #[cfg(test)]
@@ -150,7 +160,7 @@ mod tests {
         let mut file = CompoundFile::create(Cursor::new(vec![])).unwrap();
         let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
         let mut list = vec![0; LIST_HEADER];
-        let time: u64 = (WINDOWS_EPOCH + 1_675_166_400) * 10_000_000;
+        let time = (WINDOWS_EPOCH + 1_675_166_400) * 10_000_000;
         list.extend([0x40, 0, 0x39, 0, 0, 0, 0, 0]);
         list.extend(time.to_le_bytes());
         let mut add = |path: &str, bytes: &[u8]| {
@@ -179,5 +189,69 @@ mod tests {
         assert_eq!(parsed.date.as_deref(), Some("2023-01-31"));
         assert!(parsed.text.ends_with("Sharks are fish…\n"), "{}", parsed.text);
         assert!(parsed.warnings[0].contains("`list.txt`"));
+    }
+    /// The text of a message of these properties: numbers, then streams.
+    fn text(numbers: &[(u16, u64)], streams: &[(&str, &[u8])]) -> String {
+        let mut file = CompoundFile::create(Cursor::new(vec![])).unwrap();
+        let mut list = vec![0; LIST_HEADER];
+        for (property, number) in numbers {
+            list.extend([3, 0]);
+            list.extend(property.to_le_bytes());
+            list.extend([0; 4]);
+            list.extend(number.to_le_bytes());
+        }
+        file.create_stream("/__properties_version1.0").unwrap().write_all(&list).unwrap();
+        for (property, bytes) in streams {
+            let name = format!("/__substg1.0_{property}");
+            file.create_stream(name).unwrap().write_all(bytes).unwrap();
+        }
+        let parsed = crate::mail::read(Format::Msg, &file.into_inner().into_inner()).unwrap();
+        crate::check::check(&parsed);
+        assert!(parsed.warnings.is_empty(), "{:?}", parsed.warnings);
+        parsed.text
+    }
+
+    /// A text as Outlook stores it, not compressed.
+    fn stored(rtf: &str) -> Vec<u8> {
+        let length = u32::try_from(rtf.len()).unwrap();
+        let header = [&(length + 12).to_le_bytes()[..], &length.to_le_bytes(), b"MELA", &[0; 4]];
+        [&header.concat(), rtf.as_bytes()].concat()
+    }
+
+    #[test]
+    fn a_body_that_is_only_there_as_rtf_is_read() {
+        let plain = stored("{\\rtf1\\ansi\\deff0 The fee of {\\deleted 4}550 \\'80.\\par}");
+        assert_eq!(text(&[], &[("10090102", &plain)]), "The fee of 550 €.\n");
+        let page = stored(
+            "{\\rtf1\\ansi\\fromhtml1{\\*\\htmltag <table><tr><th>}Fee{\\*\\htmltag <th>}Year\
+             {\\*\\htmltag <tr><td>}\\htmlrtf \\par\\htmlrtf0 5{\\*\\htmltag <td>}2024}",
+        );
+        let shown = text(&[], &[("10090102", &page)]);
+        assert_eq!(shown, "| Fee | Year |\n| --- | --- |\n| 5 | 2024 |\n");
+        // A plain body counts for more, an empty one for nothing.
+        assert_eq!(text(&[], &[("1000001E", b"Plain"), ("10090102", &plain)]), "Plain\n");
+        assert_eq!(
+            text(&[], &[("1000001E", b" \r\n"), ("10090102", &plain)]),
+            "The fee of 550 €.\n"
+        );
+    }
+
+    #[test]
+    fn texts_of_one_byte_are_read_in_the_code_page_of_the_message() {
+        let moscow: &[u8] = b"\xcc\xee\xf1\xea\xe2\xe0";
+        for (numbers, body, read) in [
+            (&[(MESSAGE_CODEPAGE, 1_251), (INTERNET_CODEPAGE, 28_591)][..], moscow, "Москва"),
+            (&[(INTERNET_CODEPAGE, 1_251)], moscow, "Москва"),
+            (&[(INTERNET_CODEPAGE, 20_866)], b"\xed\xcf\xd3\xcb\xd7\xc1", "Москва"),
+            (&[(MESSAGE_CODEPAGE, 932)], b"\x93\x8c\x8b\x9e\0", "東京"),
+            (&[(INTERNET_CODEPAGE, 50_220)], b"\x1b$BEl5~\x1b(B", "東京"),
+            (&[(MESSAGE_CODEPAGE, 1_252)], "Łódź".as_bytes(), "Łódź"),
+            (&[], "Łódź".as_bytes(), "Łódź"),
+        ] {
+            assert_eq!(text(numbers, &[("1000001E", body)]), format!("{read}\n"), "{numbers:?}");
+        }
+        let page: &[u8] = b"<p>\xcc\xee\xf1\xea\xe2\xe0";
+        let numbers = [(MESSAGE_CODEPAGE, 1_252), (INTERNET_CODEPAGE, 1_251)];
+        assert_eq!(text(&numbers, &[("10130102", page)]), "Москва\n");
     }
 }

@@ -2,6 +2,7 @@
 //! comments of reviewers are left out.
 use std::collections::HashMap;
 
+use super::run_text::RunText;
 use super::package::{Pictures, Properties};
 use super::table::{CellKind, TableBuilder, TableCell};
 use super::xml::{self, Node};
@@ -9,6 +10,7 @@ use crate::container::{Archive, joined, member_text};
 use crate::parsed::{Parsed, Refusal};
 use crate::writer::Writer;
 use crate::writer::inline::Inline;
+use crate::writer::script::Script;
 
 /// Cells and rows may be repeated; more empty ones than this say nothing.
 const MAX_REPEATED: usize = 1_000;
@@ -49,11 +51,19 @@ pub(super) fn read(format: &'static str, archive: &mut Archive<'_>) -> Result<Pa
     Ok(parsed)
 }
 
+struct OdfStyle {
+    /// The name that the author sees.
+    shown: String,
+    base: Option<String>,
+    /// As in `super 58%`, or how far above the line in percent.
+    position: Option<String>,
+    is_hidden: Option<bool>,
+}
+
 /// What the names of styles mean.
 #[derive(Default)]
 struct Styles {
-    /// By name: the name that the author sees, and the style that it is based on.
-    names: HashMap<String, (String, Option<String>)>,
+    styles: HashMap<String, OdfStyle>,
     /// Levels (from 1) of lists that are numbered.
     numbered: HashMap<String, Vec<usize>>,
 }
@@ -67,7 +77,12 @@ impl Styles {
                     let shown =
                         xml::attribute(node, "display-name").unwrap_or(style).to_lowercase();
                     let base = xml::attribute(node, "parent-style-name").map(str::to_owned);
-                    self.names.insert(style.to_owned(), (shown, base));
+                    let about = xml::child(node, "text-properties");
+                    let about = |name| about.and_then(|about| xml::attribute(about, name));
+                    let position = about("text-position").map(str::to_owned);
+                    let is_hidden = about("display").map(|display| display == "none");
+                    let style = style.to_owned();
+                    self.styles.insert(style, OdfStyle { shown, base, position, is_hidden });
                 }
                 "list-style" => {
                     let levels = node.children().filter(|child| {
@@ -82,20 +97,76 @@ impl Styles {
         }
     }
 
+    /// A style and those that it is based on.
+    fn chain<'a>(&'a self, style: Option<&'a str>) -> impl Iterator<Item = &'a str> {
+        std::iter::successors(style, |name| self.styles.get(*name)?.base.as_deref()).take(20)
+    }
+
     /// Whether a paragraph style is, or is based on, the one of this name.
-    fn is(&self, style: Option<&str>, wanted: &str) -> bool {
-        let mut next = style;
-        for _ in 0..20 {
-            let Some(name) = next else { return false };
-            let Some((shown, base)) = self.names.get(name) else {
-                return name.eq_ignore_ascii_case(wanted);
-            };
-            if shown == wanted {
-                return true;
+    fn is(&self, style: Option<&str>, name: &str) -> bool {
+        self.chain(style).any(|style| {
+            let shown = self.styles.get(style).map_or(style, |style| &style.shown);
+            shown.eq_ignore_ascii_case(name)
+        })
+    }
+
+    fn is_hidden(&self, node: Node<'_>) -> bool {
+        let mut styles = self.chain(xml::attribute(node, "style-name"));
+        let is_hidden = styles.find_map(|name| self.styles.get(name)?.is_hidden);
+        is_hidden == Some(true)
+            || xml::attribute(node, "display") == Some("none")
+            || xml::attribute(node, "is-hidden") == Some("true")
+    }
+
+    /// Where the words of a span stand, which are inside others.
+    fn script(&self, span: Node<'_>, outer: Option<Script>) -> Option<Script> {
+        let mut styles = self.chain(xml::attribute(span, "style-name"));
+        let position = styles.find_map(|name| self.styles.get(name)?.position.as_deref());
+        let Some(position) = position else { return outer };
+        let height = match position.split_whitespace().next()? {
+            "super" => 1.0,
+            "sub" => -1.0,
+            percent => {
+                percent.trim_end_matches('%').parse().ok().filter(|height| *height != 0.0)?
             }
-            next = base.as_deref();
+        };
+        Some(if height > 0.0 { Script::Super } else { Script::Sub })
+    }
+
+    fn gather<'a>(&self, node: Node<'a>, outer: Option<Script>, words: &mut OdfWords<'a>) {
+        if self.is_hidden(node) {
+            return;
         }
-        false
+        let script = self.script(node, outer);
+        for node in node.children() {
+            if let Some(text) = node.text().filter(|_| node.is_text()) {
+                words.line.push(text, script);
+                continue;
+            }
+            match xml::name(node) {
+                "s" | "tab" => words.line.push(" ", script),
+                "line-break" => words.line.inline().break_line(),
+                "a" => {
+                    let start = words.line.inline().text.len();
+                    self.gather(node, script, words);
+                    let target = xml::attribute(node, "href").unwrap_or_default();
+                    words.line.inline().link_from(start, target);
+                }
+                "note" => words.notes.extend(xml::child(node, "note-body")),
+                "frame" => words.frames.push(node),
+                // How a word is read stands behind it, so that it stays whole.
+                "ruby-text" if !xml::text(node).trim().is_empty() => {
+                    words.line.push(&format!("({})", xml::text(node)), None);
+                }
+                "annotation" | "tracked-changes" | "title" | "desc" => {}
+                // Of a title in a text box, each paragraph is a line.
+                "p" => {
+                    words.line.inline().break_line();
+                    self.gather(node, script, words);
+                }
+                _ => self.gather(node, script, words),
+            }
+        }
     }
 }
 
@@ -112,7 +183,7 @@ struct OdfReader<'a, 'b> {
 /// What stands in a paragraph besides its words.
 #[derive(Default)]
 struct OdfWords<'a> {
-    inline: Inline,
+    line: RunText,
     frames: Vec<Node<'a>>,
     notes: Vec<Node<'a>>,
 }
@@ -126,6 +197,7 @@ impl<'b> OdfReader<'_, 'b> {
 
     fn block(&mut self, node: Node<'b>) {
         match xml::name(node) {
+            _ if self.styles.is_hidden(node) => {}
             "h" => {
                 let level = xml::number(node, "outline-level").unwrap_or(1);
                 let words = self.words(node);
@@ -143,8 +215,16 @@ impl<'b> OdfReader<'_, 'b> {
                 self.blocks(node);
             }
             "frame" => self.frame(node),
-            "tracked-changes" | "annotation" | "notes" | "forms" | "sequence-decls" | "desc"
-            | "title" => {}
+            "notes" => {
+                let frames = xml::children(node, "frame");
+                let mut notes =
+                    frames.filter(|frame| xml::attribute(*frame, "class") == Some("notes"));
+                if notes.any(|frame| !xml::text(frame).trim().is_empty()) {
+                    self.writer.heading(3, &Inline::words("Speaker notes"));
+                    self.blocks(node);
+                }
+            }
+            "tracked-changes" | "annotation" | "forms" | "sequence-decls" | "desc" | "title" => {}
             _ => self.blocks(node),
         }
     }
@@ -152,9 +232,8 @@ impl<'b> OdfReader<'_, 'b> {
     fn paragraph(&mut self, node: Node<'b>) {
         let style = xml::attribute(node, "style-name").map(str::to_owned);
         let style = style.as_deref();
-        let mut words = OdfWords::default();
-        gather(node, &mut words);
-        let inline = words.inline.trimmed();
+        let words = self.gathered(node);
+        let inline = words.line.finish();
         if self.styles.is(style, "title") {
             self.writer.heading(1, &inline);
         } else if self.styles.is(style, "quotations") {
@@ -162,15 +241,21 @@ impl<'b> OdfReader<'_, 'b> {
         } else {
             self.writer.paragraph(&inline);
         }
-        self.notes.append(&mut words.notes);
         words.frames.into_iter().for_each(|frame| self.frame(frame));
     }
 
     fn words(&mut self, node: Node<'b>) -> Inline {
+        self.gathered(node).line.finish()
+    }
+
+    fn gathered(&mut self, paragraph: Node<'b>) -> OdfWords<'b> {
         let mut words = OdfWords::default();
-        gather(node, &mut words);
-        self.notes.append(&mut words.notes);
-        words.inline.trimmed()
+        let hidden = xml::child(paragraph, "hidden-paragraph");
+        if !hidden.is_some_and(|mark| self.styles.is_hidden(mark)) {
+            self.styles.gather(paragraph, None, &mut words);
+            self.notes.append(&mut words.notes);
+        }
+        words
     }
 
     fn list(&mut self, node: Node<'b>, depth: usize, style: Option<&str>) {
@@ -214,6 +299,10 @@ impl<'b> OdfReader<'_, 'b> {
             match xml::name(node) {
                 "text-box" => self.blocks(node),
                 "table" => self.block(node),
+                "object" if xml::child(frame, "table").is_none() => {
+                    let lost = "an embedded object (a chart, formula or sheet) is not read";
+                    self.writer.warn(format!("{lost}; paste it as a table or text to have it"));
+                }
                 // The same picture in a second form.
                 "image" if xml::child(frame, "table").is_none() => {
                     if let Some(path) = xml::attribute(node, "href") {
@@ -285,29 +374,153 @@ impl<'b> OdfReader<'_, 'b> {
     }
 }
 
-fn gather<'a>(parent: Node<'a>, words: &mut OdfWords<'a>) {
-    for node in parent.children() {
-        if let Some(text) = node.text().filter(|_| node.is_text()) {
-            words.inline.push(text);
-            continue;
-        }
-        match xml::name(node) {
-            "s" | "tab" => words.inline.push(" "),
-            "line-break" => words.inline.break_line(),
-            "a" => {
-                let start = words.inline.text.len();
-                gather(node, words);
-                words.inline.link_from(start, xml::attribute(node, "href").unwrap_or_default());
-            }
-            "note" => words.notes.extend(xml::child(node, "note-body")),
-            "frame" => words.frames.push(node),
-            "annotation" | "tracked-changes" | "title" | "desc" => {}
-            // Of a title in a text box, each paragraph is a line.
-            "p" => {
-                words.inline.break_line();
-                gather(node, words);
-            }
-            _ => gather(node, words),
-        }
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write as _};
+
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+    use crate::check::{check, outline};
+    use crate::container::open;
+
+    /// A document of these styles and this body.
+    fn document(styles: &str, body: &str) -> Parsed {
+        let mut zip = zip::ZipWriter::new(Cursor::new(vec![]));
+        zip.start_file("content.xml", SimpleFileOptions::default()).unwrap();
+        let spaces: Vec<String> =
+            ["office", "text", "style", "fo", "draw", "presentation", "xlink"]
+                .iter()
+                .map(|name| format!(" xmlns:{name}=\"urn:{name}\""))
+                .collect();
+        let content = format!(
+            "<office:document-content{}><office:automatic-styles>{styles}\
+             </office:automatic-styles><office:body>{body}</office:body></office:document-content>",
+            spaces.concat()
+        );
+        zip.write_all(content.as_bytes()).unwrap();
+        let bytes = zip.finish().unwrap().into_inner();
+        let parsed = read("odt", &mut open(&bytes).unwrap()).unwrap();
+        check(&parsed);
+        parsed
+    }
+
+    fn style(name: &str, about: &str) -> String {
+        format!("<style:style style:name=\"{name}\"><style:text-properties {about}/></style:style>")
+    }
+
+    fn span(style: &str, text: &str) -> String {
+        format!("<text:span text:style-name=\"{style}\">{text}</text:span>")
+    }
+
+    #[test]
+    fn powers_and_formulas_keep_their_height() {
+        let styles = [
+            style("T1", "style:text-position=\"super 58%\""),
+            style("T2", "style:text-position=\"sub 58%\""),
+            style("T3", "style:text-position=\"33% 58%\""),
+            style("T4", "style:text-position=\"-8% 58%\""),
+            style("T5", "style:text-position=\"0% 100%\""),
+            style("T6", "fo:font-weight=\"bold\"")
+                .replace("><style:t", " style:parent-style-name=\"T1\"><style:t"),
+        ]
+        .concat();
+        let body = format!(
+            "<text:p>10{}{} cells, CO{}, m{}, H{}O, 2{}</text:p>",
+            span("T1", "2"),
+            span("T6", ".5"),
+            span("T2", "2"),
+            span("T3", "2"),
+            span("T4", "2"),
+            span("T1", &format!("3{}", span("T5", "4")))
+        );
+        let parsed = document(&styles, &body);
+        assert_eq!(parsed.text, "10^2.5 cells, CO₂, m², H₂O, 2³4\n");
+    }
+
+    #[test]
+    fn a_price_that_is_hidden_is_not_read() {
+        let styles = style("T1", "text:display=\"none\"") + &style("P1", "text:display=\"none\"");
+        let body = [
+            &format!("<text:p>The price {}is 5.</text:p>", span("T1", "was 4, ")),
+            "<text:p text:style-name=\"P1\">Draft 1</text:p>",
+            "<text:p>Draft 2<text:hidden-paragraph text:is-hidden=\"true\"/></text:p>",
+            "<text:p>Open<text:hidden-text text:is-hidden=\"true\"> draft 3</text:hidden-text>\
+             <text:hidden-text text:is-hidden=\"false\"> end</text:hidden-text></text:p>",
+            "<text:section text:display=\"none\"><text:p>Draft 4</text:p></text:section>",
+            "<text:section text:display=\"condition\" text:is-hidden=\"true\"><text:p>5</text:p>\
+             </text:section>",
+            "<text:list><text:list-item><text:p text:style-name=\"P1\">Draft 6</text:p>\
+             <text:p>Item</text:p></text:list-item></text:list>",
+        ];
+        let parsed = document(&styles, &body.concat());
+        assert_eq!(outline(&parsed), ["p The price is 5.", "p Open end", "item - Item"]);
+    }
+
+    #[test]
+    fn a_fee_that_was_struck_out_is_not_read() {
+        let change = "<text:change-start text:change-id=\"1\"/>550<text:change-end \
+                      text:change-id=\"1\"/><text:change text:change-id=\"2\"/>";
+        let body = format!(
+            "<office:text><text:tracked-changes><text:changed-region><text:deletion><text:p>400\
+             </text:p></text:deletion></text:changed-region></text:tracked-changes>\
+             <text:p>The fee is {change} euros.</text:p></office:text>"
+        );
+        assert_eq!(document("", &body).text, "The fee is 550 euros.\n");
+    }
+
+    #[test]
+    fn a_name_with_its_reading_stays_whole() {
+        let ruby = |base: &str, reading: &str| {
+            format!(
+                "<text:ruby><text:ruby-base>{base}</text:ruby-base>\
+                 <text:ruby-text>{reading}</text:ruby-text></text:ruby>"
+            )
+        };
+        let body = format!(
+            "<text:p>Die Stadt {}は{}.</text:p>",
+            ruby("東京", "とうきょう"),
+            ruby("x", "")
+        );
+        assert_eq!(document("", &body).text, "Die Stadt 東京(とうきょう)はx.\n");
+    }
+
+    #[test]
+    fn speaker_notes_stand_below_their_slide() {
+        let frame = |class: &str, text: &str| {
+            format!(
+                "<draw:frame presentation:class=\"{class}\"><draw:text-box><text:p>{text}</text:p>\
+                 </draw:text-box></draw:frame>"
+            )
+        };
+        let page = |text: &str, notes: &str| {
+            let number = frame("page-number", "1");
+            let notes = format!("<draw:page-thumbnail/>{}{number}", frame("notes", notes));
+            format!(
+                "<draw:page>{}<presentation:notes>{notes}</presentation:notes></draw:page>",
+                frame("title", text)
+            )
+        };
+        let parsed = document("", &(page("Budget", "It is 4.2 million.") + &page("End", " ")));
+        assert_eq!(
+            outline(&parsed),
+            ["h2 ## Budget", "h3 ### Speaker notes", "p It is 4.2 million.", "h2 ## End"]
+        );
+        let second = parsed.text.find("## End").unwrap();
+        assert_eq!((parsed.pages[1].number, parsed.pages[1].start), (2, second));
+    }
+
+    #[test]
+    fn a_chart_that_is_not_read_is_said() {
+        let frame = |inside: &str| {
+            let parsed =
+                document("", &format!("<text:p>Text<draw:frame>{inside}</draw:frame></text:p>"));
+            parsed.warnings
+        };
+        let object = "<draw:object xlink:href=\"./Object 1\"/>";
+        assert!(frame(object)[0].contains("chart"));
+        assert!(frame("<draw:text-box/>").is_empty());
+        let table = format!("<table xmlns=\"urn:table\"/>{object}");
+        assert!(frame(&table).is_empty());
     }
 }

@@ -95,13 +95,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
         let query = Query::<T>::from_request_parts(parts, state).await;
         query.map(|Query(value)| Self(value)).map_err(|rejection| {
             let text = rejection.body_text();
-            // After "Failed to deserialize query string" the name of the parameter, if there is one.
+            // After "Failed to deserialize query string".
             let message = text.split_once(": ").map_or(text.as_str(), |(_, message)| message);
-            let (path, message) = match message.split_once(": ") {
-                Some((path, message)) if !path.contains(' ') => (path, message),
-                _ => (".", message),
-            };
-            Problem::new(rejection.status(), describe(path, message))
+            Problem::new(rejection.status(), describe(message))
                 .hint("/api/docs describes the query parameters")
         })
     }

@@ -27,8 +27,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(mut value: Value) -> Result<T, Stri
         return Err("a JSON object is expected".to_owned());
     }
     normalize(&mut value);
-    serde_path_to_error::deserialize(value)
-        .map_err(|e| describe(&e.path().to_string(), &e.inner().to_string()))
+    serde_path_to_error::deserialize(value).map_err(|e| describe(&e.to_string()))
 }
 
 fn normalize(value: &mut Value) {
@@ -50,8 +49,13 @@ fn normalize(value: &mut Value) {
     }
 }
 
-/// What is wrong with the field at a path, such as "`limit` must be a whole number, not `3.5`".
-pub(crate) fn describe(path: &str, message: &str) -> String {
+/// What a parser says, which begins with the path of the field, such as "`limit` must be a whole number,
+/// not `3.5`".
+pub(crate) fn describe(message: &str) -> String {
+    let (path, message) = match message.split_once(": ") {
+        Some((path, message)) if !path.contains(' ') => (path, message),
+        _ => (".", message),
+    };
     let plain = |message: String, (words, plain): (&str, &str)| message.replace(words, plain);
     let message = WORDS.into_iter().fold(plain_message(message), plain);
     let (start, rest) = message.split_once('`').unwrap_or((&message, ""));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use halma_core::text::thousands;
 use halma_core::{BoxError, LlmError};
 use tantivy::TantivyError;
-use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::directory::error::{LockError, OpenReadError, OpenWriteError};
 
 pub use self::sql::{NearNames, SqlError};
 
@@ -261,10 +261,7 @@ impl KbError {
             TantivyError::IoError(e)
             | TantivyError::LockFailure(LockError::IoError(e), _)
             | TantivyError::OpenReadError(OpenReadError::IoError { io_error: e, .. })
-            | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: e, .. })
-            | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError {
-                io_error: e, ..
-            }) => Some(e),
+            | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: e, .. }) => Some(e),
             _ => None,
         };
         match refused.filter(|e| no_space(e) || advice(e).is_some()) {

@@ -58,15 +58,9 @@ fn reversed(text: &str) -> String {
 }
 
 fn mirrored(c: char) -> char {
-    match c {
-        '(' => ')',
-        ')' => '(',
-        '[' => ']',
-        ']' => '[',
-        '«' => '»',
-        '»' => '«',
-        c => c,
-    }
+    let pairs = [('(', ')'), ('[', ']'), ('«', '»')];
+    let pair = pairs.into_iter().find(|pair| pair.0 == c || pair.1 == c);
+    pair.map_or(c, |(open, close)| if c == open { close } else { open })
 }
 
 #[cfg(test)]

@@ -9,9 +9,11 @@ use super::text::PageText;
 const RUNNING_SHARE: usize = 40;
 const MIN_RUNNING_PAGES: usize = 3;
 /// The share of a page's height that is its upper or lower margin.
-const MARGIN: f64 = 0.125;
+const MARGIN: f64 = 0.14;
 /// A head is this many times as far from the body as lines usually are from each other.
 const APART: f64 = 1.4;
+/// On a page with fewer lines a line apart is not a head.
+const MIN_LINES: usize = 8;
 /// Stands for the number of a page.
 const PAGE: &str = "\u{c}";
 const PAGE_WORDS: [&str; 8] = ["page", "p", "seite", "s", "página", "pagina", "sida", "side"];
@@ -63,7 +65,9 @@ fn body(page: &PageText) -> Range<f64> {
     let level = segments.filter(|s| s.words.first().is_none_or(|word| word.turned == 0));
     let mut lines: Vec<(f64, f64)> = level.map(|s| (s.y, s.size)).collect();
     lines.sort_by(|a, b| by(a.0, b.0));
-    let spacing = spacing(lines.iter().map(|(y, _)| *y)).unwrap_or(f64::MAX);
+    let rows: usize = page.tables.iter().map(|table| table.rows.len()).sum();
+    let spacing = spacing(lines.iter().map(|(y, _)| *y));
+    let spacing = spacing.filter(|_| lines.len() + rows >= MIN_LINES).unwrap_or(f64::MAX);
     let is_apart = |pair: &&[(f64, f64)]| pair[1].0 - pair[0].0 > APART * spacing.max(pair[0].1);
     let gaps = || lines.windows(2).filter(is_apart);
     let head = gaps().rfind(|gap| gap[0].0 < MARGIN * page.height);

@@ -57,7 +57,7 @@ impl Word {
             && (-0.5 * next.size..WORD_GAP * next.size).contains(&(next.x0 - self.x1))
     }
 
-    pub(super) fn add(&mut self, next: Self) {
+    pub(super) fn add(&mut self, next: &Self) {
         self.text.push_str(&next.text);
         self.ink.add(next.ink);
         self.x1 = self.x1.max(next.x1);
@@ -171,12 +171,12 @@ impl<'l> Collector<'l> {
             return;
         }
         let middle = Point::new(e + (a * advance) / 2.0, f + (b * advance) / 2.0 - size * 0.3);
-        let link = self.links.iter().position(|link| link.area.contains(middle));
+        let target = self.links.iter().position(|link| link.area.contains(middle));
         let after_space = std::mem::take(&mut self.space);
         let x1 = x + advance * a.hypot(b);
-        let next = Word { text, x0: x, x1, y, size, ink, turned, link, after_space };
+        let next = Word { text, x0: x, x1, y, size, ink, turned, link: target, after_space };
         match self.words.last_mut() {
-            Some(word) if word.is_beside(&next) && !scripts::differ(word, &next) => word.add(next),
+            Some(word) if word.is_beside(&next) && !scripts::differ(word, &next) => word.add(&next),
             _ => self.words.push(next),
         }
     }

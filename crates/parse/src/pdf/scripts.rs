@@ -6,7 +6,7 @@ use crate::writer::script::{Script, plain};
 /// What `small` is to `base`. A drop cap is more than twice as large as the letters next to it.
 fn script(small: &Word, base: &Word) -> Option<Script> {
     let above = (base.y - small.y) / base.size;
-    let is_off_line = (0.2..0.7).contains(&above) || (-0.4..-0.07).contains(&above);
+    let is_off_line = (0.2..0.7).contains(&above) || (-0.6..-0.07).contains(&above);
     let is_script = is_off_line && (0.45..0.86).contains(&(small.size / base.size));
     is_script.then_some(if above > 0.0 { Script::Super } else { Script::Sub })
 }
@@ -38,7 +38,7 @@ pub(super) fn join(words: Vec<Word>) -> Vec<Word> {
                 (last.y, last.size) = (word.y, word.size);
             }
             if last.is_beside(&word) {
-                last.add(word);
+                last.add(&word);
                 continue;
             }
         }

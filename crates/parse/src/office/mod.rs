@@ -6,7 +6,7 @@ mod math;
 mod odf;
 mod package;
 mod pptx;
-mod rtf;
+pub(crate) mod rtf;
 mod run_text;
 mod symbols;
 mod table;

@@ -347,7 +347,8 @@ pub(crate) fn contains(bytes: &[u8], what: &[u8]) -> bool {
 }
 
 pub(crate) fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
-    let first = *what.first()?;
+    // Often the first byte is in no place, which the standard library sees at once.
+    let first = *what.first().filter(|first| bytes.contains(first))?;
     let mut from = 0;
     // Looking for the first byte is what the standard library does fast.
     while let Some(at) = bytes[from..].iter().position(|byte| *byte == first) {

@@ -142,7 +142,9 @@ fn is_invisible(c: char, before: &str) -> bool {
 /// A text without the characters that nobody sees. A word that ends a line in a soft hyphen goes on
 /// in the next one.
 pub(crate) fn visible(text: String) -> String {
-    if !text.contains(|c| is_invisible(c, "")) {
+    // What such characters begin with in UTF-8; to look for a byte is fast.
+    let begins = [0xc2, 0xd8, 0xe1, 0xe2, 0xef].iter().any(|byte| text.as_bytes().contains(byte));
+    if !begins || !text.contains(|c| is_invisible(c, "")) {
         return text;
     }
     let mut out = String::with_capacity(text.len());

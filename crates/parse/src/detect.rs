@@ -5,7 +5,9 @@ use crate::parsed::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Pdf,
+    Doc,
     Docx,
+    Ppt,
     Pptx,
     Xlsx,
     Xlsb,
@@ -48,9 +50,11 @@ const fn archive(format: Format, name: &'static str, description: &'static str) 
 pub(crate) static FORMATS: &[FormatInfo] = &[
     file(Format::Pdf, "pdf", "PDF; scanned pages with tesseract"),
     archive(Format::Docx, "docx", "Word"),
+    file(Format::Doc, "doc", "Word before 2007"),
     archive(Format::Odt, "odt", "OpenDocument text"),
     file(Format::Rtf, "rtf", "Rich Text Format"),
     archive(Format::Pptx, "pptx", "PowerPoint"),
+    file(Format::Ppt, "ppt", "PowerPoint before 2007"),
     archive(Format::Odp, "odp", "OpenDocument presentation"),
     archive(Format::Xlsx, "xlsx", "Excel"),
     archive(Format::Xlsb, "xlsb", "Excel, binary"),

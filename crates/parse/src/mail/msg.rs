@@ -1,11 +1,8 @@
 //! Mail of Outlook (MS-OXMSG): properties, each in a stream of a compound file.
-use std::io::{Cursor, Read};
-
-use cfb::CompoundFile;
 use encoding_rs::{Encoding, UTF_8, UTF_16LE, WINDOWS_1252};
 
 use super::{MailBody, Message, Person};
-use crate::container::refusal;
+use crate::container::{Compound, compound_file, stream};
 use crate::parsed::Refusal;
 
 /// Property identifiers (MS-OXPROPS).
@@ -29,10 +26,7 @@ const LIST_HEADER: usize = 32;
 const WINDOWS_EPOCH: u64 = 11_644_473_600;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
-    let mut file = CompoundFile::open(Cursor::new(bytes)).map_err(|error| {
-        let hint = "it may be damaged: open it in Outlook and save it again";
-        refusal(&format!("it cannot be read: {error}"), hint)
-    })?;
+    let mut file = compound_file(bytes)?;
     let list = stream(&mut file, "/__properties_version1.0").unwrap_or_default();
     let codepage = number(&list, CODEPAGE).and_then(|page| u32::try_from(page & 0xffff).ok());
     let mut storage = Storage { encoding: encoding(codepage), file: &mut file };
@@ -64,7 +58,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
 }
 
 struct Storage<'a, 'b> {
-    file: &'b mut CompoundFile<Cursor<&'a [u8]>>,
+    file: &'b mut Compound<'a>,
     /// Of texts that are not UTF-16.
     encoding: &'static Encoding,
 }
@@ -95,14 +89,6 @@ impl Storage<'_, '_> {
         let paths = entries.map(|entry| entry.path().to_string_lossy().into_owned());
         paths.filter(|path| path.starts_with("/__attach_")).collect()
     }
-}
-
-fn stream(file: &mut CompoundFile<Cursor<&[u8]>>, path: &str) -> Option<Vec<u8>> {
-    // A stream cannot be longer than the file.
-    let length = file.entry(path).ok()?.len();
-    let mut bytes = vec![];
-    file.open_stream(path).ok()?.take(length).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }
 
 /// The value of a property that has a fixed length (MS-OXMSG 2.4.2.1).
@@ -141,7 +127,9 @@ fn day(time: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Cursor, Write};
+
+    use cfb::CompoundFile;
 
     use super::*;
     use crate::detect::{Format, detect};

@@ -90,19 +90,34 @@ pub(crate) fn compound(bytes: &[u8]) -> Result<Format, Refusal> {
         return Ok(Format::Msg);
     }
     if has("WordDocument") {
-        return Err(refusal("it is a Word document from before 2007", "save it as .docx"));
+        return Ok(Format::Doc);
     }
     if has("Workbook") || has("Book") {
         return Ok(Format::Xls);
     }
     if has("PowerPoint Document") {
-        return Err(refusal(
-            "it is a PowerPoint presentation from before 2007",
-            "save it as .pptx",
-        ));
+        return Ok(Format::Ppt);
     }
     let hint = "save it in a newer format, such as DOCX or PDF";
     Err(refusal("it is an Office file of an unknown kind", hint))
+}
+
+pub(crate) type Compound<'a> = CompoundFile<Cursor<&'a [u8]>>;
+
+pub(crate) fn compound_file(bytes: &[u8]) -> Result<Compound<'_>, Refusal> {
+    CompoundFile::open(Cursor::new(bytes)).map_err(|error| {
+        let hint = "it may be damaged: open it in its program and save it again";
+        refusal(&format!("it cannot be read: {error}"), hint)
+    })
+}
+
+/// The bytes of a stream of a compound file.
+pub(crate) fn stream(file: &mut Compound<'_>, path: &str) -> Option<Vec<u8>> {
+    // A stream cannot be longer than the file.
+    let length = file.entry(path).ok()?.len();
+    let mut bytes = vec![];
+    file.open_stream(path).ok()?.take(length).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// Unpacks everything once without keeping it, and refuses what is too large, or locked.

@@ -5,7 +5,9 @@ use crate::parsed::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Pdf,
+    Doc,
     Docx,
+    Ppt,
     Pptx,
     Xlsx,
     Xlsb,
@@ -61,11 +63,15 @@ pub(crate) static FORMATS: &[FormatInfo] = &[
         .without("comments, attached files, charts and other drawings"),
     archive(Format::Docx, "docx", "Word")
         .without("comments, deleted and hidden text, embedded files"),
+    file(Format::Doc, "doc", "Word from 1997 to 2003")
+        .without("comments, deleted and hidden text, pictures, embedded files"),
     archive(Format::Odt, "odt", "OpenDocument text")
         .without("comments, deleted text, embedded files"),
     file(Format::Rtf, "rtf", "Rich Text Format")
         .without("comments, deleted and hidden text, merged cells, embedded files"),
     archive(Format::Pptx, "pptx", "PowerPoint").without("comments, embedded files"),
+    file(Format::Ppt, "ppt", "PowerPoint from 1997 to 2003")
+        .without("comments, charts, pictures, embedded files"),
     archive(Format::Odp, "odp", "OpenDocument presentation").without("comments, embedded files"),
     archive(Format::Xlsx, "xlsx", "Excel")
         .without("formulas, comments, charts, pictures, the signs of percent and currency"),

@@ -129,9 +129,13 @@ fn read(name: &str, bytes: Vec<u8>, limits: &ReadLimits) -> Result<Parsed, Refus
     }
     let mut parsed = match format {
         Format::Pdf => pdf::read(bytes, &limits.ocr, limits.until)?,
-        Format::Docx | Format::Pptx | Format::Odt | Format::Odp | Format::Rtf => {
-            office::read(format, &bytes)?
-        }
+        Format::Doc
+        | Format::Docx
+        | Format::Ppt
+        | Format::Pptx
+        | Format::Odt
+        | Format::Odp
+        | Format::Rtf => office::read(format, &bytes)?,
         Format::Eml | Format::Mbox | Format::Msg => mail::read(format, &bytes)?,
         Format::Html => html::read(&bytes)?,
         Format::Mhtml => html::mhtml::read(&bytes)?,

@@ -1,13 +1,10 @@
 //! Mail of Outlook (MS-OXMSG): properties, each in a stream of a compound file.
-use std::io::{Cursor, Read};
-
-use cfb::CompoundFile;
 use encoding_rs::UTF_16LE;
 use halma_text::dates::normalise_stamp;
 use mail_parser::DateTime;
 
 use super::{MailBody, Message, Person, lzfu};
-use crate::container::refusal;
+use crate::container::{Compound, compound_file, stream};
 use crate::decode::decode;
 use crate::detect::contains;
 use crate::office::rtf::{self, CodePage};
@@ -37,10 +34,7 @@ const LIST_HEADER: usize = 32;
 const WINDOWS_EPOCH: i64 = 11_644_473_600;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
-    let mut file = CompoundFile::open(Cursor::new(bytes)).map_err(|error| {
-        let hint = "it may be damaged: open it in Outlook and save it again";
-        refusal(&format!("it cannot be read: {error}"), hint)
-    })?;
+    let mut file = compound_file(bytes)?;
     let list = stream(&mut file, "/__properties_version1.0").unwrap_or_default();
     let mut storage = Storage { list: &list, file: &mut file };
     let person = |name| Person { name: Some(name), address: None };
@@ -71,7 +65,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
 }
 
 struct Storage<'a, 'b> {
-    file: &'b mut CompoundFile<Cursor<&'a [u8]>>,
+    file: &'b mut Compound<'a>,
     /// Properties of a fixed length.
     list: &'a [u8],
 }
@@ -126,14 +120,6 @@ impl Storage<'_, '_> {
     }
 }
 
-fn stream(file: &mut CompoundFile<Cursor<&[u8]>>, path: &str) -> Option<Vec<u8>> {
-    // A stream cannot be longer than the file.
-    let length = file.entry(path).ok()?.len();
-    let mut bytes = vec![];
-    file.open_stream(path).ok()?.take(length).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
 /// The value of a property that has a fixed length (MS-OXMSG 2.4.2.1).
 fn number(list: &[u8], property: u16) -> Option<u64> {
     let entry = list
@@ -151,7 +137,9 @@ fn day(time: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Cursor, Write};
+
+    use cfb::CompoundFile;
 
     use super::*;
     use crate::detect::{Format, detect};

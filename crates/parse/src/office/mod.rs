@@ -4,6 +4,7 @@ mod docx;
 mod drawing;
 mod math;
 mod odf;
+mod old;
 mod package;
 mod pptx;
 pub(crate) mod rtf;
@@ -21,6 +22,7 @@ use crate::parsed::{Parsed, Refusal};
 /// Reads a document of one of the formats of this folder.
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     match format {
+        Format::Doc | Format::Ppt => old::read(format, bytes),
         Format::Rtf => Ok(rtf::read(bytes)),
         Format::Docx => docx::read(&mut open(bytes)?),
         Format::Pptx => pptx::read(&mut open(bytes)?),

@@ -13,6 +13,7 @@ pub(crate) fn sniff(text: &str) -> u8 {
     if let Some((delimiter, _)) = declared(text) {
         return delimiter;
     }
+    let text = beginning(text);
     let widths = |delimiter: char| -> Vec<usize> {
         // Values of a wrong delimiter begin or end within quotes.
         let is_whole = |cell: &String| cell.matches('"').count().is_multiple_of(2);
@@ -41,6 +42,13 @@ pub(crate) fn sniff(text: &str) -> u8 {
     u8::try_from(delimiter).unwrap_or(b',')
 }
 
+/// The lines that are looked at, of which none may be of any length.
+fn beginning(text: &str) -> &str {
+    let head = &text[..text.floor_char_boundary(MAX_BEGINNING)];
+    let whole = if head.len() < text.len() { head.rfind('\n') } else { None };
+    whole.map_or(head, |end| &head[..end])
+}
+
 /// The delimiter that a first line such as `sep=;` names, and where the next line begins.
 fn declared(text: &str) -> Option<(u8, usize)> {
     let line = text.lines().next()?.trim_start_matches(['\u{feff}', '"']);
@@ -55,6 +63,7 @@ fn declared(text: &str) -> Option<(u8, usize)> {
 /// Lines of titles above a table, and those that are looked at to find its header.
 const MAX_TITLES: usize = 10;
 const LOOKED_AT: usize = 30;
+const MAX_BEGINNING: usize = 200_000;
 
 /// Where the header begins, if lines with a single value stand above it: a title, a date. The header
 /// has at least three names, none a number, and most lines below are as wide.
@@ -122,19 +131,22 @@ impl<'a> Records<'a> {
     fn value(&mut self) -> String {
         let text = self.text;
         let begin = text.len() - text[self.at..].trim_start_matches(' ').len();
-        let (mut value, mut from) = (String::new(), self.at);
+        let (mut quoted, mut from) = (None, self.at);
         if text[begin..].starts_with('"') {
             if let Some(end) = self.closing(begin + 1) {
-                value = text[begin + 1..end].replace("\"\"", "\"");
-                from = end + 1;
+                (quoted, from) = (Some(&text[begin + 1..end]), end + 1);
             } else {
                 self.stray.push(begin);
             }
         }
-        let rest = &text[from..];
-        self.at = from + rest.find([self.delimiter, '\n', '\r']).unwrap_or(rest.len());
-        value.push_str(&text[from..self.at]);
-        value.trim().to_owned()
+        let ends = |byte: u8| byte == b'\n' || byte == b'\r' || char::from(byte) == self.delimiter;
+        let length = text.as_bytes()[from..].iter().position(|byte| ends(*byte));
+        self.at = length.map_or(text.len(), |length| from + length);
+        let rest = &text[from..self.at];
+        match quoted {
+            Some(quoted) => (quoted.replace("\"\"", "\"") + rest).trim().to_owned(),
+            None => rest.trim().to_owned(),
+        }
     }
 
     /// Where the quoted value that begins here ends; `None` where it never does, or where its lines
@@ -167,7 +179,7 @@ const SWALLOWED: usize = 6;
 /// are left out.
 pub(crate) fn read(text: String, delimiter: u8) -> Result<Parsed, Refusal> {
     let delimiter = char::from(declared(&text).map_or(delimiter, |(delimiter, _)| delimiter));
-    let below = titles(&text, delimiter).unwrap_or(0);
+    let below = titles(beginning(&text), delimiter).unwrap_or(0);
     let mut records = Records::new(&text, delimiter);
     let mut table = Table::default();
     let mut header = false;

@@ -2,6 +2,8 @@
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 
+use crate::old;
+
 /// What becomes of such a file.
 pub(crate) enum Outcome {
     /// It is refused, and the reason contains these words.
@@ -75,6 +77,18 @@ pub(crate) fn files() -> Vec<Amplified> {
             "a cell of 4,000,000,000 × 4,000,000,000 places",
             spreadsheet(),
             Outcome::Read(1_000),
+        ),
+        file(
+            "pieces.doc",
+            "a text of 90 kB that 40,000 pieces name",
+            old::pieces(),
+            Outcome::Read(200_000),
+        ),
+        file(
+            "slides.ppt",
+            "a slide of 90 kB that is named 100,000 times",
+            old::slides(),
+            Outcome::Read(200_000),
         ),
     ]
 }

@@ -2,7 +2,7 @@
 //! these tests checks them).
 use proptest::prelude::*;
 
-use crate::{file, parse};
+use crate::{file, old, parse};
 
 const NAMES: &[&str] =
     &["a", "a.txt", "a.md", "a.csv", "a.tsv", "a.html", "a.eml", "a.pdf", "a.docx"];
@@ -63,12 +63,16 @@ proptest! {
     #[test]
     fn damaged_files(
         name in prop::sample::select(&["paper.pdf", "report.docx", "sheet.xlsx", "slides.pptx", "letter.odt",
-            "sheet.ods", "book.epub", "mail.eml", "words.rtf", "square.png"][..]),
+            "sheet.ods", "book.epub", "mail.eml", "words.rtf", "square.png", "a.doc", "a.ppt"][..]),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
         keep in any::<prop::sample::Index>(),
         cut in any::<bool>(),
     ) {
-        let mut bytes = file(name);
+        let mut bytes = match name {
+            "a.doc" => old::doc(),
+            "a.ppt" => old::ppt(),
+            name => file(name),
+        };
         for (at, byte) in changes {
             let at = at.index(bytes.len());
             bytes[at] = byte;

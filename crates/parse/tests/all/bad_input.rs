@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use halma_parse::ParseOptions;
 
 use crate::amplified::{Outcome, files, sheet, zipped};
-use crate::{file, parse};
+use crate::{file, old, parse};
 
 fn refused(name: &str, bytes: &[u8]) -> String {
     let refusal = parse(name, bytes).map(|parsed| parsed.text).unwrap_err();
@@ -35,6 +35,9 @@ fn cut_off_and_empty_files_are_refused() {
             // A reader may save something of a damaged file; it must not break.
             let _ = parse(name, &whole[..part]);
         }
+    }
+    for whole in [old::doc(), old::ppt()] {
+        (0..whole.len()).step_by(100).for_each(|part| drop(parse("a", &whole[..part])));
     }
     assert!(refused("a.docx", &file("report.docx")[..1000]).contains("archive"));
     assert!(refused("a.pdf", &file("no-pages.pdf")).contains("no pages"));

@@ -12,6 +12,7 @@ mod check;
 mod demo;
 mod documents;
 mod formats;
+mod old;
 mod sheets;
 mod truth;
 

@@ -2,8 +2,8 @@
 //! comments of reviewers are left out.
 use std::collections::HashMap;
 
-use super::run_text::RunText;
 use super::package::{Pictures, Properties};
+use super::run_text::RunText;
 use super::table::{CellKind, TableBuilder, TableCell};
 use super::xml::{self, Node};
 use crate::container::{Archive, joined, member_text};

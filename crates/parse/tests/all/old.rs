@@ -186,7 +186,10 @@ pub(crate) fn ppt() -> Vec<u8> {
         shape(&[&text(4, "106 m\u{b}x"), &record(0, 0x0fa1, &style)]),
     ]);
     let number_of_slide = shape(&[&record(0, 0x0420, &[0; 8]), &text(4, "*")]);
-    let picture = shape(&[&record(75 << 4, 0xf00a, &[0; 8])]);
+    let picture = shape(&[
+        &record(75 << 4, 0xf00a, &[0; 8]),
+        &record(0x13, 0xf122, &[0x9f, 0x03, 1, 0, 0, 0]),
+    ]);
     let second = slide(&[
         shape(&[&text(6, "Second")]),
         shape(&[&text(1, "a\rb")]),
@@ -201,7 +204,7 @@ pub(crate) fn ppt() -> Vec<u8> {
     compound(&[("/PowerPoint Document", &stream), ("/Current User", &[0; 20])])
 }
 
-/// A document of pieces that are all the same text.
+/// A document of pieces that each name one text.
 pub(crate) fn pieces() -> Vec<u8> {
     let words = "long words ".repeat(9_000);
     let [mut main, mut table] = streams(&[(&[(&words, &[])], PLAIN)], 0);
@@ -321,6 +324,7 @@ fn an_old_presentation_is_read_slide_by_slide() {
         parsed.pages.iter().map(|page| &parsed.text[page.start..][..7]).collect();
     assert_eq!(pages, ["## Read", "## Seco"]);
     assert!(parsed.warnings[0].contains("pictures"), "{:?}", parsed.warnings);
+    assert!(parsed.warnings[1].contains("tables"), "{:?}", parsed.warnings);
 }
 
 /// Every number of both formats as large as it can be, one after the other.

@@ -208,14 +208,14 @@ impl DocReader<'_> {
         // No character is in the file twice.
         let mut room = self.main.len();
         for (part, index) in parts.iter().flat_map(|part| (0..pieces).map(move |at| (part, at))) {
-            let (first, last) = (number(list, index * 4)?, number(list, index * 4 + 4)?);
+            let (from, to) = (number(list, index * 4)?, number(list, index * 4 + 4)?);
             let place = number(list, (pieces + 1) * 4 + index * 8 + 2)?;
             let width = if place & 0x4000_0000 == 0 { 2 } else { 1 };
             let place = (place & 0x3fff_ffff) * width / 2;
-            let (start, end) = (part.start.max(first), part.end.min(last));
+            let (start, end) = (part.start.max(from), part.end.min(to));
             if start < end && end - start <= room {
                 room -= end - start;
-                self.piece(place + (start - first) * width, (end - start) * width, width);
+                self.piece(place + (start - from) * width, (end - start) * width, width);
             }
         }
         Some(())

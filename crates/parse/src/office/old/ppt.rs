@@ -29,6 +29,7 @@ const SLIDE_LIST: u16 = 0x0ff0;
 const PLACES: u16 = 0x1772;
 const SHAPE: u16 = 0xf004;
 const SHAPE_ATOM: u16 = 0xf00a;
+const SHAPE_PROPERTIES: u16 = 0xf122;
 
 /// The token of a presentation that is encrypted, in the stream `Current User`.
 const ENCRYPTED: usize = 0xf3d1_c4df;
@@ -36,6 +37,8 @@ const ENCRYPTED: usize = 0xf3d1_c4df;
 const TITLE: usize = 0;
 const SPEAKER_NOTES: usize = 2;
 const CENTERED_TITLE: usize = 6;
+/// The property of a group that is a table.
+const TABLE: u16 = 0x039f;
 /// The kind of a shape that is a picture.
 const PICTURE: u16 = 75;
 
@@ -71,14 +74,14 @@ pub(super) fn read(file: &mut Compound<'_>) -> Result<Parsed, Refusal> {
         if slide.is_none() {
             writer.warn(format!("slide {page} is missing; open the file and save it again"));
         }
-        let mut texts = Texts { outline: listed.texts.texts, ..Texts::default() };
+        let mut texts = Texts { outline: listed.texts.shown, ..Texts::default() };
         records(slide.unwrap_or_default(), true).for_each(|record| texts.record(&record));
         texts.write(&mut writer);
         let notes = notes.remove(&Some(listed.id)).unwrap_or_default();
         let mut texts = Texts::default();
         records(notes, true).for_each(|record| texts.record(&record));
-        texts.texts.retain(|text| text.kind == SPEAKER_NOTES && !text.words.trim().is_empty());
-        if !texts.texts.is_empty() {
+        texts.shown.retain(|text| text.kind == SPEAKER_NOTES && !text.words.trim().is_empty());
+        if !texts.shown.is_empty() {
             writer.heading(3, &Inline::words("Speaker notes"));
             texts.write(&mut writer);
         }
@@ -155,12 +158,13 @@ struct Text<'a> {
 /// The texts of a slide.
 #[derive(Default)]
 struct Texts<'a> {
-    texts: Vec<Text<'a>>,
+    shown: Vec<Text<'a>>,
     /// Texts of the outline that no shape has shown so far.
     outline: Vec<Text<'a>>,
     /// Whether the shape is a header, a footer or a number.
     is_margin: bool,
     has_pictures: bool,
+    has_tables: bool,
 }
 
 impl<'a> Texts<'a> {
@@ -169,14 +173,18 @@ impl<'a> Texts<'a> {
         match record.kind {
             SHAPE => self.is_margin = false,
             HEADER_FOOTER => self.is_margin = true,
+            SHAPE_PROPERTIES => {
+                let mut names = record.body.chunks(6).map(|property| short(property, 0));
+                self.has_tables |= names.any(|name| name == Some(TABLE));
+            }
             SHAPE_ATOM => self.has_pictures |= record.instance == PICTURE,
             _ if self.is_margin => {}
-            TEXT_KIND => self.texts.push(Text { kind: value(), ..Text::default() }),
+            TEXT_KIND => self.shown.push(Text { kind: value(), ..Text::default() }),
             OUTLINE_REFERENCE => {
-                self.texts.extend(self.outline.get_mut(value()).map(std::mem::take));
+                self.shown.extend(self.outline.get_mut(value()).map(std::mem::take));
             }
             kind => {
-                let Some(text) = self.texts.last_mut() else { return };
+                let Some(text) = self.shown.last_mut() else { return };
                 let decode = |encoding: &'static Encoding| {
                     encoding.decode_without_bom_handling(record.body).0.into_owned()
                 };
@@ -192,11 +200,13 @@ impl<'a> Texts<'a> {
 
     fn write(&self, writer: &mut Writer) {
         let mut is_titled = false;
-        for text in self.texts.iter().chain(&self.outline) {
+        for text in self.shown.iter().chain(&self.outline) {
             let lines = text.lines();
             if matches!(text.kind, TITLE | CENTERED_TITLE) && !is_titled {
                 let mut title = Inline::default();
-                lines.iter().for_each(|(_, line)| title.append(line));
+                for (_, line) in &lines {
+                    title.append(line);
+                }
                 is_titled = !title.is_empty();
                 writer.heading(2, &title.trimmed());
                 continue;
@@ -214,6 +224,9 @@ impl<'a> Texts<'a> {
         if self.has_pictures {
             writer.warn(format!("pictures, charts and objects are left out; {RESAVE}"));
         }
+        if self.has_tables {
+            writer.warn(format!("cells of tables are read as paragraphs; {RESAVE} as tables"));
+        }
     }
 }
 
@@ -227,10 +240,10 @@ impl Text<'_> {
         let (mut lines, mut line, mut at) = (vec![], RunText::default(), 0);
         for c in self.words.chars().chain(['\r']) {
             match c {
-                '\r' => lines.push((levels[at], std::mem::take(&mut line).finish())),
+                '\r' => lines.push((levels[at].level, std::mem::take(&mut line).finish())),
                 '\x0b' => line.inline().break_line(),
-                c if is_private(c) => line.push("\u{fffd}", scripts[at]),
-                c => line.push(c.encode_utf8(&mut [0; 4]), scripts[at]),
+                c if is_private(c) => line.push("\u{fffd}", scripts[at].script),
+                c => line.push(c.encode_utf8(&mut [0; 4]), scripts[at].script),
             }
             at += c.len_utf16();
         }
@@ -238,46 +251,53 @@ impl Text<'_> {
     }
 }
 
-/// What runs of formatting say of each character, as `read` reads a run and goes on after it.
-fn spread<T: Copy>(
-    style: &[u8],
-    at: &mut usize,
-    length: usize,
-    read: impl Fn(&[u8], &mut usize) -> Option<Option<T>>,
-) -> Vec<Option<T>> {
-    let mut values = vec![];
-    while let Some(count) = number(style, *at).filter(|_| values.len() < length) {
-        *at += 4;
-        let Some(value) = read(style, at) else { break };
-        values.extend(std::iter::repeat_n(value, count.min(length - values.len())));
-    }
-    values.resize(length, None);
-    values
+#[derive(Default, Clone, Copy)]
+struct Style {
+    /// Of a paragraph that is an item of a list.
+    level: Option<usize>,
+    script: Option<Script>,
 }
 
-/// The level of paragraphs that are items.
-fn paragraph_style(style: &[u8], at: &mut usize) -> Option<Option<usize>> {
-    let (level, parts) = (short(style, *at)?, number(style, *at + 2)?);
+/// What runs of formatting say of each character, as `read` reads a run and goes on after it.
+fn spread(
+    list: &[u8],
+    at: &mut usize,
+    length: usize,
+    read: fn(&[u8], &mut usize) -> Option<Style>,
+) -> Vec<Style> {
+    let mut styles = vec![];
+    while let Some(count) = number(list, *at).filter(|_| styles.len() < length) {
+        *at += 4;
+        let Some(style) = read(list, at) else { break };
+        styles.extend(std::iter::repeat_n(style, count.min(length - styles.len())));
+    }
+    styles.resize(length, Style::default());
+    styles
+}
+
+fn paragraph_style(list: &[u8], at: &mut usize) -> Option<Style> {
+    let (level, parts) = (short(list, *at)?, number(list, *at + 2)?);
     *at += 6;
-    let is_item = level > 0 || (parts & 1 == 1 && short(style, *at)? & 1 == 1);
+    let is_item = level > 0 || (parts & 1 == 1 && short(list, *at)? & 1 == 1);
     // Each bit names a part of two bytes, or shares one, or (the colour) has four.
     let shared = [0xf, 0xe_0000].into_iter().filter(|bits| parts & bits != 0).count();
     *at += 2 * (shared + (parts & 0x21_fdd0).count_ones() as usize) + (parts >> 5 & 1) * 4;
-    Some(is_item.then_some(level.into()))
+    Some(Style { level: is_item.then_some(level.into()), script: None })
 }
 
-fn character_style(style: &[u8], at: &mut usize) -> Option<Option<Script>> {
-    let parts = number(style, *at)?;
+fn character_style(list: &[u8], at: &mut usize) -> Option<Style> {
+    let parts = number(list, *at)?;
     let shared = usize::from(parts & 0x3eb7 != 0);
     *at += 4 + 2 * (shared + (parts & 0xe3_0000).count_ones() as usize) + (parts >> 18 & 1) * 4;
-    if parts & 0x8_0000 == 0 {
-        return Some(None);
+    let mut style = Style::default();
+    if parts & 0x8_0000 != 0 {
+        // In percent, negative below the line.
+        style.script = match short(list, *at)? {
+            0 => None,
+            1..0x8000 => Some(Script::Super),
+            _ => Some(Script::Sub),
+        };
+        *at += 2;
     }
-    *at += 2;
-    // In percent, negative below the line.
-    Some(match short(style, *at - 2)? {
-        0 => None,
-        1..0x8000 => Some(Script::Super),
-        _ => Some(Script::Sub),
-    })
+    Some(style)
 }

@@ -4,6 +4,7 @@ mod code_page;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub(crate) use code_page::CodePage;
@@ -70,6 +71,9 @@ struct Group {
     /// Characters that stand for one `\u` in readers that know no Unicode.
     unicode_skip: usize,
     font: i64,
+    /// What the font table says of it.
+    page: Option<CodePage>,
+    signs: Option<SymbolFont>,
     script: Option<Script>,
     is_hidden: bool,
     is_deleted: bool,
@@ -93,6 +97,7 @@ struct Font {
     page: Option<CodePage>,
     /// As in `Arial;`.
     name: String,
+    signs: Option<SymbolFont>,
 }
 
 #[derive(Default)]
@@ -211,6 +216,9 @@ impl RtfReader {
                 self.text(&field_sign(&instruction).unwrap_or_default());
             }
         }
+        if inner.destination == Destination::Fonts && outer.destination == Destination::Body {
+            self.set_font(self.default_font);
+        }
         if inner.is_aside {
             self.end_aside();
         }
@@ -289,39 +297,35 @@ impl RtfReader {
         if self.pending.is_empty() {
             return;
         }
-        let bytes = std::mem::take(&mut self.pending);
+        let mut bytes = std::mem::take(&mut self.pending);
         if self.group.destination == Destination::Picture {
             let room = MAX_PICTURE_BYTES.saturating_sub(self.picture_bytes);
             if let Some((_, digits)) =
                 self.picture.as_mut().filter(|(_, digits)| digits.len() / 2 < room)
             {
-                digits.extend(bytes);
+                digits.extend(&bytes);
             }
-            return;
+        } else {
+            let text = self.decoded(&bytes);
+            self.text(&text);
         }
-        let text = self.decoded(&bytes);
-        self.text(&text);
+        bytes.clear();
+        self.pending = bytes;
     }
 
     /// The characters of bytes in the code page of the font, else of the document.
-    fn decoded(&self, bytes: &[u8]) -> String {
-        if self.signs().is_some() {
+    fn decoded<'b>(&self, bytes: &'b [u8]) -> Cow<'b, str> {
+        if self.group.signs.is_some() {
             return bytes.iter().map(|byte| char::from(*byte)).collect();
         }
-        let font = self.fonts.get(&self.group.font).and_then(|font| font.page);
-        let page = font.unwrap_or(self.codepage);
+        let page = self.group.page.unwrap_or(self.codepage);
         // Programs call any font Western, and write UTF-8 into any document.
         let is_foreign = || bytes.windows(3).any(|run| run.iter().all(|byte| *byte >= 0xc0));
         match std::str::from_utf8(bytes) {
-            Ok(text) if page == WESTERN => text.to_owned(),
-            _ if page == WESTERN && is_foreign() => self.codepage.decode(bytes),
-            _ => page.decode(bytes),
+            Ok(text) if page == WESTERN => text.into(),
+            _ if page == WESTERN && is_foreign() => self.codepage.decode(bytes).into(),
+            _ => page.decode(bytes).into(),
         }
-    }
-
-    /// The font, if it draws letters as other signs.
-    fn signs(&self) -> Option<SymbolFont> {
-        symbols::find(self.fonts.get(&self.group.font)?.name.trim_end_matches(';'))
     }
 
     fn unicode(&mut self, code: i64) {
@@ -340,7 +344,7 @@ impl RtfReader {
     fn text(&mut self, text: &str) {
         let sign = |font: SymbolFont, c| font.unicode(c).unwrap_or(char::REPLACEMENT_CHARACTER);
         let signs =
-            self.signs().map(|font| text.chars().map(|c| sign(font, c)).collect::<String>());
+            self.group.signs.map(|font| text.chars().map(|c| sign(font, c)).collect::<String>());
         let text = signs.as_deref().unwrap_or(text);
         match self.group.destination {
             Destination::Body if !self.is_left_out() => self.body(text),
@@ -348,7 +352,9 @@ impl RtfReader {
             Destination::Author => self.information.author.push_str(text),
             Destination::Marker => self.marker.push_str(text),
             Destination::Fonts => {
-                self.fonts.entry(self.group.font).or_default().name.push_str(text);
+                let font = self.fonts.entry(self.group.font).or_default();
+                font.name.push_str(text);
+                font.signs = symbols::find(font.name.trim_end_matches(';'));
             }
             Destination::Instruction => self.instruction.push_str(text),
             _ => {}
@@ -360,7 +366,7 @@ impl RtfReader {
     }
 
     fn body(&mut self, text: &str) {
-        if text.contains(char::REPLACEMENT_CHARACTER) {
+        if !text.is_ascii() && text.contains(char::REPLACEMENT_CHARACTER) {
             let lost = "some of its characters are in an encoding that is not read";
             self.writer.warn(format!("{lost}; open it in a word processor and save it as DOCX"));
         }
@@ -421,9 +427,10 @@ impl RtfReader {
         let group = &mut self.group;
         match word {
             "plain" => {
-                (group.font, group.script, group.is_deleted) = (self.default_font, None, false);
+                (group.script, group.is_deleted) = (None, false);
                 // What is no part of a web page is hidden by `\htmlrtf` alone.
                 group.is_hidden &= self.page.is_some();
+                self.set_font(self.default_font);
             }
             "v" if self.page.is_none() => group.is_hidden = is_on,
             "htmlrtf" if self.page.is_some() => group.is_hidden = is_on,
@@ -437,11 +444,8 @@ impl RtfReader {
             "mac" => self.codepage = page(10_000),
             "pc" => self.codepage = page(437),
             "pca" => self.codepage = page(850),
-            "f" => group.font = number.unwrap_or(0),
-            "deff" => {
-                group.font = number.unwrap_or(0);
-                self.default_font = group.font;
-            }
+            "f" => self.set_font(number.unwrap_or(0)),
+            "deff" => self.default_font = number.unwrap_or(0),
             "fcharset" | "cpg" if group.destination == Destination::Fonts => {
                 let charset = || CodePage::for_charset(number.unwrap_or(0));
                 let page = if word == "cpg" { Some(page(1_252)) } else { charset() };
@@ -449,6 +453,13 @@ impl RtfReader {
             }
             _ => self.destination(word),
         }
+    }
+
+    fn set_font(&mut self, number: i64) {
+        let font = self.fonts.get(&number);
+        self.group.font = number;
+        self.group.page = font.and_then(|font| font.page);
+        self.group.signs = font.and_then(|font| font.signs);
     }
 
     fn destination(&mut self, word: &str) {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use axum::extract::multipart::Field;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_DISPOSITION;
+use halma_core::text::composed;
 use halma_core::{Metadata, MetadataFilter};
 use halma_engine::{Engine, ServeConfig, may_hold_records, safe_name};
 use percent_encoding::percent_decode_str;
 use tempfile::NamedTempFile;
-use unicode_normalization::UnicodeNormalization as _;
 
 use super::place::ReceivedFile;
 use super::reading::ReadTimeout;
@@ -66,7 +66,7 @@ impl UploadTarget {
         let folder = &state.place.folder;
         let sent = if folder.is_empty() { sent } else { format!("{folder}/{sent}") };
         // One name for one spelling: some systems write `ü` as two characters.
-        let sent: String = sent.nfc().collect();
+        let sent = composed(&sent);
         let name = match safe_name(&sent).and_then(distinct_name) {
             Ok(name) => name,
             Err(reason) => {

@@ -3,7 +3,7 @@ import { isAbort, problemOf } from "../api/client";
 import { EventParser, events } from "../api/sse";
 import type { Answer, TraceEvent } from "../api/types";
 import { diff } from "./diff";
-import { bytes, cut, duration, money } from "./format";
+import { bytes, count, cut, duration, money, percent } from "./format";
 import { frontier, ticks } from "./frontier";
 import { answerOf, answers, outcome } from "./outcome";
 import { safeLink } from "./links";
@@ -11,6 +11,7 @@ import { blocks, cites, plain } from "./markdown";
 import { cutAt, locate, marked, scalars, toUnits } from "./offsets";
 import { hops, malformed, exhaustedLimits, tree, usage } from "./trace/tree";
 import { waterfall } from "./trace/waterfall";
+import { useTexts } from "./texts/t.svelte";
 import { way, withMarks } from "./way";
 import { describe as describeStep, summarize } from "./trace/describe";
 

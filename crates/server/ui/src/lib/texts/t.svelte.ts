@@ -1,12 +1,13 @@
 // The texts of the web UI: `t("key", values)` in the language that is in use. English is part of the
 // first load, any other language is one file, loaded on demand (`language.svelte.ts`).
 import { en } from "./en";
+import type { options } from "./en-options";
 import type { pages } from "./en-pages";
 
 /** A text, or its forms by the plural category of the value `n`. Values stand in braces: `{name}`. */
 export type Text = string | { readonly one: string; readonly other: string };
 
-type English = typeof en & typeof pages;
+type English = typeof en & typeof options & typeof pages;
 export type Key = keyof English;
 /** A language: every key of English and no other. */
 export type Texts = Readonly<Record<Key, Text>>;

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import de from "./de";
 import { en } from "./en";
+import { options } from "./en-options";
 import { pages } from "./en-pages";
 import { t, useTexts, type Key, type Text } from "./t.svelte";
 
-const english: Record<string, Text> = { ...en, ...pages };
+const english: Record<string, Text> = { ...en, ...options, ...pages };
 const names = (text: Text): string[] => {
   const forms = typeof text === "string" ? [text] : Object.values(text);
   return [...new Set(forms.flatMap((form) => [...form.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "")))].sort();
@@ -18,7 +19,7 @@ describe("languages", () => {
     expect(Object.keys(de).sort()).toEqual(Object.keys(english).sort());
   });
   it("has no key on both pages and in the first load", () => {
-    expect(Object.keys(en).filter((key) => key in pages)).toEqual([]);
+    expect(Object.keys(en).filter((key) => key in pages || key in options)).toEqual([]);
   });
   it.each(Object.entries(de))("has the values and links of English in %s", (key, text) => {
     const source = english[key] ?? "";

@@ -8,7 +8,7 @@ const server = await startServer();
 const browser = await openBrowser();
 
 const looks = {
-  light: {}, dark: { colorScheme: "dark" },
+  light: {}, dark: { colorScheme: "dark" }, german: { locale: "de-DE" }, middle: { viewport: { width: 1024, height: 768 } },
   narrow: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
 };
 

@@ -31,6 +31,7 @@ export default {
   "answer.none": "In keinem Ihrer Dokumente steht das.",
   "answer.none.hint": "Vielleicht hilft es, anders zu fragen, oder in der Bibliothek fehlt ein Dokument.",
   "answer.partial": "Die Suche endete früher, weil eine Grenze erreicht war ({limits}). Die Antwort beruht auf dem, was bis dahin gefunden wurde.",
+  "answer.title": "Antwort",
   "answer.sourceless": "Diese Antwort hat keine Quelle: Sie stammt aus dem Wissen des Modells.",
   "answer.table": "Tabelle",
 

@@ -26,6 +26,7 @@ export const en = {
   "answer.none": "None of your documents says this.",
   "answer.none.hint": "Other words may find it, or a document is missing from the library.",
   "answer.partial": "The search ended early because a limit was reached ({limits}). This answer uses what had been found by then.",
+  "answer.title": "Answer",
   "answer.sourceless": "This answer has no source: it comes from the model's own knowledge.",
   "answer.table": "Table",
 

@@ -51,12 +51,12 @@ const stream = (response) => {
 };
 
 async function ask(request, response) {
-  const { question, strategy, effort, budget, conversation = null } = JSON.parse(await body(request));
+  const { question, strategy, effort, budget, conversation = null, stream: streamed = false } = JSON.parse(await body(request));
   if (/error/i.test(question)) return problem(response, 503, "The model cannot be reached", "`mock-small` at the configured address did not answer within 30 s", "See `halma doctor`, or choose another model under Settings.");
   const used = strategy ?? { quick: "naive", deep: "kar3", exhaustive: "kar3" }[effort] ?? "auto";
   const id = `t${state.next++}`;
   const { events, answer } = play(question, used, budget);
-  const send = stream(response);
+  const send = streamed ? stream(response) : () => {};
   let left = false;
   response.on("close", () => (left = true));
   send("started", { id, strategy: used });
@@ -73,8 +73,9 @@ async function ask(request, response) {
   const elapsed_ms = events.reduce((sum, e) => sum + (e.elapsed_ms ?? 0), 0);
   const hops = new Set(events.filter((e) => e.event === "searched").map((e) => e.span)).size;
   state.traces.unshift({ id, question, conversation, strategy: used, at: new Date().toISOString(), answer, abstained: answer.abstained, error: null, key: null, usage, hops, elapsed_ms, trace: events });
-  send("answer", { id, question, answer: { steps: [], ...answer }, strategy: used, usage, hops, elapsed_ms, first_word_ms: elapsed_ms / 2 });
-  response.end();
+  const reply = { id, question, answer: { steps: [], ...answer }, strategy: used, usage, hops, elapsed_ms, first_word_ms: elapsed_ms / 2 };
+  send("answer", reply);
+  response.end(streamed ? undefined : JSON.stringify(reply));
 }
 
 async function upload(request, replace) {

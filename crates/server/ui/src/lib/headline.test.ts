@@ -21,10 +21,17 @@ it("keeps a sentence that says more", () => {
 it("has one headline for a text that only adds its sources", () => {
   expect(display(answer("Ann left Velby.", "Ann left Velby [1]."), "What did Ann do?")).toEqual({ headline: "Ann left Velby.", sources: [1], text: "" });
 });
+it("leaves out “The answer is” before the first sentence", () => {
+  const shown = display(answer("Seo", "The answer is Seo: Inflectra was developed by Celltrion [1]. Seo founded it [1]."), "Who founded the maker?");
+  expect(shown).toMatchObject({ headline: "Seo", sources: [1], text: "Inflectra was developed by Celltrion [1]." });
+});
+it("has a headline for a number that was computed", () => {
+  expect(display(answer("7", "7 [1]. It is computed [1].", { computation: "SELECT" }), "How many?")).toEqual({ headline: "7", sources: [1], text: "It is computed [1]." });
+});
 it("has no headline where the answer is a text, or computed", () => {
   const long = `${"Many words. ".repeat(20)}`;
   expect(display(answer(long, long), "Why?").headline).toBe("");
-  expect(display(answer("2 (0 to 4)", "2 (0 to 4) [1].", { computation: "Computed." }), "How many?")).toMatchObject({ headline: "", text: "2 (0 to 4) [1]." });
+  expect(display(answer("7", "The table has 7 rows [1].", { computation: "Computed." }), "How many?")).toMatchObject({ headline: "", text: "The table has 7 rows [1]." });
   const { full: _, ...bare } = answer("Perhaps", "");
   expect(display(bare, "Who?")).toEqual({ headline: "Perhaps", sources: [1, 2], text: "" });
 });

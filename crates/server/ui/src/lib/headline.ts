@@ -29,6 +29,16 @@ function repeats(sentence: string, answer: string, question: string): boolean {
 const numbers = (text: string): number[] =>
   [...new Set([...text.matchAll(/\[(\d[\d, ]*)\]/g)].flatMap((match) => (match[1] ?? "").split(",").map(Number)))];
 
+const LEAD = /^(?:the answer is|die antwort (?:ist|lautet))\s+/i;
+
+/** A text without “The answer is …:” before its first sentence. */
+function withoutLead(text: string, short: string): string {
+  const rest = text.replace(LEAD, "");
+  if (rest === text || !rest.startsWith(short)) return text;
+  const sentence = rest.slice(short.length).replace(/^\s*[:,–—]\s*/, "");
+  return sentence === rest.slice(short.length) ? text : sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
 /** The longest answer that is a headline. */
 const MAX_HEADLINE = 160;
 
@@ -41,17 +51,18 @@ export function display(answer: Answer, question: string): DisplayedAnswer {
   if (!full) return isLine ? { headline: short, sources: all.slice(0, 4), text: "" } : { ...plain, text: short };
   const doubts = answer.citations.length ? full.claims.filter((claim) => !claim.supported).map((claim) => toUnits(full.text, claim.end)) : [];
   const marked = withMarks(full.text, doubts, " [?]");
-  // What was computed begins with its result already; a full text of one line is the headline itself.
-  if (answer.computation || !isLine || words(full.text).join() === words(short).join()) {
-    const isOnly = isLine && !answer.computation && !doubts.length && words(full.text).join() === words(short).join();
-    return isOnly ? { headline: short, sources: numbers(full.text), text: "" } : { ...plain, text: marked };
+  if (!isLine) return { ...plain, text: marked };
+  // A full text of one line is the headline itself.
+  if (words(full.text).join() === words(short).join()) {
+    return doubts.length ? { ...plain, text: marked } : { headline: short, sources: numbers(full.text), text: "" };
   }
   const claim = full.claims.find(({ start, end, supported }) =>
     supported && repeats(full.text.slice(toUnits(full.text, start), toUnits(full.text, end)), short, question));
-  if (!claim) return { ...plain, headline: short, text: marked };
+  // What was computed begins with its result already.
+  if (!claim) return answer.computation ? { ...plain, text: marked } : { ...plain, headline: short, text: withoutLead(marked, short) };
   const [from, to] = [toUnits(full.text, claim.start), toUnits(full.text, claim.end)];
   const rest = full.text.slice(0, from) + full.text.slice(to).trimStart();
   const removed = full.text.length - rest.length;
   const text = withMarks(rest, doubts.map((end) => (end > from ? end - removed : end)), " [?]").trim();
-  return { headline: short, sources: claim.citations, text };
+  return { headline: short, sources: claim.citations, text: withoutLead(text, short) };
 }

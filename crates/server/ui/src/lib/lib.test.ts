@@ -106,6 +106,11 @@ describe("markdown", () => {
     expect(made.map((block) => block.kind)).toEqual(["heading", "heading", "paragraph", "table", "paragraph"]);
     expect(made.map(marked)).toEqual(["", "Two", "Text ·here·.", "a·b·1·2", ""]);
   });
+  it("marks a row of a table, and a heading", () => {
+    const made = quotedBlocks("", "| a | b |", "\n| - | - |\n| 1 | 2 |\n");
+    expect(made).toMatchObject([{ kind: "table", rows: [[[{ kind: "mark", text: "a" }], [{ kind: "mark", text: "b" }]], [[{ kind: "text" }], [{ kind: "text" }]]] }]);
+    expect(quotedBlocks("", "## Two", "\n\nText")).toMatchObject([{ kind: "heading", inner: [{ kind: "mark", text: "Two" }] }, { inner: [{ kind: "text" }] }]);
+  });
   it("marks nothing without a quote", () => expect(JSON.stringify(quotedBlocks("A [?] \uE000b", "", ""))).not.toContain("mark"));
   it("is quick with hostile text", () => {
     const start = performance.now();

@@ -142,6 +142,9 @@ const BOTH = /[\uE000\uE001]/g;
 /** What is before the text of a line; a quote that starts there starts in the text. */
 const PREFIX = /^\uE000(\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,3}[.)]\s+|\|\s*))/gm;
 
+/** The bar that ends a row of a table belongs to the row, not to the quote. */
+const SUFFIX = /(\s*\|[^\S\n]*)\uE001/g;
+
 /** The blocks of a document of which a part is quoted; the quote may span several blocks. */
 export function quotedBlocks(before: string, quote: string, after: string): Block[] {
   const clean = (text: string) => text.replace(BOTH, "");
@@ -156,7 +159,7 @@ export function quotedBlocks(before: string, quote: string, after: string): Bloc
       return piece && piece !== OPEN && piece !== CLOSE ? [{ kind: inside ? "mark" : "text", text: piece }] : [];
     });
   });
-  return blocks(text.replace(PREFIX, `$1${OPEN}`)).map((block): Block => {
+  return blocks(text.replace(PREFIX, `$1${OPEN}`).replace(SUFFIX, `${CLOSE}$1`)).map((block): Block => {
     if (block.kind === "list") return { ...block, items: block.items.map(split) };
     if (block.kind === "table") return { ...block, rows: block.rows.map((row) => row.map(split)) };
     if (block.kind === "code") return { ...block, text: clean(block.text) };

@@ -1,1 +1,0 @@
-import"./Icon-z4SujWVt.js";import{F as e,J as t,N as n,lt as r}from"./t.svelte-B7TqY1xk.js";import{a as i}from"./index-Ce9bhr6m.js";var a=e(`<p class="note small svelte-1hfhmcv"><!></p>`);function o(e){var o=a(),s=t(o);i(s,{key:`embedder.none`}),r(o),n(e,o)}export{o as t};

@@ -1,1 +1,0 @@
-import"./Icon-z4SujWVt.js";import{F as e,G as t,J as n,N as r,T as i,lt as a,m as o}from"./t.svelte-B7TqY1xk.js";var s=e(`<div class="scroll" tabindex="0" role="region"><!></div>`);function c(e,c){var l=s(),u=n(l);i(u,()=>c.children),a(l),t(()=>o(l,`aria-label`,c.name)),r(e,l)}export{c as t};

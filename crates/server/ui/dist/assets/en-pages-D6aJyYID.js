@@ -1,1 +1,0 @@
-import{t as e}from"./t.svelte-B7TqY1xk.js";var t={"settings.title":`Settings`};e(t);export{t as pages};

@@ -1,1 +1,0 @@
-import{$ as e,H as t,et as n}from"./t.svelte-B7TqY1xk.js";import{_ as r}from"./Icon-z4SujWVt.js";var i=n([]),a=!1,o={get all(){return a||(a=!0,r().then(t=>e(i,t),()=>a=!1)),t(i)},get default(){return this.all.find(e=>e.default)??this.all[0]},named:e=>t(i).find(t=>t.name===e)};export{o as t};

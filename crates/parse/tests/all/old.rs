@@ -1,4 +1,4 @@
-//! Word and PowerPoint files from before 2007, written here byte by byte.
+//! Word and `PowerPoint` files from before 2007, written here byte by byte.
 use std::io::{Cursor, Write as _};
 
 use crate::{cells, parse};
@@ -63,7 +63,7 @@ fn streams(paragraphs: &[Paragraph<'_>], flags: u16) -> [Vec<u8>; 2] {
                 .collect();
             pieces.extend([0, 0]);
             pieces.extend(number(
-                narrow.as_ref().map_or(main.len(), |_| main.len() * 2 | 0x4000_0000),
+                narrow.as_ref().map_or(main.len(), |_| (main.len() * 2) | 0x4000_0000),
             ));
             pieces.extend([0, 0]);
             count += text.encode_utf16().count();
@@ -199,7 +199,7 @@ pub(crate) fn ppt() -> Vec<u8> {
     let about = record(0, 0x03f1, &number(256));
     let notes = record(0xf, 0x03f0, &[about, shape(&[&text(2, "Say it")])].concat());
     let places =
-        [3 << 20 | 1, 0, document.len(), document.len() + second.len()].map(number).concat();
+        [(3 << 20) | 1, 0, document.len(), document.len() + second.len()].map(number).concat();
     let stream = [document, second, first, notes, record(0, 0x1772, &places)].concat();
     compound(&[("/PowerPoint Document", &stream), ("/Current User", &[0; 20])])
 }
@@ -223,7 +223,7 @@ pub(crate) fn slides() -> Vec<u8> {
     let slide = record(0xf, 0x03ee, &shape(&[&text(1, &"long words ".repeat(9_000))]));
     let listed = record(0, 0x03f3, &[1, 0, 0, 256, 0].map(number).concat()).repeat(100_000);
     let document = record(0xf, 0x03e8, &record(0xf, 0x0ff0, &listed));
-    let places = record(0, 0x1772, &[1 << 20 | 1, 0].map(number).concat());
+    let places = record(0, 0x1772, &[(1 << 20) | 1, 0].map(number).concat());
     compound(&[("/PowerPoint Document", &[slide, document, places].concat())])
 }
 
@@ -336,7 +336,7 @@ fn no_number_of_an_old_file_is_trusted() {
         let (mut main, mut table) = (main.clone(), table.clone());
         for (stream, at) in [(&mut main, at), (&mut table, at)] {
             let end = stream.len().min(at + 4);
-            if (at < 1024 || at >= 1536) && at < end {
+            if !(1024..1536).contains(&at) && at < end {
                 stream[at..end].fill(0xff);
             }
         }

@@ -72,7 +72,7 @@ pub(super) fn read(file: &mut Compound<'_>) -> Result<Parsed, Refusal> {
         writer.page(page);
         let slide = places.get(&listed.place).and_then(|place| slides.remove(place));
         if slide.is_none() {
-            writer.warn(format!("slide {page} is missing; open the file and save it again"));
+            writer.warn("a slide is missing; open the file and save it again".to_owned());
         }
         let mut texts = Texts { outline: listed.texts.shown, ..Texts::default() };
         records(slide.unwrap_or_default(), true).for_each(|record| texts.record(&record));

@@ -181,6 +181,17 @@ fn every_format_has_a_name_and_a_description() {
 }
 
 #[test]
+fn the_reference_page_says_what_is_not_read() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/reference/formats.md")).unwrap();
+    for info in halma_parse::formats() {
+        let lost = if info.not_read.is_empty() { "–" } else { info.not_read };
+        let row = format!("| `{}` | {} | {lost} |", info.name, info.description);
+        assert!(page.contains(&row), "docs/reference/formats.md lacks: {row}");
+    }
+}
+
+#[test]
 fn pictures_are_figures_and_say_how_to_be_read() {
     let parsed = parse("a/square.png", &file("square.png")).unwrap();
     assert_eq!(outline(&parsed), ["figure ![](square.png)"]);

@@ -39,8 +39,8 @@ pub(crate) fn decode(bytes: &[u8], declared: Option<&str>) -> Result<Decoded, Re
     if let Some(encoding) = utf_16(bytes) {
         return read(bytes, encoding, true);
     }
-    if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        return Err(binary(&format!("it is binary: byte {at} is NUL")));
+    if bytes.contains(&0) {
+        return Err(binary("it is binary: it has bytes that are NUL"));
     }
     if is_damaged_utf_8(bytes, declared == Some(UTF_8)) {
         return read(bytes, UTF_8, false);
@@ -63,8 +63,8 @@ fn read(bytes: &[u8], encoding: &'static Encoding, guessed: bool) -> Result<Deco
 /// `text` comes with whether some bytes of it fit no character.
 fn finish(text: (Cow<'_, str>, bool), name: &str, guessed: bool) -> Result<Decoded, Refusal> {
     let (text, broken) = text;
-    if let Some(at) = text.find('\0') {
-        return Err(binary(&format!("it is binary: character {at} is NUL")));
+    if text.contains('\0') {
+        return Err(binary("it is binary: it has bytes that are NUL"));
     }
     // Bytes of a program decode as well as anything; what gives them away are control characters.
     let sample: Vec<char> = text.chars().take(10_000).collect();
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_is_binary_is_refused() {
-        assert!(decode(b"text\0more", None).unwrap_err().reason.contains("byte 4 is NUL"));
+        assert!(decode(b"text\0more", None).unwrap_err().reason.contains("bytes that are NUL"));
         let noise: Vec<u8> = (1..=255).cycle().take(4_000).collect();
         assert!(decode(&noise, None).unwrap_err().reason.contains("control characters"));
     }

@@ -196,9 +196,9 @@ fn text_of(bytes: Vec<u8>) -> Result<String, Refusal> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(refusal("it is UTF-16 text", "save it as UTF-8"));
     }
-    if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+    if bytes.contains(&0) {
         return Err(refusal(
-            format!("it is binary: byte {at} is NUL"),
+            "it is binary: it has bytes that are NUL",
             "records are lines of JSON; give other files a name of their own kind",
         ));
     }

@@ -50,7 +50,7 @@ fn what_cannot_be_read_is_refused_with_a_reason() {
         ("a.txt", &b""[..], "empty"),
         ("a.md", b" \n\r\n", "empty"),
         ("a.md", b"---\ntitle: x\n---\n\n", "front matter"),
-        ("a.jsonl", b"text\0more", "byte 4 is NUL"),
+        ("a.jsonl", b"text\0more", "bytes that are NUL"),
         ("a.jsonl", b"{\"text\": \"caf\xe9\"}", "byte 13 fits no character"),
         ("a.jsonl", b"\xff\xfe{\0", "UTF-16"),
         ("a.pdf", b"%PDF-1.7", ""),

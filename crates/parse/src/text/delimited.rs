@@ -108,8 +108,9 @@ impl Iterator for Records<'_> {
         if start == self.text.len() {
             return None;
         }
-        let mut cells = vec![self.value()];
-        while self.text[self.at..].starts_with(self.delimiter) {
+        let mut cells = Vec::with_capacity(self.width);
+        cells.push(self.value());
+        while self.text.as_bytes().get(self.at).is_some_and(|byte| self.delimits(*byte)) {
             self.at += 1;
             cells.push(self.value());
         }
@@ -127,6 +128,11 @@ impl<'a> Records<'a> {
         Self { text, at, delimiter, width: 0, stray: vec![] }
     }
 
+    /// Delimiters are ASCII.
+    fn delimits(&self, byte: u8) -> bool {
+        char::from(byte) == self.delimiter
+    }
+
     /// The value that begins here.
     fn value(&mut self) -> String {
         let text = self.text;
@@ -139,11 +145,12 @@ impl<'a> Records<'a> {
                 self.stray.push(begin);
             }
         }
-        let ends = |byte: u8| byte == b'\n' || byte == b'\r' || char::from(byte) == self.delimiter;
+        let ends = |byte: u8| byte == b'\n' || byte == b'\r' || self.delimits(byte);
         let length = text.as_bytes()[from..].iter().position(|byte| ends(*byte));
         self.at = length.map_or(text.len(), |length| from + length);
         let rest = &text[from..self.at];
         match quoted {
+            Some(quoted) if rest.is_empty() && !quoted.contains('"') => quoted.trim().to_owned(),
             Some(quoted) => (quoted.replace("\"\"", "\"") + rest).trim().to_owned(),
             None => rest.trim().to_owned(),
         }

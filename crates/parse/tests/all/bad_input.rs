@@ -48,7 +48,7 @@ fn cut_off_and_empty_files_are_refused() {
         ("a.md", b" \n\r\n", "empty"),
         ("a.md", b"---\ntitle: x\n---\n\n", "front matter"),
         ("a.csv", b"only,a,header\n", "no rows"),
-        ("a.txt", b"text\0more", "byte 4 is NUL"),
+        ("a.txt", b"text\0more", "bytes that are NUL"),
         ("a.html", b"<!doctype html><script>x</script>", "no text"),
         ("a.zip", &zipped(&[("a.txt", "x")]), "zip archive"),
     ] {

@@ -120,6 +120,7 @@ async fn duplicates_are_stored_once_and_survive_the_change_of_one_copy() {
 }
 
 /// The names of all documents, each as it is shown, after a run over one file or folder.
+#[expect(clippy::unwrap_used, reason = "a failure fails the test")]
 async fn shown_after(bench: &Bench, base: &Arc<Base>, path: &str) -> (Vec<String>, usize) {
     let path = bench.input().join(path);
     let report = bench.index_path(base, &path, InputFormat::Auto, Budget::default()).await.unwrap();

@@ -109,8 +109,9 @@ pub(crate) fn format_name(name: &str) -> Option<&'static str> {
 /// The ending of a name that a file of text should not have: that of a format that is not text.
 pub(crate) fn misnamed(name: &str) -> Option<String> {
     let extension = extension(name);
-    let is_binary =
-        |info: &FormatInfo| info.is_archive || matches!(info.name, "pdf" | "xls" | "msg" | "doc" | "ppt");
+    let is_binary = |info: &FormatInfo| {
+        info.is_archive || matches!(info.name, "pdf" | "xls" | "msg" | "doc" | "ppt")
+    };
     let named = FORMATS.iter().find(|info| info.name == extension)?;
     is_binary(named).then_some(extension)
 }

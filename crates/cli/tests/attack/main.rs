@@ -7,6 +7,9 @@ mod attacks;
 mod crowds;
 mod feedback;
 mod kills;
+#[allow(dead_code, reason = "the readers' own tests use the others")]
+#[path = "../../../parse/tests/all/old_files.rs"]
+mod old_files;
 mod replies;
 mod requests;
 mod server;

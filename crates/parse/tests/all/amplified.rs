@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 
-use crate::old;
+use crate::old_files;
 
 /// What becomes of such a file.
 pub(crate) enum Outcome {
@@ -81,13 +81,13 @@ pub(crate) fn files() -> Vec<Amplified> {
         file(
             "pieces.doc",
             "a text of 90 kB that 40,000 pieces name",
-            old::pieces(),
+            old_files::pieces(),
             Outcome::Read(200_000),
         ),
         file(
             "slides.ppt",
             "a slide of 90 kB that is named 100,000 times",
-            old::slides(),
+            old_files::slides(),
             Outcome::Read(200_000),
         ),
     ]

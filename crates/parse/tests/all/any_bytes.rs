@@ -2,7 +2,7 @@
 //! these tests checks them).
 use proptest::prelude::*;
 
-use crate::{file, old, parse};
+use crate::{file, old_files, parse};
 
 const NAMES: &[&str] =
     &["a", "a.txt", "a.md", "a.csv", "a.tsv", "a.html", "a.eml", "a.pdf", "a.docx"];
@@ -69,8 +69,8 @@ proptest! {
         cut in any::<bool>(),
     ) {
         let mut bytes = match name {
-            "a.doc" => old::doc(),
-            "a.ppt" => old::ppt(),
+            "a.doc" => old_files::doc(),
+            "a.ppt" => old_files::ppt(),
             name => file(name),
         };
         for (at, byte) in changes {

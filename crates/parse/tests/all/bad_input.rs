@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use halma_parse::ParseOptions;
 
 use crate::amplified::{Outcome, files, sheet, zipped};
-use crate::{file, old, parse};
+use crate::{file, old_files, parse};
 
 fn refused(name: &str, bytes: &[u8]) -> String {
     let refusal = parse(name, bytes).map(|parsed| parsed.text).unwrap_err();
@@ -36,7 +36,7 @@ fn cut_off_and_empty_files_are_refused() {
             let _ = parse(name, &whole[..part]);
         }
     }
-    for whole in [old::doc(), old::ppt()] {
+    for whole in [old_files::doc(), old_files::ppt()] {
         (0..whole.len()).step_by(100).for_each(|part| drop(parse("a", &whole[..part])));
     }
     assert!(refused("a.docx", &file("report.docx")[..1000]).contains("archive"));

@@ -13,6 +13,7 @@ mod demo;
 mod documents;
 mod formats;
 mod old;
+mod old_files;
 mod sheets;
 mod truth;
 

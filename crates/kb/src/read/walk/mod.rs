@@ -108,11 +108,11 @@ impl FolderWalk<'_> {
                 return self.walked.refused.push(Refused::new(folder, None, refusal));
             }
         };
-        let named = |entry: DirEntry| {
+        let with_name = |entry: DirEntry| {
             let name = entry.file_name();
             (composed(&display(&name)), name)
         };
-        let mut names: Vec<_> = entries.into_iter().map(named).collect();
+        let mut names: Vec<_> = entries.into_iter().map(with_name).collect();
         names.sort_unstable();
         for (at, (name, written)) in names.iter().enumerate() {
             if name.starts_with('.') {

@@ -37,6 +37,13 @@ pub(crate) fn choose(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Optio
     Some(Answer { text: sides[winner].name.clone(), rationale })
 }
 
+/// The side that one clear value of each side decides for.
+pub(super) fn by_values(query: &Query<'_>, text: &Text, lexicon: &Lexicon) -> Option<Answer> {
+    let sides = compared(query, ComparisonKind::Either, text, lexicon)?;
+    let decided = decide(query, &sides, text, lexicon)?;
+    decided.clear.then_some(decided.answer)
+}
+
 /// Whether the answer to an either-or question follows from one clear value of each side; `None` for
 /// other questions.
 pub(super) fn is_decided(
@@ -67,6 +74,9 @@ fn decide(
     let (by, least) = measure(query)?;
     let context = Context { query, text, lexicon };
     let (a, b) = (context.value(&sides[0], by)?, context.value(&sides[1], by)?);
+    if (&a.line, a.at) == (&b.line, b.at) {
+        return None;
+    }
     let order = a.compare(&b)?;
     let winner = usize::from(order.is_lt() != least);
     let rationale = format!("Compared: “{}” and “{}”", a.line, b.line);
@@ -112,6 +122,10 @@ struct SideValue {
     clear: bool,
     /// Its sentence.
     line: String,
+    /// The word of the sentence with which it begins.
+    at: usize,
+    /// Words from it to the name of the side.
+    distance: usize,
 }
 
 impl SideValue {
@@ -138,24 +152,39 @@ impl Context<'_> {
             let Some(Fit { rank, amount, about }) = self.fit(line, &span, by) else { continue };
             let unit = unit_after(line, &span).unwrap_or(Unit { dimension: about, factor: 1.0 });
             let amount = amount * unit.factor;
+            let value = SideValue {
+                amount,
+                dimension: unit.dimension,
+                exact: !matches!(span.kind, Kind::Year(_)),
+                clear: rank >= CLEAR,
+                line: line.sentence.text.clone(),
+                at: span.words.start,
+                distance: self.distance(side, line, &span),
+            };
             match &mut best {
                 Some((highest, _)) if rank < *highest => {}
-                Some((highest, value)) if rank == *highest => {
-                    value.clear &= (value.amount - amount).abs() <= 1e-9 * amount.abs();
+                // Of two in one sentence the nearer one is meant: `A has 9 gates and B has 14 gates`.
+                Some((highest, other)) if rank == *highest && other.line == value.line => {
+                    other.clear &= other.distance != value.distance;
+                    if value.distance < other.distance {
+                        *other = value;
+                    }
                 }
-                _ => {
-                    let value = SideValue {
-                        amount,
-                        dimension: unit.dimension,
-                        exact: !matches!(span.kind, Kind::Year(_)),
-                        clear: rank >= CLEAR,
-                        line: line.sentence.text.clone(),
-                    };
-                    best = Some((rank, value));
+                Some((highest, other)) if rank == *highest => {
+                    other.clear &= (other.amount - amount).abs() <= 1e-9 * amount.abs();
                 }
+                _ => best = Some((rank, value)),
             }
         }
         best.map(|(_, value)| value)
+    }
+
+    /// Words between a span and the name of a side.
+    fn distance(&self, side: &Side, line: &Line, span: &Span) -> usize {
+        let name = self.lexicon.content(&side.name);
+        let words = line.sentence.words.iter().enumerate();
+        let named = words.filter(|(_, word)| name.contains(&word.stem));
+        named.map(|(at, _)| at.abs_diff(span.words.start)).min().unwrap_or_default()
     }
 
     fn fit(&self, line: &Line, span: &Span, by: By) -> Option<Fit> {
@@ -278,7 +307,8 @@ mod tests {
         long and 40 m high. The mill in Varn has 12 wheels and 3 doors. The mill in Saxby has \
         9 wheels and 5 doors. Ada Moor was born on 5 March 1960. Ben Holt was born on \
         12 January 1960. The lamp costs 90 euros. The bench costs 75 euros. The desk costs \
-        80 dollars.";
+        80 dollars. Norden has 14 gates and the depot in Emden has 9 gates. There are 5 ramps \
+        in Norden and 4 in Emden.";
 
     /// The answer, and whether it is shown as one.
     fn answer(question: &str) -> (String, bool) {
@@ -297,6 +327,8 @@ mod tests {
             ("Which dam is shorter, the Oller dam or the Varn dam?", "Varn dam"),
             ("Which mill has more wheels, the mill in Saxby or the mill in Varn?", "mill in Varn"),
             ("Which mill has fewer doors, the mill in Saxby or the mill in Varn?", "mill in Varn"),
+            ("Which depot has more gates, Norden or Emden?", "Norden"),
+            ("Which depot has fewer gates, Norden or Emden?", "Emden"),
             ("Who is older, Ada Moor or Ben Holt?", "Ben Holt"),
             ("Who was born later, Ben Holt or Ada Moor?", "Ada Moor"),
         ] {
@@ -311,6 +343,7 @@ mod tests {
             "Which is wider, the Varn dam or the Oller dam?",
             "Which costs more, the lamp or the desk?",
             "Who is taller, Ada Moor or Ben Holt?",
+            "Which depot has more ramps, Norden or Emden?",
         ] {
             assert!(!answer(question).1, "{question}: {}", answer(question).0);
         }

@@ -122,6 +122,9 @@ impl Reader<'_> {
         let question = Sentence::new(&input.question.text, lexicon);
         let target = Target::new(&question, input.question.answer_kind, lexicon);
         let query = Query::new(&input.question.text, target, &text, lexicon);
+        if let Some(answer) = compare::by_values(&query, &text, lexicon) {
+            return answer;
+        }
         if let Some(answer) = closing::close(input, &query, lexicon) {
             return answer;
         }

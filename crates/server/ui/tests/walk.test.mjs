@@ -1,9 +1,254 @@
 // End-to-end tests of each page in a browser, against the server that start.mjs finds. The questions
 // come from that server's library.
 import assert from "node:assert/strict";
-import { ask, done, items, running, walks } from "./walking.mjs";
+import { items, walks } from "./walking.mjs";
 
-const { walk, server, get, questionOf } = walks();
+const { walk, server, get } = walks();
+
+/** A question that the library can answer: one that the page offers for the usual strategy. */
+async function questionOf(page) {
+  const offered = items(await get(page, "/examples"));
+  return offered.find(({ strategy }) => !strategy || strategy === "kar3").question;
+}
+async function ask(page, question) {
+  const box = page.getByLabel("Question", { exact: true });
+  await box.fill(question);
+  await box.press("Enter");
+}
+const done = (page, at = 0) => page.locator("article[aria-busy=false]").nth(at).waitFor({ timeout: 120_000 });
+
+walk("ask: an answer with its hops and its source at the quoted position", async (page) => {
+  const question = await questionOf(page);
+  await page.goto(server.url);
+  await page.getByRole("heading", { name: /one search cannot/ }).waitFor();
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "question");
+  await ask(page, question);
+  await done(page);
+  await page.locator(".way").waitFor();
+  assert.ok((await page.locator(".way li").count()) >= 3, "the way has the question, a step and the answer");
+  assert.ok((await page.locator(".way circle").count()) >= 3, "the graph has its nodes");
+  assert.ok((await page.locator(".prose .cite").count()) > 0, "the sentences have their sources");
+  await page.getByText("first word after").waitFor();
+  const log = page.getByText("Log of every search and call", { exact: true });
+  assert.equal(await page.locator(".tree li").first().isVisible(), false, "the log is folded");
+  await log.click();
+  await page.locator(".tree li").first().waitFor();
+  const source = page.locator("section[aria-labelledby^=sources] li button").first();
+  await source.click();
+  await page.locator("#quoted, .page mark").first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("aside").waitFor({ state: "detached" });
+  assert.ok(await source.evaluate((e) => e === document.activeElement), "the focus returns to the source");
+  await page.reload();
+  await page.getByText("Log of every search and call", { exact: true }).waitFor();
+  await page.locator(".way").waitFor();
+});
+
+walk("ask: compare strategies, then a follow-up question with the conversation", async (page) => {
+  const question = await questionOf(page);
+  await page.goto(server.url);
+  await ask(page, question);
+  await done(page);
+  await page.getByRole("button", { name: "Compare strategies" }).click();
+  const other = page.locator("dialog button[aria-pressed=false]:not([disabled])").filter({ hasText: "naive" }).first();
+  await other.click();
+  await done(page, 1);
+  assert.equal(await page.locator("article.run").count(), 2);
+  const sent = page.waitForRequest((r) => r.url().endsWith("/api/v1/ask"));
+  await ask(page, "And when was that?");
+  const answered = (await page.locator("article.run").first().textContent()).includes("do not contain") === false;
+  const { history } = (await sent).postDataJSON();
+  if (answered) assert.deepEqual(history?.map((t) => t.role), ["user", "assistant"]);
+  await done(page, 2);
+});
+
+walk("ask: the empty page offers questions that the documents answer", async (page) => {
+  const offered = items(await get(page, "/examples"));
+  await page.goto(server.url);
+  await page.getByRole("heading", { name: "Questions about these documents" }).waitFor();
+  const sent = page.waitForRequest((r) => r.url().endsWith("/api/v1/ask"));
+  await page.getByRole("button", { name: offered[0].question }).click();
+  const { question, strategy } = (await sent).postDataJSON();
+  assert.deepEqual({ question, strategy }, offered[0]);
+  await done(page);
+});
+
+walk("ask: a run can be stopped", async (page) => {
+  await page.route("**/api/v1/ask", () => {});
+  await page.goto(server.url);
+  await ask(page, "Is this ever answered?");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped before there was an answer").waitFor();
+});
+
+const sse = (events) => events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>[click](javascript:window.hit=1) [there](https://example.org/x)';
+walk("texts of documents, models and users stay text", async (page) => {
+  const citation = { node: "n", document: HOSTILE, title: HOSTILE, section: HOSTILE, page: 1, start: 0, end: 5, quote: HOSTILE };
+  const usage = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };
+  const full = { text: `${HOSTILE} [1]`, claims: [{ start: 0, end: 3, citations: [1], supported: false }] };
+  const answer = { text: HOSTILE, reason: HOSTILE, citations: [citation], steps: [{ query: HOSTILE, citation: 1 }], full, abstained: false, confidence: null, partial: false };
+  const body = sse([
+    ["started", { id: "x", strategy: HOSTILE }],
+    ["trace", { event: "span_started", span: 1, parent: 0, name: HOSTILE }],
+    ["trace", { event: "searched", span: 1, layer: "chunk", mode: "hybrid", query: HOSTILE, hits: [{ id: "n", title: HOSTILE, text: HOSTILE, score: 1 }], elapsed_ms: 1 }],
+    ["trace", { event: "note", span: 1, note: HOSTILE }],
+    ["answer_delta", { text: HOSTILE }],
+    ["answer", { id: "x", answer, strategy: HOSTILE, usage, hops: 1, elapsed_ms: 1 }],
+  ]);
+  await page.route("**/api/v1/ask", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+  await page.goto(server.url);
+  await ask(page, HOSTILE);
+  await done(page);
+  await page.getByText("Log of every search and call", { exact: true }).click();
+  await page.locator(".tree summary").nth(1).click();
+  await page.locator("section[aria-labelledby^=sources] li button").first().click();
+  await page.getByText("no longer in the library").waitFor();
+  assert.equal(await page.evaluate(() => window.hit), undefined);
+  assert.equal(await page.locator("main img, main script, aside img, aside script").count(), 0);
+  const links = await page.locator(".prose a").evaluateAll((all) => all.map((a) => [a.href, a.rel]));
+  assert.deepEqual(links, [["https://example.org/x", "noopener noreferrer nofollow"]]);
+});
+
+walk("abstentions, partial answers and refusals are displayed", async (page) => {
+  const usage = { llm_calls: 0, cached_calls: 0, prompt_tokens: 0, completion_tokens: 0, usd: 0 };
+  const reply = (answer) => sse([["started", { id: "x", strategy: "s" }], ["trace", { event: "budget_exhausted", span: 0, limit: "calls" }], ["answer", { id: "x", strategy: "s", usage, hops: 0, elapsed_ms: 5, answer }]]);
+  const source = { node: "c-1", document: "log.md", title: "Log", section: null, page: 2, start: 11, end: 29, quote: "The lamp went out." };
+  const answers = [
+    { text: "", kind: "none", reason: "Nothing is near.", citations: [], abstained: true, confidence: null, partial: false },
+    { text: "", kind: "passages", reason: "", limitation: "No language model is configured.", passages: [{ text: "It stormed. The lamp went out. It was lit again.", source }], citations: [], abstained: true, confidence: null, partial: false },
+    { text: "Perhaps", reason: "", citations: [], abstained: false, confidence: null, partial: true },
+  ];
+  await page.route("**/api/v1/ask", (route) => {
+    const answer = answers.shift();
+    if (answer) return route.fulfill({ contentType: "text/event-stream", body: reply(answer) });
+    return route.fulfill({ status: 429, contentType: "application/problem+json", body: JSON.stringify({ title: "Too many questions", status: 429, detail: "60 a minute are allowed", hint: "Wait a minute.", request_id: "r-1" }) });
+  });
+  await page.goto(server.url);
+  await ask(page, "one");
+  await page.getByText("Your documents do not say.", { exact: true }).first().waitFor();
+  await ask(page, "nearest");
+  await page.getByRole("heading", { name: "Nearest passages" }).waitFor();
+  await page.getByRole("link", { name: "Connect a model" }).waitFor();
+  assert.equal(await page.locator(".passages mark").textContent(), source.quote);
+  await page.getByText("log.md · page 2").waitFor();
+  await ask(page, "two");
+  await page.getByText("The budget (calls) was spent").waitFor();
+  await page.getByText("This answer has no source").waitFor();
+  await ask(page, "three");
+  for (const text of ["Too many questions", "60 a minute are allowed", "Wait a minute.", "r-1"]) await page.getByText(text).first().waitFor();
+});
+
+walk("ask: the answer appears as it is written, and what no source supports is marked", async (page) => {
+  const usage = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };
+  const citation = { node: "n", document: "a.md", title: "A", section: null, page: null, start: 0, end: 5, quote: "Ann was born in Velby." };
+  const full = { text: "Ann was born in Velby [1]. She never left.", claims: [{ start: 0, end: 26, citations: [1], supported: true }, { start: 27, end: 42, citations: [], supported: false }] };
+  const answer = { text: "Velby", reason: "", citations: [citation], steps: [{ query: "birthplace of Ann", citation: 1 }], full, abstained: false, confidence: null, partial: false };
+  const delta = (text, restart = false) => ["answer_delta", { event: "answer_delta", text, restart }];
+  const pieces = [["started", { id: "x", strategy: "s" }], delta("Wrong"), delta("", true), delta("Ann was born ")];
+  // The stream is held open until the test ends it.
+  await page.addInitScript((body) => {
+    const real = window.fetch;
+    window.fetch = (url, init) => {
+      if (!String(url).endsWith("/api/v1/ask")) return real(url, init);
+      const encoder = new TextEncoder();
+      const stream = new ReadableStream({ start(controller) {
+        controller.enqueue(encoder.encode(body[0]));
+        window.endAnswer = () => { controller.enqueue(encoder.encode(body[1])); controller.close(); };
+      } });
+      return Promise.resolve(new Response(stream, { headers: { "content-type": "text/event-stream" } }));
+    };
+  }, [sse(pieces), sse([delta("in Velby [1]."), ["answer", { id: "x", strategy: "s", question: "Where was Ann born?", usage, hops: 1, elapsed_ms: 5, first_word_ms: 3, answer }]])]);
+  await page.goto(server.url);
+  await ask(page, "Where was Ann born?");
+  await page.locator(".writing").getByText("Ann was born").waitFor();
+  assert.equal(await page.getByText("Wrong").count(), 0, "what was withdrawn is gone");
+  await page.evaluate(() => window.endAnswer());
+  await done(page);
+  assert.equal(await page.locator(".prose .doubt").count(), 1);
+  await page.getByText("No source supports the sentences marked").waitFor();
+  await page.locator(".way").getByText("birthplace of Ann").waitFor();
+});
+
+const SERIES = {
+  target: "towers opened", unit: "", group: "", measure: "count", granularity: "year", method: "mean of the values", errors: [{ method: "mean", error: 0.8 }], caveats: ["2 rows without a usable date left out"],
+  points: [
+    { period: "2019", value: 1, fitted: 1.5, rows: ["n1"], filled: false, finished: true },
+    { period: "2020", value: 0, fitted: 1.5, rows: [], filled: true, finished: true },
+    { period: "2021", value: 3, fitted: 1.5, rows: ["n1", "n2", "n3"], filled: false, finished: true },
+    { period: "2022", value: 1, fitted: null, rows: ["n4"], filled: false, finished: false },
+  ],
+  predictions: [{ period: "2022", value: 2, intervals: [{ level: 0.8, low: 0, high: 4 }, { level: 0.95, low: 0, high: 6 }] }],
+};
+const hit = (id) => ({ id, layer: "row", parent: null, document: "gone.csv", title: `Towers, ${id}`, section: null, page: null, text: `name: ${id}; opened: 2021`, score: 1, parts: [], span: { start: 0, end: 4 } });
+const USAGE = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };
+const running = (events, answer) => sse([["started", { id: "x", strategy: "s" }], ...events.map((event) => ["trace", event]), ["answer", { id: "x", strategy: "s", usage: USAGE, hops: 0, elapsed_ms: 5, answer: { reason: "", citations: [], abstained: false, confidence: null, partial: false, ...answer } }]]);
+
+walk("ask: a forecast is drawn, its periods open their rows, and a table says the same", async (page) => {
+  const full = { text: "2 (80 % interval 0 to 4) [1].\n\nIt goes on.", claims: [{ start: 0, end: 30, citations: [1], supported: true }] };
+  const citation = { node: "n1", document: "gone.csv", title: "Towers", section: null, page: null, start: 0, end: 4, quote: "name: n1" };
+  const body = running([{ event: "series_forecast", span: 1, series: SERIES }], { text: "2 (80 % interval 0 to 4)", full, computation: "Computed from 5 rows.", citations: [citation] });
+  await page.route("**/api/v1/ask", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+  await page.route("**/api/v1/nodes/*", (route) => route.fulfill({ contentType: "application/json", body: JSON.stringify(hit(route.request().url().split("/").pop())) }));
+  await page.goto(server.url);
+  await ask(page, "How many next year?");
+  await done(page);
+  assert.equal(await page.locator("figure path.band").count(), 2, "two intervals");
+  assert.equal(await page.locator(".prose .doubt").count(), 0, "what was computed is not doubted");
+  await page.getByText("2022: 2 (80 %: 0 to 4; 95 %: 0 to 6)").waitFor();
+  // One row opens its source, several are listed first.
+  const one = page.getByRole("button", { name: "2019: 1, 1 row" });
+  await one.press("Enter");
+  await page.getByRole("heading", { name: "Towers, n1" }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.ok(await one.evaluate((e) => e === document.activeElement), "the focus returns to the period");
+  await page.getByRole("button", { name: "2021: 3, 3 rows" }).click();
+  await page.getByRole("region", { name: "Rows of 2021" }).getByRole("button", { name: /n3/ }).click();
+  await page.getByRole("heading", { name: "Towers, n3" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByText("As a table").click();
+  await page.getByRole("row", { name: /2022 1 .*not over, not used/ }).waitFor();
+  await page.getByRole("row", { name: /2022 2 0 to 4 0 to 6 forecast/ }).waitFor();
+});
+
+const PROPOSED = (agent, name) => ({ event: "ideas_developed", span: agent, ideas: { step: "proposed", agent, evidence: [], ideas: [{ id: `${agent}.1`, idea: `${name} first.`, mechanism: "It is seen.", rests_on: agent === 1 ? [1] : [], risks: "Cost.", unknowns: "" }] } });
+const IDEAS = [
+  { event: "ideas_developed", span: 1, ideas: { step: "board", evidence: [{ about: "When did it open?", text: "In 1911.", nodes: ["n1"] }], open: ["Who pays?"] } },
+  { event: "ideas_developed", span: 1, ideas: { step: "perspectives", agents: [{ name: "Pilots", concern: "light" }, { name: "Keepers", concern: "work" }] } },
+  PROPOSED(1, "A brighter lamp"), PROPOSED(2, "A horn"),
+  { event: "ideas_developed", span: 3, ideas: { step: "reviewed", agent: 2, round: 1, reviews: [{ idea: "1.1", feasibility: 4, evidence: 3, novelty: 2, objection: "Too bright." }] } },
+  { event: "ideas_developed", span: 4, ideas: { step: "synthesised", groups: [{ title: "Light and sound", ideas: [["1.1"], ["2.1"]] }] } },
+];
+walk("ask: the agents of a creative answer are shown as they work, with board, criticism and synthesis", async (page) => {
+  await page.addInitScript((body) => {
+    const real = window.fetch;
+    window.fetch = (url, init) => {
+      if (!String(url).endsWith("/api/v1/ask")) return real(url, init);
+      const encoder = new TextEncoder();
+      const stream = new ReadableStream({ start(controller) {
+        controller.enqueue(encoder.encode(body[0]));
+        window.endAnswer = () => { controller.enqueue(encoder.encode(body[1])); controller.close(); };
+      } });
+      return Promise.resolve(new Response(stream, { headers: { "content-type": "text/event-stream" } }));
+    };
+  }, [sse([["started", { id: "x", strategy: "s" }], ...IDEAS.slice(0, 3).map((event) => ["trace", event])]), running(IDEAS.slice(3), { text: "Light or sound.", full: { text: "Light or sound.", claims: [] } })]);
+  await page.route("**/api/v1/nodes/*", (route) => route.fulfill({ contentType: "application/json", body: JSON.stringify(hit("n1")) }));
+  await page.goto(server.url);
+  await ask(page, "How could more ships find it?");
+  const agent = (name) => page.getByRole("article", { name: `Agent: ${name}` });
+  await agent("Pilots").getByText("A brighter lamp first.").waitFor();
+  await agent("Keepers").getByText("Working…").waitFor();
+  await page.evaluate(() => window.endAnswer());
+  await done(page);
+  await agent("Keepers").getByText("no evidence").waitFor();
+  await agent("Pilots").getByText("1 objection").click();
+  await agent("Pilots").getByText("Too bright.").waitFor();
+  await page.getByRole("heading", { name: "Light and sound" }).waitFor();
+  await page.getByText("Open: Who pays?").waitFor();
+  await agent("Pilots").getByRole("button", { name: "Evidence 1" }).click();
+  await page.getByRole("heading", { name: "Towers, n1" }).waitFor();
+});
 
 walk("feedback: an answer is marked and corrected; its statements are accepted, rejected and undone", async (page) => {
   const statement = (number, state = "pending") => ({ number, kind: "answer", question: `Question ${number}?`, answer: `Statement ${number}.`, sources: ["n1"], state, by: "", at: 0 });
@@ -24,7 +269,7 @@ walk("feedback: an answer is marked and corrected; its statements are accepted, 
   await page.goto(server.url);
   await ask(page, "Where was Ann born?");
   await done(page);
-  await page.getByRole("button", { name: "This is not right" }).click();
+  await page.getByRole("button", { name: "Wrong", exact: true }).click();
   await page.getByLabel("What the answer should be").fill("Velby");
   await page.getByRole("button", { name: "Send" }).click();
   await page.getByText("2 statements of it may become knowledge").waitFor();
@@ -43,7 +288,7 @@ walk("feedback: a right answer is accepted, answers its question at once, and is
   await page.goto(server.url);
   await ask(page, question);
   await done(page);
-  await page.getByRole("button", { name: "This is right" }).click();
+  await page.getByRole("button", { name: "Right", exact: true }).click();
   await page.getByRole("link", { name: "Review" }).click();
   await page.getByRole("heading", { name: "Feedback", exact: true }).waitFor();
   await page.getByRole("button", { name: `Accept: ${question}` }).first().click();

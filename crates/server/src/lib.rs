@@ -8,7 +8,6 @@ mod checks;
 mod documents;
 mod evaluation_runs;
 mod json;
-mod json_values;
 mod keys;
 mod limits;
 mod mcp;

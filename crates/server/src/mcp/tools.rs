@@ -22,7 +22,7 @@ use crate::access::{Caller, run_queued};
 use crate::app::Shared;
 use crate::asking::Asking;
 use crate::documents::{self, DocumentQuery, document_id};
-use crate::json_values::from_json;
+use crate::json::from_json;
 use crate::limits::bounds;
 use crate::openai::with_sources;
 use crate::pagination::{limit, limit_of};

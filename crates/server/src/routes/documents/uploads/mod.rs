@@ -19,7 +19,7 @@ use crate::access::MayWriteDocuments;
 use crate::app::Shared;
 use crate::builds::RefusedFile;
 use crate::json::Params;
-use crate::json_values::from_json;
+use crate::json::from_json;
 use crate::limits::upload_quota::QuotaLimits;
 use crate::problem::Problem;
 

@@ -1,5 +1,7 @@
 //! Extractors for bodies, queries and path parameters that report errors as problems, and answers
 //! that may be long.
+mod values;
+
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::JsonRejection;
@@ -12,10 +14,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::json_values::{describe, from_json};
 use crate::limits::blocking::run_blocking;
 use crate::limits::deadline::BODY_TIMEOUT;
 use crate::problem::Problem;
+
+use values::describe;
+pub(crate) use values::from_json;
 
 /// A JSON body.
 pub(crate) struct JsonBody<T>(pub(crate) T);

@@ -482,7 +482,7 @@ walk("a missing key is requested, and an error has its details and request id", 
   await page.locator("table, .empty").first().waitFor();
 });
 
-const PLACES = ["/", "/library", "/knowledge", "/knowledge/tables", "/runs", "/runs/feedback", "/evaluate", "/settings", "/settings/prompts", "/settings/keys", "/settings/usage", "/nowhere"];
+const PLACES = ["/", "/library", "/knowledge", "/knowledge/tables", "/runs", "/runs/feedback", "/evaluate", "/settings", "/settings/prompts", "/settings/keys", "/settings/usage"];
 for (const [name, how] of [["narrow", { viewport: { width: 360, height: 740 } }], ["dark", { colorScheme: "dark" }]]) {
   walk(`every page, ${name}: a title, one main heading, no horizontal overflow`, async (page) => {
     for (const place of PLACES) {

@@ -41,8 +41,6 @@ pub(crate) struct Asking {
     app: Shared,
     caller: Caller,
     question: halma_engine::Asking,
-    /// Calls that the daily budget of the key had refused before.
-    refusals: u64,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -61,7 +59,6 @@ impl Asking {
             engine = caller.workspace.requests.run(move || Ok(engine.filtered(&filter)?)).await?;
         }
         let parent = app.allowance.admit(caller.key.as_deref()).await?;
-        let refusals = app.allowance.refusals(caller.key.as_deref());
         let permit = Arc::clone(&app.asks).try_acquire_owned().map_err(|_| {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many questions are being answered")
                 .hint("try again in a moment; `serve.concurrent_asks` is the limit of each server")
@@ -79,7 +76,7 @@ impl Asking {
             tracing::info!(id = question.id(), question = question.question(), "asked");
         }
         let (app, caller) = (Arc::clone(app), caller.clone());
-        Ok(Self { app, caller, question, refusals, _permit: permit })
+        Ok(Self { app, caller, question, _permit: permit })
     }
 
     /// The id of the trace, by which it can be read again.
@@ -106,12 +103,15 @@ impl Asking {
             }
         };
         let AskResult { id, question, strategy, outcome, elapsed_ms } = result;
-        let refusals = self.app.allowance.refusals(self.caller.key.as_deref());
+        let is_stopped = match &outcome.answer {
+            Ok(answer) => answer.partial,
+            Err(error) => matches!(error, Error::Spent(_)),
+        };
+        let key = self.caller.key.as_deref();
+        let is_spent = is_stopped && self.app.allowance.admit(key).await.is_err();
         let answer = match outcome.answer {
-            Ok(answer) if answer.partial && refusals > self.refusals => {
-                Answer { limitation: Some(SPENT_TODAY.to_owned()), ..answer }
-            }
-            Err(Error::Spent(_)) if refusals > self.refusals => return Err(spent_today()),
+            Ok(answer) if is_spent => Answer { limitation: Some(SPENT_TODAY.to_owned()), ..answer },
+            Err(_) if is_spent => return Err(spent_today()),
             answer => answer.map_err(|error| run_problem(error, &self.caller))?,
         };
         Ok(AskResponse {

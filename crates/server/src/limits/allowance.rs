@@ -66,11 +66,6 @@ impl Allowance {
         Ok(Some(daily.meter))
     }
 
-    /// How many calls the budget of the key has refused today.
-    pub(crate) fn refusals(&self, key: Option<&Key>) -> u64 {
-        key.and_then(|key| self.daily(key)).map_or(0, |daily| daily.budget.refusals())
-    }
-
     /// The budget of the key with this id. A key that was revoked may spend nothing.
     pub(crate) fn meter_of_id(&self, id: &str) -> Option<Arc<Meter>> {
         match self.keys.by_id(id) {

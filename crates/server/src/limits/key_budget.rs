@@ -3,8 +3,6 @@
 //! that a crash gives nothing away.
 use std::fmt;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -24,8 +22,6 @@ pub(crate) struct KeyBudget {
     state: BaseState,
     subject: String,
     day: i32,
-    /// Calls that this program did not make because of it.
-    refusals: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for KeyBudget {
@@ -37,11 +33,7 @@ impl fmt::Debug for KeyBudget {
 impl KeyBudget {
     pub(crate) fn new(state: &BaseState, key: &str, day: NaiveDate) -> Self {
         let (state, day) = (state.clone(), day_number(day));
-        Self { state, subject: format!("budget {key}"), day, refusals: Arc::default() }
-    }
-
-    pub(crate) fn refusals(&self) -> u64 {
-        self.refusals.load(Ordering::Relaxed)
+        Self { state, subject: format!("budget {key}"), day }
     }
 
     /// What all programs have spent of it today.
@@ -76,7 +68,6 @@ impl SharedBudget for KeyBudget {
         match self.add(amount, cap).await {
             Ok(true) => Ok(()),
             Ok(false) => {
-                self.refusals.fetch_add(1, Ordering::Relaxed);
                 let used = self.spent().await.unwrap_or_default();
                 let money = used.cost_micros.saturating_add(amount.cost_micros) > cap.cost_micros;
                 Err(if money { Limit::Usd } else { limited })

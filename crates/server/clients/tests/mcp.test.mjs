@@ -170,7 +170,7 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
         ["explain_answer", { id: "../x" }, /no such answer/],
         ["ask", {}, /`question`/],
         ["ask", { question: "Who?", colour: "red" }, /`colour`/],
-        ["ask", { question: 7 }, /integer `7`/],
+        ["ask", { question: 7 }, /`question` must be a text, not `7`/],
         ["search", { query: "x", layer: "moon" }, /`moon`/],
         ["search", { query: "x", limit: -1 }, /-1/],
         ["read_document", { document: "a.md", start: "x" }, /"x"/],

@@ -39,6 +39,7 @@ async fn after_the_whole_was_taken_in_searches_find_what_comes_later() {
     let (one, two) = (shared.open("one"), shared.open("two"));
     shared.bench.index(&one).await;
     await_equal(&one, &two);
+    await_same_hits(&one, &two).await;
     // What searches hold is loaded, and of a late generation.
     for _ in 0..20 {
         two.store.publish_here().unwrap();

@@ -9,17 +9,27 @@ export type Inline =
   /** `lead` is the word before the number; there must be no line break between them. */
   | { kind: "cite"; number: number; lead: string }
   /** `[?]`: no source supports the sentence before it. */
-  | { kind: "doubt" };
+  | { kind: "doubt" }
+  /** A part of the quote that is highlighted. */
+  | { kind: "mark"; text: string };
 
 export type Block =
   | { kind: "paragraph"; inner: Inline[] }
-  | { kind: "heading"; inner: Inline[] }
+  | { kind: "heading"; level: number; inner: Inline[] }
   | { kind: "list"; ordered: boolean; items: Inline[][] }
-  | { kind: "code"; text: string };
+  | { kind: "code"; text: string }
+  /** Rows of cells; the first row is the head. */
+  | { kind: "table"; rows: Inline[][][] };
 
 const FENCE = /^\s*(```|~~~)/;
 const ITEM = /^\s*(?:([-*+•])|(\d{1,3})[.)])\s+(.*)$/;
-const HEADING = /^#{1,6}\s+(.*)$/;
+const HEADING = /^(#{1,6})\s+(.*)$/;
+const ROW = /^\s*\|.*\|\s*$/;
+const RULE = /^\s*\|[\s:|-]*-[\s:|-]*\|\s*$/;
+
+/** The cells of a row; `\|` is a bar in a cell. */
+const cells = (line: string, cited: number): Inline[][] =>
+  line.trim().slice(1, -1).split(/(?<!\\)\|/).map((cell) => inline(cell.trim().replaceAll("\\|", "|"), cited));
 
 /** `cited` is how many citations there are: with two citations `[3]` is plain text. */
 export function blocks(text: string, cited = 0): Block[] {
@@ -41,7 +51,13 @@ export function blocks(text: string, cited = 0): Block[] {
       parsed.push({ kind: "code", text: code.join("\n") });
     } else if (heading) {
       flush();
-      parsed.push({ kind: "heading", inner: inline(heading[1] ?? "", cited) });
+      parsed.push({ kind: "heading", level: heading[1]?.length ?? 1, inner: inline(heading[2] ?? "", cited) });
+    } else if (ROW.test(line) && (RULE.test(lines[at + 1] ?? "") || ROW.test(lines[at + 1] ?? ""))) {
+      flush();
+      const rows: Inline[][][] = [];
+      for (; ROW.test(lines[at] ?? ""); at += 1) if (!RULE.test(lines[at] ?? "")) rows.push(cells(lines[at] ?? "", cited));
+      at -= 1;
+      parsed.push({ kind: "table", rows });
     } else if (item && (running.length === 0 || item[1])) {
       flush();
       addItem(parsed, Boolean(item[2]), inline(item[3] ?? "", cited));
@@ -102,21 +118,51 @@ function marked(match: RegExpMatchArray, cited: number): Inline[] | undefined {
   return valid ? all.map((number) => ({ kind: "cite", number, lead: "" })) : undefined;
 }
 
+/** The lines of text of a block: its items or cells, or one. */
+const linesOf = (block: Block): Inline[][] =>
+  block.kind === "list" ? block.items : block.kind === "table" ? block.rows.flat() : block.kind === "code" ? [[{ kind: "text", text: block.text }]] : [block.inner];
+
 /** The text without markup, for a line in a list. */
 export function plain(text: string): string {
   const of = (all: Inline[]): string =>
     all.map((one) => (one.kind === "cite" ? one.lead : one.kind === "doubt" ? "" : "inner" in one ? of(one.inner) : one.text)).join("");
-  const lines = blocks(text, 999).map((block) =>
-    block.kind === "list" ? block.items.map(of).join("; ") : block.kind === "code" ? block.text : of(block.inner),
-  );
-  return lines.join(" ");
+  return blocks(text, 999).map((block) => linesOf(block).map(of).join("; ")).join(" ");
 }
 
 /** Whether the text contains citation marks. */
 export function cites(parsed: Block[]): boolean {
   const anyCite = (all: Inline[]): boolean =>
     all.some((one) => one.kind === "cite" || ("inner" in one && anyCite(one.inner)));
-  return parsed.some((block) =>
-    block.kind === "list" ? block.items.some(anyCite) : block.kind !== "code" && anyCite(block.inner),
-  );
+  return parsed.some((block) => linesOf(block).some(anyCite));
+}
+
+// Private characters around a quote, which survive parsing: they belong to no mark of Markdown.
+const [OPEN, CLOSE] = ["\uE000", "\uE001"];
+const BOTH = /[\uE000\uE001]/g;
+/** What is before the text of a line; a quote that starts there starts in the text. */
+const PREFIX = /^\uE000(\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,3}[.)]\s+|\|\s*))/gm;
+
+/** The bar that ends a row of a table belongs to the row, not to the quote. */
+const SUFFIX = /(\s*\|[^\S\n]*)\uE001/g;
+
+/** The blocks of a document of which a part is quoted; the quote may span several blocks. */
+export function quotedBlocks(before: string, quote: string, after: string): Block[] {
+  const clean = (text: string) => text.replace(BOTH, "");
+  const trimmed = clean(quote).trim();
+  const text = trimmed ? `${clean(before)}${OPEN}${trimmed}${CLOSE}${clean(quote).endsWith("\n") ? "\n" : ""}${clean(after)}` : clean(before + after);
+  let inside = false;
+  const split = (all: Inline[]): Inline[] => all.flatMap((one): Inline[] => {
+    if ("inner" in one) return [{ ...one, inner: split(one.inner) }];
+    if (one.kind !== "text") return one.kind === "doubt" ? [{ kind: "text", text: "[?]" }] : [one];
+    return one.text.split(/([\uE000\uE001])/).flatMap((piece): Inline[] => {
+      if (piece === OPEN || piece === CLOSE) inside = piece === OPEN;
+      return piece && piece !== OPEN && piece !== CLOSE ? [{ kind: inside ? "mark" : "text", text: piece }] : [];
+    });
+  });
+  return blocks(text.replace(PREFIX, `$1${OPEN}`).replace(SUFFIX, `${CLOSE}$1`)).map((block): Block => {
+    if (block.kind === "list") return { ...block, items: block.items.map(split) };
+    if (block.kind === "table") return { ...block, rows: block.rows.map((row) => row.map(split)) };
+    if (block.kind === "code") return { ...block, text: clean(block.text) };
+    return { ...block, inner: split(block.inner) };
+  });
 }

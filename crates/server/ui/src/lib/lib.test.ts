@@ -5,14 +5,14 @@ import type { Answer, TraceEvent } from "../api/types";
 import { diff } from "./diff";
 import { bytes, count, cut, duration, money, percent } from "./format";
 import { frontier, ticks } from "./frontier";
-import { answerOf, answers, outcome } from "./outcome";
+import { answerOf, answers, outcome } from "./answer/outcome";
 import { safeLink } from "./links";
-import { blocks, cites, plain, quotedBlocks } from "./markdown";
+import { blocks, cites, plain, quotedBlocks } from "./answer/markdown";
 import { cutAt, locate, marked, scalars, toUnits } from "./offsets";
 import { hops, malformed, exhaustedLimits, tree, usage } from "./trace/tree";
 import { waterfall } from "./trace/waterfall";
 import { useTexts } from "./texts/t.svelte";
-import { way, withMarks } from "./way";
+import { way, withMarks } from "./answer/way";
 import { describe as describeStep, summarize } from "./trace/describe";
 
 const spanStarted = (span: number, parent: number, name = `span ${span}`): TraceEvent =>

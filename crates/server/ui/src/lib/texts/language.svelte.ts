@@ -1,4 +1,4 @@
-// The language of the web UI: the one chosen in Settings, or the browser's. A file `xx.ts` beside this
+// The language of the web UI: the one chosen in Settings, or the browser's. A file `xx.ts` next to this
 // one adds a language.
 import { useTexts, type Texts } from "./t.svelte";
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::stored::StoredTraces;
 use self::writing::WritingTraces;
-use crate::config::ServeConfig;
+use crate::config::serve::ServeConfig;
 use crate::error::EngineError;
 use crate::storage::state::BaseState;
 

@@ -42,7 +42,7 @@ pub enum EngineError {
     /// Feedback on what is not there.
     #[error(
         "there is no run `{id}`; its trace may have been deleted with a document that it quotes, or \
-         because it was among the oldest (`serve.keep_traces`)"
+         because it was among the oldest (`serve.keep_traces`, `serve.keep_trace_days`)"
     )]
     NoRun { id: String },
     /// A record cannot be deleted by itself: the next build would add it again.

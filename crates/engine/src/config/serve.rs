@@ -36,6 +36,10 @@ pub struct ServeConfig {
     pub drain_seconds: f64,
     /// Traces retained per knowledge base; the oldest are deleted first.
     pub keep_traces: usize,
+    /// Days for which traces are retained; 0 for no limit.
+    pub keep_trace_days: u32,
+    /// Whether every API key for a whole workspace sees the questions of the other keys.
+    pub shared_runs: bool,
     /// Questions that the web UI offers on its empty page; without any, atoms that are
     /// questions whose document a search finds.
     pub examples: Vec<String>,
@@ -74,6 +78,8 @@ impl Default for ServeConfig {
             header_seconds: 30.0,
             drain_seconds: 30.0,
             keep_traces: 1_000,
+            keep_trace_days: 0,
+            shared_runs: false,
             examples: vec![],
             evaluations: vec![".halma/eval".into(), ".halma/report".into()],
             log: LogFormat::Text,

@@ -65,6 +65,7 @@ pub struct Asking {
     cx: Cx,
     traces: Arc<TraceStore>,
     key: Option<String>,
+    conversation: Option<String>,
     /// The spans for the collector of traces, if there is one.
     spans: Option<Arc<RunSpans>>,
     on_finish: Option<OnFinish>,
@@ -130,6 +131,7 @@ impl Engine {
             cx,
             traces: Arc::clone(&self.traces),
             key: request.key,
+            conversation: request.conversation,
             spans,
             on_finish: request.on_finish,
             at: Utc::now(),
@@ -238,6 +240,7 @@ impl Asking {
             hops: trace.hops(),
             elapsed_ms,
             key: self.key.take(),
+            conversation: self.conversation.take(),
             documents,
         };
         let error = failure.map(|failure| failure.kind);

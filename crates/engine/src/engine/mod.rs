@@ -43,7 +43,7 @@ use crate::error::EngineError;
 use crate::shared::{self, OpenedBase, Opening, Place, SharedSpace};
 use crate::storage::originals::Originals;
 use crate::storage::state::BaseState;
-use crate::storage::traces::TraceStore;
+use crate::storage::traces::{Retention, TraceStore};
 
 /// How large a base is.
 #[derive(Debug, Clone, Default)]
@@ -137,9 +137,9 @@ impl Engine {
         let facts = knowledge_graph::facts(&config, &base)?;
         let setup = Arc::new(Setup { facts: facts.all, ..setup });
         let independent_facts = facts.apart;
-        let keep = config.serve.keep_traces;
+        let retention = Retention::of(&config.serve);
         let state = shared.map_or_else(|| BaseState::of_folder(dir), BaseState::Shared);
-        let traces = Arc::new(TraceStore::new(dir, &state, keep)?);
+        let traces = Arc::new(TraceStore::new(dir, &state, retention)?);
         // Every machine opens and builds what was uploaded to any of them.
         let files = state.space().and_then(SharedSpace::folder).unwrap_or(dir);
         let originals = Originals::new(files);

@@ -25,6 +25,9 @@ pub struct AskRequest {
     /// The conversation so far, oldest turn first; the question may refer to it.
     #[serde(default)]
     pub history: Vec<Turn>,
+    /// The conversation that the question belongs to: an id of the client's choice, 8 to 64 letters,
+    /// digits, `-` and `_`. Its questions are listed together.
+    pub conversation: Option<String>,
     /// The choices of a multiple-choice question.
     #[serde(default)]
     pub options: Vec<String>,

@@ -255,6 +255,7 @@ mod tests {
             hops: 2,
             elapsed_ms: 1.0,
             key: None,
+            conversation: None,
             documents: vec![],
         };
         StoredTrace { head, body: TraceBody { answer: Some(answer), trace: Trace(events) } }

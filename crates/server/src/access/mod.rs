@@ -39,6 +39,8 @@ pub(crate) struct Caller {
     /// `None` while no keys are required.
     pub(crate) key: Option<Arc<Key>>,
     pub(crate) workspace: Arc<Workspace>,
+    /// Whether it sees the questions of other keys (`serve.shared_runs`).
+    pub(crate) shares_runs: bool,
     /// The header `traceparent` (W3C Trace Context), for the collector of traces.
     pub(crate) trace_parent: Option<String>,
 }
@@ -93,7 +95,8 @@ impl Caller {
             span.record("key", &key.id);
         }
         let trace_parent = headers.get(TRACE_PARENT).and_then(|header| header.to_str().ok());
-        Ok(Self { key, workspace, trace_parent: trace_parent.map(str::to_owned) })
+        let trace_parent = trace_parent.map(str::to_owned);
+        Ok(Self { key, workspace, shares_runs: app.config.shared_runs, trace_parent })
     }
 
     pub(crate) fn key_id(&self) -> Option<&str> {
@@ -105,11 +108,11 @@ impl Caller {
         self.key.as_ref().and_then(|key| key.documents.as_ref())
     }
 
-    /// Whether the caller may see a trace: those who see some documents see their own questions, as
-    /// long as they may see every document that these quote.
+    /// Whether the caller may see a trace: its own, and those of others where runs are shared. Keys for
+    /// some documents see their own, as long as they may see every document that these quote.
     pub(crate) fn sees_trace(&self, head: &TraceHead) -> bool {
         if self.documents().is_none() {
-            return true;
+            return self.key.is_none() || self.shares_runs || self.is_own(head);
         }
         let engine = self.workspace.engine();
         let inspector = engine.base().inspector();
@@ -117,7 +120,12 @@ impl Caller {
             name.is_empty()
                 || inspector.find_document(name).is_ok_and(|document| document.is_some())
         };
-        head.key.as_deref() == self.key_id() && head.documents.iter().all(sees)
+        self.is_own(head) && head.documents.iter().all(sees)
+    }
+
+    /// Whether the caller asked the question.
+    pub(crate) fn is_own(&self, head: &TraceHead) -> bool {
+        head.key.as_deref() == self.key_id()
     }
 
     /// Whether the caller may know of a build: those who see some documents know of their own.

@@ -34,6 +34,7 @@ const ROLES: [&str; 3] = ["user", "assistant", "system"];
 pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
     name("strategy", ask.strategy.as_deref())?;
     name("asked_at", ask.asked_at.as_deref())?;
+    ask.conversation.as_deref().map_or(Ok(()), check_conversation)?;
     ask.filter.as_ref().map_or(Ok(()), check_filter)?;
     check_settings(&ask.settings)?;
     check_history(&ask.history)?;
@@ -45,6 +46,15 @@ pub(crate) fn check_ask(ask: &AskRequest) -> Result<(), Problem> {
         return Err(too_long("options", LONGEST_OPTION));
     }
     Ok(())
+}
+
+fn check_conversation(id: &str) -> Result<(), Problem> {
+    let is_id = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if (8..=64).contains(&id.len()) && id.bytes().all(is_id) {
+        return Ok(());
+    }
+    Err(Problem::unfit(format!("`{}` is not the id of a `conversation`", beginning(id)))
+        .hint("an id has 8 to 64 letters, digits, `-` and `_`"))
 }
 
 /// What is repeated of a name from outside.

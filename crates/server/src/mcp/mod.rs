@@ -76,7 +76,7 @@ pub async fn serve_stdio(options: ServeOptions) -> Result<(), ServeError> {
     let app = Arc::new(App::new(setup)?);
     let workspace = Arc::clone(&app.workspaces.root);
     let following = tokio::spawn(follow_settings(Arc::clone(&app)));
-    let caller = Some(Caller { key: None, workspace, trace_parent: None });
+    let caller = Some(Caller { key: None, workspace, shares_runs: true, trace_parent: None });
     let tools = Tools { app, caller };
     let failed = |e: &dyn std::fmt::Display| {
         ServeError::Start(format!("the connection to the agent failed: {e}"))

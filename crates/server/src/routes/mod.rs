@@ -95,6 +95,8 @@ fn routes_with_openapi() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(tables::sql))
         .routes(routes!(traces::list))
         .routes(routes!(traces::get, traces::delete))
+        .routes(routes!(traces::conversations))
+        .routes(routes!(traces::delete_conversation))
         .routes(routes!(feedback::list, feedback::add))
         .routes(routes!(feedback::get, feedback::delete))
         .routes(routes!(feedback::accept))

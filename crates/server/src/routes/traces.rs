@@ -1,4 +1,6 @@
-//! Traces: what happened while earlier questions were answered.
+//! Traces: what happened while earlier questions were answered, and the conversations that they form.
+use std::collections::HashMap;
+
 use axum::Json;
 use axum::http::StatusCode;
 use halma_core::{Answer, Trace, UsageTotal};
@@ -6,7 +8,7 @@ use halma_engine::{StoredTrace, TraceBody, TraceHead};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{MayAskDocuments, MayWriteDocuments, run_queued};
+use crate::access::{Caller, MayAskDocuments, MayWriteDocuments, run_queued};
 use crate::json::{Params, Part};
 use crate::limits::bounds;
 use crate::pagination::{Items, limit};
@@ -18,6 +20,8 @@ use crate::problem::Problem;
 pub(crate) struct TraceQuery {
     /// Only questions answered by this strategy.
     strategy: Option<String>,
+    /// Only questions of this conversation.
+    conversation: Option<String>,
     /// Only questions that contain this text; case is ignored.
     query: Option<String>,
     /// Maximum number of items: 50 by default, at most 500.
@@ -34,6 +38,7 @@ pub(crate) async fn list(
     Params(query): Params<TraceQuery>,
 ) -> Result<Json<Items<TraceHead>>, Problem> {
     let limit = limit(query.limit)?;
+    bounds::name("conversation", query.conversation.as_deref())?;
     bounds::name("query", query.query.as_deref())?;
     bounds::name("after", query.after.as_deref())?;
     let text = query.query.map(|text| text.to_lowercase());
@@ -41,6 +46,7 @@ pub(crate) async fn list(
         let matches = |head: &TraceHead| {
             caller.sees_trace(head)
                 && query.strategy.as_ref().is_none_or(|name| *name == head.strategy)
+                && (query.conversation.is_none() || query.conversation == head.conversation)
                 && text.as_ref().is_none_or(|text| head.question.to_lowercase().contains(text))
         };
         let engine = caller.workspace.engine();
@@ -68,6 +74,8 @@ pub(crate) struct TraceDetail {
     elapsed_ms: f64,
     /// The id of the key that asked.
     key: Option<String>,
+    /// The conversation of the question, as its client calls it.
+    conversation: Option<String>,
     trace: Trace,
 }
 
@@ -86,6 +94,7 @@ impl From<StoredTrace> for TraceDetail {
             hops: head.hops,
             elapsed_ms: head.elapsed_ms,
             key: head.key,
+            conversation: head.conversation,
             trace,
         }
     }
@@ -128,4 +137,86 @@ pub(crate) async fn delete(
         }
     })
     .await
+}
+
+/// Questions that were asked one after the other.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Conversation {
+    id: String,
+    /// The first question.
+    title: String,
+    /// When the last question was asked.
+    #[schema(value_type = String, format = DateTime)]
+    at: chrono::DateTime<chrono::Utc>,
+    questions: usize,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ConversationQuery {
+    /// Maximum number of items: 50 by default, at most 500.
+    limit: Option<usize>,
+    /// `next` of the previous page.
+    after: Option<String>,
+}
+
+/// List the caller's conversations, the one with the last question first.
+#[utoipa::path(get, path = "/api/v1/conversations", tag = "traces", params(ConversationQuery),
+    responses((status = 200, body = Items<Conversation>), (status = 401, body = Problem)))]
+pub(crate) async fn conversations(
+    MayAskDocuments(caller): MayAskDocuments,
+    Params(query): Params<ConversationQuery>,
+) -> Result<Json<Items<Conversation>>, Problem> {
+    let limit = limit(query.limit)?;
+    bounds::name("after", query.after.as_deref())?;
+    run_queued(caller, move |caller| {
+        let mut conversations: Vec<Conversation> = vec![];
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for head in own_heads(&caller, |head| head.conversation.is_some()) {
+            let Some(id) = head.conversation else { continue };
+            let place = *places.entry(id.clone()).or_insert(conversations.len());
+            if place == conversations.len() {
+                let (title, at) = (String::new(), head.at);
+                conversations.push(Conversation { id, title, at, questions: 0 });
+            }
+            conversations[place].title = head.question;
+            conversations[place].questions += 1;
+        }
+        let after = query.after.and_then(|id| places.get(&id).copied());
+        let rest = conversations.into_iter().skip(after.map_or(0, |at| at + 1));
+        Ok(Json(Items::cut(rest.take(limit + 1).collect(), limit, |one| one.id.clone())))
+    })
+    .await
+}
+
+/// Delete a conversation of the caller with its questions.
+#[utoipa::path(delete, path = "/api/v1/conversations/{id}", tag = "traces",
+    params(("id" = String, Path)),
+    responses((status = 204), (status = 404, body = Problem)))]
+pub(crate) async fn delete_conversation(
+    MayAskDocuments(caller): MayAskDocuments,
+    Part(id): Part<String>,
+) -> Result<StatusCode, Problem> {
+    run_queued(caller, move |caller| {
+        let heads = own_heads(&caller, |head| head.conversation.as_ref() == Some(&id));
+        if heads.is_empty() {
+            return Err(Problem::not_found("such conversation"));
+        }
+        let engine = caller.workspace.engine();
+        for head in heads {
+            engine.traces().remove(&head.id).map_err(|e| Problem::internal(&e))?;
+        }
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
+/// Heads of questions that the caller asked and may still see, newest first.
+fn own_heads(caller: &Caller, filter: impl Fn(&TraceHead) -> bool) -> Vec<TraceHead> {
+    let engine = caller.workspace.engine();
+    let is_listed = |head: &TraceHead| {
+        filter(head) && (caller.key.is_none() || caller.is_own(head)) && caller.sees_trace(head)
+    };
+    engine.traces().list(None, usize::MAX, is_listed)
 }

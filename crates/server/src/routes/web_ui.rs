@@ -15,8 +15,8 @@ const UNBUILT: &str = include_str!("../unbuilt.html");
 
 const INDEX: &str = "index.html";
 
-/// The pages of the web UI; what is below them belongs to them.
-const PAGES: [&str; 6] = ["", "library", "knowledge", "runs", "evaluate", "settings"];
+/// The pages of the web UI, `c` being the conversations; what is below them belongs to them.
+const PAGES: [&str; 7] = ["", "c", "library", "knowledge", "runs", "evaluate", "settings"];
 
 /// A file of the web UI, or its index for the pages in it. Every other path is one that a program looks
 /// for, which must not take a page for what it expects.
@@ -78,9 +78,9 @@ mod tests {
     #[test]
     fn all_pages_of_the_web_ui_are_served() {
         let app = include_str!("../../ui/src/App.svelte");
-        let lazy = app.lines().filter_map(|line| line.split_once(": () => import("));
+        let lazy = app.lines().filter_map(|line| line.split_once(": withTexts(() => import("));
         let mut pages: Vec<&str> = lazy.map(|(page, _)| page.trim()).collect();
-        pages.insert(0, "");
+        pages.splice(0..0, ["", "c"]);
         assert_eq!(pages, PAGES);
     }
 }

@@ -42,6 +42,8 @@ const ROUTES: &[(&str, &str, Option<Scope>)] = &[
     ("get", "/api/v1/traces", Some(Scope::Ask)),
     ("get", "/api/v1/traces/{id}", Some(Scope::Ask)),
     ("delete", "/api/v1/traces/{id}", Some(Scope::Write)),
+    ("get", "/api/v1/conversations", Some(Scope::Ask)),
+    ("delete", "/api/v1/conversations/{id}", Some(Scope::Ask)),
     ("get", "/api/v1/feedback", Some(Scope::Ask)),
     ("post", "/api/v1/feedback", Some(Scope::Ask)),
     ("get", "/api/v1/feedback/{id}", Some(Scope::Ask)),

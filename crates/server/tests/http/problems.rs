@@ -105,7 +105,9 @@ async fn every_error_is_a_problem_with_the_request_s_id() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_model_server_is_and_says_is_for_administrators() {
     let double = Double::start(Behaviour::default());
-    let world = World::with(with_model(&double)).await;
+    let mut setup = with_model(&double);
+    setup.config.serve.shared_runs = true;
+    let world = World::with(setup).await;
     double.fail(std::iter::repeat_with(|| Failure::Unauthorized).take(20));
     let ask = async |key: &str| {
         let request = world.request(Method::POST, "/api/v1/ask").bearer_auth(key);

@@ -70,7 +70,7 @@ const plays = {
     events: [
       spanStarted(1, 0, "hop 1"), modelCalled(1, "kar3/propose", "proposer", { sub_questions: [question] }, { question }),
       searched(1, "atom", question, []), note(1, "no proposal has a near atom: searching with the question"),
-      searched(1, "chunk", question, []), modelCalled(0, "kar3/answer", "reader", { answer: "" }, { question }),
+      searched(1, "chunk", question, ["d1c1", "d3c1"]), modelCalled(0, "kar3/answer", "reader", { answer: "" }, { question }),
     ],
     answer: { text: "", kind: "none", reason: "No passage is near enough to the question.", citations: [], abstained: true, confidence: null, partial: false },
   }),

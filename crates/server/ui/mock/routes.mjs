@@ -23,7 +23,7 @@ const strategies = [
 strategies.push({ name: "prob_tree", summary: "weighs the branches of a tree of questions", paper: "A paper, 2023", needs: ["log-probabilities of the model for `reader`"], default: false, calls: "1 for each leaf", settings: {} });
 strategies.push({ name: "rerank_only", summary: "an example of an unavailable strategy", paper: "", needs: ["a reranker"], unmet: "no reranker is configured", default: false, calls: "1", settings: {} });
 
-const line = ({ text, ...document }) => ({ title: document.name, ...document });
+const line = ({ text, ...document }) => ({ title: document.name, same_as: null, metadata: { kind: document.name.split("/")[0] }, ...document });
 const doc = (id) => state.documents.find((d) => d.id === id || d.name === id);
 const detail = (of) => of && {
   id: of.id, names: [of.name], title: of.text.split("\n")[0].replace(/^#+ /, ""), format: of.format, bytes: of.bytes, length: Array.from(of.text).length,
@@ -51,12 +51,12 @@ const stream = (response) => {
 };
 
 async function ask(request, response) {
-  const { question, strategy, budget } = JSON.parse(await body(request));
+  const { question, strategy, effort, budget, conversation = null, stream: streamed = false } = JSON.parse(await body(request));
   if (/error/i.test(question)) return problem(response, 503, "The model cannot be reached", "`mock-small` at the configured address did not answer within 30 s", "See `halma doctor`, or choose another model under Settings.");
-  const used = strategy ?? "kar3";
+  const used = strategy ?? { quick: "naive", deep: "kar3", exhaustive: "kar3" }[effort] ?? "auto";
   const id = `t${state.next++}`;
   const { events, answer } = play(question, used, budget);
-  const send = stream(response);
+  const send = streamed ? stream(response) : () => {};
   let left = false;
   response.on("close", () => (left = true));
   send("started", { id, strategy: used });
@@ -72,9 +72,10 @@ async function ask(request, response) {
   const usage = total(events);
   const elapsed_ms = events.reduce((sum, e) => sum + (e.elapsed_ms ?? 0), 0);
   const hops = new Set(events.filter((e) => e.event === "searched").map((e) => e.span)).size;
-  state.traces.unshift({ id, question, strategy: used, at: new Date().toISOString(), answer, abstained: answer.abstained, error: null, key: null, usage, hops, elapsed_ms, trace: events });
-  send("answer", { id, question, answer: { steps: [], ...answer }, strategy: used, usage, hops, elapsed_ms, first_word_ms: elapsed_ms / 2 });
-  response.end();
+  state.traces.unshift({ id, question, conversation, strategy: used, at: new Date().toISOString(), answer, abstained: answer.abstained, error: null, key: null, usage, hops, elapsed_ms, trace: events });
+  const reply = { id, question, answer: { steps: [], ...answer }, strategy: used, usage, hops, elapsed_ms, first_word_ms: elapsed_ms / 2 };
+  send("answer", reply);
+  response.end(streamed ? undefined : JSON.stringify(reply));
 }
 
 async function upload(request, replace) {
@@ -130,6 +131,16 @@ async function watch(response, id) {
   response.end();
 }
 
+/** Newest first; the title is the first question. */
+function conversations() {
+  const found = new Map();
+  for (const { conversation: id, question, at } of state.traces.filter((t) => t.conversation)) {
+    const before = found.get(id);
+    found.set(id, { id, title: question, at: before?.at ?? at, questions: (before?.questions ?? 0) + 1 });
+  }
+  return [...found.values()];
+}
+
 const part = decodeURIComponent;
 /** Other workspaces than the default one are empty. */
 const workspaceOf = (request) => request.headers["x-halma-workspace"] ?? "default";
@@ -157,7 +168,9 @@ const ROUTES = [
   ["GET", /^\/builds$/, () => ({ items: state.builds.map(status) })],
   ["GET", /^\/builds\/([^/]+)$/, ([id]) => status(state.builds.find((b) => b.id === id))],
   ["POST", /^\/builds\/([^/]+)\/(pause|resume|cancel)$/, ([id, what]) => status(Object.assign(state.builds.find((b) => b.id === id), { state: { pause: "paused", resume: "running", cancel: "cancelled" }[what] }))],
-  ["GET", /^\/traces$/, (_, q) => ({ items: state.traces.filter((t) => t.question.toLowerCase().includes((q.get("query") ?? "").toLowerCase()) && (!q.get("strategy") || t.strategy === q.get("strategy"))).map(({ trace, answer, ...head }) => ({ ...head, answer: answer.text, documents: [] })) })],
+  ["GET", /^\/traces$/, (_, q) => ({ items: state.traces.filter((t) => t.question.toLowerCase().includes((q.get("query") ?? "").toLowerCase()) && (!q.get("strategy") || t.strategy === q.get("strategy")) && (!q.get("conversation") || t.conversation === q.get("conversation"))).map(({ trace, answer, ...head }) => ({ ...head, answer: answer.text, documents: [] })) })],
+  ["GET", /^\/conversations$/, () => ({ items: conversations(), next: null })],
+  ["DELETE", /^\/conversations\/([^/]+)$/, ([id]) => ((state.traces = state.traces.filter((t) => t.conversation !== id)), null)],
   ["GET", /^\/traces\/([^/]+)$/, ([id]) => state.traces.find((t) => t.id === id)],
   ["DELETE", /^\/traces\/([^/]+)$/, ([id]) => ((state.traces = state.traces.filter((t) => t.id !== id)), {})],
   ["POST", /^\/search$/, async (_, __, request) => {

@@ -1,6 +1,7 @@
 // The viewer of evaluations as one file: what `halma eval` writes as report.html.
 import { mount } from "svelte";
 import { fromFile } from "./pages/Evaluate/source";
+import "./lib/texts/en-pages";
 import Viewer from "./pages/Evaluate/Viewer.svelte";
 import "./styles/tokens.css";
 import "./styles/base.css";

@@ -8,15 +8,17 @@ const server = await startServer();
 const browser = await openBrowser();
 
 const looks = {
-  light: {}, dark: { colorScheme: "dark" },
+  light: {}, dark: { colorScheme: "dark" }, german: { locale: "de-DE" }, middle: { viewport: { width: 1024, height: 768 } },
   narrow: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
 };
 
-async function ask(page, strategy) {
+async function ask(page, method) {
   await page.goto(server.url);
-  if (strategy) {
-    await page.getByRole("button", { name: /Strategy/ }).click();
-    await page.getByRole("button", { name: new RegExp(`^${strategy}`) }).click();
+  if (method) {
+    await page.getByRole("button", { name: "Options" }).click();
+    await page.getByText("All methods").click();
+    await page.locator("dialog li button").filter({ has: page.getByText(method, { exact: true }) }).click();
+    await page.getByRole("button", { name: "Done" }).click();
   }
   await page.getByLabel("Question", { exact: true }).fill(question);
   await page.keyboard.press("Enter");
@@ -25,45 +27,68 @@ const SCENES = {
   welcome: (page) => page.goto(server.url),
   asking: async (page) => {
     await ask(page);
-    await page.getByText("hop 2").first().waitFor();
+    await page.locator(".progress li").nth(1).waitFor();
   },
   answer: async (page) => {
     await ask(page);
     await page.getByRole("heading", { name: "Sources" }).waitFor();
+    await page.locator("article[aria-busy=false]").waitFor();
   },
   // With a question about the future.
   forecast: async (page) => {
-    await ask(page, "pike_l3");
+    await ask(page, "PIKE-RAG, level 3");
     await page.locator("figure path.band").first().waitFor({ timeout: 60_000 });
     await page.locator("article[aria-busy=false]").waitFor({ timeout: 60_000 });
     await page.locator("article.run").evaluate((e) => e.scrollIntoView({ block: "start" }));
   },
   // With a question for ideas and a server whose model has some.
   creative: async (page) => {
-    await ask(page, "pike_l4");
+    await ask(page, "PIKE-RAG, level 4");
     await page.getByRole("heading", { name: "Synthesis" }).waitFor({ timeout: 60_000 });
     await page.locator("article[aria-busy=false]").waitFor({ timeout: 60_000 });
     await page.locator(".ideas").evaluate((e) => e.scrollIntoView({ block: "start" }));
   },
   source: async (page) => {
     await SCENES.answer(page);
-    await page.getByRole("button", { name: "Source 1", exact: false }).first().click();
-    await page.locator("#quoted").waitFor();
+    await page.getByRole("button", { name: "Source 1", exact: true }).first().press("Enter");
+    await page.locator("[data-source] mark").first().waitFor();
   },
   pdf: async (page) => {
     await SCENES.answer(page);
-    await page.getByRole("button", { name: /\.pdf/ }).first().click();
+    await page.getByRole("button", { name: /\.pdf/ }).first().press("Enter");
     await page.locator(".pdf-text mark").first().waitFor();
   },
   compare: async (page) => {
     await SCENES.answer(page);
-    await page.getByRole("button", { name: "Compare strategies" }).click();
-    await page.getByRole("button", { name: /^prob_tree/ }).click();
+    await page.getByRole("button", { name: "Try another method" }).click();
+    await page.getByRole("button", { name: /^ProbTree/ }).click();
     await page.locator("article[aria-busy=false]").nth(1).waitFor();
   },
-  strategies: async (page) => {
+  options: async (page) => {
     await page.goto(server.url);
-    await page.getByRole("button", { name: /Strategy/ }).click();
+    await page.getByRole("button", { name: "Options" }).click();
+    await page.locator("dialog .matches li").first().waitFor();
+  },
+  preview: async (page) => {
+    await SCENES.answer(page);
+    await page.getByRole("button", { name: "Source 1", exact: true }).first().hover();
+    await page.locator("[role=tooltip]").waitFor({ timeout: 2000 }).catch(() => {});
+  },
+  details: async (page) => {
+    await SCENES.answer(page);
+    await page.getByText("Details", { exact: true }).click();
+  },
+  none: async (page) => {
+    await page.goto(server.url);
+    await page.getByLabel("Question", { exact: true }).fill("Who built the unknown tower?");
+    await page.keyboard.press("Enter");
+    await page.locator("article[aria-busy=false]").waitFor();
+  },
+  problem: async (page) => {
+    await page.goto(server.url);
+    await page.getByLabel("Question", { exact: true }).fill("error?");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").waitFor();
   },
   library: (page) => page.goto(`${server.url}/library`),
   knowledge: async (page) => {
@@ -87,7 +112,8 @@ const SCENES = {
   },
   run: async (page) => {
     await SCENES.answer(page);
-    await page.getByRole("link", { name: "Trace" }).first().click();
+    await page.getByText("Details", { exact: true }).click();
+    await page.getByRole("link", { name: "Full record" }).click();
     await page.locator("[data-bar]").first().waitFor();
   },
   start: async (page) => {

@@ -5,7 +5,7 @@ import test from "node:test";
 import { gzipSync } from "node:zlib";
 
 const PAGE = new URL("../dist/", import.meta.url);
-const MAX = 300_000;
+const MAX = 160_000;
 
 /** [name, compressed bytes] of the index, the files it references, and the two fonts of every page. */
 export function firstLoad() {
@@ -18,7 +18,7 @@ export function firstLoad() {
   });
 }
 
-test("the first load is at most 300 KB compressed", () => {
+test("the first load is at most 160 kB compressed", () => {
   const files = firstLoad();
   const total = files.reduce((sum, [, size]) => sum + size, 0);
   console.log(files.map(([name, size]) => `${String(size).padStart(7)} ${name}`).join("\n"));

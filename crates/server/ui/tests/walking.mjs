@@ -40,5 +40,20 @@ export function walks() {
     });
   }
   const get = async (page, path) => (await page.request.get(`${server.url}/api/v1${path}`)).json();
-  return { walk, server, get };
+  /** A question that the library can answer: one that the page offers for the usual strategy. */
+  const questionOf = async (page) => items(await get(page, "/examples")).find(({ strategy }) => !strategy || strategy === "kar3").question;
+  return { walk, server, get, questionOf };
 }
+
+export async function ask(page, question) {
+  const box = page.getByLabel("Question", { exact: true });
+  await box.fill(question);
+  await box.press("Enter");
+}
+export const done = (page, at = 0) => page.locator("article[aria-busy=false]").nth(at).waitFor({ timeout: 120_000 });
+
+/** A stream of events as text. */
+export const sse = (events) => events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+const USAGE = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };
+/** The reply to a question: its events, then the answer. */
+export const running = (events, answer) => sse([["started", { id: "x", strategy: "s" }], ...events.map((event) => ["trace", event]), ["answer", { id: "x", strategy: "s", usage: USAGE, hops: 0, elapsed_ms: 5, answer: { reason: "", citations: [], abstained: false, confidence: null, partial: false, ...answer } }]]);

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::stored::StoredTraces;
 use self::writing::WritingTraces;
+use crate::config::serve::ServeConfig;
 use crate::error::EngineError;
 use crate::storage::state::BaseState;
 
@@ -39,6 +40,9 @@ pub struct TraceHead {
     pub elapsed_ms: f64,
     /// The id of the API key that asked; `None` without keys and on the command line.
     pub key: Option<String>,
+    /// The conversation of the question, as its client calls it.
+    #[serde(default)]
+    pub conversation: Option<String>,
     /// Names of the documents that the trace quotes.
     pub documents: Vec<String>,
 }
@@ -54,6 +58,29 @@ pub struct StoredTrace {
 pub struct TraceBody {
     pub answer: Option<Answer>,
     pub trace: Trace,
+}
+
+/// Which traces are retained.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Retention {
+    /// The newest ones, at most this many.
+    pub(crate) count: usize,
+    /// None that are older; `None` for no limit.
+    pub(crate) age: Option<TimeDelta>,
+}
+
+impl Retention {
+    pub(crate) fn of(config: &ServeConfig) -> Self {
+        let days = config.keep_trace_days;
+        let age = (days > 0).then(|| TimeDelta::days(days.into()));
+        Self { count: config.keep_traces, age }
+    }
+
+    /// All ids before this one are too old.
+    fn first_id(self) -> Option<String> {
+        let first = Utc::now().checked_sub_signed(self.age?)?;
+        Some(format!("{:011x}", first.timestamp_millis().max(0)))
+    }
 }
 
 /// The traces of one knowledge base, oldest first.
@@ -73,16 +100,15 @@ struct Page<'a> {
 }
 
 impl TraceStore {
-    /// The traces of the base in `base_dir`, or with its replica there; more than `limit` are not
-    /// retained. Reads nothing yet.
+    /// The traces of the base in `base_dir`, or with its replica there. Reads nothing yet.
     pub(crate) fn new(
         base_dir: &Path,
         state: &BaseState,
-        limit: usize,
+        retention: Retention,
     ) -> Result<Self, EngineError> {
-        let stored = StoredTraces::new(state, limit)?;
+        let stored = StoredTraces::new(state, retention)?;
         let (dir, writing) = (base_dir.to_owned(), WritingTraces::default());
-        Ok(Self { dir, retains: limit > 0, writing, stored })
+        Ok(Self { dir, retains: retention.count > 0, writing, stored })
     }
 
     /// Stores nothing from now on, because the base is removed.
@@ -110,7 +136,7 @@ impl TraceStore {
         }
     }
 
-    /// Writes a trace that was begun, and removes the oldest ones beyond the limit. A trace that was
+    /// Writes a trace that was begun, and removes those beyond the limits. A trace that was
     /// deleted since, or quotes a document which was deleted after the question began, is not written.
     pub(crate) fn store(&self, trace: &StoredTrace) -> std::io::Result<()> {
         let id = &trace.head.id;

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use halma_store::StateEntry;
 use parking_lot::Mutex;
 
-use super::{LONGEST_QUESTION, Page, StoredTrace, TraceHead};
+use super::{LONGEST_QUESTION, Page, Retention, StoredTrace, TraceHead};
 use crate::error::EngineError;
 use crate::storage::state::{BaseState, Entries};
 
@@ -28,7 +28,7 @@ pub(super) struct StoredTraces {
     heads: Entries,
     bodies: Entries,
     deletions: Entries,
-    limit: usize,
+    retention: Retention,
     closed: AtomicBool,
     cache: Mutex<Deletions>,
 }
@@ -41,12 +41,12 @@ struct Deletions {
 }
 
 impl StoredTraces {
-    pub(super) fn new(state: &BaseState, limit: usize) -> Result<Self, EngineError> {
+    pub(super) fn new(state: &BaseState, retention: Retention) -> Result<Self, EngineError> {
         Ok(Self {
             heads: state.entries_with_words(HEADS, KEYS)?,
             bodies: state.entries_with_words(BODIES, KEYS)?,
             deletions: state.entries(DELETIONS),
-            limit,
+            retention,
             closed: AtomicBool::new(false),
             cache: Mutex::default(),
         })
@@ -60,7 +60,7 @@ impl StoredTraces {
     pub(super) fn store(&self, trace: &StoredTrace) -> io::Result<()> {
         let id = &trace.head.id;
         let closed = self.closed.load(Ordering::Acquire);
-        if self.limit == 0 || closed || self.is_forbidden(&trace.head)? {
+        if self.retention.count == 0 || closed || self.is_forbidden(&trace.head)? {
             return Ok(());
         }
         // The head last: what is listed can be read.
@@ -70,19 +70,33 @@ impl StoredTraces {
         if self.is_forbidden(&trace.head)? {
             return self.remove(id).map(drop);
         }
-        let limit = u32::try_from(self.limit).unwrap_or(u32::MAX);
-        let more = self.heads.ids_before_last(limit)?;
-        more.iter().try_for_each(|id| self.take_out(id).map(drop))
+        let count = u32::try_from(self.retention.count).unwrap_or(u32::MAX);
+        let more = self.heads.ids_before_last(count)?;
+        more.iter().try_for_each(|id| self.take_out(id).map(drop))?;
+        self.remove_old()
+    }
+
+    fn remove_old(&self) -> io::Result<()> {
+        let Some(first) = self.retention.first_id() else { return Ok(()) };
+        loop {
+            let old = self.heads.last(Some(&first), STEP)?;
+            if old.is_empty() {
+                return Ok(());
+            }
+            for entry in old {
+                self.remove(&entry.id)?;
+            }
+        }
     }
 
     pub(super) fn list(&self, page: &Page<'_>) -> Vec<TraceHead> {
         let mut heads = vec![];
-        let listed = self.each_head(page.after, |head| {
+        let listed = self.remove_old().and_then(|()| self.each_head(page.after, |head| {
             if (page.filter)(&head) {
                 heads.push(head);
             }
             heads.len() < page.limit
-        });
+        }));
         if let Err(e) = listed {
             tracing::warn!("the list of traces is not complete: {e}");
         }
@@ -111,6 +125,9 @@ impl StoredTraces {
     }
 
     pub(super) fn get(&self, id: &str) -> Option<StoredTrace> {
+        if self.retention.first_id().is_some_and(|first| *id < *first) {
+            return None;
+        }
         let read = |entries: &Entries| {
             let entry = entries.get(id).unwrap_or_else(|e| {
                 super::warn_unreadable(id, &e);

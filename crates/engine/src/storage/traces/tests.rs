@@ -15,13 +15,15 @@ fn trace(id: &str, document: &str) -> StoredTrace {
         hops: 1,
         elapsed_ms: 1.0,
         key: None,
+        conversation: None,
         documents: vec![document.into()],
     };
     StoredTrace { head, body: TraceBody { answer: None, trace: Trace::default() } }
 }
 
 fn open(dir: &Path, limit: usize) -> TraceStore {
-    TraceStore::new(dir, &BaseState::of_folder(dir), limit).unwrap()
+    let retention = Retention { count: limit, age: None };
+    TraceStore::new(dir, &BaseState::of_folder(dir), retention).unwrap()
 }
 
 fn put(traces: &TraceStore, trace: StoredTrace) -> std::io::Result<()> {
@@ -47,6 +49,22 @@ fn the_newest_are_retained_and_read_again() {
     assert_eq!(reopened.list(Some("a3"), 9, |_| true).len(), 1);
     assert_eq!(reopened.get("a2").unwrap().head.question, "Who?");
     assert!(reopened.get("a1").is_none() && reopened.get("../a2").is_none());
+}
+
+#[test]
+fn traces_beyond_their_age_are_neither_shown_nor_left_on_the_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let (old, new) = (format!("{:021x}", 1), TraceStore::next_id().unwrap());
+    let traces = open(dir.path(), 9);
+    for id in [&old, &new] {
+        put(&traces, trace(id, "x.md")).unwrap();
+    }
+    assert_eq!(ids(&traces), [new.clone(), old.clone()]);
+    let retention = Retention { count: 9, age: Some(TimeDelta::days(30)) };
+    let a_month = TraceStore::new(dir.path(), &BaseState::of_folder(dir.path()), retention).unwrap();
+    assert!(a_month.get(&old).is_none() && a_month.get(&new).is_some());
+    assert_eq!(ids(&a_month), [new.clone()]);
+    assert_eq!(ids(&traces), [new], "it is deleted, not only left out");
 }
 
 #[test]

@@ -126,6 +126,7 @@ impl Teams {
         let mut config = config();
         config.kb.atoms = halma_engine::Atoms::Sentences;
         config.serve.requests_per_minute = 1_000_000;
+        config.serve.shared_runs = true;
         let world = World::with(Setup { config, library: false }).await;
         let both = [Scope::Ask, Scope::Write];
         let admin = key(&world, None, &Scope::ALL);

@@ -53,14 +53,24 @@ export const builds = {
   },
 };
 
-export const ask = (request: T.AskRequest, signal: AbortSignal) =>
+/** A question of a conversation, whose id the client makes. */
+export type ConversationRequest = T.AskRequest & { conversation?: string };
+export type ConversationTrace = T.TraceHead & { conversation?: string | null };
+
+export const ask = (request: ConversationRequest, signal: AbortSignal) =>
   send("/ask", { body: { ...request, stream: true }, accept: "text/event-stream", signal });
 
 export const traces = {
-  list: (of: { strategy?: string; query?: string; limit?: number; after?: string }) =>
-    list<T.TraceHead>(`/traces${query(of)}`),
+  list: (of: { strategy?: string; query?: string; conversation?: string; limit?: number; after?: string }) =>
+    list<ConversationTrace>(`/traces${query(of)}`),
   get: (id: string) => json<T.TraceDetail>(`/traces/${part(id)}`),
   remove: (id: string) => json<void>(`/traces/${part(id)}`, { method: "DELETE" }),
+};
+
+export const conversations = {
+  list: (of: { limit?: number; after?: string }) =>
+    list<{ id: string; title: string; at: string; questions: number }>(`/conversations${query(of)}`),
+  remove: (id: string) => json<void>(`/conversations/${part(id)}`, { method: "DELETE" }),
 };
 
 export const base = {

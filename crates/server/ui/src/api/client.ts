@@ -1,5 +1,6 @@
 // All requests to the server: adds the key, turns errors into one form.
 import { explainMissing, missingInRefusal } from "../lib/access/permissions";
+import { t } from "../lib/texts/t.svelte";
 import type { Problem } from "./types";
 
 /** A page of a list. */
@@ -38,7 +39,7 @@ export function problemOf(error: unknown): ProblemInfo {
   if (typeof error === "string") return { title: error, status: 0, detail: "" };
   if (isProblem(error)) return error;
   const detail = error instanceof Error ? error.message : String(error);
-  return { title: "An error occurred in the web UI", status: 0, detail, hint: "Reload the page." };
+  return { title: t("problem.page"), status: 0, detail, hint: t("problem.reload") };
 }
 
 function isProblem(value: unknown): value is ProblemInfo {
@@ -114,10 +115,10 @@ export async function send(path: string, options: Options = {}): Promise<Respons
   } catch (error) {
     if (isAbort(error)) throw error;
     throw new ApiError({
-      title: "The server cannot be reached",
+      title: t("problem.unreached"),
       status: 0,
-      detail: "The server that this page was loaded from does not respond.",
-      hint: "Check that `halma serve` is running, then try again.",
+      detail: t("problem.unreached.detail"),
+      hint: t("problem.unreached.hint"),
     });
   }
   if (response.ok) return response;
@@ -132,11 +133,11 @@ async function refusal(response: Response): Promise<ApiError> {
   if (response.status === 401) return new ApiError({ ...signInAgain(), status: 401, ...(id ? { request_id: id } : {}) });
   const missing = missingInRefusal(problem);
   if (missing) {
-    const title = "Your key does not permit this";
+    const title = t("denied.title");
     return new ApiError({ title, status: 403, ...explainMissing(missing), ...(id ? { request_id: id } : {}) });
   }
   return new ApiError({
-    title: problem.title ?? `The server replied with status ${response.status}`,
+    title: problem.title ?? t("problem.status", { status: String(response.status) }),
     status: response.status,
     detail: problem.detail ?? "",
     ...(problem.hint ? { hint: problem.hint } : {}),
@@ -146,10 +147,10 @@ async function refusal(response: Response): Promise<ApiError> {
 
 /** What people do about a missing key; the server's hint is for programs. */
 function signInAgain(): Pick<ProblemInfo, "title" | "detail" | "hint"> {
-  const hint = "Try again to sign in, or ask an administrator of this server for a key.";
+  const hint = t("key.hint");
   return key.get()
-    ? { title: "Your API key is not valid", detail: "It may have expired or been revoked.", hint }
-    : { title: "API key required", detail: "This server answers only with an API key.", hint };
+    ? { title: t("key.invalid"), detail: t("key.invalid.detail"), hint }
+    : { title: t("key.required"), detail: t("key.required.detail"), hint };
 }
 
 export async function json<T>(path: string, options: Options = {}): Promise<T> {

@@ -1,4 +1,5 @@
 // Server-sent events over `fetch`, because `EventSource` can send neither a body nor a header.
+import { t } from "../lib/texts/t.svelte";
 import { ApiError, isAbort } from "./client";
 
 export interface ServerEvent {
@@ -49,10 +50,10 @@ export class EventParser {
 function lost(error: unknown): unknown {
   if (isAbort(error)) return error;
   return new ApiError({
-    title: "The connection to the server was lost",
+    title: t("problem.lost"),
     status: 0,
-    detail: "What had arrived until then is kept here.",
-    hint: "Check your network and that `halma serve` is running, then try again.",
+    detail: t("problem.lost.detail"),
+    hint: t("problem.lost.hint"),
   });
 }
 

@@ -1,13 +1,33 @@
-// Numbers, times and sizes for people.
+// Numbers, times and sizes for people, as they are written in the language of the web UI.
+import { currentLocale } from "./texts/t.svelte";
 
-const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
-const short = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 });
+/** A formatter for each locale; making one is slow. */
+function perLocale<T>(make: (locale: string) => T): () => T {
+  const made = new Map<string, T>();
+  return () => {
+    const locale = currentLocale();
+    const one = made.get(locale) ?? make(locale);
+    made.set(locale, one);
+    return one;
+  };
+}
+const numbers = (options: Intl.NumberFormatOptions) => perLocale((locale) => new Intl.NumberFormat(locale, options));
 
-export const count = (n: number | null | undefined): string => (n == null ? "–" : whole.format(n));
+const whole = numbers({ maximumFractionDigits: 0 });
+const short = numbers({ notation: "compact", maximumFractionDigits: 1 });
+const tenths = numbers({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const dollars = [0, 2, 4].map((digits) =>
+  numbers({ style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", minimumFractionDigits: digits, maximumFractionDigits: digits }));
+const percents = [0, 1].map((digits) => numbers({ style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits }));
+const scores = [0, 2, 3].map((digits) => numbers({ minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false }));
+const dayTime = perLocale((locale) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }));
+const relative = perLocale((locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" }));
+
+export const count = (n: number | null | undefined): string => (n == null ? "–" : whole().format(n));
 
 /** 12,345 as 12.3K; small numbers in full. */
 export const brief = (n: number | null | undefined): string =>
-  n == null ? "–" : n < 10_000 ? whole.format(n) : short.format(n);
+  n == null ? "–" : (n < 10_000 ? whole() : short()).format(n);
 
 /** `call` as `calls`, `entity` as `entities`. */
 export const pluralOf = (one: string): string => (/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`);
@@ -17,10 +37,10 @@ export const plural = (n: number, one: string): string => `${count(n)} ${n === 1
 
 export function money(usd: number | null | undefined): string {
   if (usd == null) return "–";
-  if (usd === 0) return "$0";
-  if (usd < 0.0001) return "< $0.0001";
-  if (usd < 0.1) return `$${usd.toFixed(4)}`;
-  return `$${usd < 100 ? usd.toFixed(2) : whole.format(usd)}`;
+  const [units, cents, parts] = dollars;
+  if (usd === 0 || usd >= 100) return units!().format(usd);
+  if (usd < 0.0001) return `< ${parts!().format(0.0001)}`;
+  return (usd < 0.1 ? parts! : cents!)().format(usd);
 }
 
 export function duration(ms: number | null | undefined): string {
@@ -28,7 +48,7 @@ export function duration(ms: number | null | undefined): string {
   if (ms < 1) return "< 1 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
-  if (seconds < 59.95) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 59.95) return `${(seconds < 10 ? tenths : whole)().format(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
@@ -44,32 +64,30 @@ export function bytes(n: number | null | undefined): string {
     size /= 1000;
     unit += 1;
   }
-  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
+  return `${(unit === 0 || size >= 100 ? whole : tenths)().format(size)} ${units[unit]}`;
 }
 
 export const percent = (share: number | null | undefined): string =>
-  share == null ? "–" : `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`;
+  share == null ? "–" : percents[share > 0 && share < 0.1 ? 1 : 0]!().format(share);
 
 /** A score with up to three digits. */
 export const score = (n: number | null | undefined): string =>
-  n == null ? "–" : Math.abs(n) >= 100 ? n.toFixed(0) : n.toFixed(n !== 0 && Math.abs(n) < 0.1 ? 3 : 2);
-
-const dayTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  n == null ? "–" : scores[Math.abs(n) >= 100 ? 0 : n !== 0 && Math.abs(n) < 0.1 ? 2 : 1]!().format(n);
 
 export function when(at: string | null | undefined): string {
   if (!at) return "–";
   const time = new Date(at);
-  return Number.isNaN(time.getTime()) ? at : dayTime.format(time);
+  return Number.isNaN(time.getTime()) ? at : dayTime().format(time);
 }
 
 export function ago(at: string, now = Date.now()): string {
   const time = new Date(at).getTime();
   if (Number.isNaN(time)) return at;
   const seconds = Math.max(0, (now - time) / 1000);
-  if (seconds < 45) return "just now";
-  if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
-  if (seconds < 86_400) return `${Math.round(seconds / 3600)} h ago`;
-  if (seconds < 7 * 86_400) return plural(Math.round(seconds / 86_400), "day") + " ago";
+  if (seconds < 45) return relative().format(0, "second");
+  if (seconds < 3600) return relative().format(-Math.max(1, Math.round(seconds / 60)), "minute");
+  if (seconds < 86_400) return relative().format(-Math.round(seconds / 3600), "hour");
+  if (seconds < 7 * 86_400) return relative().format(-Math.round(seconds / 86_400), "day");
   return when(at);
 }
 

@@ -3,15 +3,16 @@ import { isAbort, problemOf } from "../api/client";
 import { EventParser, events } from "../api/sse";
 import type { Answer, TraceEvent } from "../api/types";
 import { diff } from "./diff";
-import { bytes, cut, duration, money } from "./format";
+import { bytes, count, cut, duration, money, percent } from "./format";
 import { frontier, ticks } from "./frontier";
-import { answerOf, answers, outcome } from "./outcome";
+import { answerOf, answers, outcome } from "./answer/outcome";
 import { safeLink } from "./links";
-import { blocks, cites, plain } from "./markdown";
+import { blocks, cites, plain, quotedBlocks } from "./answer/markdown";
 import { cutAt, locate, marked, scalars, toUnits } from "./offsets";
 import { hops, malformed, exhaustedLimits, tree, usage } from "./trace/tree";
 import { waterfall } from "./trace/waterfall";
-import { way, withMarks } from "./way";
+import { useTexts } from "./texts/t.svelte";
+import { way, withMarks } from "./answer/way";
 import { describe as describeStep, summarize } from "./trace/describe";
 
 const spanStarted = (span: number, parent: number, name = `span ${span}`): TraceEvent =>
@@ -92,6 +93,25 @@ describe("markdown", () => {
     expect(blocks("It was in the year\n1885. Then more.")).toHaveLength(1);
   });
   it("has a plain form for lists", () => expect(plain("**Yes** [1], by *her* [2]:\n- a\n- b")).toBe("Yes, by her: a; b"));
+  it("reads tables, with a bar in a cell", () => {
+    const [block, after] = blocks("| a | b |\n| --- | :-: |\n| *x* | y\\|z [1] |\n\nEnd", 1);
+    expect(block).toMatchObject({ kind: "table", rows: [[[{ text: "a" }], [{ text: "b" }]], [[{ kind: "em" }], [{ kind: "cite", lead: "y|z" }]]] });
+    expect(plain("| a | b |\n| - | - |\n| 1 | 2 |")).toBe("a; b; 1; 2");
+    expect(after?.kind).toBe("paragraph");
+    expect(blocks("a | b")[0]?.kind).toBe("paragraph");
+  });
+  it("marks a quote that spans a heading, a paragraph and a table", () => {
+    const made = quotedBlocks("# One\n\n", "## Two\n\nText *here*.\n\n| a | b |\n| - | - |\n| 1 | 2", " |\n\nAfter");
+    const marked = (inner: unknown): string => [...JSON.stringify(inner).matchAll(/"kind":"mark","text":"([^"]*)"/g)].map((m) => m[1]).join("·");
+    expect(made.map((block) => block.kind)).toEqual(["heading", "heading", "paragraph", "table", "paragraph"]);
+    expect(made.map(marked)).toEqual(["", "Two", "Text ·here·.", "a·b·1·2", ""]);
+  });
+  it("marks a row of a table, and a heading", () => {
+    const made = quotedBlocks("", "| a | b |", "\n| - | - |\n| 1 | 2 |\n");
+    expect(made).toMatchObject([{ kind: "table", rows: [[[{ kind: "mark", text: "a" }], [{ kind: "mark", text: "b" }]], [[{ kind: "text" }], [{ kind: "text" }]]] }]);
+    expect(quotedBlocks("", "## Two", "\n\nText")).toMatchObject([{ kind: "heading", inner: [{ kind: "mark", text: "Two" }] }, { inner: [{ kind: "text" }] }]);
+  });
+  it("marks nothing without a quote", () => expect(JSON.stringify(quotedBlocks("A [?] \uE000b", "", ""))).not.toContain("mark"));
   it("is quick with hostile text", () => {
     const start = performance.now();
     blocks("*".repeat(50_000) + "[".repeat(50_000) + "`".repeat(50_001));
@@ -242,6 +262,9 @@ describe("small things", () => {
     expect(duration(3_900_000)).toBe("1 h 5 min");
     expect(bytes(999)).toBe("999 B");
     expect(bytes(1_250_000)).toBe("1.3 MB");
+    useTexts({}, "de");
+    expect([count(12_345), money(0.0312), duration(1200), percent(0.051)]).toEqual(["12.345", "0,0312\u00a0$", "1,2 s", "5,1\u00a0%"]);
+    useTexts({}, "en-GB");
     expect(cut("one  two", 5)).toBe("one…");
   });
 });

@@ -1,9 +1,13 @@
 // What a key permits: its scopes, and whether it is for all documents of its workspace.
 import type { Me, Problem, Scope } from "../../api/types";
+import { t } from "../texts/t.svelte";
 
 /** What each scope permits. */
-export const SCOPE_NAMES: Record<Scope, string> = {
-  ask: "ask and search", write: "change the library", admin: "administer", metrics: "read metrics",
+export const SCOPE_NAMES: Readonly<Record<Scope, string>> = {
+  get ask() { return t("scope.ask"); },
+  get write() { return t("scope.write"); },
+  get admin() { return t("scope.admin"); },
+  get metrics() { return t("scope.metrics"); },
 };
 
 /** The scope without which a page displays nothing. */
@@ -32,13 +36,13 @@ export function missingPermission(
 export function explainMissing(missing: MissingPermission): { detail: string; hint: string } {
   if (missing === "documents") {
     return {
-      detail: "Your key is for some of the documents, and this is about all of them.",
-      hint: "Ask an administrator of this server for a key that is not restricted to some documents.",
+      detail: t("denied.documents"),
+      hint: t("denied.documents.hint"),
     };
   }
   return {
-    detail: `Your key lacks the permission “${SCOPE_NAMES[missing]}” (scope “${missing}”).`,
-    hint: "Ask an administrator of this server for a key that has it.",
+    detail: t("denied.scope", { name: SCOPE_NAMES[missing], scope: missing }),
+    hint: t("denied.scope.hint"),
   };
 }
 

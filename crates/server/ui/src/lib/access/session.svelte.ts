@@ -4,6 +4,7 @@ import { ApiError, key, onKeyRequired, onWorkspaceRefused, problemOf, workspace,
 import type { Me, Scope } from "../../api/types";
 import { missingPermission, type MissingPermission, type Reach } from "./permissions";
 import { go, route } from "../route.svelte";
+import { t } from "../texts/t.svelte";
 import { unsaved } from "../unsaved.svelte";
 
 class Session {
@@ -65,8 +66,8 @@ class Session {
       workspace.set(null);
       const own = await me();
       this.notice = error.status === 404
-        ? `The workspace “${left}” no longer exists. You are in the workspace “${own.workspace}” now.`
-        : `Your key may not open the workspace “${left}”. You are in the workspace “${own.workspace}” now.`;
+        ? t("workspace.gone", { left, own: own.workspace })
+        : t("workspace.refused", { left, own: own.workspace });
       // What the address names may not exist there.
       if (route.parts.length > 1 && route.parts[0] !== "settings") go(`/${route.parts[0]}`, { replace: true });
       return own;

@@ -1,5 +1,5 @@
 // A trace as a tree: spans are the branches, events the leaves, in their order.
-import type { TraceEvent, UsageTotal } from "../../api/types";
+import type { HitLine, TraceEvent, UsageTotal } from "../../api/types";
 
 /** What is sent while a run lasts and is in no trace. */
 type LiveEvent = Extract<TraceEvent, { event: "answer_delta" | "model_asked" }>;
@@ -63,6 +63,14 @@ export function usage(events: readonly TraceEvent[]): UsageTotal {
 export function hops(events: readonly TraceEvent[]): number {
   const searches = events.filter((e) => e.event === "searched" || e.event === "source_queried");
   return new Set(searches.map((e) => e.span)).size;
+}
+
+/** The passages that the searches found, nearest first and each once. */
+export function nearestHits(events: readonly TraceEvent[], limit: number): HitLine[] {
+  const passages = events.flatMap((e) => (e.event === "searched" && (e.layer === "chunk" || e.layer === "atom") ? e.hits : []));
+  const byTitle = new Map<string, HitLine>();
+  for (const hit of passages.toSorted((a, b) => b.score - a.score)) if (!byTitle.has(hit.title)) byTitle.set(hit.title, hit);
+  return [...byTitle.values()].slice(0, limit);
 }
 
 export const malformed = (events: readonly TraceEvent[]): number =>

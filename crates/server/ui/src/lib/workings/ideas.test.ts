@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { IdeaStep, TraceEvent } from "../../api/types";
 import { evidenceOf, ideas, scored } from "./ideas";
-import { letters } from "../way";
+import { letters } from "../answer/way";
 
 const step = (of: IdeaStep): TraceEvent => ({ event: "ideas_developed", span: 1, ideas: of });
 const fact = (about: string) => ({ about, text: "", nodes: ["n"] });

@@ -2,6 +2,7 @@
 // the text is placed over it.
 import { getDocument, GlobalWorkerOptions, TextLayer, type PDFDocumentProxy } from "pdfjs-dist";
 import PdfWorker from "pdfjs-dist/build/pdf.worker.min.mjs?worker";
+import { t } from "../../lib/texts/t.svelte";
 import { findQuote, type Range } from "./quote";
 
 export async function openPdf(data: ArrayBuffer): Promise<PDFDocumentProxy> {
@@ -29,7 +30,7 @@ export async function drawPage(
   canvas.width = Math.floor(viewport.width * sharp);
   canvas.height = Math.floor(viewport.height * sharp);
   canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", `Page ${number}`);
+  canvas.setAttribute("aria-label", t("pdf.number", { page: number }));
   const text = document.createElement("div");
   text.className = "pdf-text";
   text.style.setProperty("--total-scale-factor", String(scale));

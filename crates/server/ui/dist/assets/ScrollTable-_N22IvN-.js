@@ -1,1 +1,0 @@
-import{$ as e,H as t,Lt as n,St as r,lt as i,st as a,yt as o}from"./Loading-DE1dLyVJ.js";var s=i(`<div class="scroll" tabindex="0" role="region"><!></div>`);function c(i,c){var l=s(),u=r(l);e(u,()=>c.children),n(l),o(()=>t(l,`aria-label`,c.name)),a(i,l)}export{c as t};

@@ -1,0 +1,1 @@
+import{t as e}from"./t.svelte-BtHnBPJf.js";var t={"settings.title":`Settings`};e(t);export{t as pages};

@@ -1,0 +1,7 @@
+// German texts of the pages that are loaded on demand.
+import type { pages as english } from "./en-pages";
+import type { Text } from "./t.svelte";
+
+export const pages = {
+  "settings.title": "Einstellungen",
+} satisfies Record<keyof typeof english, Text>;

@@ -267,6 +267,27 @@ class ConfigValues(BaseModel):
     values: list[ConfigValue]
 
 
+class Conversation(BaseModel):
+    """
+    Questions that were asked one after the other.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    at: AwareDatetime
+    """
+    When the last question was asked.
+    """
+    id: str
+    questions: Annotated[int, Field(ge=0)]
+    title: str
+    """
+    The first question.
+    """
+
+
 class Candidate(RootModel[int]):
     root: Annotated[int, Field(ge=0)]
 
@@ -569,7 +590,44 @@ class IdeaStep5(BaseModel):
     step: Step4
 
 
-class Item7(BaseModel):
+class Item1(BaseModel):
+    """
+    Questions that were asked one after the other.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    at: AwareDatetime
+    """
+    When the last question was asked.
+    """
+    id: str
+    questions: Annotated[int, Field(ge=0)]
+    title: str
+    """
+    The first question.
+    """
+
+
+class ItemsConversation(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item1]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item8(BaseModel):
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,
@@ -600,14 +658,14 @@ class ItemsPromptLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item7]
+    items: list[Item8]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item8(BaseModel):
+class Item9(BaseModel):
     """
     A question that is offered.
     """
@@ -632,14 +690,14 @@ class ItemsSuggestion(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item8]
+    items: list[Item9]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item11(BaseModel):
+class Item12(BaseModel):
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,
@@ -658,7 +716,7 @@ class ItemsWorkspaceLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item11]
+    items: list[Item12]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
@@ -2123,7 +2181,7 @@ class ItemsBuildStatus(BaseModel):
     """
 
 
-class Item1(BaseModel):
+class Item2(BaseModel):
     """
     A document in a list.
     """
@@ -2163,14 +2221,14 @@ class ItemsDocumentLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item1]
+    items: list[Item2]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item2(BaseModel):
+class Item3(BaseModel):
     """
     An evaluation in a list.
     """
@@ -2198,14 +2256,14 @@ class ItemsEvaluationLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item2]
+    items: list[Item3]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item3(BaseModel):
+class Item4(BaseModel):
     """
     How far an evaluation is.
     """
@@ -2243,14 +2301,14 @@ class ItemsEvaluationRun(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item3]
+    items: list[Item4]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item4(BaseModel):
+class Item5(BaseModel):
     """
     Feedback on an answer.
     """
@@ -2306,14 +2364,14 @@ class ItemsFeedback(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item4]
+    items: list[Item5]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item5(BaseModel):
+class Item6(BaseModel):
     """
     A node that a search found.
     """
@@ -2362,14 +2420,14 @@ class ItemsHit(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item5]
+    items: list[Item6]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item9(BaseModel):
+class Item10(BaseModel):
     """
     A table as SQL knows it.
     """
@@ -2410,14 +2468,14 @@ class ItemsTableLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item9]
+    items: list[Item10]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item10(BaseModel):
+class Item11(BaseModel):
     """
     What a list shows of a question.
     """
@@ -2432,6 +2490,10 @@ class Item10(BaseModel):
     The answer's text; empty for an abstention.
     """
     at: AwareDatetime
+    conversation: str | None = None
+    """
+    The conversation of the question, as its client calls it.
+    """
     documents: list[str]
     """
     Names of the documents that the trace quotes.
@@ -2461,7 +2523,7 @@ class ItemsTraceHead(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item10]
+    items: list[Item11]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
@@ -2786,6 +2848,10 @@ class TraceHead(BaseModel):
     The answer's text; empty for an abstention.
     """
     at: AwareDatetime
+    conversation: str | None = None
+    """
+    The conversation of the question, as its client calls it.
+    """
     documents: list[str]
     """
     Names of the documents that the trace quotes.
@@ -3030,6 +3096,10 @@ class TraceDetail(BaseModel):
     abstained: bool
     answer: Answer | None = None
     at: AwareDatetime
+    conversation: str | None = None
+    """
+    The conversation of the question, as its client calls it.
+    """
     elapsed_ms: float
     error: str | None = None
     hops: Annotated[int, Field(ge=0)]
@@ -3112,7 +3182,7 @@ class Filter(BaseModel):
     """
 
 
-class Item6(BaseModel):
+class Item7(BaseModel):
     """
     An API key, without its secret.
     """
@@ -3150,7 +3220,7 @@ class ItemsKey(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item6]
+    items: list[Item7]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
@@ -3243,6 +3313,11 @@ class AskRequest(BaseModel):
     The date of the question, such as `2024-02-28`: what changes with time is answered for it.
     """
     budget: Budget | None = None
+    conversation: str | None = None
+    """
+    The conversation that the question belongs to: an id of the client's choice, 8 to 64 letters,
+    digits, `-` and `_`. Its questions are listed together.
+    """
     effort: Effort | None = None
     filter: Filter | None = None
     history: list[Turn] | None = None

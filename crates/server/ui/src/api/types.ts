@@ -38,6 +38,7 @@ export interface AskRequest {
   answer_style?: AnswerStyle | null;
   asked_at?: string | null;
   budget?: Budget | null;
+  conversation?: string | null;
   effort?: Effort | null;
   filter?: Filter | null;
   history?: Turn[];
@@ -175,6 +176,13 @@ export interface ConfigValue {
 
 export interface ConfigValues {
   values: ConfigValue[];
+}
+
+export interface Conversation {
+  at: string;
+  id: string;
+  questions: number;
+  title: string;
 }
 
 export type CreatedKey = Key & {
@@ -846,6 +854,7 @@ export interface TraceDetail {
   abstained: boolean;
   answer?: Answer | null;
   at: string;
+  conversation?: string | null;
   elapsed_ms: number;
   error?: string | null;
   hops: number;
@@ -964,6 +973,7 @@ export interface TraceHead {
   abstained: boolean;
   answer?: string | null;
   at: string;
+  conversation?: string | null;
   documents: string[];
   elapsed_ms: number;
   error?: string | null;

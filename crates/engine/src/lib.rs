@@ -38,12 +38,12 @@ pub use feedback::{
 };
 pub use halma_kb::{
     Atoms, Base, BasePart, CandidateKind, CandidateState, Chunks, Decision, Deleted, DenseTrust,
-    Details, EdgeEnd, Entities, Estimate, Feedback, FeedbackCandidate, FeedbackQuery,
-    FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedNode,
-    Merge, MergeSide, Phase, PhaseProgress, Progress, ReadWarning, RebuildCost, Refused, Shown,
-    SkippedSample, SqlError, SqlLimits, StageEstimate, Stats, TableLine, TagLearning, TagSample,
-    Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verdict, Verified, Watch,
-    WorkerKind, serve_worker,
+    Details, EdgeEnd, Entities, EntityQuery, Estimate, Feedback, FeedbackCandidate, FeedbackQuery,
+    FeedbackSettings, IndexOptions, IndexReport, InputFormat, KeptPart, ListQuery, ListedEntity,
+    ListedNode, Merge, MergeSide, Phase, PhaseProgress, Progress, ReadWarning, RebuildCost,
+    Refused, Shown, SkippedSample, SqlError, SqlLimits, StageEstimate, Stats, TableLine,
+    TagLearning, TagSample, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verdict,
+    Verified, Watch, WorkerKind, serve_worker,
 };
 pub use halma_kb::{
     BUILD_LOCK, BackupError, BackupReport, FileLock, KbError, ListedDocument, RestoreOptions,

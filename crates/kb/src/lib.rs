@@ -52,8 +52,9 @@ pub use feedback::{
 };
 pub use halma_parse::worker::{Confinement, confinement};
 pub use inspect::{
-    EdgeEnd, Figures, Inspector, ListQuery, ListedDocument, ListedNode, Problem, Shown, Sizes,
-    Stats, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats, Verified,
+    EdgeEnd, EntityQuery, Figures, Inspector, ListQuery, ListedDocument, ListedEntity, ListedNode,
+    Problem, Shown, Sizes, Stats, Timeline, TimelineEvent, TimelineQuery, Unit, VectorStats,
+    Verified,
 };
 pub use lock_file::{BUILD_LOCK, FileLock, SERVER_LOCK};
 pub use maintain::{BackupError, BackupReport, RestoreOptions, RestoreReport, backup, restore};

@@ -1,5 +1,6 @@
 //! Looking into a base: a node with its edges, lists, export, verification.
 mod dates;
+mod entities;
 mod export;
 mod list;
 mod records;
@@ -8,6 +9,7 @@ mod stats;
 mod timeline;
 mod verify;
 
+pub use entities::{EntityQuery, ListedEntity};
 pub use list::{ListQuery, ListedDocument, ListedNode};
 pub use show::{EdgeEnd, Shown, Unit};
 pub use stats::{Figures, Sizes, Stats, VectorStats};

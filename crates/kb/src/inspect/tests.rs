@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::tempdir;
 
 use crate::base::sample_base;
-use crate::{Base, Details, KbError, ListQuery};
+use crate::{Base, Details, EntityQuery, KbError, ListQuery};
 
 fn exported(base: &Base) -> String {
     let mut out = vec![];
@@ -129,4 +129,23 @@ fn an_export_names_every_node_and_edge_once_and_is_the_same_for_the_same_content
     let changed = tempdir().unwrap();
     let changed = sample_base::create(changed.path(), "marl");
     assert_ne!(lines, exported(&changed));
+}
+
+#[test]
+fn entities_are_listed_by_mentions_and_found_by_a_part_of_a_name() {
+    let dir = tempdir().unwrap();
+    let base = sample_base::create(dir.path(), "mark");
+    let entities = base.inspector().entities(&EntityQuery::default()).unwrap();
+    assert_eq!(
+        entities.len() as u64,
+        base.inspector().stats().unwrap().figures.layers[&Layer::Entity]
+    );
+    assert!(entities.is_sorted_by(|a, b| a.mentions >= b.mentions));
+    let named = |name: &str, kind: Option<&str>| {
+        let query = EntityQuery { kind: kind.map(str::to_owned), name: Some(name.to_owned()) };
+        base.inspector().entities(&query).unwrap()
+    };
+    let shared = named("SHARE", None);
+    assert_eq!((shared[0].name.as_str(), shared[0].mentions), ("Shared", 2), "{entities:?}");
+    assert_eq!(named("shared", Some("no such kind")), []);
 }

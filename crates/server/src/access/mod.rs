@@ -108,19 +108,33 @@ impl Caller {
         self.key.as_ref().and_then(|key| key.documents.as_ref())
     }
 
-    /// Whether the caller may see a trace: its own, and those of others where runs are shared. Keys for
-    /// some documents see their own, as long as they may see every document that these quote.
-    pub(crate) fn sees_trace(&self, head: &TraceHead) -> bool {
+    /// Whether a trace is listed for the caller: its own, and those of others where runs are shared.
+    /// Keys for some documents have their own, as long as they see every document that these quote.
+    pub(crate) fn lists_trace(&self, head: &TraceHead) -> bool {
         if self.documents().is_none() {
             return self.key.is_none() || self.shares_runs || self.is_own(head);
         }
+        self.is_own(head) && self.sees_documents(head)
+    }
+
+    /// Whether the caller may read a trace: one that is listed for it, or one of a conversation that was
+    /// shared and quotes only documents that it sees.
+    pub(crate) fn sees_trace(&self, head: &TraceHead) -> bool {
+        let is_shared = |conversation: &String| {
+            self.workspace.engine().traces().is_shared(head.key.as_deref(), conversation)
+        };
+        self.lists_trace(head)
+            || head.conversation.as_ref().is_some_and(is_shared) && self.sees_documents(head)
+    }
+
+    fn sees_documents(&self, head: &TraceHead) -> bool {
         let engine = self.workspace.engine();
         let inspector = engine.base().inspector();
         let sees = |name: &String| {
             name.is_empty()
                 || inspector.find_document(name).is_ok_and(|document| document.is_some())
         };
-        self.is_own(head) && head.documents.iter().all(sees)
+        head.documents.iter().all(sees)
     }
 
     /// Whether the caller asked the question.

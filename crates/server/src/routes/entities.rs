@@ -1,14 +1,14 @@
-//! What the documents say of an entity.
+//! Entities, and what the documents say of one.
 use axum::Json;
 use halma_core::{DateBound, Filter};
-use halma_engine::{Timeline, TimelineQuery};
+use halma_engine::{EntityQuery, ListedEntity, Timeline, TimelineQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::access::{MayAskDocuments, run_queued};
 use crate::json::Params;
 use crate::limits::bounds;
-use crate::pagination::limit;
+use crate::pagination::{Items, limit};
 use crate::problem::Problem;
 
 #[derive(Deserialize, IntoParams)]
@@ -51,6 +51,45 @@ pub(crate) async fn timeline(
     let query = params.checked()?;
     run_queued(caller, move |caller| {
         Ok(Json(caller.workspace.engine().base().inspector().timeline(&query)?))
+    })
+    .await
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EntityParams {
+    /// Only entities of this kind, such as `person`.
+    kind: Option<String>,
+    /// Only entities with this text in a name; case is ignored.
+    query: Option<String>,
+    /// Maximum number of items: 50 by default, at most 500.
+    limit: Option<usize>,
+    /// `next` of the previous page.
+    after: Option<String>,
+}
+
+/// List entities, those that most documents name first.
+#[utoipa::path(get, path = "/api/v1/entities", tag = "knowledge", params(EntityParams),
+    responses((status = 200, body = Items<ListedEntity>), (status = 401, body = Problem)))]
+pub(crate) async fn list(
+    MayAskDocuments(caller): MayAskDocuments,
+    Params(params): Params<EntityParams>,
+) -> Result<Json<Items<ListedEntity>>, Problem> {
+    let EntityParams { kind, query: name, limit: requested, after } = params;
+    let limit = limit(requested)?;
+    for (field, text) in [("kind", &kind), ("query", &name), ("after", &after)] {
+        bounds::name(field, text.as_deref())?;
+    }
+    run_queued(caller, move |caller| {
+        let query = EntityQuery { kind, name };
+        let mut entities = caller.workspace.engine().base().inspector().entities(&query)?;
+        if let Some(after) = after {
+            let last = entities.iter().position(|entity| entity.id.0 == after);
+            entities.drain(..last.map_or(0, |last| last + 1));
+        }
+        entities.truncate(limit + 1);
+        Ok(Json(Items::cut(entities, limit, |entity| entity.id.0.clone())))
     })
     .await
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::access::{Caller, MayAskDocuments, MayWriteDocuments, run_queued};
-use crate::json::{Params, Part};
+use crate::json::{JsonBody, Params, Part};
 use crate::limits::bounds;
 use crate::pagination::{Items, limit};
 use crate::problem::Problem;
@@ -44,9 +44,15 @@ pub(crate) async fn list(
     let text = query.query.map(|text| text.to_lowercase());
     run_queued(caller, move |caller| {
         let matches = |head: &TraceHead| {
-            caller.sees_trace(head)
+            if query.conversation.is_some() && query.conversation != head.conversation {
+                return false;
+            }
+            let is_shown = match &query.conversation {
+                Some(_) => caller.sees_trace(head),
+                None => caller.lists_trace(head),
+            };
+            is_shown
                 && query.strategy.as_ref().is_none_or(|name| *name == head.strategy)
-                && (query.conversation.is_none() || query.conversation == head.conversation)
                 && text.as_ref().is_none_or(|text| head.question.to_lowercase().contains(text))
         };
         let engine = caller.workspace.engine();
@@ -125,7 +131,7 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, Problem> {
     run_queued(caller, move |caller| {
         let engine = caller.workspace.engine();
-        let seen = engine.traces().get(&id).is_none_or(|trace| caller.sees_trace(&trace.head));
+        let seen = engine.traces().get(&id).is_none_or(|trace| caller.lists_trace(&trace.head));
         if !seen {
             return Err(Problem::not_found("such trace"));
         }
@@ -149,6 +155,8 @@ pub(crate) struct Conversation {
     #[schema(value_type = String, format = DateTime)]
     at: chrono::DateTime<chrono::Utc>,
     questions: usize,
+    /// Whether everybody of the workspace may read it.
+    shared: bool,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -178,14 +186,19 @@ pub(crate) async fn conversations(
             let place = *places.entry(id.clone()).or_insert(conversations.len());
             if place == conversations.len() {
                 let (title, at) = (String::new(), head.at);
-                conversations.push(Conversation { id, title, at, questions: 0 });
+                conversations.push(Conversation { id, title, at, questions: 0, shared: false });
             }
             conversations[place].title = head.question;
             conversations[place].questions += 1;
         }
         let after = query.after.and_then(|id| places.get(&id).copied());
         let rest = conversations.into_iter().skip(after.map_or(0, |at| at + 1));
-        Ok(Json(Items::cut(rest.take(limit + 1).collect(), limit, |one| one.id.clone())))
+        let mut page = Items::cut(rest.take(limit + 1).collect(), limit, |one| one.id.clone());
+        let engine = caller.workspace.engine();
+        for one in &mut page.items {
+            one.shared = engine.traces().is_shared(caller.key_id(), &one.id);
+        }
+        Ok(Json(page))
     })
     .await
 }
@@ -204,9 +217,39 @@ pub(crate) async fn delete_conversation(
             return Err(Problem::not_found("such conversation"));
         }
         let engine = caller.workspace.engine();
+        let ended = engine.traces().share(caller.key_id(), &id, false);
+        ended.map_err(|e| Problem::internal(&e))?;
         for head in heads {
             engine.traces().remove(&head.id).map_err(|e| Problem::internal(&e))?;
         }
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
+/// Who may read a conversation.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sharing {
+    /// Whether everybody of the workspace may read it, as far as they see the documents that it quotes.
+    shared: bool,
+}
+
+/// Share a conversation of the caller, or end that.
+#[utoipa::path(put, path = "/api/v1/conversations/{id}/shared", tag = "traces",
+    params(("id" = String, Path)), request_body = Sharing,
+    responses((status = 204), (status = 404, body = Problem)))]
+pub(crate) async fn share(
+    MayAskDocuments(caller): MayAskDocuments,
+    Part(id): Part<String>,
+    JsonBody(sharing): JsonBody<Sharing>,
+) -> Result<StatusCode, Problem> {
+    run_queued(caller, move |caller| {
+        if own_heads(&caller, |head| head.conversation.as_ref() == Some(&id)).is_empty() {
+            return Err(Problem::not_found("such conversation"));
+        }
+        let shared = caller.workspace.engine().traces().share(caller.key_id(), &id, sharing.shared);
+        shared.map_err(|e| Problem::internal(&e))?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
@@ -216,7 +259,7 @@ pub(crate) async fn delete_conversation(
 fn own_heads(caller: &Caller, filter: impl Fn(&TraceHead) -> bool) -> Vec<TraceHead> {
     let engine = caller.workspace.engine();
     let is_listed = |head: &TraceHead| {
-        filter(head) && (caller.key.is_none() || caller.is_own(head)) && caller.sees_trace(head)
+        filter(head) && (caller.key.is_none() || caller.is_own(head)) && caller.lists_trace(head)
     };
     engine.traces().list(None, usize::MAX, is_listed)
 }

@@ -16,10 +16,13 @@ use self::stored::StoredTraces;
 use self::writing::WritingTraces;
 use crate::config::serve::ServeConfig;
 use crate::error::EngineError;
-use crate::storage::state::BaseState;
+use crate::storage::state::{BaseState, Entries};
 
 /// No question takes longer; older deletions are forgotten.
 const LONGEST_QUESTION: TimeDelta = TimeDelta::days(2);
+
+/// The kind of entry that says that a conversation is shared.
+const SHARED: &str = "shared-conversation";
 
 /// What a list shows of a question.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -89,6 +92,7 @@ pub struct TraceStore {
     /// Whether any trace is retained.
     retains: bool,
     writing: WritingTraces,
+    shared: Entries,
     stored: StoredTraces,
 }
 
@@ -108,7 +112,8 @@ impl TraceStore {
     ) -> Result<Self, EngineError> {
         let stored = StoredTraces::new(state, retention)?;
         let (dir, writing) = (base_dir.to_owned(), WritingTraces::default());
-        Ok(Self { dir, retains: retention.count > 0, writing, stored })
+        let shared = state.entries(SHARED);
+        Ok(Self { dir, retains: retention.count > 0, writing, shared, stored })
     }
 
     /// Stores nothing from now on, because the base is removed.
@@ -187,11 +192,27 @@ impl TraceStore {
         Ok(self.stored.remove(id)? || was_being_written)
     }
 
+    /// Lets everybody of the workspace read a conversation of a key, or no longer.
+    pub fn share(&self, key: Option<&str>, conversation: &str, on: bool) -> std::io::Result<()> {
+        let id = shared_id(key, conversation);
+        if on { self.shared.insert(&id, b"") } else { self.shared.remove(&id).map(drop) }
+    }
+
+    /// Whether a conversation of a key can be read by everybody of the workspace.
+    pub fn is_shared(&self, key: Option<&str>, conversation: &str) -> bool {
+        let entry = self.shared.get(&shared_id(key, conversation));
+        entry.is_ok_and(|entry| entry.is_some_and(|entry| entry.bytes.is_some()))
+    }
+
     /// Removes the traces that quote any of these documents.
     pub(crate) fn forget(&self, documents: &[String]) -> std::io::Result<()> {
         self.writing.forget(documents);
         self.stored.forget(documents)
     }
+}
+
+fn shared_id(key: Option<&str>, conversation: &str) -> String {
+    format!("{}.{conversation}", key.unwrap_or_default())
 }
 
 fn warn_unreadable(id: &str, reason: &dyn fmt::Display) {

@@ -91,12 +91,14 @@ impl StoredTraces {
 
     pub(super) fn list(&self, page: &Page<'_>) -> Vec<TraceHead> {
         let mut heads = vec![];
-        let listed = self.remove_old().and_then(|()| self.each_head(page.after, |head| {
-            if (page.filter)(&head) {
-                heads.push(head);
-            }
-            heads.len() < page.limit
-        }));
+        let listed = self.remove_old().and_then(|()| {
+            self.each_head(page.after, |head| {
+                if (page.filter)(&head) {
+                    heads.push(head);
+                }
+                heads.len() < page.limit
+            })
+        });
         if let Err(e) = listed {
             tracing::warn!("the list of traces is not complete: {e}");
         }

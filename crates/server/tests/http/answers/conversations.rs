@@ -1,9 +1,10 @@
 //! Conversations, and who sees which questions.
-use halma_server::Scope;
+use halma_core::MetadataFilter;
+use halma_server::{ApiKeys, NewKey, Scope};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-use crate::world::{Setup, World, config, good};
+use crate::world::{Setup, World, config, good, new_key};
 
 /// A client with an API key.
 struct Client<'a> {
@@ -46,7 +47,10 @@ async fn a_conversation_is_listed_read_and_deleted_by_the_key_that_asked() {
     good(ben.ask("Who designed Orrin Light?", "first-one").await).await;
     let listed = ada.items("/api/v1/conversations").await;
     let shown = |at: usize| [&listed[at]["id"], &listed[at]["title"], &listed[at]["questions"]];
-    assert_eq!(shown(0), [&json!("first-one"), &json!("When was Orrin Light first lit?"), &json!(2)]);
+    assert_eq!(
+        shown(0),
+        [&json!("first-one"), &json!("When was Orrin Light first lit?"), &json!(2)]
+    );
     assert_eq!(shown(1)[0], "second_1");
     let page = good(ada.send(Method::GET, "/api/v1/conversations?limit=1").await).await;
     let rest = format!("/api/v1/conversations?after={}", page["next"].as_str().unwrap());
@@ -56,6 +60,32 @@ async fn a_conversation_is_listed_read_and_deleted_by_the_key_that_asked() {
     let questions = ada.items("/api/v1/traces?conversation=first-one").await;
     assert_eq!(questions[0]["question"], "Where was Ada Tarrant born?");
     assert_eq!(questions.len(), 2);
+    // Shared, it is read by who has its id, and not listed.
+    let share = async |client: &Client<'_>, id: &str, shared: bool| {
+        let path = format!("/api/v1/conversations/{id}/shared");
+        let request = world.request(Method::PUT, &path).bearer_auth(&client.key);
+        request.json(&json!({"shared": shared})).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(share(&ben, "second_1", true).await, 404, "only who asked shares");
+    assert_eq!(share(&ada, "second_1", true).await, 204);
+    assert_eq!(ada.items("/api/v1/conversations").await[1]["shared"], true);
+    let read = ben.items("/api/v1/traces?conversation=second_1").await;
+    assert_eq!(read[0]["question"], "Who designed Orrin Light?");
+    let trace = format!("/api/v1/traces/{}", read[0]["id"].as_str().unwrap());
+    assert_eq!(ben.send(Method::GET, &trace).await.status(), 200);
+    assert_eq!(ben.items("/api/v1/traces").await.len(), 1);
+    let mut team = MetadataFilter::default();
+    team.add("team=none").unwrap();
+    let key = NewKey { documents: Some(team), ..new_key(&[Scope::Ask], "default") };
+    let key = ApiKeys::for_base(world.dir.path()).create(key).unwrap().1;
+    let other = Client { world: &world, key };
+    assert_eq!(
+        other.send(Method::GET, &trace).await.status(),
+        404,
+        "it quotes what they may not see"
+    );
+    assert_eq!(share(&ada, "second_1", false).await, 204);
+    assert_eq!(ben.send(Method::GET, &trace).await.status(), 404);
     let path = "/api/v1/conversations/first-one";
     assert_eq!(ada.send(Method::DELETE, path).await.status(), 204);
     assert_eq!(ada.send(Method::DELETE, path).await.status(), 404);

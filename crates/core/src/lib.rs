@@ -13,6 +13,7 @@ mod llm;
 mod metadata;
 mod node;
 mod passage_reader;
+mod plain_message;
 mod prompt;
 mod question;
 mod reply;
@@ -27,7 +28,7 @@ pub use halma_text as text;
 pub use budget::{Amount, Budget, Limit, Meter, NotALimit, SharedBudget, check_limit};
 pub use cx::{Cx, FactsCx, Scored, Setup, UnlessFailed, UnlessSpent, Watcher, estimate_tokens};
 pub use date_bound::{DateBound, NotADate};
-pub use error::{BoxError, ConfigError, Error, Result, plain_message};
+pub use error::{BoxError, ConfigError, Error, Result};
 pub use facts::{
     Entity, EntityId, ExtractedEntity, ExtractedFact, ExtractedGraph, Fact, FactValue, Facts, Tail,
     ValueKind,
@@ -45,6 +46,7 @@ pub use node::{Edge, Hit, Layer, NodeId, ScorePart, Span};
 pub use passage_reader::{
     KindScores, PassageReader, Reading, ReadingWindow, ScoredSpan, TokenScore,
 };
+pub use plain_message::plain_message;
 pub use prompt::{
     PROMPTS, Prompt, PromptError, PromptFile, PromptInfo, PromptSet, Prompts, Rendered, Shape,
 };

@@ -79,7 +79,7 @@ fn what_is_wrong_with_the_web_is_told_with_what_to_do() {
         ("kind = \"searxng\"", &["sources.web.url", "hint:"]),
         ("kind = \"brave\"\nlimit = 50", &["sources.web.limit", "hint:"]),
         ("kind = \"brave\"\nkey_env = \"NO_SUCH_KEY\"", &["sources.web.key_env", "NO_SUCH_KEY"]),
-        ("kind = \"brave\"\nkee = 1", &["kee", "unknown field"]),
+        ("kind = \"brave\"\nkee = 1", &["kee", "there is no such key"]),
     ] {
         program
             .write("halma.toml", format!("[embedder]\nkind = \"none\"\n[sources.web]\n{table}\n"));

@@ -46,7 +46,7 @@ pub fn load(file: Option<&Path>, flags: Flags) -> Result<Loaded, ConfigError> {
         Value::Table(table.clone()).try_into().map_err(|e: toml::de::Error| {
             let key = key_of(&e);
             let file = origins.get(&key).cloned().unwrap_or_else(|| "flags".into());
-            ConfigError { file, key, reason: plain_message(e.message()), hint: hint(e.message()) }
+            value_error(file, key, e.message())
         })?;
     check(&config, &name)?;
     let places = Places { file: &name, origins: &origins };
@@ -89,8 +89,35 @@ fn in_file(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
         None => file.display().to_string(),
     };
     let (message, key) = (error.message(), key_of(error));
+    value_error(file, key, message)
+}
+
+/// What to do about a wrong value.
+pub(super) const VALUES_HINT: &str = "`halma config show --all` lists every key with its value; `halma init` writes a commented file";
+
+/// What people write for a key that has another name or place, and what to do.
+const INSTEAD: [(&str, &str); 4] = [
+    ("api_key", "put the key into an environment variable, and name that by `key_env = \"NAME\"`"),
+    ("base_url", "write `url = \"https://host/v1\"`"),
+    ("host", "write `addr = \"127.0.0.1:8765\"`, the address and the port"),
+    ("port", "write `addr = \"127.0.0.1:8765\"`, the address and the port"),
+];
+
+fn value_error(file: String, key: String, message: &str) -> ConfigError {
     let reason = plain_message(message.strip_prefix(&format!("`{key}`: ")).unwrap_or(message));
-    ConfigError { file, key, reason, hint: hint(message) }
+    let Some(rest) = reason.strip_prefix(&format!("unknown field `{key}`; ")) else {
+        return ConfigError { file, key, reason, hint: VALUES_HINT.to_owned() };
+    };
+    let instead = INSTEAD.into_iter().find(|(other, _)| *other == key);
+    let (rest, hint) = match instead {
+        Some((_, instead)) => (String::new(), instead.to_owned()),
+        None => {
+            let hint =
+                "correct the key or delete the line; `halma config show --all` lists every key";
+            (format!("; {}", rest.replace("the fields are", "the keys are")), hint.to_owned())
+        }
+    };
+    ConfigError { file, key, reason: format!("there is no such key{rest}"), hint }
 }
 
 /// The key that an error is about: the one that its message begins with, or else that of the value.
@@ -110,14 +137,6 @@ fn key_of(error: &toml::de::Error) -> String {
 fn quoted(message: &str) -> Option<String> {
     let key = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
     message.split('`').nth(1).filter(key).map(str::to_owned)
-}
-
-fn hint(message: &str) -> String {
-    if message.contains("unknown field") {
-        "correct the key or delete the line; `halma config show --all` lists every key".into()
-    } else {
-        "docs/reference/config.md describes the values of every key".into()
-    }
 }
 
 pub(super) fn put(table: &mut Table, path: &[&str], value: Value) {
@@ -298,10 +317,10 @@ mod tests {
     #[test]
     fn a_value_of_another_type_is_named_by_its_key_and_in_words() {
         for (text, key, words) in [
-            ("ask = 3\n", "ask", "expected a table"),
-            ("[serve]\nhosts = \"x\"\n", "serve.hosts", "expected a list"),
-            ("[kb]\nchunk_chars = \"many\"\n", "kb.chunk_chars", "expected a whole number"),
-            ("[ask]\ncheck_claims = \"x\"\n", "ask.check_claims", "expected"),
+            ("ask = 3\n", "ask", "must be a table"),
+            ("[serve]\nhosts = \"x\"\n", "serve.hosts", "must be a list"),
+            ("[kb]\nchunk_chars = \"many\"\n", "kb.chunk_chars", "must be a whole number"),
+            ("[ask]\ncheck_claims = \"x\"\n", "ask.check_claims", "must be"),
         ] {
             let error = load_text(text).err().unwrap();
             assert_eq!(error.key, key, "{error}");

@@ -300,13 +300,13 @@ impl ModelConfig {
                 Err((".file", "a server has its model already", "add `kind = \"llama-server\"`"))
             }
             ModelKind::Openai if self.url.is_empty() => {
-                Err(("", "missing field `url`", "write `url = \"https://host/v1\"`"))
+                Err(("", "`url` is required", "write `url = \"https://host/v1\"`"))
             }
             ModelKind::Openai if self.model.is_empty() => {
-                Err(("", "missing field `model`", "write `model = \"NAME\"`"))
+                Err(("", "`model` is required", "write `model = \"NAME\"`"))
             }
             ModelKind::LlamaServer if !is_file => {
-                Err(("", "missing field `file`", "write `file = \"PATH.gguf\"`"))
+                Err(("", "`file` is required", "write `file = \"PATH.gguf\"`"))
             }
             ModelKind::LlamaServer if !self.url.is_empty() => {
                 let is_here = self.url.parse().is_ok_and(|url| is_loopback(&url));

@@ -5,7 +5,7 @@ use halma_core::ConfigError;
 use toml::{Table, Value};
 
 use super::Config;
-use super::load::{Places, leaves};
+use super::load::{Places, VALUES_HINT, leaves};
 
 /// What a weight may be. More than this is not a weight next to others.
 const WEIGHT: RangeInclusive<f64> = 0.0..=1000.0;
@@ -95,7 +95,7 @@ pub(super) fn check(
     };
     let violation = violations.next().or_else(|| models.find_map(of_model));
     let Some((key, reason)) = violation else { return Ok(()) };
-    Err(places.error(&key, reason, "docs/reference/config.md describes the values of every key"))
+    Err(places.error(&key, reason, VALUES_HINT))
 }
 
 /// Refuses the first `nan` or `inf` of a table.

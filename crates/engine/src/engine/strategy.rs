@@ -105,7 +105,7 @@ pub(crate) fn build(
         file: place.to_owned(),
         key: format!("strategy.{}", entry.name),
         reason,
-        hint: format!("docs/strategies/{}.md lists its settings", entry.name),
+        hint: format!("`halma config show strategy.{} --all` lists its settings", entry.name),
     };
     let abstain = match table.remove(ABSTAIN) {
         None => true,

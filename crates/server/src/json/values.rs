@@ -1,24 +1,7 @@
 //! From JSON values to the types of requests, with errors in plain words.
 use halma_core::plain_message;
-use halma_core::text::similarity::edit_distance;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-/// Letters in which a name differs at most from the one that was meant.
-const NEAR: usize = 2;
-
-/// What the parsers of bodies and of query strings say, in the words of those who write JSON.
-const WORDS: [(&str, &str); 9] = [
-    ("expected a table", "expected an object"),
-    ("expected a string", "expected a text"),
-    ("expected a boolean", "expected `true` or `false`"),
-    ("invalid type: map", "invalid type: an object"),
-    ("invalid type: sequence", "invalid type: a list"),
-    ("invalid digit found in string", "it must be a whole number"),
-    ("cannot parse integer from empty string", "it must be a whole number"),
-    ("number too large to fit in target type", "it is too large"),
-    ("provided string was not", "it must be"),
-];
 
 /// Reads what a client sent; the error says which field is wrong or missing. A field that is `null` is one
 /// that was not sent, and 3.0 is a whole number.
@@ -49,40 +32,11 @@ fn normalize(value: &mut Value) {
     }
 }
 
-/// What a parser says, which begins with the path of the field, such as "`limit` must be a whole number,
-/// not `3.5`".
+/// What a parser says, in the words of those who write JSON.
 pub(crate) fn describe(message: &str) -> String {
-    let (path, message) = match message.split_once(": ") {
-        Some((path, message)) if !path.contains(' ') => (path, message),
-        _ => (".", message),
-    };
-    let plain = |message: String, (words, plain): (&str, &str)| message.replace(words, plain);
-    let message = WORDS.into_iter().fold(plain_message(message), plain);
-    let (start, rest) = message.split_once('`').unwrap_or((&message, ""));
-    let (name, others) = rest.split_once('`').unwrap_or_default();
-    let names: Vec<&str> = others.split('`').skip(1).step_by(2).collect();
-    let list = names.join("`, `");
-    match (start, message.split_once(", expected ")) {
-        ("missing field ", _) if path == "." => format!("`{name}` is required"),
-        ("missing field ", _) => format!("`{path}.{name}` is required"),
-        ("unknown field ", _) => {
-            let parent = path.strip_suffix(name).unwrap_or_default();
-            match names.iter().find(|other| edit_distance(other, name) <= NEAR) {
-                Some(near) => {
-                    format!("unknown field `{parent}{name}`; did you mean `{parent}{near}`?")
-                }
-                None => format!("unknown field `{parent}{name}`; the fields are `{list}`"),
-            }
-        }
-        ("unknown variant ", _) => format!("`{path}` must be one of `{list}`, not `{name}`"),
-        (_, Some((given, expected))) if given.starts_with("invalid ") => {
-            let range = if given.starts_with("invalid value: integer") { " in range" } else { "" };
-            let value = given.find(['`', '"']).or_else(|| Some(given.find(": ")? + 2));
-            format!("`{path}` must be {expected}{range}, not {}", &given[value.unwrap_or(0)..])
-        }
-        _ if path == "." => message,
-        _ => format!("`{path}`: {message}"),
-    }
+    plain_message(message)
+        .replace("must be a table", "must be an object")
+        .replace("not a table", "not an object")
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
-//! Finding the input files and loading them: folders in order, hidden files and the configuration
-//! left out, every folder once, a file that changes while it is read distinguished from one that
+//! Finding the input files and loading them: folders in order, hidden files, the configuration and
+//! what a folder leaves out not read, every folder once, a file that changes while it is read distinguished from one that
 //! does not.
+mod ignored;
+
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -10,6 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use halma_core::text::composed;
 
+use self::ignored::IgnoreRules;
 use super::fields::is_metadata_file;
 use super::selection::Selection;
 use super::{Refusal, Refused, refusal};
@@ -58,8 +61,13 @@ pub(crate) fn walk(
     base_dir: &Path,
     selection: &Selection,
 ) -> Result<Walked, KbError> {
-    let mut walk =
-        FolderWalk { seen: HashSet::new(), selection, exists: false, walked: Walked::default() };
+    let mut walk = FolderWalk {
+        seen: HashSet::new(),
+        selection,
+        rules: IgnoreRules::default(),
+        exists: false,
+        walked: Walked::default(),
+    };
     // A folder that was seen is not entered: that goes for the base itself and for loops.
     walk.seen.extend(base_dir.canonicalize());
     for input in inputs {
@@ -87,6 +95,7 @@ pub(crate) fn walk(
 struct FolderWalk<'a> {
     seen: HashSet<PathBuf>,
     selection: &'a Selection,
+    rules: IgnoreRules,
     exists: bool,
     walked: Walked,
 }
@@ -114,6 +123,7 @@ impl FolderWalk<'_> {
         };
         let mut names: Vec<_> = entries.into_iter().map(with_name).collect();
         names.sort_unstable();
+        self.rules.enter(folder);
         for (at, (name, written)) in names.iter().enumerate() {
             if name.starts_with('.') {
                 continue;
@@ -130,19 +140,26 @@ impl FolderWalk<'_> {
             }
             let name = if follows_twin || is_twin(at + 1) { &written } else { name };
             let (below, origin) = (format!("{prefix}{name}"), format!("{origin}{written}"));
-            if path.is_dir() {
-                if !self.selection.leaves(&below) {
-                    self.folder(&path, &format!("{below}/"), &format!("{origin}/"));
-                }
+            let is_folder = path.is_dir();
+            self.exists |= !is_folder;
+            if self.selection.leaves(&below) {
                 continue;
             }
-            self.exists = true;
+            if let Some(refusal) = self.rules.refusal(&path, is_folder) {
+                self.walked.refused.push(Refused::new(&path, None, refusal));
+                continue;
+            }
+            if is_folder {
+                self.folder(&path, &format!("{below}/"), &format!("{origin}/"));
+                continue;
+            }
             // The fields of a file are read with it.
             let is_read = self.selection.takes(&below) && !is_metadata_file(&below);
             if is_read && !self.selection.is_configuration(&path) {
                 self.file(&path, below, origin);
             }
         }
+        self.rules.leave();
     }
 
     /// Whether it can be read is found out when it is.

@@ -42,6 +42,56 @@ fn folders_are_walked_in_order_without_hidden_files_and_loops() {
 }
 
 #[test]
+fn what_a_folder_leaves_out_is_named_with_its_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write(".gitignore", "*.log\nout/\n!keep.log\n/only-here.md\n");
+    write("sub/.halmaignore", "!wanted.log\nsecret*\n");
+    for name in [
+        "a.md",
+        "b.log",
+        "keep.log",
+        "out/c.md",
+        "only-here.md",
+        "sub/only-here.md",
+        "sub/wanted.log",
+        "sub/secret plan.md",
+        "sub/node_modules/x/README.md",
+        "later/b.log",
+    ] {
+        write(name, "text");
+    }
+    let walked = walk(&[dir.path().to_owned()], Path::new("."), &all()).unwrap();
+    assert_eq!(names(&walked), ["a.md", "keep.log", "sub/only-here.md", "sub/wanted.log"]);
+    let refused: Vec<_> = walked
+        .refused
+        .iter()
+        .map(|refused| (refused.file.strip_prefix(dir.path()).unwrap(), refused.reason.as_str()))
+        .map(|(file, reason)| (file.to_str().unwrap(), reason))
+        .collect();
+    let (git, halma) = ("`.gitignore` leaves it out", "`.halmaignore` leaves it out");
+    let others = "folders `node_modules` hold files of other programs";
+    assert_eq!(
+        refused,
+        [
+            ("b.log", git),
+            ("later/b.log", git),
+            ("only-here.md", git),
+            ("out", git),
+            ("sub/node_modules", others),
+            ("sub/secret plan.md", halma),
+        ]
+    );
+    // Named itself, it is read.
+    let input = [dir.path().join("sub/node_modules")];
+    assert_eq!(names(&walk(&input, Path::new("."), &all()).unwrap()), ["x/README.md"]);
+}
+
+#[test]
 fn patterns_choose_the_files() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("x/drafts")).unwrap();

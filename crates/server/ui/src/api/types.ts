@@ -182,6 +182,7 @@ export interface Conversation {
   at: string;
   id: string;
   questions: number;
+  shared: boolean;
   title: string;
 }
 
@@ -469,6 +470,13 @@ export interface LearnRequest {
 export const LimitValues = ["calls", "tokens", "usd", "seconds"] as const;
 export type Limit = (typeof LimitValues)[number];
 
+export interface ListedEntity {
+  id: NodeId;
+  kind: string;
+  mentions: number;
+  name: string;
+}
+
 export interface Me {
   demo: boolean;
   keys_required: boolean;
@@ -751,6 +759,10 @@ export interface SeriesPrediction {
 export interface ServedModel {
   context?: number | null;
   name: string;
+}
+
+export interface Sharing {
+  shared: boolean;
 }
 
 export interface Span {

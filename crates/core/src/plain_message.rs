@@ -1,8 +1,8 @@
 //! What parsers say of a wrong value, in plain words.
 use crate::text::similarity::edit_distance;
 
-/// Letters in which a name differs at most from the one that was meant.
-const NEAR: usize = 2;
+/// The share of its letters in which a name differs at most from the one that was meant, as a divisor.
+const NEAR: usize = 3;
 
 /// Words that only programmers know, and what stands in their place.
 const WORDS: [(&str, &str); 22] = [
@@ -64,12 +64,19 @@ fn sentence(path: &str, line: &str) -> Option<String> {
     if given.starts_with("unknown field ") {
         let parent = path.strip_suffix(name).unwrap_or_default();
         let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-        return Some(match names.iter().find(|other| edit_distance(other, name) <= NEAR) {
-            Some(near) => format!("unknown field `{parent}{name}`; did you mean `{parent}{near}`?"),
-            None => {
-                format!("unknown field `{parent}{name}`; the fields are `{}`", names.join("`, `"))
-            }
-        });
+        return Some(
+            match names.iter().find(|other| edit_distance(other, name) * NEAR <= name.len()) {
+                Some(near) => {
+                    format!("unknown field `{parent}{name}`; did you mean `{parent}{near}`?")
+                }
+                None => {
+                    format!(
+                        "unknown field `{parent}{name}`; the fields are `{}`",
+                        names.join("`, `")
+                    )
+                }
+            },
+        );
     }
     if given.starts_with("unknown variant ") {
         let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();

@@ -17,6 +17,9 @@ pub(crate) struct Serve {
     /// Port to listen on; 0 selects a free port
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
+    /// Make an empty base where there is none, for files that are uploaded
+    #[arg(long)]
+    pub(crate) create: bool,
     /// Index the sample library (into .halma/demo/base, unless --kb is given) and serve it
     #[arg(long)]
     pub(crate) demo: bool,

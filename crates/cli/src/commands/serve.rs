@@ -1,5 +1,5 @@
 //! `halma serve` and `halma mcp`: serve a knowledge base over HTTP, or to one agent over MCP.
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use halma_core::ConfigError;
 use halma_engine::{Engine, Flags, IndexOptions, Loaded, base_folder};
@@ -26,6 +26,9 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
     let dir = base_folder(&kb)?;
     with_prompts(&mut loaded, &dir);
     let is_new = is_unmade(&kb)?;
+    if is_new && !args.create && !args.demo {
+        return Err(no_base(&kb).into());
+    }
     // Of a base that is served already this is what is said, not that its port is taken.
     let lock = dir.is_dir().then(|| ServerLock::take(&dir)).transpose()?;
     let address = ReservedAddress::reserve(&loaded).await?;
@@ -37,13 +40,6 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
         None => ServerLock::take(&dir)?,
     };
     let engine = create_or_open(loaded.config.clone(), &kb)?;
-    if is_new && !args.demo {
-        tracing::warn!(
-            "there was no base in `{}`, and an empty one was made; if that is not what was meant, \
-             correct `--kb`",
-            kb.display()
-        );
-    }
     if args.demo {
         index_library(&engine, &dir).await?;
     }
@@ -60,6 +56,15 @@ pub(crate) async fn run(args: Serve, common: &Common) -> anyhow::Result<()> {
         () = server.run(stop) => Ok(()),
         () = reload_on_signal(&args, common, &reload, signals) => Ok(()),
     }
+}
+
+fn no_base(kb: &Path) -> ConfigError {
+    let file = kb.display().to_string();
+    let hint = format!(
+        "correct `--kb`, make a base with `halma index --kb {file} FOLDER`, or add `--create` to start \
+         with an empty one"
+    );
+    ConfigError { file, key: String::new(), reason: "there is no knowledge base".into(), hint }
 }
 
 /// `halma mcp`: serves a knowledge base to the agent that started this program.

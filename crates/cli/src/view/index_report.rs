@@ -7,8 +7,8 @@ use halma_engine::{IndexReport, ReadWarning, Refused};
 
 use super::{duration, plural, thousands};
 
-/// Names of documents that are listed, and files that are listed with the same reason.
-const SHOWN: usize = 10;
+/// Names of documents, and of files with the same reason, that are listed.
+const SHOWN: usize = 5;
 
 /// Different warnings that are listed.
 const MAX_WARNINGS: usize = 20;
@@ -111,39 +111,47 @@ fn limit_line(report: &IndexReport) -> Option<String> {
     })
 }
 
-/// A line for each file or record that was not indexed; of many with the same reason, the first
-/// ones and their number.
+/// A line for each reason for which files or records were not indexed.
 fn refused_lines(refused: &[Refused]) -> Vec<String> {
-    let line = |one: &Refused| {
-        let place = match one.line {
-            Some(line) => format!("{}:{line}", one.file.display()),
-            None => one.file.display().to_string(),
-        };
-        format!("{place}: {} ({})", one.reason, one.hint)
+    let place = |one: &Refused| match one.line {
+        Some(line) => format!("{}:{line}", one.file.display()),
+        None => one.file.display().to_string(),
     };
     let label = style("skipped").yellow().to_string();
-    by_reason(refused, |one| &one.reason)
-        .into_iter()
-        .flat_map(|(reason, same)| first_lines(&label, reason, same.into_iter().map(line)))
-        .collect()
+    let line = |(reason, same): (&str, Vec<&Refused>)| {
+        let hint = same.first().map_or("", |one| &one.hint);
+        let places: Vec<String> = same.iter().map(|one| place(one)).collect();
+        line_of(&label, &format!("{reason} ({hint})"), &places)
+    };
+    by_reason(refused, |one| &one.reason).into_iter().map(line).collect()
 }
 
-/// A line for each thing that was not read of an indexed file, likewise.
+/// A line for each thing that was not read of indexed files, likewise.
 fn warning_lines(warnings: &[ReadWarning]) -> Vec<String> {
-    let line = |one: &ReadWarning| format!("{}: {}", one.file.display(), one.warning);
     let label = style("warning").yellow().to_string();
     // Most name pages or attachments of their own.
     let mut all: Vec<_> = by_reason(warnings, |one| &one.warning);
     let more: usize = all.iter().skip(MAX_WARNINGS).map(|(_, same)| same.len()).sum();
     all.truncate(MAX_WARNINGS);
-    let lines = all
-        .into_iter()
-        .flat_map(|(warning, same)| first_lines(&label, warning, same.into_iter().map(line)));
+    let line = |(warning, same): (&str, Vec<&ReadWarning>)| {
+        let places: Vec<String> = same.iter().map(|one| one.file.display().to_string()).collect();
+        line_of(&label, warning, &places)
+    };
     let more = (more > 0).then(|| {
         let more = thousands(more as u64);
         format!("{label} {more} more of what was not read; `--json` lists all")
     });
-    lines.chain(more).collect()
+    all.into_iter().map(line).chain(more).collect()
+}
+
+fn line_of(label: &str, reason: &str, places: &[String]) -> String {
+    match places {
+        [place] => format!("{label} {place}: {reason}"),
+        _ => {
+            let count = thousands(places.len() as u64);
+            format!("{label} {count}: {reason}: {}", some_of(places, places.len()))
+        }
+    }
 }
 
 /// What has the same reason, in the order of the first ones.
@@ -158,21 +166,6 @@ fn by_reason<T>(all: &[T], reason: impl Fn(&T) -> &str) -> Vec<(&str, Vec<&T>)> 
         }
     }
     reasons
-}
-
-/// The first lines of those with the same reason, and the number of the others.
-fn first_lines(
-    label: &str,
-    reason: &str,
-    same: impl ExactSizeIterator<Item = String>,
-) -> Vec<String> {
-    let more = same.len().saturating_sub(SHOWN);
-    let mut lines: Vec<_> = same.take(SHOWN).map(|line| format!("{label} {line}")).collect();
-    if more > 0 {
-        let more = thousands(more as u64);
-        lines.push(format!("{label} {more} more: {reason}; `--json` lists all"));
-    }
-    lines
 }
 
 /// Names, the first ones of many.
@@ -225,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_ten_files_with_the_same_reason_are_listed() {
+    fn files_with_the_same_reason_are_one_line() {
         let refused = |number: usize, reason: &str| Refused {
             file: format!("{number}.json").into(),
             line: None,
@@ -235,8 +228,10 @@ mod tests {
         let mut all: Vec<Refused> = (0..505).map(|i| refused(i, "it is not HotpotQA")).collect();
         all.push(refused(505, "it is empty"));
         let lines = refused_lines(&all);
-        assert_eq!(lines.len(), 12);
-        assert!(lines[10].contains("495 more: it is not HotpotQA"), "{}", lines[10]);
-        assert!(lines[11].contains("505.json: it is empty"), "{}", lines[11]);
+        assert_eq!(lines.len(), 2);
+        let many =
+            "505: it is not HotpotQA (h): 0.json, 1.json, 2.json, 3.json, 4.json and 500 more";
+        assert!(lines[0].ends_with(many), "{}", lines[0]);
+        assert!(lines[1].contains("505.json: it is empty"), "{}", lines[1]);
     }
 }

@@ -48,7 +48,7 @@ impl Victim {
 
     /// A server in a folder with a configuration.
     pub(crate) fn over(dir: TempDir) -> Self {
-        let mut child = halma(dir.path(), &["serve", "--port", "0"]).spawn().unwrap();
+        let mut child = halma(dir.path(), &["serve", "--create", "--port", "0"]).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();

@@ -69,7 +69,7 @@ fn a_server_prints_its_address_and_stops_on_a_signal() {
 fn a_configuration_that_is_gone_when_it_is_read_again_stays_as_it_was() {
     let program = Program::new();
     let file = program.write("halma.toml", "[ask]\nstrategy = \"naive\"\n");
-    let mut child = program.start(&["serve", "--port", "0"]);
+    let mut child = program.start(&["serve", "--create", "--port", "0"]);
     let address = address(&mut child);
     let mut log = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     std::fs::remove_file(file).unwrap();
@@ -89,13 +89,11 @@ fn a_base_that_is_not_there_is_reported_by_what_makes_it() {
     let create = ["keys", "create", "--kb", "typo", "--name", "a", "--scope", "ask"];
     let made = program.run(&create);
     assert!(made.code == 0 && made.err.contains("there is no base in `typo` yet"), "{}", made.err);
-    let mut child = program.start(&["serve", "--port", "0", "--kb", "typo"]);
+    let serve = ["serve", "--port", "0", "--kb", "typo"];
+    program.run(&serve).fails(2, &["typo: there is no knowledge base", "halma index", "--create"]);
+    let mut child = program.start(&[&serve[..], &["--create"]].concat());
     address(&mut child);
-    let mut log = child.stderr.take().unwrap();
     assert_eq!(terminated(child), 0);
-    let mut said = String::new();
-    log.read_to_string(&mut said).unwrap();
-    assert!(said.contains("there was no base in `typo`, and an empty one was made"), "{said}");
     let again = program.run(&create);
     assert!(again.code == 0 && !again.err.contains("there is no base"), "{}", again.err);
 }
@@ -106,17 +104,18 @@ fn an_address_that_cannot_be_used_leaves_no_base_behind() {
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = other.local_addr().unwrap().port().to_string();
     program
-        .run(&["serve", "--kb", "typo", "--port", &port])
+        .run(&["serve", "--create", "--kb", "typo", "--port", &port])
         .fails(1, &["cannot listen on 127.0.0.1", "--port"]);
     for addr in ["127.0.0.1", "localhost:x"] {
         program
-            .run(&["serve", "--kb", "typo", "--addr", addr])
+            .run(&["serve", "--create", "--kb", "typo", "--addr", addr])
             .fails(2, &["--addr: `serve.addr`", addr, "write HOST:PORT, such as 127.0.0.1:8080"]);
     }
     assert!(!program.path("typo").exists());
     // In a folder that is there, no base is made either.
     std::fs::create_dir(program.path("typo")).unwrap();
-    program.run(&["serve", "--kb", "typo", "--port", &port]).fails(1, &["cannot listen"]);
+    let serve = ["serve", "--create", "--kb", "typo", "--port", &port];
+    program.run(&serve).fails(1, &["cannot listen"]);
     assert!(!program.path("typo/store").exists());
 }
 
@@ -179,11 +178,11 @@ fn every_suggestion_is_right(address: &str) {
 #[test]
 fn wrong_use_is_told_before_anything_is_served() {
     let program = Program::new();
-    let public = ["serve", "--addr", "0.0.0.0:0", "--kb", "unmade"];
+    let public = ["serve", "--create", "--addr", "0.0.0.0:0", "--kb", "unmade"];
     program.run(&public).fails(2, &["no API keys", "halma keys create"]);
     // What is refused leaves no empty base behind.
     assert!(!program.path("unmade").exists());
-    program.run(&["serve", "--addr", "nowhere"]).fails(2, &["nowhere", "--addr"]);
+    program.run(&["serve", "--create", "--addr", "nowhere"]).fails(2, &["nowhere", "--addr"]);
     program.run(&["keys", "revoke", "x"]).fails(2, &["no key `x`"]);
     program.run(&["mcp", "--kb", "nothing"]).fails(2, &["halma index"]);
 }
@@ -311,7 +310,7 @@ fn an_agent_next_to_a_running_server_leaves_its_uploads_and_builds_alone() {
     // Before the double, which waits for its replies.
     let release = release;
     let program = Program::with_model(&double.url());
-    let mut child = program.start(&["serve", "--port", "0"]);
+    let mut child = program.start(&["serve", "--create", "--port", "0"]);
     read_log(&mut child);
     let address = address(&mut child);
     upload(&address, "one.md", "# Orrin Light\n\nOrrin Light was first lit in 1871.\n");

@@ -90,6 +90,8 @@ pub const DEFAULT_LIMIT: usize = 50;
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SearchRequest {
+    /// `query` is the same.
+    #[serde(alias = "query")]
     pub text: String,
     /// `chunk` by default.
     pub layer: Option<Layer>,

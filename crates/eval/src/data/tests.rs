@@ -78,7 +78,11 @@ fn a_malformed_record_is_named_and_the_others_are_loaded() {
     let data = load_text(&torn, Format::MUSIQUE).unwrap();
     assert_eq!(data.items.len(), 2);
     assert_eq!((data.refused[0].record, data.refused[0].line), (1, 1));
-    assert!(data.refused[0].reason.starts_with("not JSON at column"), "{:?}", data.refused);
+    assert!(
+        data.refused[0].reason.starts_with("it is not valid JSON at column"),
+        "{:?}",
+        data.refused
+    );
     assert_eq!((data.refused[1].record, data.refused[1].line), (3, 4));
     let twice = load_text(&whole.replace("\"h2\"", "\"h1\""), Format::HOTPOTQA).unwrap();
     let reason = "its id `h1` is that of record 1; give each its own";
@@ -141,7 +145,7 @@ fn a_file_that_is_no_data_set_is_an_error_with_its_name() {
             "[{\"text\": \"x\"}]",
             "no record has the keys of a HotpotQA file (`_id` or `id`, `question`",
         ),
-        ("plain words", "record 1 (line 1): not JSON at column 1"),
+        ("plain words", "record 1 (line 1): it is not valid JSON at column 1"),
         (
             "[{\"id\": \"1\", \"question\": \"?\", \"answer\": \"x\", \"context\": 7}]",
             "record 1 (line 1): ",
@@ -266,7 +270,10 @@ fn a_file_of_broken_json_is_refused_with_its_line_and_the_error() {
     let path = folder.path().join("bad.jsonl");
     std::fs::write(&path, "\n{\"question\": \"Who?\", \"answers\": [\"Ann\"\n").unwrap();
     let error = recognise(&path).unwrap_err().to_string();
-    assert!(error.contains("bad.jsonl:2: ") && error.contains("not JSON at column"), "{error}");
+    assert!(
+        error.contains("bad.jsonl:2: ") && error.contains("not valid JSON at column"),
+        "{error}"
+    );
     std::fs::write(&path, "{\"colour\": \"red\"}\n").unwrap();
     let error = recognise(&path).unwrap_err().to_string();
     assert!(error.contains("keys of this file's records (colour)"), "{error}");

@@ -20,8 +20,12 @@ pub fn table(forecasts: &[Forecast]) -> String {
                 "nothing was measured yet; a few questions must be asked first".into()
             }
         };
-        let _ = writeln!(out, "{label}: {left} questions to ask; {basis}");
-        if let Some(each) = forecast.per_question.filter(|_| *left > 0) {
+        let left = match left {
+            0 => "every question is answered".to_owned(),
+            left => format!("{left} questions to ask"),
+        };
+        let _ = writeln!(out, "{label}: {left}; {basis}");
+        if let Some(each) = forecast.per_question.filter(|_| forecast.left > 0) {
             let _ = writeln!(
                 out,
                 "  about {} each, {:.0} tokens, {:.4} USD, {:.1} s",

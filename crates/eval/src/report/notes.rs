@@ -114,8 +114,9 @@ impl Run {
         }
         if let Some(share) = self.nothing_near.filter(|share| *share > MUCH_NOTHING) {
             notes.push(format!(
-                "{:.0} % of the searches found nothing above the threshold; lower \
-                 `embedder.atom_threshold` or `embedder.chunk_threshold`",
+                "{:.0} % of the searches found nothing above the threshold; if the \
+                 documents have the answers, lower `embedder.atom_threshold` or \
+                 `embedder.chunk_threshold`",
                 share * 100.0
             ));
         }

@@ -7,7 +7,7 @@ const HEAD: &str = "\
 # Data sets
 
 This page is generated from `crates/eval/data_sets`; a test checks that it is current. \
-To regenerate it: `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test reference`.
+To regenerate it: `HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test all reference`.
 
 `halma eval FILE --format NAME` asks the questions of a file; `halma data check FILE` says which \
 set it is and what of it can be used. `halma data show NAME` prints a set's paper, source, licence, \

@@ -1,5 +1,5 @@
 //! Tests of the build that look inside the base.
-#[path = "../../../tests/common/mod.rs"]
+#[path = "../../../tests/all/common/mod.rs"]
 mod common;
 // Each says that it is for tests only, which is how `xtask tidy` knows.
 #[cfg(test)]

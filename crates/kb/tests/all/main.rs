@@ -1,0 +1,20 @@
+//! The base by its public interface: builds, changes, searches. One program, since each is linked anew.
+mod common;
+mod delete;
+mod dependable;
+mod estimate;
+mod extract;
+mod extractor;
+mod graph_edges;
+mod index;
+mod languages;
+mod lay_questions;
+mod layers;
+mod migrate;
+mod profile;
+mod resume;
+mod tags;
+mod targeted_tables;
+mod update;
+mod vectors;
+mod watch;

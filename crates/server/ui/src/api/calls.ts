@@ -12,6 +12,15 @@ export const ready = () => json<T.Readiness>("/ready");
 export const documents = {
   list: (of: { query?: string; state?: string; limit?: number; after?: string }, on: Signal = {}) =>
     list<T.DocumentLine>(`/documents${query(of)}`, on),
+  /** All documents, in as large pages as there are. */
+  pages: async function* (of: { query?: string; state?: string }) {
+    let after: string | undefined;
+    do {
+      const page = await documents.list({ ...of, limit: 500, ...(after ? { after } : {}) });
+      yield page;
+      after = page.next ?? undefined;
+    } while (after);
+  },
   get: (id: string) => json<T.DocumentDetail>(`/documents/${part(id)}`),
   text: (id: string, start?: number, end?: number, on: Signal = {}) =>
     json<T.DocumentText>(`/documents/${part(id)}/text${query({ start, end })}`, on),
@@ -21,6 +30,8 @@ export const documents = {
     (await send(`/documents/${part(id)}/file`, { accept: "*/*", ...on })).blob(),
   remove: (id: string) =>
     json<T.DeletedDocument>(`/documents/${part(id)}`, { method: "DELETE" }),
+  setFields: (id: string, fields: T.Metadata) =>
+    json<T.Metadata>(`/documents/${part(id)}/metadata`, { method: "PUT", body: fields }),
   /** With `replace`, files take the place of those of the same name. */
   upload: (files: File[], replace = false) => {
     const form = new FormData();
@@ -38,9 +49,12 @@ export const documents = {
   },
 };
 
+/** `reread`: documents that are read again, by name. */
+export type BuildRequest = T.BuildRequest & { reread?: string[] };
+
 export const builds = {
-  estimate: (request: T.BuildRequest) => json<T.BuildEstimate>("/builds/estimate", { body: request }),
-  start: (request: T.BuildRequest) => json<T.BuildStatus>("/builds", { body: request }),
+  estimate: (request: BuildRequest) => json<T.BuildEstimate>("/builds/estimate", { body: request }),
+  start: (request: BuildRequest) => json<T.BuildStatus>("/builds", { body: request }),
   list: () => list<T.BuildStatus>("/builds"),
   get: (id: string) => json<T.BuildStatus>(`/builds/${part(id)}`),
   act: (id: string, action: "pause" | "resume" | "cancel") =>
@@ -69,7 +83,8 @@ export const traces = {
 
 export const conversations = {
   list: (of: { limit?: number; after?: string }) =>
-    list<{ id: string; title: string; at: string; questions: number }>(`/conversations${query(of)}`),
+    list<T.Conversation & { shared?: boolean }>(`/conversations${query(of)}`),
+  share: (id: string, shared: boolean) => json<void>(`/conversations/${part(id)}/shared`, { method: "PUT", body: { shared } }),
   remove: (id: string) => json<void>(`/conversations/${part(id)}`, { method: "DELETE" }),
 };
 

@@ -1,7 +1,7 @@
 // The documents of the library, uploads that are not built yet, and the current build.
-import { builds, documents } from "../../api/calls";
+import { builds, documents, type BuildRequest } from "../../api/calls";
 import { ApiError, isAbort, problemOf, type ProblemInfo } from "../../api/client";
-import type { BasePart, BuildEstimate, BuildRequest, BuildStatus, DeletedDocument, DocumentLine, KeptLine, UploadResult } from "../../api/types";
+import type { BasePart, BuildEstimate, BuildStatus, DocumentLine, FieldValue, KeptLine, UploadResult } from "../../api/types";
 import { session } from "../../lib/access/session.svelte";
 import { lastReported, type StageProgress } from "./progress";
 
@@ -10,10 +10,19 @@ type Refusal = UploadResult["refused"][number];
 /** The name of a file in the library: its path within the folder that was chosen. */
 const nameOf = (file: File): string => file.webkitRelativePath || file.name;
 
+/** How many documents are listed. */
+const MAX_LISTED = 2000;
+/** Milliseconds between two refreshes of the list while a build runs. */
+const REFRESH = 2000;
+
 class LibraryStore {
   items = $state.raw<DocumentLine[]>([]);
-  next = $state.raw<string | null>(null);
+  hasMore = $state(false);
+  /** The selected documents by name, also those that the search does not list. */
+  selected = $state.raw<ReadonlyMap<string, DocumentLine>>(new Map());
   loaded = $state(false);
+  /** Folders that are not as they are at first: open, or closed in a small library. */
+  toggled = $state.raw<ReadonlySet<string>>(new Set());
   query = $state("");
   state = $state("");
   problem = $state.raw<ProblemInfo | null>(null);
@@ -39,19 +48,43 @@ class LibraryStore {
   private latest = 0;
   private abort = new AbortController();
 
-  async load(more = false): Promise<void> {
+  async load(): Promise<void> {
     const request = ++this.latest;
+    const found: DocumentLine[] = [];
     try {
-      const after = more && this.next ? { after: this.next } : {};
-      const page = await documents.list({ query: this.query.trim(), state: this.state, limit: 100, ...after });
-      if (request !== this.latest) return;
-      this.items = more ? [...this.items, ...page.items] : page.items;
-      this.next = page.next ?? null;
-      this.loaded = true;
-      this.problem = null;
+      for await (const page of documents.pages({ query: this.query.trim(), state: this.state })) {
+        if (request !== this.latest) return;
+        found.push(...page.items);
+        this.hasMore = Boolean(page.next);
+        // The first page is displayed at once.
+        if (!this.loaded) [this.items, this.loaded] = [[...found], true];
+        if (found.length >= MAX_LISTED) break;
+      }
+      [this.items, this.problem] = [found, null];
+      this.select(found.filter(({ name }) => this.selected.has(name)), true);
     } catch (error) {
       if (request === this.latest) this.problem = problemOf(error);
     }
+  }
+
+  /** Whether all documents are listed. */
+  get isWhole(): boolean {
+    return !this.hasMore && !this.query.trim() && !this.state;
+  }
+
+  toggle(folder: string): void {
+    const toggled = new Set(this.toggled);
+    if (!toggled.delete(folder)) toggled.add(folder);
+    this.toggled = toggled;
+  }
+
+  select(documents: readonly DocumentLine[], isSelected: boolean): void {
+    const selected = new Map(this.selected);
+    for (const one of documents) {
+      if (isSelected) selected.set(one.name, one);
+      else selected.delete(one.name);
+    }
+    this.selected = selected;
   }
 
   /** Finds a build that is already running, so that it is displayed after a reload. */
@@ -120,7 +153,7 @@ class LibraryStore {
   }
 
   /** Makes a part again, or leaves it as it was made. */
-  toggle(part: BasePart): void {
+  toggleRebuild(part: BasePart): void {
     const others = this.rebuild.filter((other) => other !== part);
     this.rebuild = others.length < this.rebuild.length ? others : [...others, part];
     void this.loadEstimate();
@@ -135,11 +168,15 @@ class LibraryStore {
     void this.load();
   }
 
-  async start(): Promise<void> {
+  start = (): Promise<void> => this.begin(this.request, () => this.dismiss());
+
+  reread = (name: string): Promise<void> => this.begin({ reread: [name] });
+
+  private async begin(request: BuildRequest, then = () => {}): Promise<void> {
     try {
-      const build = await builds.start(this.request);
-      this.dismiss();
-      this.refused = [];
+      const build = await builds.start(request);
+      then();
+      [this.refused, this.problem] = [[], null];
       await this.watch(build);
     } catch (error) {
       this.problem = problemOf(error);
@@ -158,7 +195,13 @@ class LibraryStore {
     this.watched = build.id;
     const { signal } = this.abort;
     try {
-      for await (const now of builds.watch(build.id, signal)) this.display(now);
+      let refresh = Date.now() + REFRESH;
+      for await (const now of builds.watch(build.id, signal)) {
+        this.display(now);
+        if (Date.now() < refresh) continue;
+        refresh = Infinity;
+        void this.load().finally(() => (refresh = Date.now() + REFRESH));
+      }
       // The stream may end without a final event.
       if (this.build?.state === "running") this.display(await builds.get(build.id));
     } catch (error) {
@@ -185,17 +228,34 @@ class LibraryStore {
     this.abort.abort();
     this.abort = new AbortController();
     this.latest += 1;
-    [this.items, this.next, this.loaded, this.problem] = [[], null, false, null];
+    [this.items, this.hasMore, this.loaded, this.problem, this.selected] = [[], false, false, null, new Map()];
     [this.query, this.state, this.watched, this.build, this.reported] = ["", "", "", null, null];
     [this.accepted, this.refused, this.taken, this.buildAll] = [[], [], [], false];
     [this.estimate, this.estimateProblem, this.kept, this.rebuild] = [null, null, [], []];
   }
 
-  async remove(id: string): Promise<DeletedDocument["removed"]> {
-    const { removed } = await documents.remove(id);
-    await this.load();
-    return removed;
+  /** Does this with one document after the other; how many are done is told after each. */
+  private async each(all: readonly DocumentLine[], act: (one: DocumentLine) => Promise<unknown>, done: (n: number) => void): Promise<void> {
+    try {
+      for (const [at, one] of all.entries()) {
+        await act(one);
+        done(at + 1);
+      }
+    } finally {
+      await this.load();
+    }
   }
+
+  remove = (all: readonly DocumentLine[], done: (n: number) => void): Promise<void> => this.each(all, async (one) => {
+    await documents.remove(one.id);
+    this.select([one], false);
+  }, done);
+
+  /** Sets these fields of documents; `null` removes one. */
+  setFields = (all: readonly DocumentLine[], change: Readonly<Record<string, FieldValue | null>>, done: (n: number) => void): Promise<void> => this.each(all, (one) => {
+    const fields = Object.entries({ ...one.metadata, ...change }).filter((entry): entry is [string, FieldValue] => entry[1] !== null);
+    return documents.setFields(one.id, Object.fromEntries(fields));
+  }, done);
 }
 
 export const library = new LibraryStore();

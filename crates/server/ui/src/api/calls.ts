@@ -25,7 +25,7 @@ export const documents = {
   text: (id: string, start?: number, end?: number, on: Signal = {}) =>
     json<T.DocumentText>(`/documents/${part(id)}/text${query({ start, end })}`, on),
   nodes: (id: string, layer: T.Layer, after?: string) =>
-    list<T.Hit>(`/documents/${part(id)}/nodes${query({ layer, after, limit: 100 })}`),
+    list<T.Hit>(`/documents/${part(id)}/nodes${query({ layer, after, limit: 200 })}`),
   file: async (id: string, on: Signal = {}) =>
     (await send(`/documents/${part(id)}/file`, { accept: "*/*", ...on })).blob(),
   remove: (id: string) =>

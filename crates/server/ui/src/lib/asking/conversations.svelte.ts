@@ -1,15 +1,11 @@
 // The list of conversations: that of the server, newest first, with what is asked in this tab.
 import { conversations as calls } from "../../api/calls";
 import { ApiError, problemOf, type ProblemInfo } from "../../api/client";
+import type { Conversation } from "../../api/types";
 import { session } from "../access/session.svelte";
 
-export interface ConversationHead {
-  id: string;
-  /** The first question. */
-  title: string;
-  at: string;
-  questions: number;
-}
+/** `shared`: others may read it; unknown to servers that cannot share. */
+type ConversationHead = Conversation & { shared?: boolean };
 
 const PAGE = 30;
 let items = $state.raw<ConversationHead[] | null>(null);
@@ -63,8 +59,16 @@ export const conversationList = {
   /** A question was asked in this conversation, which is now the newest. */
   note(id: string, question: string): void {
     const before = items?.find((one) => one.id === id);
-    const head = { id, title: before?.title ?? question, at: new Date().toISOString(), questions: (before?.questions ?? 0) + 1 };
+    const head = { ...before, id, title: before?.title ?? question, at: new Date().toISOString(), questions: (before?.questions ?? 0) + 1 };
     items = [head, ...(items ?? []).filter((one) => one.id !== id)];
+  },
+  /** Loads the list as far as to this conversation. */
+  async find(id: string): Promise<void> {
+    while (next !== null && !items?.some((one) => one.id === id)) await load(true);
+  },
+  async share(id: string, shared: boolean): Promise<void> {
+    await calls.share(id, shared);
+    items = items?.map((one) => (one.id === id ? { ...one, shared } : one)) ?? null;
   },
   async remove(id: string): Promise<void> {
     await calls.remove(id);

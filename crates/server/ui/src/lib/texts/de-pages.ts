@@ -5,7 +5,7 @@ import type { Text } from "./t.svelte";
 export const pages = {
   "access.button": "Zugriff geben",
   "access.first": "Legen Sie zuerst Ihren eigenen Schlüssel an, mit dem Recht zu verwalten. Danach den für die andere Person: Die Bedingung unten bleibt stehen.",
-  "access.give": "Zugriff auf {folder} geben",
+  "access.give": "Zugriff geben auf {folder}",
   "access.why": "Was ein Schlüssel sieht, entscheiden Felder, nicht Ordner. Geben Sie diesen Dokumenten ein Feld, das kein anderes Dokument hat. Dokumente, die später in den Ordner kommen, brauchen es auch.",
 
   "build.act.pause": "Unterbrechen",

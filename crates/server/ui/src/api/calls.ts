@@ -1,5 +1,5 @@
 // The calls to the server, by subject.
-import { json, list, part, parts, query, ApiError, send, type Options } from "./client";
+import { collect, json, list, part, parts, query, ApiError, send, type Options } from "./client";
 import { events } from "./sse";
 import type * as T from "./types";
 
@@ -12,20 +12,14 @@ export const ready = () => json<T.Readiness>("/ready");
 export const documents = {
   list: (of: { query?: string; state?: string; limit?: number; after?: string }, on: Signal = {}) =>
     list<T.DocumentLine>(`/documents${query(of)}`, on),
-  /** All documents, in as large pages as there are. */
-  pages: async function* (of: { query?: string; state?: string }) {
-    let after: string | undefined;
-    do {
-      const page = await documents.list({ ...of, limit: 500, ...(after ? { after } : {}) });
-      yield page;
-      after = page.next ?? undefined;
-    } while (after);
-  },
+  /** As many as this, in pages of the largest size. */
+  all: (of: { query?: string; state?: string }, max = Infinity) =>
+    collect((after) => documents.list({ ...of, limit: 500, ...(after ? { after } : {}) }), max),
   get: (id: string) => json<T.DocumentDetail>(`/documents/${part(id)}`),
   text: (id: string, start?: number, end?: number, on: Signal = {}) =>
     json<T.DocumentText>(`/documents/${part(id)}/text${query({ start, end })}`, on),
-  nodes: (id: string, layer: T.Layer, after?: string) =>
-    list<T.Hit>(`/documents/${part(id)}/nodes${query({ layer, after, limit: 200 })}`),
+  nodes: (id: string, layer: T.Layer, max: number) =>
+    collect((after) => list<T.Hit>(`/documents/${part(id)}/nodes${query({ layer, after, limit: 500 })}`), max),
   file: async (id: string, on: Signal = {}) =>
     (await send(`/documents/${part(id)}/file`, { accept: "*/*", ...on })).blob(),
   remove: (id: string) =>

@@ -44,6 +44,7 @@ export const pages = {
 
   "document.by": "von {author}",
   "document.characters": { one: "Ein Zeichen", other: "{n} Zeichen" },
+  "document.first": "Das sind die ersten {n}.",
   "document.layer.atom": "Atome",
   "document.layer.chunk": "Textstücke",
   "document.layer.community": "Gruppen",
@@ -58,9 +59,6 @@ export const pages = {
   "document.layers": "Schichten",
   "document.loading": "Das Dokument wird geladen",
   "document.none": "Davon hat dieses Dokument nichts.",
-  "document.read": "Lesen",
-  "document.sections": { one: "Ein Abschnitt", other: "{n} Abschnitte" },
-  "document.untitled": "ohne Titel",
 
   "fields.add": "Feld hinzufügen",
   "fields.comma": "Mehrere Werte werden durch Kommas getrennt.",

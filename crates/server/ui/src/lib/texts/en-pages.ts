@@ -43,6 +43,7 @@ export const pages = {
 
   "document.by": "by {author}",
   "document.characters": { one: "One character", other: "{n} characters" },
+  "document.first": "The first {n} are listed.",
   "document.layer.atom": "Atoms",
   "document.layer.chunk": "Chunks",
   "document.layer.community": "Communities",
@@ -57,9 +58,6 @@ export const pages = {
   "document.layers": "Layers",
   "document.loading": "Loading the document",
   "document.none": "This document has none.",
-  "document.read": "Read",
-  "document.sections": { one: "One section", other: "{n} sections" },
-  "document.untitled": "untitled",
 
   "fields.add": "Add a field",
   "fields.comma": "Several values are separated by commas.",

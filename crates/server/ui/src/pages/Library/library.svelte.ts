@@ -1,4 +1,5 @@
 // The documents of the library, uploads that are not built yet, and the current build.
+import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import { builds, documents, type BuildRequest } from "../../api/calls";
 import { ApiError, isAbort, problemOf, type ProblemInfo } from "../../api/client";
 import type { BasePart, BuildEstimate, BuildStatus, DocumentLine, FieldValue, KeptLine, UploadResult } from "../../api/types";
@@ -19,13 +20,15 @@ class LibraryStore {
   items = $state.raw<DocumentLine[]>([]);
   hasMore = $state(false);
   /** The selected documents by name, also those that the search does not list. */
-  selected = $state.raw<ReadonlyMap<string, DocumentLine>>(new Map());
+  readonly selected = new SvelteMap<string, DocumentLine>();
   loaded = $state(false);
   /** Folders that are not as they are at first: open, or closed in a small library. */
-  toggled = $state.raw<ReadonlySet<string>>(new Set());
+  readonly toggled = new SvelteSet<string>();
   query = $state("");
   state = $state("");
   problem = $state.raw<ProblemInfo | null>(null);
+  /** How many of several documents are changed or deleted by now. */
+  done = $state(0);
 
   /** Build everything that is queued, not only the files uploaded last. */
   buildAll = $state(false);
@@ -50,18 +53,11 @@ class LibraryStore {
 
   async load(): Promise<void> {
     const request = ++this.latest;
-    const found: DocumentLine[] = [];
     try {
-      for await (const page of documents.pages({ query: this.query.trim(), state: this.state })) {
-        if (request !== this.latest) return;
-        found.push(...page.items);
-        this.hasMore = Boolean(page.next);
-        // The first page is displayed at once.
-        if (!this.loaded) [this.items, this.loaded] = [[...found], true];
-        if (found.length >= MAX_LISTED) break;
-      }
-      [this.items, this.problem] = [found, null];
-      this.select(found.filter(({ name }) => this.selected.has(name)), true);
+      const { items, next } = await documents.all({ query: this.query.trim(), state: this.state }, MAX_LISTED);
+      if (request !== this.latest) return;
+      [this.items, this.hasMore, this.loaded, this.problem] = [items, Boolean(next), true, null];
+      this.select(items.filter(({ name }) => this.selected.has(name)), true);
     } catch (error) {
       if (request === this.latest) this.problem = problemOf(error);
     }
@@ -72,19 +68,11 @@ class LibraryStore {
     return !this.hasMore && !this.query.trim() && !this.state;
   }
 
-  toggle(folder: string): void {
-    const toggled = new Set(this.toggled);
-    if (!toggled.delete(folder)) toggled.add(folder);
-    this.toggled = toggled;
-  }
-
   select(documents: readonly DocumentLine[], isSelected: boolean): void {
-    const selected = new Map(this.selected);
     for (const one of documents) {
-      if (isSelected) selected.set(one.name, one);
-      else selected.delete(one.name);
+      if (isSelected) this.selected.set(one.name, one);
+      else this.selected.delete(one.name);
     }
-    this.selected = selected;
   }
 
   /** Finds a build that is already running, so that it is displayed after a reload. */
@@ -228,34 +216,35 @@ class LibraryStore {
     this.abort.abort();
     this.abort = new AbortController();
     this.latest += 1;
-    [this.items, this.hasMore, this.loaded, this.problem, this.selected] = [[], false, false, null, new Map()];
+    [this.items, this.hasMore, this.loaded, this.problem] = [[], false, false, null];
+    this.selected.clear();
     [this.query, this.state, this.watched, this.build, this.reported] = ["", "", "", null, null];
     [this.accepted, this.refused, this.taken, this.buildAll] = [[], [], [], false];
     [this.estimate, this.estimateProblem, this.kept, this.rebuild] = [null, null, [], []];
   }
 
-  /** Does this with one document after the other; how many are done is told after each. */
-  private async each(all: readonly DocumentLine[], act: (one: DocumentLine) => Promise<unknown>, done: (n: number) => void): Promise<void> {
+  private async each(all: readonly DocumentLine[], act: (one: DocumentLine) => Promise<unknown>): Promise<void> {
+    this.done = 0;
     try {
-      for (const [at, one] of all.entries()) {
+      for (const one of all) {
         await act(one);
-        done(at + 1);
+        this.done += 1;
       }
     } finally {
       await this.load();
     }
   }
 
-  remove = (all: readonly DocumentLine[], done: (n: number) => void): Promise<void> => this.each(all, async (one) => {
+  remove = (all: readonly DocumentLine[]): Promise<void> => this.each(all, async (one) => {
     await documents.remove(one.id);
     this.select([one], false);
-  }, done);
+  });
 
   /** Sets these fields of documents; `null` removes one. */
-  setFields = (all: readonly DocumentLine[], change: Readonly<Record<string, FieldValue | null>>, done: (n: number) => void): Promise<void> => this.each(all, (one) => {
+  setFields = (all: readonly DocumentLine[], change: Readonly<Record<string, FieldValue | null>>): Promise<void> => this.each(all, (one) => {
     const fields = Object.entries({ ...one.metadata, ...change }).filter((entry): entry is [string, FieldValue] => entry[1] !== null);
     return documents.setFields(one.id, Object.fromEntries(fields));
-  }, done);
+  });
 }
 
 export const library = new LibraryStore();

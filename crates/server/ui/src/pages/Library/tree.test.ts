@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { DocumentLine } from "../../api/types";
-import { fieldOf, freeField, rowsOf, type Sorting } from "./tree";
+import { fieldOf, rowsOf, type Sorting } from "./tree";
 
 const line = (name: string, more: Partial<DocumentLine> = {}) => ({ name, state: "indexed", bytes: 1, ...more }) as DocumentLine;
 const documents = [line("b.md", { bytes: 9 }), line("law/eu/c.md", { state: "failed" }), line("a.md"), line("law/d.md", { metadata: { team: ["legal", "it"] } }), line("/odd")];
@@ -16,6 +16,4 @@ it("finds the field by which the documents of a folder differ from all others", 
   const all = [line("law/a", legal), line("law/b", { metadata: { team: "legal", year: 2020 } }), line("c", { metadata: { year: 2020 } })];
   expect(fieldOf("law/", all)).toEqual(["team", "legal"]);
   expect(fieldOf("law/", [...all, line("law/d")])).toBeUndefined();
-  expect(freeField(all)).toBe("folder");
-  expect(freeField([line("law/eu/a", { metadata: { folder: "law" } })])).toBe("folder2");
 });

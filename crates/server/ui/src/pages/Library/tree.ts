@@ -50,11 +50,3 @@ export function fieldOf(folder: string, documents: readonly DocumentLine[]): [st
   const pairs = Object.keys(inside[0]?.metadata ?? {}).flatMap((field) => values(inside[0], field).map((value): [string, FieldValue] => [field, value]));
   return pairs.find(([field, value]) => documents.every((one) => values(one, field).includes(value) === one.name.startsWith(folder)));
 }
-
-/** The name of a field that none of these documents has: a folder within a folder gets its own one. */
-export function freeField(documents: readonly DocumentLine[]): string {
-  for (let n = 1; ; n += 1) {
-    const field = n === 1 ? "folder" : `folder${n}`;
-    if (!documents.some(({ metadata }) => metadata && field in metadata)) return field;
-  }
-}

@@ -1,43 +1,24 @@
 // The list of conversations: that of the server, newest first, with what is asked in this tab.
 import { conversations as calls } from "../../api/calls";
-import { ApiError, problemOf, type ProblemInfo } from "../../api/client";
 import type { Conversation } from "../../api/types";
 import { session } from "../access/session.svelte";
-
-/** `shared`: others may read it; unknown to servers that cannot share. */
-type ConversationHead = Conversation & { shared?: boolean };
+import { PagedList } from "../pagedList.svelte";
 
 const PAGE = 30;
 
-class ConversationList {
-  items = $state.raw<ConversationHead[] | null>(null);
-  problem = $state.raw<ProblemInfo | null>(null);
-  /** Servers before 0.2 keep no conversations. */
-  isAvailable = $state(false);
+/** `shared`: others may read it; unknown to servers that cannot share. */
+class ConversationList extends PagedList<Conversation & { shared?: boolean }> {
   /** The id of the conversation on the page Ask, which is also kept while another page is open. */
   current = $state("");
-  private next = $state.raw<string | null>(null);
-  private latest = 0;
   private started: Promise<void> | undefined;
 
-  get hasMore(): boolean {
-    return this.next !== null;
+  constructor() {
+    super((from) => calls.list({ limit: PAGE, ...from }));
   }
 
-  async load(more = false): Promise<void> {
-    const request = ++this.latest;
-    this.problem = null;
-    try {
-      const page = await calls.list({ limit: PAGE, ...(more && this.next ? { after: this.next } : {}) });
-      if (request !== this.latest) return;
-      this.items = more ? [...(this.items ?? []), ...page.items] : page.items;
-      this.next = page.next ?? null;
-      this.isAvailable = true;
-    } catch (error) {
-      if (request !== this.latest) return;
-      if (error instanceof ApiError && error.status === 404) this.isAvailable = false;
-      else this.problem = problemOf(error);
-    }
+  /** Servers before 0.2 keep no conversations. */
+  get isAvailable(): boolean {
+    return this.isLoaded;
   }
 
   /** Resolves once it is known whether the server keeps conversations. */
@@ -65,11 +46,11 @@ class ConversationList {
     this.items = this.items?.filter((one) => one.id !== id) ?? null;
   }
 
-  forget(): void {
-    [this.items, this.next, this.current, this.started] = [null, null, "", undefined];
-    this.latest += 1;
+  override clear(): void {
+    super.clear();
+    [this.current, this.started] = ["", undefined];
   }
 }
 
 export const conversationList = new ConversationList();
-session.onSwitch(() => conversationList.forget());
+session.onSwitch(() => conversationList.clear());

@@ -5,7 +5,7 @@ import * as world from "./world.mjs";
 
 const SPEED = Number(process.env.MOCK_MS ?? 260);
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-const state = { documents: [...world.documents], uploads: [], builds: [], traces: [], feedback: [], keys: [], workspaces: ["default"], next: 1 };
+const state = { documents: world.documents.map((d) => ({ ...d, metadata: d.name.startsWith("towers/") ? { kind: "towers" } : {} })), uploads: [], builds: [], traces: [], shared: new Set(), feedback: [], keys: [], workspaces: ["default"], next: 1 };
 const prompts = ["kar3/propose", "kar3/select", "kar3/answer", "naive/answer"].map((name) => ({
   name, task: "propose", role: name.split("/")[1] === "answer" ? "reader" : "proposer", hash: "5f2a91c0", changed: false, variables: ["atoms", "question"],
   text: `---\nmax_tokens: 512\n---\n## system\nYou decompose a question.\n## user\n{% for atom in atoms %}{{ loop.index }}. {{ atom.text }}\n{% endfor %}\nQuestion: {{ question.text }}\n`,
@@ -23,11 +23,11 @@ const strategies = [
 strategies.push({ name: "prob_tree", summary: "weighs the branches of a tree of questions", paper: "A paper, 2023", needs: ["log-probabilities of the model for `reader`"], default: false, calls: "1 for each leaf", settings: {} });
 strategies.push({ name: "rerank_only", summary: "an example of an unavailable strategy", paper: "", needs: ["a reranker"], unmet: "no reranker is configured", default: false, calls: "1", settings: {} });
 
-const line = ({ text, ...document }) => ({ title: document.name, same_as: null, metadata: { kind: document.name.split("/")[0] }, ...document });
+const line = ({ text, ...document }) => ({ title: document.name, ...document });
 const doc = (id) => state.documents.find((d) => d.id === id || d.name === id);
 const detail = (of) => of && {
   id: of.id, names: [of.name], title: of.text.split("\n")[0].replace(/^#+ /, ""), format: of.format, bytes: of.bytes, length: Array.from(of.text).length,
-  url: null, date: "2019-05-03", author: null, language: "en", warnings: [], counts: { chunk: of.chunks, atom: of.atoms, entity: 4, fact: 3 }, sections: [], original: true,
+  url: null, date: "2019-05-03", author: null, language: "en", warnings: [], metadata: of.metadata ?? {}, counts: { chunk: of.chunks, atom: of.atoms, entity: 4, fact: 3 }, sections: [], original: true,
 };
 const hits = (text, layer, limit) => {
   const words = text.toLowerCase().split(/\W+/).filter((w) => w.length > 2);
@@ -136,7 +136,7 @@ function conversations() {
   const found = new Map();
   for (const { conversation: id, question, at } of state.traces.filter((t) => t.conversation)) {
     const before = found.get(id);
-    found.set(id, { id, title: question, at: before?.at ?? at, questions: (before?.questions ?? 0) + 1 });
+    found.set(id, { id, title: question, at: before?.at ?? at, questions: (before?.questions ?? 0) + 1, shared: state.shared.has(id) });
   }
   return [...found.values()];
 }
@@ -163,13 +163,19 @@ const ROUTES = [
     return { text: all.slice(start, end).join(""), start, end, length: all.length, pages: [] };
   }],
   ["GET", /^\/documents\/([^/]+)\/nodes$/, ([id], q) => ({ items: world.nodes.filter((n) => n.document === doc(id)?.name && n.layer === q.get("layer")) })],
+  ["PUT", /^\/documents\/([^/]+)\/metadata$/, async ([id], _, request) => (doc(id).metadata = JSON.parse(await body(request)))],
   ["POST", /^\/builds\/estimate$/, () => ({ documents: state.uploads.length, chunks: 6 * state.uploads.length, calls: 7 * state.uploads.length, tokens: 4100 * state.uploads.length, usd: 0.0031 * state.uploads.length, seconds: 14, stages: [{ task: "atomize", model: "small", units: 6, calls: 7, prompt_tokens: 3900, completion_tokens: 200, usd: 0.0031, seconds: 14, measured: false }], kept: [{ part: "atoms", made_with: "sentences", configured: "questions", cost: { texts: 412, calls: 412, prompt_tokens: 320000, completion_tokens: 41000, usd: 0.11 } }] })],
-  ["POST", /^\/builds$/, async (_, __, request) => startBuild(JSON.parse(await body(request)).uploads)],
+  ["POST", /^\/builds$/, async (_, __, request) => {
+    const { uploads, reread = [] } = JSON.parse(await body(request));
+    for (const name of reread) Object.assign(doc(name), { state: "building", error: undefined });
+    return startBuild(uploads);
+  }],
   ["GET", /^\/builds$/, () => ({ items: state.builds.map(status) })],
   ["GET", /^\/builds\/([^/]+)$/, ([id]) => status(state.builds.find((b) => b.id === id))],
   ["POST", /^\/builds\/([^/]+)\/(pause|resume|cancel)$/, ([id, what]) => status(Object.assign(state.builds.find((b) => b.id === id), { state: { pause: "paused", resume: "running", cancel: "cancelled" }[what] }))],
   ["GET", /^\/traces$/, (_, q) => ({ items: state.traces.filter((t) => t.question.toLowerCase().includes((q.get("query") ?? "").toLowerCase()) && (!q.get("strategy") || t.strategy === q.get("strategy")) && (!q.get("conversation") || t.conversation === q.get("conversation"))).map(({ trace, answer, ...head }) => ({ ...head, answer: answer.text, documents: [] })) })],
   ["GET", /^\/conversations$/, () => ({ items: conversations(), next: null })],
+  ["PUT", /^\/conversations\/([^/]+)\/shared$/, async ([id], _, request) => (state.shared[JSON.parse(await body(request)).shared ? "add" : "delete"](id), null)],
   ["DELETE", /^\/conversations\/([^/]+)$/, ([id]) => ((state.traces = state.traces.filter((t) => t.conversation !== id)), null)],
   ["GET", /^\/traces\/([^/]+)$/, ([id]) => state.traces.find((t) => t.id === id)],
   ["DELETE", /^\/traces\/([^/]+)$/, ([id]) => ((state.traces = state.traces.filter((t) => t.id !== id)), {})],

@@ -64,7 +64,7 @@ walk("library: a paused build keeps its figures", async (page) => {
   await page.route("**/api/v1/builds", (route) => route.fulfill(json({ items: [running] })));
   await page.route("**/api/v1/builds/b1/events", (route) => route.fulfill(sse([["progress", running], ["done", paused]])));
   await page.goto(`${server.url}/library`);
-  await page.getByRole("heading", { name: "Paused: atomizing" }).waitFor();
+  await page.getByRole("heading", { name: "Paused: Finding what each chunk answers" }).waitFor();
   await page.getByText("34 of 120").waitFor();
   await page.getByText("Resume the build to continue").waitFor();
 });
@@ -75,8 +75,8 @@ walk("library: a stage that is complete is not displayed as the build", async (p
   await page.route("**/api/v1/builds/b1", (route) => route.fulfill(json(read)));
   await page.route("**/api/v1/builds/b1/events", (route) => route.fulfill(sse([["progress", read]])));
   await page.goto(`${server.url}/library`);
-  await page.getByText("reading: 9.0 kB done").waitFor();
-  await page.getByText("Other stages may be running").waitFor();
+  await page.getByText("Reading the files: 9.0 kB done").waitFor();
+  await page.getByText("Other steps may be running").waitFor();
   assert.equal(await page.getByRole("progressbar", { name: "Progress of the build" }).getAttribute("value"), null);
   assert.equal(await page.getByText("100%").count(), 0);
 });

@@ -1,21 +1,16 @@
 // What people come for, each in at most three clicks; conversations, options, languages.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { ask, done, items, running, walks } from "./walking.mjs";
+import { ask, counting, done, items, running, walks } from "./walking.mjs";
 
 const { walk, server, get, questionOf } = walks();
 
-/** Counts the clicks of a task. */
-function counting(page) {
-  let clicks = 0;
-  return { click: async (target) => { clicks += 1; await target.click(); }, check: () => assert.ok(clicks <= 3, `${clicks} clicks`) };
-}
 const lists = async (page) => (await page.request.get(`${server.url}/api/v1/conversations`)).ok();
 
 walk("task: the first answer from the own folder", async (page) => {
   const question = await questionOf(page);
   await page.goto(server.url);
-  const { click, check } = counting(page);
+  const { click, check } = counting();
   await page.getByLabel("Question", { exact: true }).fill(question);
   await click(page.getByRole("button", { name: "Ask", exact: true }));
   await done(page);
@@ -28,7 +23,7 @@ walk("task: the sentence behind an answer, on hover and in its document", async 
   await page.goto(server.url);
   await ask(page, question);
   await done(page);
-  const { click, check } = counting(page);
+  const { click, check } = counting();
   const mark = page.locator(".answer .mark, .answer .cite").first();
   await mark.hover();
   await page.getByRole("tooltip").locator("q").waitFor();
@@ -48,7 +43,7 @@ walk("task: a follow-up tomorrow", async (page) => {
   // Another tab has no memory of this one.
   const later = await page.context().newPage();
   await later.goto(`${server.url}/library`);
-  const { click, check } = counting(later);
+  const { click, check } = counting();
   await click(later.locator("header .conversations").getByRole("link", { name: question }).first());
   await later.locator(".answer").waitFor();
   const sent = later.waitForRequest((r) => r.url().endsWith("/api/v1/ask"));
@@ -65,7 +60,7 @@ walk("task: what a question cost", async (page) => {
   await page.goto(server.url);
   await ask(page, "Where was Ann born?");
   await done(page);
-  const { click, check } = counting(page);
+  const { click, check } = counting();
   await click(page.getByText("Details", { exact: true }));
   assert.equal(await page.locator("dt", { hasText: "Cost" }).locator("xpath=following-sibling::dd[1]").textContent(), "$0");
   check();

@@ -132,7 +132,7 @@ walk("knowledge: a search, a node's neighbours, a document's layers, tables", as
   await page.locator("[data-hit]").first().waitFor();
   await page.goto(`${server.url}/library`);
   await page.locator("tbody a").first().click();
-  await page.getByRole("tab", { name: /atoms/ }).click();
+  await page.getByRole("tab", { name: /Atoms/ }).click();
   await page.locator("[data-hit]").first().waitFor();
   await page.goto(`${server.url}/knowledge/tables`);
   await page.locator("textarea, h2").first().waitFor();

@@ -52,6 +52,12 @@ export async function ask(page, question) {
 }
 export const done = (page, at = 0) => page.locator("article[aria-busy=false]").nth(at).waitFor({ timeout: 120_000 });
 
+/** Counts the clicks of a task. */
+export function counting() {
+  let clicks = 0;
+  return { click: async (target) => { clicks += 1; await target.click(); }, check: () => assert.ok(clicks <= 3, `${clicks} clicks`) };
+}
+
 /** A stream of events as text. */
 export const sse = (events) => events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("");
 const USAGE = { llm_calls: 1, cached_calls: 0, prompt_tokens: 1, completion_tokens: 1, usd: 0 };

@@ -1,5 +1,5 @@
 // The calls to the server, by subject.
-import { json, list, part, parts, query, ApiError, send, type Options } from "./client";
+import { collect, json, list, part, parts, query, ApiError, send, type Options } from "./client";
 import { events } from "./sse";
 import type * as T from "./types";
 
@@ -12,15 +12,20 @@ export const ready = () => json<T.Readiness>("/ready");
 export const documents = {
   list: (of: { query?: string; state?: string; limit?: number; after?: string }, on: Signal = {}) =>
     list<T.DocumentLine>(`/documents${query(of)}`, on),
+  /** As many as this, in pages of the largest size. */
+  all: (of: { query?: string; state?: string }, max = Infinity) =>
+    collect((after) => documents.list({ ...of, limit: 500, ...(after ? { after } : {}) }), max),
   get: (id: string) => json<T.DocumentDetail>(`/documents/${part(id)}`),
   text: (id: string, start?: number, end?: number, on: Signal = {}) =>
     json<T.DocumentText>(`/documents/${part(id)}/text${query({ start, end })}`, on),
-  nodes: (id: string, layer: T.Layer, after?: string) =>
-    list<T.Hit>(`/documents/${part(id)}/nodes${query({ layer, after, limit: 100 })}`),
+  nodes: (id: string, layer: T.Layer, max: number) =>
+    collect((after) => list<T.Hit>(`/documents/${part(id)}/nodes${query({ layer, after, limit: 500 })}`), max),
   file: async (id: string, on: Signal = {}) =>
     (await send(`/documents/${part(id)}/file`, { accept: "*/*", ...on })).blob(),
   remove: (id: string) =>
     json<T.DeletedDocument>(`/documents/${part(id)}`, { method: "DELETE" }),
+  setFields: (id: string, fields: T.Metadata) =>
+    json<T.Metadata>(`/documents/${part(id)}/metadata`, { method: "PUT", body: fields }),
   /** With `replace`, files take the place of those of the same name. */
   upload: (files: File[], replace = false) => {
     const form = new FormData();
@@ -38,9 +43,12 @@ export const documents = {
   },
 };
 
+/** `reread`: documents that are read again, by name. */
+export type BuildRequest = T.BuildRequest & { reread?: string[] };
+
 export const builds = {
-  estimate: (request: T.BuildRequest) => json<T.BuildEstimate>("/builds/estimate", { body: request }),
-  start: (request: T.BuildRequest) => json<T.BuildStatus>("/builds", { body: request }),
+  estimate: (request: BuildRequest) => json<T.BuildEstimate>("/builds/estimate", { body: request }),
+  start: (request: BuildRequest) => json<T.BuildStatus>("/builds", { body: request }),
   list: () => list<T.BuildStatus>("/builds"),
   get: (id: string) => json<T.BuildStatus>(`/builds/${part(id)}`),
   act: (id: string, action: "pause" | "resume" | "cancel") =>
@@ -69,7 +77,8 @@ export const traces = {
 
 export const conversations = {
   list: (of: { limit?: number; after?: string }) =>
-    list<{ id: string; title: string; at: string; questions: number }>(`/conversations${query(of)}`),
+    list<T.Conversation & { shared?: boolean }>(`/conversations${query(of)}`),
+  share: (id: string, shared: boolean) => json<void>(`/conversations/${part(id)}/shared`, { method: "PUT", body: { shared } }),
   remove: (id: string) => json<void>(`/conversations/${part(id)}`, { method: "DELETE" }),
 };
 

@@ -56,8 +56,6 @@ export function onKeyRequired(callback: () => void): void {
   keyRequired = callback;
 }
 
-export const requestKey = (): void => keyRequired();
-
 /** Called when a request in another workspace than the key's own one is refused. */
 let workspaceRefused: () => void = () => {};
 export function onWorkspaceRefused(callback: () => void): void {
@@ -163,6 +161,18 @@ export async function json<T>(path: string, options: Options = {}): Promise<T> {
 export async function list<T>(path: string, options: Options = {}): Promise<Page<T>> {
   const page = await json<Page<T> | T[]>(path, options);
   return Array.isArray(page) ? { items: page } : page;
+}
+
+/** The pages of a list up to about this many items; `next` if there are more. */
+export async function collect<T>(load: (after?: string) => Promise<Page<T>>, max: number): Promise<Page<T>> {
+  const items: T[] = [];
+  let next: string | null | undefined;
+  do {
+    const page = await load(next ?? undefined);
+    items.push(...page.items);
+    next = page.next;
+  } while (next && items.length < max);
+  return { items, next: next ?? null };
 }
 
 /** `{a: 1, b: undefined}` as `?a=1`. */

@@ -50,13 +50,15 @@ function writeValue(value: FieldValue): string {
   return value.includes(",") || parseValue(value) !== value ? JSON.stringify(value) : value;
 }
 
-function writeValues(value: FieldValue): string {
+/** The values of a field as a condition has them. */
+export function writeValues(value: FieldValue): string {
   if (!Array.isArray(value)) return writeValue(value);
   const written = value.map(writeValue);
   return value.length > 1 && !written.some((one) => one.includes(",")) ? written.join(",") : JSON.stringify(value);
 }
 
-function parseValues(text: string): FieldValue {
+/** A value, or several with commas between them. */
+export function parseValues(text: string): FieldValue {
   const value = parseValue(text);
   if (typeof value !== "string" || text.startsWith('"') || !text.includes(",")) return value;
   return text.split(",").map((one) => parseValue(one.trim()));

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { DocumentLine } from "../../api/types";
-import { conditions, fields, folders, withDocument, withField } from "./filter";
+import { asPatterns, conditions, fields, folders, withDocument, withField } from "./filter";
 
 it("collects folders, documents and fields, and takes each out again", () => {
   const filter = withField(withDocument(withDocument(undefined, "law/*"), "a.md"), "team", "legal");
@@ -13,6 +13,11 @@ it("collects folders, documents and fields, and takes each out again", () => {
 });
 it("counts the documents of folders", () => {
   expect(folders(["law/eu/a.md", "law/b.md", "c.md"])).toEqual([["law/*", 2], ["law/eu/*", 1]]);
+});
+it("names a folder in place of all documents in it", () => {
+  const all = ["law/eu/a.md", "law/b.md", "c.md", "it/d.md", "it/e.md"];
+  expect(asPatterns(all.slice(0, 4), all)).toEqual(["law/*", "c.md", "it/d.md"]);
+  expect(asPatterns(["law/eu/a.md"], [])).toEqual(["law/eu/a.md"]);
 });
 it("lists the values of fields", () => {
   const documents = [{ metadata: { team: ["legal", "it"], year: 2020 } }, { metadata: { team: "it" } }, {}] as unknown as DocumentLine[];

@@ -54,6 +54,15 @@ export function folders(names: readonly string[]): [pattern: string, documents: 
   return [...counts].sort(([a], [b]) => a.localeCompare(b));
 }
 
+/** The names of documents; the pattern of a folder in place of those in it, where all of them are chosen. */
+export function asPatterns(chosen: readonly string[], all: readonly string[]): string[] {
+  const sizes = new Map(folders(all));
+  const whole = folders(chosen).flatMap(([pattern, n]) => (n > 1 && sizes.get(pattern) === n ? [pattern] : []));
+  const isIn = (pattern: string) => (name: string) => name !== pattern && name.startsWith(pattern.slice(0, -1));
+  const outer = whole.filter((one) => !whole.some((other) => isIn(other)(one)));
+  return [...outer, ...chosen.filter((name) => !outer.some((pattern) => isIn(pattern)(name)))];
+}
+
 /** The fields of documents with their values; values that are lists count one by one. */
 export function fields(documents: readonly DocumentLine[]): Map<string, FieldValue[]> {
   const found = new Map<string, Set<FieldValue>>();

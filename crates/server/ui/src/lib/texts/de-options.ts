@@ -1,4 +1,4 @@
-// German texts of the options of a question and of the methods.
+// German texts of the options of a question, of the methods and of sharing.
 import type { options as english } from "./en-options";
 import type { Text } from "./t.svelte";
 
@@ -19,6 +19,14 @@ export const options = {
   "options.style": "Stil",
   "options.style.full": "Sätze mit Quellen",
   "options.style.short": "nur die Antwort",
+
+  "share.end": "Nicht mehr teilen",
+  "share.later": "Was Sie darin später fragen, ist auch geteilt. Nur Sie können darin fragen oder es löschen.",
+  "share.link": "Link",
+  "share.private": "Nur Sie können dieses Gespräch lesen. Wenn Sie es teilen, können es alle im Arbeitsbereich „{workspace}“ lesen, die den Link haben und alle zitierten Dokumente sehen dürfen.",
+  "share.readers": "Alle im Arbeitsbereich „{workspace}“, die den Link haben und alle zitierten Dokumente sehen dürfen, können dieses Gespräch lesen.",
+  "share.start": "Teilen",
+  "share.title": "Dieses Gespräch teilen",
 
   "methods.default": "Vorgabe",
   "methods.loading": "Die Methoden werden geladen…",

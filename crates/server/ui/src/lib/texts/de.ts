@@ -58,7 +58,11 @@ export default {
   "conversation.missing": "Dieses Gespräch gibt es nicht",
   "conversation.missing.why": "Es wurde gelöscht, oder es gehört zu einem anderen Schlüssel.",
   "conversation.new": "Neues Gespräch",
+  "conversation.foreign": "Jemand hat dieses Gespräch mit Ihnen geteilt. Sie können es lesen.",
   "conversation.none": "Hier stehen dann Ihre Fragen.",
+  "conversation.own": "Selbst etwas fragen",
+  "conversation.share": "Teilen",
+  "conversation.shared": "geteilt",
 
   "denied.documents": "Ihr Schlüssel gilt für einen Teil der Dokumente, und hier geht es um alle.",
   "denied.documents.hint": "Bitten Sie jemanden, der diesen Server verwaltet, um einen Schlüssel für alle Dokumente.",

@@ -1,4 +1,5 @@
-// English texts of the options of a question and of the methods, which are loaded when they are opened.
+// English texts of the options of a question, of the methods and of sharing, which are loaded when they
+// are opened.
 import { addEnglish } from "./t.svelte";
 
 export const options = {
@@ -18,6 +19,14 @@ export const options = {
   "options.style": "Style",
   "options.style.full": "sentences with sources",
   "options.style.short": "the answer alone",
+
+  "share.end": "End sharing",
+  "share.later": "Questions that you ask in it later are shared too. Only you can ask in it or delete it.",
+  "share.link": "Link",
+  "share.private": "Only you can read this conversation. If you share it, everyone in the workspace “{workspace}” who has its link and may see all documents that it quotes can read it.",
+  "share.readers": "Everyone in the workspace “{workspace}” who has the link and may see all documents that it quotes can read this conversation.",
+  "share.start": "Share it",
+  "share.title": "Share this conversation",
 
   "methods.default": "default",
   "methods.loading": "Loading the methods…",

@@ -53,7 +53,11 @@ export const en = {
   "conversation.missing": "There is no such conversation",
   "conversation.missing.why": "It was deleted, or it belongs to another key.",
   "conversation.new": "New conversation",
+  "conversation.foreign": "Someone shared this conversation with you. You can read it.",
   "conversation.none": "Your questions will be listed here.",
+  "conversation.own": "Ask your own question",
+  "conversation.share": "Share",
+  "conversation.shared": "shared",
 
   "denied.documents": "Your key is for some of the documents, and this is about all of them.",
   "denied.documents.hint": "Ask an administrator of this server for a key that is not restricted to some documents.",

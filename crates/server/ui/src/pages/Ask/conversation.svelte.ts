@@ -1,7 +1,7 @@
 // Conversations: questions, each with one or more runs. They survive a change of page, so that a visit
 // to the library does not end a running answer.
 import { traces } from "../../api/calls";
-import { problemOf, type ProblemInfo } from "../../api/client";
+import { key, problemOf, type ProblemInfo } from "../../api/client";
 import type { Turn } from "../../api/types";
 import { session } from "../../lib/access/session.svelte";
 import { conversationList } from "../../lib/asking/conversations.svelte";
@@ -25,6 +25,8 @@ export class Conversation {
   questions = $state<Question[]>([]);
   state = $state<"ready" | "loading" | "missing" | "failed">("ready");
   problem = $state.raw<ProblemInfo | null>(null);
+  /** Someone else asked in it: it can only be read. */
+  isForeign = $state(false);
 
   constructor(readonly id: string) {}
 
@@ -82,6 +84,7 @@ export class Conversation {
       const page = await traces.list({ conversation: this.id, limit: MAX_LOADED });
       // A server that knows no conversations lists everything.
       const heads = page.items.filter((head) => head.conversation === this.id).reverse();
+      this.isForeign = heads.some((head) => head.key && !key.get()?.startsWith(`halma_${head.key}_`));
       const runs = await Promise.all(heads.map((head) => Run.load(head.id)));
       const questions: Question[] = [];
       for (const { run, question } of runs) {

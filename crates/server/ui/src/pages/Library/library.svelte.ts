@@ -1,7 +1,8 @@
 // The documents of the library, uploads that are not built yet, and the current build.
-import { builds, documents } from "../../api/calls";
+import { SvelteMap, SvelteSet } from "svelte/reactivity";
+import { builds, documents, type BuildRequest } from "../../api/calls";
 import { ApiError, isAbort, problemOf, type ProblemInfo } from "../../api/client";
-import type { BasePart, BuildEstimate, BuildRequest, BuildStatus, DeletedDocument, DocumentLine, KeptLine, UploadResult } from "../../api/types";
+import type { BasePart, BuildEstimate, BuildStatus, DocumentLine, FieldValue, KeptLine, UploadResult } from "../../api/types";
 import { session } from "../../lib/access/session.svelte";
 import { lastReported, type StageProgress } from "./progress";
 
@@ -10,13 +11,24 @@ type Refusal = UploadResult["refused"][number];
 /** The name of a file in the library: its path within the folder that was chosen. */
 const nameOf = (file: File): string => file.webkitRelativePath || file.name;
 
+/** How many documents are listed. */
+const MAX_LISTED = 2000;
+/** Milliseconds between two refreshes of the list while a build runs. */
+const REFRESH = 2000;
+
 class LibraryStore {
   items = $state.raw<DocumentLine[]>([]);
-  next = $state.raw<string | null>(null);
+  hasMore = $state(false);
+  /** The selected documents by name, also those that the search does not list. */
+  readonly selected = new SvelteMap<string, DocumentLine>();
   loaded = $state(false);
+  /** Folders that are not as they are at first: open, or closed in a small library. */
+  readonly toggled = new SvelteSet<string>();
   query = $state("");
   state = $state("");
   problem = $state.raw<ProblemInfo | null>(null);
+  /** How many of several documents are changed or deleted by now. */
+  done = $state(0);
 
   /** Build everything that is queued, not only the files uploaded last. */
   buildAll = $state(false);
@@ -39,18 +51,27 @@ class LibraryStore {
   private latest = 0;
   private abort = new AbortController();
 
-  async load(more = false): Promise<void> {
+  async load(): Promise<void> {
     const request = ++this.latest;
     try {
-      const after = more && this.next ? { after: this.next } : {};
-      const page = await documents.list({ query: this.query.trim(), state: this.state, limit: 100, ...after });
+      const { items, next } = await documents.all({ query: this.query.trim(), state: this.state }, MAX_LISTED);
       if (request !== this.latest) return;
-      this.items = more ? [...this.items, ...page.items] : page.items;
-      this.next = page.next ?? null;
-      this.loaded = true;
-      this.problem = null;
+      [this.items, this.hasMore, this.loaded, this.problem] = [items, Boolean(next), true, null];
+      this.select(items.filter(({ name }) => this.selected.has(name)), true);
     } catch (error) {
       if (request === this.latest) this.problem = problemOf(error);
+    }
+  }
+
+  /** Whether all documents are listed. */
+  get isWhole(): boolean {
+    return !this.hasMore && !this.query.trim() && !this.state;
+  }
+
+  select(documents: readonly DocumentLine[], isSelected: boolean): void {
+    for (const one of documents) {
+      if (isSelected) this.selected.set(one.name, one);
+      else this.selected.delete(one.name);
     }
   }
 
@@ -120,7 +141,7 @@ class LibraryStore {
   }
 
   /** Makes a part again, or leaves it as it was made. */
-  toggle(part: BasePart): void {
+  toggleRebuild(part: BasePart): void {
     const others = this.rebuild.filter((other) => other !== part);
     this.rebuild = others.length < this.rebuild.length ? others : [...others, part];
     void this.loadEstimate();
@@ -135,11 +156,15 @@ class LibraryStore {
     void this.load();
   }
 
-  async start(): Promise<void> {
+  start = (): Promise<void> => this.begin(this.request, () => this.dismiss());
+
+  reread = (name: string): Promise<void> => this.begin({ reread: [name] });
+
+  private async begin(request: BuildRequest, then = () => {}): Promise<void> {
     try {
-      const build = await builds.start(this.request);
-      this.dismiss();
-      this.refused = [];
+      const build = await builds.start(request);
+      then();
+      [this.refused, this.problem] = [[], null];
       await this.watch(build);
     } catch (error) {
       this.problem = problemOf(error);
@@ -158,7 +183,13 @@ class LibraryStore {
     this.watched = build.id;
     const { signal } = this.abort;
     try {
-      for await (const now of builds.watch(build.id, signal)) this.display(now);
+      let refresh = Date.now() + REFRESH;
+      for await (const now of builds.watch(build.id, signal)) {
+        this.display(now);
+        if (Date.now() < refresh) continue;
+        refresh = Infinity;
+        void this.load().finally(() => (refresh = Date.now() + REFRESH));
+      }
       // The stream may end without a final event.
       if (this.build?.state === "running") this.display(await builds.get(build.id));
     } catch (error) {
@@ -185,17 +216,35 @@ class LibraryStore {
     this.abort.abort();
     this.abort = new AbortController();
     this.latest += 1;
-    [this.items, this.next, this.loaded, this.problem] = [[], null, false, null];
+    [this.items, this.hasMore, this.loaded, this.problem] = [[], false, false, null];
+    this.selected.clear();
     [this.query, this.state, this.watched, this.build, this.reported] = ["", "", "", null, null];
     [this.accepted, this.refused, this.taken, this.buildAll] = [[], [], [], false];
     [this.estimate, this.estimateProblem, this.kept, this.rebuild] = [null, null, [], []];
   }
 
-  async remove(id: string): Promise<DeletedDocument["removed"]> {
-    const { removed } = await documents.remove(id);
-    await this.load();
-    return removed;
+  private async each(all: readonly DocumentLine[], act: (one: DocumentLine) => Promise<unknown>): Promise<void> {
+    this.done = 0;
+    try {
+      for (const one of all) {
+        await act(one);
+        this.done += 1;
+      }
+    } finally {
+      await this.load();
+    }
   }
+
+  remove = (all: readonly DocumentLine[]): Promise<void> => this.each(all, async (one) => {
+    await documents.remove(one.id);
+    this.select([one], false);
+  });
+
+  /** Sets these fields of documents; `null` removes one. */
+  setFields = (all: readonly DocumentLine[], change: Readonly<Record<string, FieldValue | null>>): Promise<void> => this.each(all, (one) => {
+    const fields = Object.entries({ ...one.metadata, ...change }).filter((entry): entry is [string, FieldValue] => entry[1] !== null);
+    return documents.setFields(one.id, Object.fromEntries(fields));
+  });
 }
 
 export const library = new LibraryStore();

@@ -3,6 +3,7 @@
 // stage grows with what is done.
 import type { BuildStatus } from "../../api/types";
 import { bytes, count, words } from "../../lib/format";
+import { t, template, type Key } from "../../lib/texts/t.svelte";
 
 export interface StageProgress {
   stage: string;
@@ -19,6 +20,13 @@ export interface ProgressView {
   note: string;
 }
 
+/** What is done in a stage; a stage that this page does not know has the server's words. */
+function stageName(stage: string): string {
+  const key = `stage.${stage.replaceAll(" ", "_")}`;
+  const text = template(key as Key);
+  return text === key ? words(stage) : text;
+}
+
 /** Files are counted in bytes, everything else in pieces. */
 const amount = (stage: string, n: number): string => (stage === "reading" ? bytes(n) : count(n));
 
@@ -30,30 +38,30 @@ export function lastReported(before: StageProgress | null, status: BuildStatus):
 
 export function viewProgress(status: BuildStatus, last: StageProgress | null): ProgressView {
   if (status.state === "paused") {
-    const note = "Finished work is kept. Resume the build to continue.";
+    const note = t("build.paused");
     if (!last) return { stage: "", share: undefined, figures: "", note };
-    return { stage: words(last.stage), ...measure(last), note };
+    return { stage: stageName(last.stage), ...measure(last), note };
   }
   const { stage, done, total } = status;
   if (total === 0) {
-    const note = stage === "waiting" ? "It starts when an earlier build has ended." : "";
-    return { stage: words(stage), share: null, figures: "", note };
+    const note = stage === "waiting" ? t("build.wait") : "";
+    return { stage: stageName(stage), share: null, figures: "", note };
   }
-  if (done < total) return { stage: words(stage), ...measure(status), note: "" };
+  if (done < total) return { stage: stageName(stage), ...measure(status), note: "" };
   return {
-    stage: "", share: null, figures: `${words(stage)}: ${amount(stage, done)} done`,
-    note: "Other stages may be running; each one appears with its first result.",
+    stage: "", share: null, figures: `${stageName(stage)}: ${t("build.progress.done", { done: amount(stage, done) })}`,
+    note: t("build.progress.others"),
   };
 }
 
 function measure({ stage, done, total }: StageProgress): Pick<ProgressView, "share" | "figures"> {
-  if (done >= total) return { share: undefined, figures: `${amount(stage, done)} done` };
-  return { share: done / total, figures: `${amount(stage, done)} of ${amount(stage, total)}` };
+  if (done >= total) return { share: undefined, figures: t("build.progress.done", { done: amount(stage, done) }) };
+  return { share: done / total, figures: t("build.progress.of", { done: amount(stage, done), total: amount(stage, total) }) };
 }
 
 /** How many of a stage are done per second; empty where that is not known. */
 export function viewRate({ stage, rate_per_s }: BuildStatus): string {
   if (!rate_per_s) return "";
   const rate = stage === "reading" ? bytes(Math.round(rate_per_s)) : rate_per_s.toFixed(rate_per_s < 10 ? 1 : 0);
-  return `${rate} per second`;
+  return t("build.rate", { rate });
 }

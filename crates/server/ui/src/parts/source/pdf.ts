@@ -39,6 +39,8 @@ export async function drawPage(
   await page.render({ canvas, viewport, transform: [sharp, 0, 0, sharp, 0, 0] }).promise;
   const layer = new TextLayer({ textContentSource: await page.getTextContent(), container: text, viewport });
   await layer.render();
+  // PDF.js measures letters with it.
+  document.querySelector(".hiddenCanvasElement")?.setAttribute("aria-hidden", "true");
   if (!still()) return false;
   place.style.setProperty("aspect-ratio", `${viewport.width} / ${viewport.height}`);
   place.replaceChildren(canvas, text);

@@ -166,8 +166,8 @@ const ROUTES = [
   ["PUT", /^\/documents\/([^/]+)\/metadata$/, async ([id], _, request) => (doc(id).metadata = JSON.parse(await body(request)))],
   ["POST", /^\/builds\/estimate$/, () => ({ documents: state.uploads.length, chunks: 6 * state.uploads.length, calls: 7 * state.uploads.length, tokens: 4100 * state.uploads.length, usd: 0.0031 * state.uploads.length, seconds: 14, stages: [{ task: "atomize", model: "small", units: 6, calls: 7, prompt_tokens: 3900, completion_tokens: 200, usd: 0.0031, seconds: 14, measured: false }], kept: [{ part: "atoms", made_with: "sentences", configured: "questions", cost: { texts: 412, calls: 412, prompt_tokens: 320000, completion_tokens: 41000, usd: 0.11 } }] })],
   ["POST", /^\/builds$/, async (_, __, request) => {
-    const { uploads, reread = [] } = JSON.parse(await body(request));
-    for (const name of reread) Object.assign(doc(name), { state: "building", error: undefined });
+    const { uploads, rebuild = [] } = JSON.parse(await body(request));
+    for (const name of rebuild.includes("chunks") ? uploads : []) Object.assign(doc(name), { state: "building", error: undefined });
     return startBuild(uploads);
   }],
   ["GET", /^\/builds$/, () => ({ items: state.builds.map(status) })],

@@ -107,7 +107,7 @@ walk("library: the states of documents, a copy, and reading one again", async (p
   const build = (stage) => ({ id: "b1", state: stage === "done" ? "done" : "running", stage, done: 1, total: 4, created: new Date().toISOString() });
   await page.route("**/api/v1/builds", (route) => {
     if (route.request().method() === "GET") return route.fulfill(json({ items: [] }));
-    assert.deepEqual(route.request().postDataJSON(), { reread: ["b.md"] });
+    assert.deepEqual(route.request().postDataJSON(), { uploads: ["b.md"], rebuild: ["chunks"] });
     state = "building";
     return route.fulfill(json(build("chunking")));
   });

@@ -43,12 +43,9 @@ export const documents = {
   },
 };
 
-/** `reread`: documents that are read again, by name. */
-export type BuildRequest = T.BuildRequest & { reread?: string[] };
-
 export const builds = {
-  estimate: (request: BuildRequest) => json<T.BuildEstimate>("/builds/estimate", { body: request }),
-  start: (request: BuildRequest) => json<T.BuildStatus>("/builds", { body: request }),
+  estimate: (request: T.BuildRequest) => json<T.BuildEstimate>("/builds/estimate", { body: request }),
+  start: (request: T.BuildRequest) => json<T.BuildStatus>("/builds", { body: request }),
   list: () => list<T.BuildStatus>("/builds"),
   get: (id: string) => json<T.BuildStatus>(`/builds/${part(id)}`),
   act: (id: string, action: "pause" | "resume" | "cancel") =>
@@ -77,7 +74,7 @@ export const traces = {
 
 export const conversations = {
   list: (of: { limit?: number; after?: string }) =>
-    list<T.Conversation & { shared?: boolean }>(`/conversations${query(of)}`),
+    list<T.Conversation>(`/conversations${query(of)}`),
   share: (id: string, shared: boolean) => json<void>(`/conversations/${part(id)}/shared`, { method: "PUT", body: { shared } }),
   remove: (id: string) => json<void>(`/conversations/${part(id)}`, { method: "DELETE" }),
 };

@@ -7,7 +7,7 @@ import { PagedList } from "../pagedList.svelte";
 const PAGE = 30;
 
 /** `shared`: others may read it; unknown to servers that cannot share. */
-class ConversationList extends PagedList<Conversation & { shared?: boolean }> {
+class ConversationList extends PagedList<Conversation> {
   /** The id of the conversation on the page Ask, which is also kept while another page is open. */
   current = $state("");
   private started: Promise<void> | undefined;

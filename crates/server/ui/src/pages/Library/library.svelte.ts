@@ -1,8 +1,8 @@
 // The documents of the library, uploads that are not built yet, and the current build.
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
-import { builds, documents, type BuildRequest } from "../../api/calls";
+import { builds, documents } from "../../api/calls";
 import { ApiError, isAbort, problemOf, type ProblemInfo } from "../../api/client";
-import type { BasePart, BuildEstimate, BuildStatus, DocumentLine, FieldValue, KeptLine, UploadResult } from "../../api/types";
+import type { BasePart, BuildEstimate, BuildRequest, BuildStatus, DocumentLine, FieldValue, KeptLine, UploadResult } from "../../api/types";
 import { session } from "../../lib/access/session.svelte";
 import { lastReported, type StageProgress } from "./progress";
 
@@ -158,7 +158,7 @@ class LibraryStore {
 
   start = (): Promise<void> => this.begin(this.request, () => this.dismiss());
 
-  reread = (name: string): Promise<void> => this.begin({ reread: [name] });
+  reread = (name: string): Promise<void> => this.begin({ uploads: [name], rebuild: ["chunks"] });
 
   private async begin(request: BuildRequest, then = () => {}): Promise<void> {
     try {

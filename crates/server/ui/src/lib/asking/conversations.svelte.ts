@@ -27,7 +27,7 @@ class ConversationList extends PagedList<Conversation> {
   /** A question was asked in this conversation, which is now the newest. */
   note(id: string, question: string): void {
     const before = this.items?.find((one) => one.id === id);
-    const head = { ...before, id, title: before?.title ?? question, at: new Date().toISOString(), questions: (before?.questions ?? 0) + 1 };
+    const head = { shared: false, ...before, id, title: before?.title ?? question, at: new Date().toISOString(), questions: (before?.questions ?? 0) + 1 };
     this.items = [head, ...(this.items ?? []).filter((one) => one.id !== id)];
   }
 

@@ -123,9 +123,10 @@ fn names(table: &str) -> Vec<String> {
     expected(error.message())
 }
 
-/// The names in backticks after the word `expected`.
+/// The names in backticks that a parser lists after those of the wrong field.
 pub(super) fn expected(message: &str) -> Vec<String> {
-    let (_, list) = message.split_once("expected ").unwrap_or_else(|| panic!("{message}"));
+    let list = message.split_once("expected ").or_else(|| message.split_once("the fields are "));
+    let (_, list) = list.unwrap_or_else(|| panic!("{message}"));
     list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 

@@ -107,7 +107,7 @@ fn wrong_configuration_is_named_with_its_line() {
     program.run(&["ask", "Who?", "--set", "kar3.n"]).fails(2, &["kar3.n", "--set kar3.n=3"]);
     program
         .run(&["ask", "Who?", "--set", "kar3.n=many"])
-        .fails(2, &["strategy.kar3", "expected a whole number in `n`"]);
+        .fails(2, &["strategy.kar3", "`n` must be a whole number"]);
     program.run(&["ask", "Who?", "--set", "kra3.n=2"]).fails(2, &["kra3"]);
     let program = Program::configured(
         "[models.m]\nurl = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\nkey_env = \"HALMA_NO_SUCH\"\n",

@@ -244,7 +244,7 @@ fn slips_are_told_before_anything_is_asked() {
     program.run(&["eval", "compare", "nowhere", "out"]).fails(2, &["nowhere", "report.json in it"]);
     program.run(&["eval", "compare", "#naive", "#kar3"]).fails(2, &["#naive", "before `#`"]);
     let broken = program.write("bad.jsonl", "{\"question\": \"Who?\"\n").display().to_string();
-    program.run(&["eval", &broken]).fails(2, &["bad.jsonl:1: ", "not JSON at column"]);
+    program.run(&["eval", &broken]).fails(2, &["bad.jsonl:1: ", "not valid JSON at column"]);
     program.run(&["data", "show", "squad"]).fails(2, &["`squad`", "musique"]);
     assert!(!program.path(".halma/eval/questions/naive.jsonl").exists());
     // A base of another file's passages.

@@ -127,6 +127,13 @@ impl Caller {
             || head.conversation.as_ref().is_some_and(is_shared) && self.sees_documents(head)
     }
 
+    /// Whether the caller sees feedback of others: those who decide about it do, and all where runs are
+    /// shared.
+    pub(crate) fn sees_all_feedback(&self) -> bool {
+        let decides = self.key.as_ref().is_none_or(|key| key.may(Scope::Write));
+        self.documents().is_none() && (decides || self.shares_runs)
+    }
+
     fn sees_documents(&self, head: &TraceHead) -> bool {
         let engine = self.workspace.engine();
         let inspector = engine.base().inspector();

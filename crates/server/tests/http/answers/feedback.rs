@@ -4,7 +4,7 @@ use halma_server::{ApiKeys, NewKey, Scope};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-use crate::world::{World, good, new_key};
+use crate::world::{Setup, World, config, good, new_key};
 
 const QUESTION: &str = "In which year was Orrin Light first lit?";
 
@@ -73,7 +73,9 @@ async fn an_answer_is_marked_accepted_found_and_undone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_feedback_is_refused_with_what_to_do() {
-    let world = World::start().await;
+    let mut config = config();
+    config.serve.shared_runs = true;
+    let world = World::with(Setup { config, library: true }).await;
     let ann = world.key(&Scope::ALL, "default");
     let bo = world.key(&[Scope::Ask], "default");
     let run = ask(&world, Some(&ann)).await["id"].clone();

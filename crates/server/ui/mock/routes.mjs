@@ -177,6 +177,7 @@ const ROUTES = [
     const { text, layer, limit } = JSON.parse(await body(request));
     return { hits: hits(text, layer, limit) };
   }],
+  ["GET", /^\/entities$/, (_, q) => ({ items: world.entityLines.filter((e) => e.name.toLowerCase().includes((q.get("query") ?? "").toLowerCase())), next: null })],
   ["GET", /^\/nodes\/([^/]+)$/, ([id]) => world.nodes.find((n) => n.id === id)],
   ["GET", /^\/nodes\/([^/]+)\/neighbours$/, ([id]) => {
     const edges = world.EDGES.filter((e) => e.from === id || e.to === id);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Hit, Neighbourhood } from "../../api/types";
-import { expandGraph, nodeLabel, placeNodes } from "./graph";
+import type { Hit, Neighbourhood } from "../../../api/types";
+import { entityView, expandGraph, nodeLabel, placeNodes } from "./view";
 
 const hit = (id: string): Hit => ({ id, layer: "chunk", document: "d", title: id, text: id, score: 0, span: { start: 0, end: 1 } });
 const neighbours = (center: string, ...others: string[]): Neighbourhood => ({
@@ -30,6 +30,14 @@ it("places every node separately and moves none", () => {
 it("labels every node", () => {
   const node = (layer: Hit["layer"], title: string, text: string) => nodeLabel({ ...hit("x"), layer, title, text });
   expect(node("entity", "Ilse Thorn", "")).toBe("Ilse Thorn");
-  expect(node("chunk", "Varn", "It opened in 1911.")).toBe("Varn");
+  expect(node("chunk", "Varn", "# Varn\n\n## Opening\n\nIt opened in 1911.")).toBe("It opened in 1911.");
+  expect(node("chunk", "Varn", "# Varn")).toBe("# Varn");
   expect(node("atom", "Varn", "It opened in 1911.")).toBe("It opened in 1911.");
+});
+
+it("joins entities by relations, and by passages that name both", () => {
+  const related = { ...neighbours("a", "p"), edges: [{ from: "a", to: "b", edge: "relates" as const, weight: 1 }] };
+  const view = entityView([related, neighbours("b", "p", "q"), neighbours("c", "q"), neighbours("d", "r")]);
+  expect([...view.nodes.keys()]).toEqual(["a", "b", "c", "d"]);
+  expect([...view.edges.values()].map(({ from, to, edge, through }) => [from, to, edge, through?.map((hit) => hit.id)])).toEqual([["a", "b", "relates", undefined], ["b", "c", "together", ["q"]]]);
 });

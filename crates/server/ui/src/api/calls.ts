@@ -57,7 +57,7 @@ export const ask = (request: T.AskRequest, signal: AbortSignal) =>
   send("/ask", { body: { ...request, stream: true }, accept: "text/event-stream", signal });
 
 export const traces = {
-  list: (of: { strategy?: string; query?: string; conversation?: string; limit?: number; after?: string }) =>
+  list: (of: { strategy?: string; query?: string; conversation?: string; limit?: number; after?: string | undefined }) =>
     list<T.TraceHead>(`/traces${query(of)}`),
   get: (id: string) => json<T.TraceDetail>(`/traces/${part(id)}`),
   remove: (id: string) => json<void>(`/traces/${part(id)}`, { method: "DELETE" }),
@@ -78,8 +78,8 @@ export interface EntityLine {
 
 export const base = {
   /** By mentions, most first; none where the server is older than this list. */
-  entities: (of: { query?: string; limit?: number; after?: string }, on: Signal = {}) =>
-    list<EntityLine>(`/entities${query(of)}`, on).catch((error: unknown): Page<EntityLine> => {
+  entities: (of: { query?: string; limit?: number; after?: string | undefined }) =>
+    list<EntityLine>(`/entities${query(of)}`).catch((error: unknown): Page<EntityLine> => {
       if (error instanceof ApiError && error.status === 404) return { items: [] };
       throw error;
     }),
@@ -122,7 +122,7 @@ export type FeedbackDecision = "accept" | "reject" | "undo";
 /** What people say of answers, and what becomes knowledge of it. */
 export const feedback = {
   give: (body: T.GiveFeedback) => json<T.Feedback>("/feedback", { body }),
-  list: (of: { state?: string; verdict?: string; limit?: number; after?: string }) =>
+  list: (of: { state?: string; verdict?: string; limit?: number; after?: string | undefined }) =>
     list<T.Feedback>(`/feedback${query(of)}`),
   /** About all candidates, or those with these numbers; `despite` accepts what other feedback denies. */
   decide: (id: string, decision: FeedbackDecision, candidates: number[] = [], despite = false) =>

@@ -206,10 +206,10 @@ describe("waterfall", () => {
 describe("outcomes", () => {
   const run = { id: "t", question: "q", strategy: "s", at: "", abstained: false, usage: usage([]), hops: 0, elapsed_ms: 1, documents: [] };
   it.each([
-    [{ error: "the key was revoked" }, "failed", ""], [{}, "no answer", ""], [{ answer: "", abstained: true }, "abstained", ""],
+    [{ error: "the key was revoked" }, "failed", ""], [{}, "none", ""], [{ answer: "", abstained: true }, "abstained", ""],
     [{ answer: "yes", abstained: false }, "answered", "yes"],
   ])("of %j is %s", (more, word, text) => {
-    expect(outcome({ ...run, ...more })[0]).toBe(word);
+    expect(outcome({ ...run, ...more })[0]).toBe(`outcome.${word}`);
     expect(answerOf({ ...run, ...more })).toBe(text);
   });
 });

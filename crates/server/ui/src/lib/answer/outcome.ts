@@ -1,15 +1,16 @@
 // The outcome of a run, as shown in lists.
 import type { Answer, TraceHead } from "../../api/types";
+import type { Key } from "../texts/t.svelte";
 
 /** The answer's text; empty where there is none. */
 export const answerOf = (run: TraceHead): string => run.answer ?? "";
 
-/** A label and its tone. */
-export function outcome(run: TraceHead): [label: string, tone: string] {
-  if (run.error?.startsWith("cancelled")) return ["cancelled", "warn"];
-  if (run.error) return ["failed", "bad"];
-  if (run.answer == null) return ["no answer", "warn"];
-  return run.abstained ? ["abstained", "warn"] : ["answered", "good"];
+/** The key of its label, and its tone. */
+export function outcome(run: TraceHead): [label: Key, tone: string] {
+  if (run.error?.startsWith("cancelled")) return ["outcome.cancelled", "warn"];
+  if (run.error) return ["outcome.failed", "bad"];
+  if (run.answer == null) return ["outcome.none", "warn"];
+  return run.abstained ? ["outcome.abstained", "warn"] : ["outcome.answered", "good"];
 }
 
 /** Whether there is an answer, and not the nearest passages or nothing. */

@@ -244,6 +244,7 @@ export default {
 
   "theme.change": "Farben: {theme}. Ändern",
   "theme.dark": "dunkel",
+  "theme.label": "Farben",
   "theme.light": "hell",
   "theme.system": "System",
 

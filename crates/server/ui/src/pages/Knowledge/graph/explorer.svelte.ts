@@ -42,7 +42,8 @@ export class Explorer {
   });
 
   addKinds(items: readonly EntityLine[]): void {
-    this.kinds = new Map([...this.kinds, ...items.map(({ id, kind }) => [id, kind] as const)]);
+    const fresh = items.filter(({ id }) => !this.kinds.has(id));
+    if (fresh.length) this.kinds = new Map([...this.kinds, ...fresh.map(({ id, kind }) => [id, kind] as const)]);
   }
   /** Starts with the first of these entities. */
   start = (items: readonly EntityLine[]) => this.#during(async () => {

@@ -1,5 +1,5 @@
-// End-to-end tests of Knowledge, Settings and Runs: the graph of the entities, connecting a model, the
-// limits, repeated questions.
+// End-to-end tests of Knowledge, Settings and Runs: the graph of the entities, connecting a model,
+// repeated questions.
 import assert from "node:assert/strict";
 import { ask, done, items, walks } from "./walking.mjs";
 
@@ -29,7 +29,7 @@ walk("knowledge: begins with the entities; kinds are hidden, a node is expanded,
   await page.getByRole("button", { name: first }).first().click();
   const neighbours = page.getByRole("toolbar", { name: "Neighbours" });
   await neighbours.getByRole("button").first().waitFor();
-  await page.getByRole("button", { name: `Sentences behind the connection with ${second}`, exact: true }).first().click();
+  await page.getByRole("button", { name: `why: the sentences behind the connection with ${second}`, exact: true }).first().click();
   await page.locator("li mark").first().waitFor();
   await page.getByRole("button", { name: /^Open the source/ }).first().click();
   await page.locator("[data-source]").first().waitFor();
@@ -45,7 +45,7 @@ walk("knowledge: a path between two entities, or that there is none; the search 
   await choose(first, "Path from here");
   await page.getByRole("button", { name: "All entities" }).click();
   await choose(second, "Path to here");
-  assert.ok((await page.locator(".path li").first().waitFor(), await page.locator(".path li").count()) >= 2);
+  assert.ok((await page.locator("ol li").first().waitFor(), await page.locator("ol li").count()) >= 2);
   await page.getByRole("button", { name: "remove" }).click();
   await page.route("**/neighbours*", (route) => route.fulfill({ contentType: "application/json", body: JSON.stringify({ center: {}, nodes: [], edges: [], cut: false }) }));
   await page.getByRole("button", { name: "Path from here" }).click();
@@ -86,16 +86,6 @@ walk("settings: without a model, servers of this machine come first; one is trie
   await page.getByText("Connect another model").waitFor();
   assert.deepEqual(sent, ["main", { url: "http://127.0.0.1:11434/v1", model: "llama3.2:3b", key_env: "" }]);
   assert.equal(await page.locator("main h2").first().textContent(), "Models");
-});
-
-walk("settings: limits are in words with units, those that were changed first", async (page) => {
-  const value = (key, value, origin = "default") => ({ key, value, origin });
-  await page.route("**/api/v1/config", fulfil({ values: [value("serve.max_upload_bytes", 200_000_000), value("budget.ask.usd", 0.5, "halma.toml"), value("ask.strategy", "auto")] }));
-  await page.goto(`${server.url}/settings`);
-  await page.getByRole("row", { name: "Question US dollars budget.ask.usd $0.50" }).waitFor();
-  assert.equal(await page.getByRole("row", { name: /Size of an uploaded file/ }).count(), 0);
-  await page.getByText("One limit is at its default").click();
-  await page.getByRole("row", { name: "Server Size of an uploaded file serve.max_upload_bytes 200 MB" }).waitFor();
 });
 
 walk("runs: a repeated question is one line with all of its times, and leads to its conversation", async (page) => {

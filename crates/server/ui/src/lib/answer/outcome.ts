@@ -16,3 +16,15 @@ export function outcome(run: TraceHead): [label: Key, tone: string] {
 /** Whether there is an answer, and not the nearest passages or nothing. */
 export const answers = (answer: Answer): boolean =>
   !answer.abstained && answer.kind !== "passages" && answer.kind !== "none" && Boolean(answer.text.trim());
+
+/** Runs of the same question asked with the same key, newest first as they are. */
+export function groupRuns(runs: readonly TraceHead[]): [TraceHead, ...TraceHead[]][] {
+  const groups = new Map<string, [TraceHead, ...TraceHead[]]>();
+  for (const run of runs) {
+    const same = `${run.question.toLowerCase().replace(/[\s?？.!]+/gu, " ").trim()}\n${run.key ?? ""}`;
+    const group = groups.get(same);
+    if (group) group.push(run);
+    else groups.set(same, [run]);
+  }
+  return [...groups.values()];
+}

@@ -18,7 +18,7 @@ export const knowledge = {
   "edge.tagged": "ist verschlagwortet mit",
   "edge.together": "zusammen genannt mit",
   "edge.why": "warum",
-  "edge.why.of": "Sätze zur Verbindung mit {name}",
+  "edge.why.of": "warum: die Sätze zur Verbindung mit {name}",
 
   "entities.example": "eine Person, eine Firma, ein Produkt",
   "entities.find": "Entität suchen",
@@ -85,6 +85,7 @@ export const knowledge = {
   "tables.previous": "Vorige Zeilen",
   "tables.range": "{from} bis {to} von {all}",
   "tables.refused": "Nicht in SQL verfügbar: {reason}",
+  "tables.result": "Ergebnis",
   "tables.rows": { one: "eine Zeile", other: "{n} Zeilen" },
   "tables.rows.loading": "Die Zeilen werden geladen",
   "tables.rows.none": "Keine Zeilen.",
@@ -157,7 +158,7 @@ export const knowledge = {
   "feedback.verdict.wrong": "falsch",
   "feedback.verifier": "die Prüfung: {share}",
 
-  "outcome.abstained": "enthalten",
+  "outcome.abstained": "nicht beantwortet",
   "outcome.answered": "beantwortet",
   "outcome.cancelled": "abgebrochen",
   "outcome.failed": "gescheitert",

@@ -15,7 +15,7 @@ export const knowledge = {
   "edge.tagged": "has the tag",
   "edge.together": "named together with",
   "edge.why": "why",
-  "edge.why.of": "Sentences behind the connection with {name}",
+  "edge.why.of": "why: the sentences behind the connection with {name}",
 
   "entities.example": "a person, a company, a product",
   "entities.find": "Find an entity",
@@ -82,6 +82,7 @@ export const knowledge = {
   "tables.previous": "Previous rows",
   "tables.range": "{from} to {to} of {all}",
   "tables.refused": "Not available in SQL: {reason}",
+  "tables.result": "Result",
   "tables.rows": { one: "one row", other: "{n} rows" },
   "tables.rows.loading": "Loading the rows",
   "tables.rows.none": "No rows.",

@@ -10,14 +10,16 @@ export interface Path {
 const FOLLOWED: readonly Edge[] = ["mentions", "relates", "derived_from"];
 const MAX_REQUESTS = 60;
 export const MAX_DEPTH = 4;
+const otherEnd = (edge: EdgeLine, id: string): string => (edge.from === id ? edge.to : edge.from);
 
 /** `null` where there is none of at most four edges, or none that sixty requests find. */
 export async function findPath(from: Hit, to: Hit, load: (id: string) => Promise<Neighbourhood>, signal: AbortSignal): Promise<Path | null> {
   const nodes = new Map([[from.id, from], [to.id, to]]);
-  const sides = [from.id, to.id].map((id) => ({ reached: new Map<string, EdgeLine | null>([[id, null]]), frontier: [id] }));
+  /** The way from each end to what was reached from there. */
+  const [forth, back] = [from, to].map(({ id }) => ({ ways: new Map<string, EdgeLine[]>([[id, []]]), frontier: [id] })) as [Side, Side];
   let requests = 0;
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    const [near, far] = (sides[0]!.frontier.length <= sides[1]!.frontier.length ? sides : sides.toReversed()) as [typeof sides[0], typeof sides[0]];
+    const near = forth.frontier.length <= back.frontier.length ? forth : back;
     const frontier: string[] = [];
     for (const id of near.frontier) {
       if (requests++ === MAX_REQUESTS) return null;
@@ -25,11 +27,15 @@ export async function findPath(from: Hit, to: Hit, load: (id: string) => Promise
       signal.throwIfAborted();
       for (const node of around.nodes) nodes.set(node.id, node);
       for (const edge of around.edges) {
-        const other = edge.from === id ? edge.to : edge.from;
-        if (near.reached.has(other) || !FOLLOWED.includes(edge.edge) || nodes.get(other)?.layer === "document") continue;
-        near.reached.set(other, edge);
+        const other = otherEnd(edge, id);
+        if (near.ways.has(other) || !FOLLOWED.includes(edge.edge) || nodes.get(other)?.layer === "document") continue;
+        near.ways.set(other, [...near.ways.get(id)!, edge]);
         frontier.push(other);
-        if (far.reached.has(other)) return join(other, sides.map(({ reached }) => reached), nodes);
+        const [one, two] = [forth.ways.get(other), back.ways.get(other)];
+        if (!one || !two) continue;
+        const edges = [...one, ...two.toReversed()];
+        let at = from.id;
+        return { nodes: [from, ...edges.map((step) => nodes.get((at = otherEnd(step, at)))!)], edges };
       }
     }
     near.frontier = frontier;
@@ -37,17 +43,7 @@ export async function findPath(from: Hit, to: Hit, load: (id: string) => Promise
   return null;
 }
 
-/** From where both sides meet back to each end. */
-function join(meeting: string, sides: ReadonlyMap<string, EdgeLine | null>[], nodes: ReadonlyMap<string, Hit>): Path {
-  const [before, after] = sides.map((reached) => {
-    const [ids, edges]: [string[], EdgeLine[]] = [[], []];
-    for (let at = meeting, edge = reached.get(at); edge; edge = reached.get(at)) {
-      at = edge.from === at ? edge.to : edge.from;
-      ids.push(at);
-      edges.push(edge);
-    }
-    return { ids, edges };
-  });
-  const ids = [...before!.ids.toReversed(), meeting, ...after!.ids];
-  return { nodes: ids.map((id) => nodes.get(id)!), edges: [...before!.edges.toReversed(), ...after!.edges] };
+interface Side {
+  ways: Map<string, EdgeLine[]>;
+  frontier: string[];
 }

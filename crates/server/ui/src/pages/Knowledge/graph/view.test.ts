@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Hit, Neighbourhood } from "../../../api/types";
-import { entityView, expandGraph, nodeLabel, placeNodes } from "./view";
+import { entityView, expandGraph, nodeLabel } from "./view";
 
 const hit = (id: string): Hit => ({ id, layer: "chunk", document: "d", title: id, text: id, score: 0, span: { start: 0, end: 1 } });
 const neighbours = (center: string, ...others: string[]): Neighbourhood => ({
@@ -18,15 +18,6 @@ it("grows with each expanded node and has each edge once", () => {
 it("omits edges to nodes that were not sent", () => {
   expect(expandGraph(null, { ...neighbours("a", "b"), edges: [{ from: "a", to: "z", edge: "next", weight: 1 }] }).edges.size).toBe(0);
 });
-it("places every node separately and moves none", () => {
-  const first = expandGraph(null, neighbours("a", ..."bcdefghijk"));
-  const placed = placeNodes(first, "a", new Map());
-  const second = placeNodes(expandGraph(first, neighbours("b", "a", "x", "y", "z")), "b", placed);
-  for (const [id, place] of placed) expect(second.get(id)).toEqual(place);
-  const places = [...second.values()].map((p) => `${p.x.toFixed(1)} ${p.y.toFixed(1)}`);
-  expect(new Set(places).size).toBe(14);
-});
-
 it("labels every node", () => {
   const node = (layer: Hit["layer"], title: string, text: string) => nodeLabel({ ...hit("x"), layer, title, text });
   expect(node("entity", "Ilse Thorn", "")).toBe("Ilse Thorn");

@@ -227,7 +227,7 @@ const ROUTES = [
     return { ...key, key: "halma_4kq0_made0up0for0looking" };
   }],
   ["DELETE", /^\/keys\/([^/]+)$/, ([id]) => ((state.keys = state.keys.filter((k) => k.id !== id)), {})],
-  ["GET", /^\/feedback$/, (_, q) => ({ items: state.feedback.filter((one) => !q.get("verdict") || one.verdict === q.get("verdict")) })],
+  ["GET", /^\/feedback$/, (_, q) => ({ items: state.feedback.filter((one) => (!q.get("verdict") || one.verdict === q.get("verdict")) && (!q.get("state") || one.candidates.some((candidate) => candidate.state === q.get("state")))) })],
   ["POST", /^\/feedback$/, async (_, __, request) => {
     const given = JSON.parse(await body(request));
     const trace = state.traces.find((t) => t.id === given.run);

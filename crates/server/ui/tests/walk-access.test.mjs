@@ -53,7 +53,7 @@ walk("a key that may only ask sees no controls that it may not use, and what it 
   await page.getByRole("dialog", { name: "Use another API key" }).getByRole("button", { name: "Close" }).click();
   await page.goto(`${server.url}/settings`);
   await page.getByRole("heading", { name: "Your usage" }).waitFor();
-  for (const label of ["Language", "Theme"]) await page.getByLabel(label, { exact: true }).waitFor();
+  for (const name of [/^Language/, /^Theme/]) await page.getByRole("combobox", { name }).waitFor();
   assert.equal(await page.locator("main nav").count() + await page.getByRole("button", { name: "By key" }).count(), 0);
 });
 

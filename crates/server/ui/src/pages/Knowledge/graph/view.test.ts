@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Hit, Neighbourhood } from "../../../api/types";
-import { entityView, expandGraph, nodeLabel } from "./view";
+import { entityView, expandGraph, nodeLabel, shortLabels } from "./view";
 
 const hit = (id: string): Hit => ({ id, layer: "chunk", document: "d", title: id, text: id, score: 0, span: { start: 0, end: 1 } });
 const neighbours = (center: string, ...others: string[]): Neighbourhood => ({
@@ -26,6 +26,10 @@ it("labels every node", () => {
   expect(node("atom", "Varn", "It opened in 1911.")).toBe("It opened in 1911.");
 });
 
+it("distinguishes labels that begin alike", () => {
+  const texts = ["The towers of the coast: Varn, 1911", "The towers of the coast: Skarv, 1902", "Ilse Thorn"];
+  expect([...shortLabels(texts.map((text, i) => ({ ...hit(`${i}`), text })), 22).values()]).toEqual(["… Varn, 1911", "… Skarv, 1902", "Ilse Thorn"]);
+});
 it("joins entities by relations, and by passages that name both", () => {
   const related = { ...neighbours("a", "p"), edges: [{ from: "a", to: "b", edge: "relates" as const, weight: 1 }] };
   const view = entityView([related, neighbours("b", "p", "q"), neighbours("c", "q"), neighbours("d", "r")]);

@@ -1,5 +1,6 @@
 // The displayed part of the base's graph; it grows with each expanded node.
 import type { Edge, Hit, Neighbourhood } from "../../../api/types";
+import { cut } from "../../../lib/format";
 
 export interface ViewEdge {
   from: string;
@@ -55,6 +56,17 @@ export function entityView(around: readonly Neighbourhood[]): GraphView {
 export function nodeLabel({ layer, title, text, document }: Hit): string {
   if (layer === "entity" || layer === "document" || layer === "section" || layer === "community") return title || text || document;
   return text.replace(/^(#+ .*\s+)+(?=\S)/u, "") || title;
+}
+
+/** Labels of at most this length; those that would be the same begin where their texts differ. */
+export function shortLabels(nodes: Iterable<Hit>, most: number): Map<string, string> {
+  const groups = new Map<string, Hit[]>();
+  for (const node of nodes) groups.set(cut(nodeLabel(node), most), [...(groups.get(cut(nodeLabel(node), most)) ?? []), node]);
+  return new Map([...groups].flatMap(([label, group]) => {
+    const texts = group.map((node) => nodeLabel(node).split(/\s+/));
+    const same = texts[0]!.findIndex((word, at) => texts.some((words) => words[at] !== word));
+    return group.map(({ id }, i) => [id, same > 0 ? cut(`… ${texts[i]!.slice(same).join(" ")}`, most) : label] as const);
+  }));
 }
 
 /** The kind of an entity where it is known, else the layer. */

@@ -144,7 +144,8 @@ function conversations() {
 const part = decodeURIComponent;
 /** Other workspaces than the default one are empty. */
 const workspaceOf = (request) => request.headers["x-halma-workspace"] ?? "default";
-const MODELS = { models: [{ name: "offline", url: "", model: "offline", price: { prompt: 0, completion: 0 } }, { name: "small", url: "http://127.0.0.1:11434/v1", model: "mock-small", price: { prompt: 0.15, completion: 0.6 } }], roles: { reader: "small", proposer: "small", judge: "offline" } };
+const MODELS = { models: [{ name: "extractive", url: "", model: "extractive", price: { prompt: 0, completion: 0 } }, { name: "small", url: "http://127.0.0.1:11434/v1", model: "mock-small", price: { prompt: 0.15, completion: 0.6 } }], roles: { reader: "small", proposer: "small", judge: "extractive" } };
+if (process.env.MOCK_MODEL === "none") Object.assign(MODELS, { models: MODELS.models.slice(0, 1), roles: { reader: "extractive" } });
 /** Method, path, what to reply. */
 const ROUTES = [
   ["GET", /^\/health$/, () => ({ status: "ok", version: "0.1.0" })],
@@ -183,6 +184,7 @@ const ROUTES = [
     const { text, layer, limit } = JSON.parse(await body(request));
     return { hits: hits(text, layer, limit) };
   }],
+  ["GET", /^\/entities$/, (_, q) => ({ items: world.entityLines.filter((e) => e.name.toLowerCase().includes((q.get("query") ?? "").toLowerCase())), next: null })],
   ["GET", /^\/nodes\/([^/]+)$/, ([id]) => world.nodes.find((n) => n.id === id)],
   ["GET", /^\/nodes\/([^/]+)\/neighbours$/, ([id]) => {
     const edges = world.EDGES.filter((e) => e.from === id || e.to === id);
@@ -208,8 +210,18 @@ const ROUTES = [
     return Object.assign(prompt, { text: prompt.shipped_text, changed: false });
   }],
   ["GET", /^\/models$/, () => MODELS],
-  ["POST", /^\/models\/([^/]+)\/test$/, ([name]) => ({ ok: name === "offline", ms: 212, message: name === "offline" ? "the model replied" : "the connection was refused" })],
-  ["GET", /^\/config$/, () => ({ values: [["ask.budget.calls", 60, "default"], ["ask.budget.usd", 0.5, "halma.toml"], ["kb.path", ".halma", "default"]].map(([key, value, origin]) => ({ key, value, origin })) })],
+  ["POST", /^\/models\/([^/]+)\/test$/, ([name]) => ({ ok: name === "extractive", ms: 212, message: name === "extractive" ? "the model replied" : "the connection was refused" })],
+  ["GET", /^\/models\/servers$/, () => ({ servers: [{ kind: "Ollama", url: "http://127.0.0.1:11434/v1", loading: false, models: [{ name: "llama3.2:3b", context: 131_072 }, { name: "qwen3:8b" }] }] })],
+  ["POST", /^\/models\/trial$/, async (_, __, request) => {
+    if (JSON.parse(await body(request)).url.includes(":9/")) throw Object.assign(new Error("the server cannot be reached"), { status: 502 });
+    return { outcome: "right", is_slow: false, json: "schema", tokens_per_second: 41.3, efforts: ["quick", "normal", "deep", "exhaustive"].map((effort, i) => ({ effort, calls: 1 + i * 3, seconds: 2 + i * 9, usd: 0 })) };
+  }],
+  ["POST", /^\/models$/, async (_, __, request) => {
+    const { name, address } = JSON.parse(await body(request));
+    MODELS.models.push({ name, url: address.url, model: address.model, price: { prompt: 0, completion: 0 } });
+    return Object.assign(MODELS, { roles: { ...MODELS.roles, reader: name } });
+  }],
+  ["GET", /^\/config$/, () => ({ values: [["budget.ask.calls", null, "default"], ["budget.ask.usd", 0.5, "halma.toml"], ["serve.max_upload_bytes", 200_000_000, "default"], ["kb.path", ".halma", "default"]].map(([key, value, origin]) => ({ key, value, origin })) })],
   ["GET", /^\/usage$/, (_, q) => {
     const groups = { day: ["2026-03-01", "2026-03-02", "2026-03-03"], key: ["front end", "analysts"], strategy: ["auto", "kar3", "naive"] }[q.get("by")] ?? [];
     return groups.map((group, i) => ({ group, questions: 12 + i * 9, calls: 80 + i * 70, cached: 14, prompt_tokens: 41_000 * (i + 1), completion_tokens: 3900, usd: 0.021 * (i + 1) }));
@@ -221,7 +233,7 @@ const ROUTES = [
     return { ...key, key: "halma_4kq0_made0up0for0looking" };
   }],
   ["DELETE", /^\/keys\/([^/]+)$/, ([id]) => ((state.keys = state.keys.filter((k) => k.id !== id)), {})],
-  ["GET", /^\/feedback$/, (_, q) => ({ items: state.feedback.filter((one) => !q.get("verdict") || one.verdict === q.get("verdict")) })],
+  ["GET", /^\/feedback$/, (_, q) => ({ items: state.feedback.filter((one) => (!q.get("verdict") || one.verdict === q.get("verdict")) && (!q.get("state") || one.candidates.some((candidate) => candidate.state === q.get("state")))) })],
   ["POST", /^\/feedback$/, async (_, __, request) => {
     const given = JSON.parse(await body(request));
     const trace = state.traces.find((t) => t.id === given.run);

@@ -89,6 +89,9 @@ export const EDGES = [
   ["f1", "d1c1", "derived_from"], ["f2", "d2c1", "derived_from"], ["f3", "d1c2", "derived_from"],
 ].map(([from, to, edge]) => ({ from, to, edge }));
 
+const mentionsOf = (id) => EDGES.filter((edge) => edge.to === id && edge.edge === "mentions").length;
+export const entityLines = entities.map(({ id, title, text }) => ({ id, name: title, kind: /\((.+)\)/.exec(text)[1], mentions: mentionsOf(id) }));
+
 export const citation = (id) => {
   const hit = nodes.find((n) => n.id === id);
   return { node: id, document: hit.document, title: hit.title, section: hit.section, page: hit.page, ...hit.span, quote: hit.text };

@@ -17,7 +17,7 @@ walk("a workspace that does not exist is left for one that does", async (page) =
   await openWorkspace(page, "gone");
   await page.goto(`${server.url}/knowledge/document/nothing`);
   await page.getByText("The workspace “gone” no longer exists. You are in the workspace “default” now.").waitFor();
-  await page.getByRole("heading", { name: "Search the knowledge base" }).waitFor();
+  await page.getByRole("heading", { name: "Knowledge", exact: true }).waitFor();
   assert.equal(new URL(page.url()).pathname, "/knowledge");
   assert.equal(await page.getByRole("alert").count(), 0);
   await page.getByRole("button", { name: "Dismiss" }).click();
@@ -52,7 +52,9 @@ walk("a key that may only ask sees no controls that it may not use, and what it 
   await page.getByRole("button", { name: "Use another key" }).click();
   await page.getByRole("dialog", { name: "Use another API key" }).getByRole("button", { name: "Close" }).click();
   await page.goto(`${server.url}/settings`);
-  await page.getByText("Only administrators can test models").waitFor();
+  await page.getByRole("heading", { name: "Your usage" }).waitFor();
+  for (const name of [/^Language/, /^Theme/]) await page.getByRole("combobox", { name }).waitFor();
+  assert.equal(await page.locator("main nav").count() + await page.getByRole("button", { name: "By key" }).count(), 0);
 });
 
 walk("a key for some of the documents is told what is about all of them", async (page) => {

@@ -1,5 +1,5 @@
 // The calls to the server, by subject.
-import { collect, json, list, part, parts, query, ApiError, send, type Options } from "./client";
+import { collect, json, list, part, parts, query, ApiError, send, type Options, type Page } from "./client";
 import { events } from "./sse";
 import type * as T from "./types";
 
@@ -58,16 +58,12 @@ export const builds = {
   },
 };
 
-/** A question of a conversation, whose id the client makes. */
-export type ConversationRequest = T.AskRequest & { conversation?: string };
-export type ConversationTrace = T.TraceHead & { conversation?: string | null };
-
-export const ask = (request: ConversationRequest, signal: AbortSignal) =>
+export const ask = (request: T.AskRequest, signal: AbortSignal) =>
   send("/ask", { body: { ...request, stream: true }, accept: "text/event-stream", signal });
 
 export const traces = {
-  list: (of: { strategy?: string; query?: string; conversation?: string; limit?: number; after?: string }) =>
-    list<ConversationTrace>(`/traces${query(of)}`),
+  list: (of: { strategy?: string; query?: string; conversation?: string; limit?: number; after?: string | undefined }) =>
+    list<T.TraceHead>(`/traces${query(of)}`),
   get: (id: string) => json<T.TraceDetail>(`/traces/${part(id)}`),
   remove: (id: string) => json<void>(`/traces/${part(id)}`, { method: "DELETE" }),
 };
@@ -79,7 +75,20 @@ export const conversations = {
   remove: (id: string) => json<void>(`/conversations/${part(id)}`, { method: "DELETE" }),
 };
 
+export interface EntityLine {
+  id: string;
+  name: string;
+  kind: string;
+  mentions: number;
+}
+
 export const base = {
+  /** By mentions, most first; none where the server is older than this list. */
+  entities: (of: { query?: string; limit?: number; after?: string | undefined }) =>
+    list<EntityLine>(`/entities${query(of)}`).catch((error: unknown): Page<EntityLine> => {
+      if (error instanceof ApiError && error.status === 404) return { items: [] };
+      throw error;
+    }),
   search: (
     of: { text: string; layer?: T.Layer; mode?: T.Mode; limit?: number; filter?: T.Filter },
     on: Signal = {},
@@ -119,7 +128,7 @@ export type FeedbackDecision = "accept" | "reject" | "undo";
 /** What people say of answers, and what becomes knowledge of it. */
 export const feedback = {
   give: (body: T.GiveFeedback) => json<T.Feedback>("/feedback", { body }),
-  list: (of: { state?: string; verdict?: string; limit?: number; after?: string }) =>
+  list: (of: { state?: string; verdict?: string; limit?: number; after?: string | undefined }) =>
     list<T.Feedback>(`/feedback${query(of)}`),
   /** About all candidates, or those with these numbers; `despite` accepts what other feedback denies. */
   decide: (id: string, decision: FeedbackDecision, candidates: number[] = [], despite = false) =>

@@ -5,7 +5,7 @@ import type { Answer, TraceEvent } from "../api/types";
 import { diff } from "./diff";
 import { bytes, count, cut, duration, money, percent } from "./format";
 import { frontier, ticks } from "./frontier";
-import { answerOf, answers, outcome } from "./answer/outcome";
+import { answerOf, answers, groupRuns, outcome } from "./answer/outcome";
 import { safeLink } from "./links";
 import { blocks, cites, plain, quotedBlocks } from "./answer/markdown";
 import { cutAt, locate, marked, scalars, toUnits } from "./offsets";
@@ -204,12 +204,17 @@ describe("waterfall", () => {
 });
 
 describe("outcomes", () => {
+  it("puts runs of the same question and key together", () => {
+    const run = (id: string, question: string, key: string | null = null) => ({ id, question, key }) as never;
+    const groups = groupRuns([run("4", "Who built it?"), run("3", "When?"), run("2", "who  built it"), run("1", "Who built it?", "k")]);
+    expect(groups.map((group) => group.map(({ id }) => id).join(""))).toEqual(["42", "3", "1"]);
+  });
   const run = { id: "t", question: "q", strategy: "s", at: "", abstained: false, usage: usage([]), hops: 0, elapsed_ms: 1, documents: [] };
   it.each([
-    [{ error: "the key was revoked" }, "failed", ""], [{}, "no answer", ""], [{ answer: "", abstained: true }, "abstained", ""],
+    [{ error: "the key was revoked" }, "failed", ""], [{}, "none", ""], [{ answer: "", abstained: true }, "abstained", ""],
     [{ answer: "yes", abstained: false }, "answered", "yes"],
   ])("of %j is %s", (more, word, text) => {
-    expect(outcome({ ...run, ...more })[0]).toBe(word);
+    expect(outcome({ ...run, ...more })[0]).toBe(`outcome.${word}`);
     expect(answerOf({ ...run, ...more })).toBe(text);
   });
 });

@@ -9,7 +9,10 @@ export class PagedList<T extends { id: string }> {
   private next = $state.raw<string | null>(null);
   private latest = 0;
 
-  constructor(private readonly fetch: (from: { after?: string }) => Promise<Page<T>>) {}
+  /** `first` is the first page, where it is there. */
+  constructor(private readonly fetch: (from: { after?: string }) => Promise<Page<T>>, first?: Page<T>) {
+    if (first) [this.items, this.next, this.isLoaded] = [first.items, first.next ?? null, true];
+  }
 
   get hasMore(): boolean {
     return this.next !== null;

@@ -12,14 +12,17 @@ function apply(): void {
 }
 apply();
 
-const ORDER: Theme[] = ["system", "light", "dark"];
+export const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
 export const theme = {
   get chosen() {
     return chosen;
   },
   next(): void {
-    chosen = ORDER[(ORDER.indexOf(chosen) + 1) % ORDER.length] ?? "system";
+    theme.choose(THEMES[(THEMES.indexOf(chosen) + 1) % THEMES.length] ?? "system");
+  },
+  choose(next: Theme): void {
+    chosen = next;
     localStorage.setItem(STORAGE_KEY, chosen);
     apply();
   },

@@ -1,4 +1,6 @@
 // German texts of the pages that are loaded on demand.
+import { knowledge } from "./de-knowledge";
+import { settings } from "./de-settings";
 import type { pages as english } from "./en-pages";
 import type { Text } from "./t.svelte";
 
@@ -161,4 +163,6 @@ export const pages = {
   "upload.waiting": { one: "Ein Dokument wartet auf den Aufbau.", other: "{n} Dokumente warten auf den Aufbau." },
 
   "settings.title": "Einstellungen",
+  ...knowledge,
+  ...settings,
 } satisfies Record<keyof typeof english, Text>;

@@ -1,11 +1,13 @@
 // German. `de-pages.ts` has the texts of the pages that are loaded on demand.
 import { pages } from "./de-pages";
 import { options } from "./de-options";
+import { trace } from "./de-trace";
 import type { Texts } from "./t.svelte";
 
 export default {
   ...pages,
   ...options,
+  ...trace,
   "act.again": "Erneut versuchen",
   "act.all": "alles zeigen",
   "act.cancel": "Abbrechen",
@@ -246,6 +248,7 @@ export default {
 
   "theme.change": "Farben: {theme}. Ändern",
   "theme.dark": "dunkel",
+  "theme.label": "Farben",
   "theme.light": "hell",
   "theme.system": "System",
 

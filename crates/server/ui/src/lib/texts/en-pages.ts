@@ -1,4 +1,7 @@
 // English texts of the pages that are loaded on demand: Library, Knowledge, Runs, Evaluate, Settings.
+import { knowledge } from "./en-knowledge";
+import { settings } from "./en-settings";
+import "./en-trace";
 import { addEnglish } from "./t.svelte";
 
 export const pages = {
@@ -160,5 +163,7 @@ export const pages = {
   "upload.waiting": { one: "One document is waiting for a build.", other: "{n} documents are waiting for a build." },
 
   "settings.title": "Settings",
+  ...knowledge,
+  ...settings,
 } as const;
 addEnglish(pages);

@@ -241,6 +241,7 @@ export const en = {
 
   "theme.change": "Theme: {theme}. Change",
   "theme.dark": "dark",
+  "theme.label": "Theme",
   "theme.light": "light",
   "theme.system": "system",
 

@@ -3,11 +3,12 @@
 import { en } from "./en";
 import type { options } from "./en-options";
 import type { pages } from "./en-pages";
+import type { trace } from "./en-trace";
 
 /** A text, or its forms by the plural category of the value `n`. Values stand in braces: `{name}`. */
 export type Text = string | { readonly one: string; readonly other: string };
 
-type English = typeof en & typeof options & typeof pages;
+type English = typeof en & typeof options & typeof pages & typeof trace;
 export type Key = keyof English;
 /** A language: every key of English and no other. */
 export type Texts = Readonly<Record<Key, Text>>;

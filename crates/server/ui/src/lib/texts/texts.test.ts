@@ -3,9 +3,10 @@ import de from "./de";
 import { en } from "./en";
 import { options } from "./en-options";
 import { pages } from "./en-pages";
+import { trace } from "./en-trace";
 import { t, useTexts, type Key, type Text } from "./t.svelte";
 
-const english: Record<string, Text> = { ...en, ...options, ...pages };
+const english: Record<string, Text> = { ...en, ...options, ...pages, ...trace };
 const names = (text: Text): string[] => {
   const forms = typeof text === "string" ? [text] : Object.values(text);
   return [...new Set(forms.flatMap((form) => [...form.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "")))].sort();
@@ -19,7 +20,7 @@ describe("languages", () => {
     expect(Object.keys(de).sort()).toEqual(Object.keys(english).sort());
   });
   it("has no key on both pages and in the first load", () => {
-    expect(Object.keys(en).filter((key) => key in pages || key in options)).toEqual([]);
+    expect(Object.keys(en).filter((key) => key in pages || key in options || key in trace)).toEqual([]);
   });
   it.each(Object.entries(de))("has the values and links of English in %s", (key, text) => {
     const source = english[key] ?? "";

@@ -1,5 +1,7 @@
 // A series and its forecast as a drawing: where the points, the bands and the labels are, in pixels.
 import type { SeriesForecast, SeriesPoint, SeriesPrediction, TraceEvent } from "../../api/types";
+import { currentLocale, t } from "../texts/t.svelte";
+import "../texts/en-trace";
 
 export interface Box {
   width: number;
@@ -38,11 +40,9 @@ const EDGE = { left: 44, right: 18, top: 14, bottom: 28 };
 /** The space of a label below the plot, in pixels. */
 const LABEL = 62;
 
-const number = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 4 });
-const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 
 /** A value with four significant digits. */
-export const figure = (value: number): string => (Math.abs(value) >= 1000 ? whole : number).format(value);
+export const figure = (value: number): string => new Intl.NumberFormat(currentLocale(), Math.abs(value) >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 }).format(value);
 
 /** A value of a series with its unit; a likelihood in percent. */
 export function quantity(series: SeriesForecast, value: number): string {
@@ -52,7 +52,7 @@ export function quantity(series: SeriesForecast, value: number): string {
 
 /** `80 %: 0 to 4`. */
 export const interval = (series: SeriesForecast, at: SeriesPrediction["intervals"][number]): string =>
-  `${figure(at.level * 100)} %: ${quantity(series, at.low)} to ${quantity(series, at.high)}`;
+  t("forecast.interval", { level: figure(at.level * 100), low: quantity(series, at.low), high: quantity(series, at.high) });
 
 /** The series that a run has continued so far. */
 export const forecasts = (events: readonly TraceEvent[]): SeriesForecast[] =>

@@ -1,5 +1,7 @@
 // The steps of a creative answer, as one picture that grows while the run is in progress.
 import type { IdeaEvidence, IdeaReview, ProposedIdea, TraceEvent } from "../../api/types";
+import { t, valueText } from "../texts/t.svelte";
+import "../texts/en-trace";
 
 /** What another agent says of an idea. */
 export interface Review extends IdeaReview {
@@ -49,7 +51,7 @@ export function ideas(events: readonly TraceEvent[]): Ideas | undefined {
   if (!steps.length) return undefined;
   const view: Ideas = { board: [], open: [], agents: [], groups: [] };
   const byId = new Map<string, Idea>();
-  const nameOf = (number: number) => view.agents[number - 1]?.name ?? `agent ${number}`;
+  const nameOf = (number: number) => view.agents[number - 1]?.name ?? t("ideas.agent", { name: number });
   for (const step of steps) {
     if (step.step === "board") [view.board, view.open] = [step.evidence, step.open];
     else if (step.step === "perspectives") {
@@ -87,6 +89,9 @@ export function evidenceOf(view: Ideas, agent: Agent, number: number): IdeaEvide
   const shared = view.board.length;
   return number <= shared ? view.board[number - 1] : agent.evidence[number - shared - 1];
 }
+
+/** From 1 to 5, with one decimal. */
+export const scoreOf = (value: number): string => valueText(Math.round(value * 10) / 10);
 
 /** The mean of one score of an idea over all reviews. */
 export const scored = (idea: Idea, by: "feasibility" | "evidence" | "novelty"): number | undefined =>

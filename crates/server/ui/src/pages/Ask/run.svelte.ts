@@ -1,8 +1,8 @@
 // One run of a question: its events as they arrive, and its answer.
-import { ask, traces, type ConversationRequest } from "../../api/calls";
+import { ask, traces } from "../../api/calls";
 import { ApiError, isAbort, noteRefusal, problemOf, type ProblemInfo } from "../../api/client";
 import { events } from "../../api/sse";
-import type { AnswerKind, AnswerStyle, AskResponse, Budget, Effort, Filter, TraceEvent } from "../../api/types";
+import type { AnswerKind, AnswerStyle, AskRequest, AskResponse, Budget, Effort, Filter, TraceEvent } from "../../api/types";
 import { t } from "../../lib/texts/t.svelte";
 import type { ModelAsked } from "../../lib/trace/tree";
 
@@ -48,7 +48,7 @@ export class Run {
     this.abort.abort();
   }
 
-  async start(request: ConversationRequest): Promise<void> {
+  async start(request: AskRequest): Promise<void> {
     try {
       const response = await ask(request, this.abort.signal);
       for await (const sent of events(response)) this.receive(sent.event, sent.data);

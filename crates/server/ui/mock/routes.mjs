@@ -163,7 +163,7 @@ const ROUTES = [
     const [start, end] = [Number(q.get("start") ?? 0), Math.min(all.length, Number(q.get("end") ?? all.length))];
     return { text: all.slice(start, end).join(""), start, end, length: all.length, pages: [] };
   }],
-  ["GET", /^\/documents\/([^/]+)\/nodes$/, ([id], q) => ({ items: world.nodes.filter((n) => n.document === doc(id)?.name && n.layer === q.get("layer")) })],
+  ["GET", /^\/documents\/([^/]+)\/nodes$/, ([id], q) => ({ items: world.nodes.filter((n) => n.layer === q.get("layer") && (id.startsWith("n") || n.document === doc(id)?.name)) })],
   ["PUT", /^\/documents\/([^/]+)\/metadata$/, async ([id], _, request) => (doc(id).metadata = JSON.parse(await body(request)))],
   ["POST", /^\/builds\/estimate$/, () => ({ documents: state.uploads.length, chunks: 6 * state.uploads.length, calls: 7 * state.uploads.length, tokens: 4100 * state.uploads.length, usd: 0.0031 * state.uploads.length, seconds: 14, stages: [{ task: "atomize", model: "small", units: 6, calls: 7, prompt_tokens: 3900, completion_tokens: 200, usd: 0.0031, seconds: 14, measured: false }], kept: [{ part: "atoms", made_with: "sentences", configured: "questions", cost: { texts: 412, calls: 412, prompt_tokens: 320000, completion_tokens: 41000, usd: 0.11 } }] })],
   ["POST", /^\/builds$/, async (_, __, request) => {

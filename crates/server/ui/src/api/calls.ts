@@ -1,5 +1,5 @@
 // The calls to the server, by subject.
-import { collect, json, list, part, parts, query, ApiError, send, type Options, type Page } from "./client";
+import { collect, json, list, part, parts, query, ApiError, send, type Options } from "./client";
 import { events } from "./sse";
 import type * as T from "./types";
 
@@ -75,20 +75,10 @@ export const conversations = {
   remove: (id: string) => json<void>(`/conversations/${part(id)}`, { method: "DELETE" }),
 };
 
-export interface EntityLine {
-  id: string;
-  name: string;
-  kind: string;
-  mentions: number;
-}
-
 export const base = {
-  /** By mentions, most first; none where the server is older than this list. */
+  /** By mentions, the most frequent first. */
   entities: (of: { query?: string; limit?: number; after?: string | undefined }) =>
-    list<EntityLine>(`/entities${query(of)}`).catch((error: unknown): Page<EntityLine> => {
-      if (error instanceof ApiError && error.status === 404) return { items: [] };
-      throw error;
-    }),
+    list<T.ListedEntity>(`/entities${query(of)}`),
   search: (
     of: { text: string; layer?: T.Layer; mode?: T.Mode; limit?: number; filter?: T.Filter },
     on: Signal = {},

@@ -206,8 +206,7 @@ describe("waterfall", () => {
 describe("outcomes", () => {
   it("puts runs of the same question and key together", () => {
     const run = (id: string, question: string, key: string | null = null) => ({ id, question, key }) as never;
-    const groups = groupRuns([run("4", "Who built it?"), run("3", "When?"), run("2", "who  built it"), run("1", "Who built it?", "k")]);
-    expect(groups.map((group) => group.map(({ id }) => id).join(""))).toEqual(["42", "3", "1"]);
+    expect(groupRuns([run("4", "Who built it?"), run("3", "When?"), run("2", "who  built it"), run("1", "Who built it?", "k")]).map((group) => group.map(({ id }) => id).join(""))).toEqual(["42", "3", "1"]);
   });
   const run = { id: "t", question: "q", strategy: "s", at: "", abstained: false, usage: usage([]), hops: 0, elapsed_ms: 1, documents: [] };
   it.each([

@@ -1,5 +1,6 @@
 // The graph that is displayed: what is in it, what is chosen, and a path between two entities.
-import { base, type EntityLine } from "../../../api/calls";
+import { base } from "../../../api/calls";
+  import type { ListedEntity } from "../../../api/types";
 import { isAbort, problemOf, type ProblemInfo } from "../../../api/client";
 import type { Hit } from "../../../api/types";
 import { findPath, type Path } from "./path";
@@ -41,12 +42,12 @@ export class Explorer {
     return { ...view, nodes, edges: new Map([...view.edges].filter(([, edge]) => nodes.has(edge.from) && nodes.has(edge.to))) };
   });
 
-  addKinds(items: readonly EntityLine[]): void {
+  addKinds(items: readonly ListedEntity[]): void {
     const fresh = items.filter(({ id }) => !this.kinds.has(id));
     if (fresh.length) this.kinds = new Map([...this.kinds, ...fresh.map(({ id, kind }) => [id, kind] as const)]);
   }
   /** Starts with the first of these entities. */
-  start = (items: readonly EntityLine[]) => this.#during(async () => {
+  start = (items: readonly ListedEntity[]) => this.#during(async () => {
     this.addKinds(items);
     this.view = entityView(await Promise.all(items.slice(0, TOP).map(({ id }) => base.neighbours(id, undefined, READ_LIMIT))));
   });

@@ -1,1 +1,0 @@
-import"./Icon-8P7R7q5V.js";import{F as e,L as t,X as n,dt as r}from"./t.svelte-YGClg67T.js";import{a as i}from"./index-M1MZTT91.js";var a=t(`<p class="note small svelte-1hfhmcv"><!></p>`);function o(t){var o=a(),s=n(o);i(s,{key:`embedder.none`}),r(o),e(t,o)}export{o as t};

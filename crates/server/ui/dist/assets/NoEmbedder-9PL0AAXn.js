@@ -1,1 +1,0 @@
-import"./Icon-cESWj8un.js";import{F as e,L as t,Z as n,gt as r}from"./t.svelte-Cy62A4M_.js";import{a as i}from"./index-Cu2mCNhW.js";var a=t(`<p class="note small svelte-1hfhmcv"><!></p>`);function o(t){var o=a(),s=n(o);i(s,{key:`embedder.none`}),r(o),e(t,o)}export{o as t};

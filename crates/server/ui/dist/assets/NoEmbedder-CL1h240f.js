@@ -1,1 +1,0 @@
-import"./Icon-UTHpOLXV.js";import{I as e,P as t,Y as n,ut as r}from"./t.svelte-BtHnBPJf.js";import{a as i}from"./index-Dyn5mMyB.js";var a=e(`<p class="note small svelte-1hfhmcv"><!></p>`);function o(e){var o=a(),s=n(o);i(s,{key:`embedder.none`}),r(o),t(e,o)}export{o as t};

@@ -1,0 +1,1 @@
+import"./Icon-DtcBMLB9.js";import{$ as e,L as t,X as n,_ as r,k as i,vt as a,z as o}from"./t.svelte-BwN3SFnG.js";var s=o(`<div class="scroll" tabindex="0" role="region"><!></div>`);function c(o,c){var l=s(),u=e(l);i(u,()=>c.children),a(l),n(()=>r(l,`aria-label`,c.name)),t(o,l)}export{c as t};

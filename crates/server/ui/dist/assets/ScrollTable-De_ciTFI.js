@@ -1,1 +1,0 @@
-import"./Icon-cESWj8un.js";import{D as e,F as t,J as n,L as r,Z as i,gt as a,h as o}from"./t.svelte-Cy62A4M_.js";var s=r(`<div class="scroll" tabindex="0" role="region"><!></div>`);function c(r,c){var l=s(),u=i(l);e(u,()=>c.children),a(l),n(()=>o(l,`aria-label`,c.name)),t(r,l)}export{c as t};

@@ -1,1 +1,0 @@
-import"./Icon-8P7R7q5V.js";import{D as e,F as t,L as n,X as r,dt as i,h as a,q as o}from"./t.svelte-YGClg67T.js";var s=n(`<div class="scroll" tabindex="0" role="region"><!></div>`);function c(n,c){var l=s(),u=r(l);e(u,()=>c.children),i(l),o(()=>a(l,`aria-label`,c.name)),t(n,l)}export{c as t};

@@ -1,1 +1,0 @@
-import"./Icon-UTHpOLXV.js";import{E as e,I as t,K as n,P as r,Y as i,m as a,ut as o}from"./t.svelte-BtHnBPJf.js";var s=t(`<div class="scroll" tabindex="0" role="region"><!></div>`);function c(t,c){var l=s(),u=i(l);e(u,()=>c.children),o(l),n(()=>a(l,`aria-label`,c.name)),r(t,l)}export{c as t};

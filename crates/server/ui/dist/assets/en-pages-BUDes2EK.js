@@ -1,1 +1,0 @@
-import{t as e}from"./t.svelte-BtHnBPJf.js";var t={"settings.title":`Settings`};e(t);export{t as pages};

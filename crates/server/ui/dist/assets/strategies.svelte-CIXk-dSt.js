@@ -1,1 +1,0 @@
-import{U as e,et as t,tt as n}from"./t.svelte-BtHnBPJf.js";import{_ as r}from"./Icon-UTHpOLXV.js";var i=n([]),a=!1,o={get all(){return a||(a=!0,r().then(e=>t(i,e),()=>a=!1)),e(i)},get default(){return this.all.find(e=>e.default)??this.all[0]},named:t=>e(i).find(e=>e.name===t)};export{o as t};

@@ -1,0 +1,1 @@
+import{K as e,at as t,st as n}from"./t.svelte-BwN3SFnG.js";import{_ as r}from"./Icon-DtcBMLB9.js";var i=n([]),a=!1,o={get all(){return a||(a=!0,r().then(e=>t(i,e),()=>a=!1)),e(i)},get default(){return this.all.find(e=>e.default)??this.all[0]},named:t=>e(i).find(e=>e.name===t)};export{o as t};

@@ -1,1 +1,0 @@
-import{W as e,nt as t,tt as n}from"./t.svelte-YGClg67T.js";import{_ as r}from"./Icon-8P7R7q5V.js";var i=t([]),a=!1,o={get all(){return a||(a=!0,r().then(e=>n(i,e),()=>a=!1)),e(i)},get default(){return this.all.find(e=>e.default)??this.all[0]},named:t=>e(i).find(e=>e.name===t)};export{o as t};

@@ -1,1 +1,0 @@
-import{W as e,at as t,rt as n}from"./t.svelte-Cy62A4M_.js";import{_ as r}from"./Icon-cESWj8un.js";var i=t([]),a=!1,o={get all(){return a||(a=!0,r().then(e=>n(i,e),()=>a=!1)),e(i)},get default(){return this.all.find(e=>e.default)??this.all[0]},named:t=>e(i).find(e=>e.name===t)};export{o as t};

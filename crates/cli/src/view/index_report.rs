@@ -145,13 +145,11 @@ fn warning_lines(warnings: &[ReadWarning]) -> Vec<String> {
 }
 
 fn line_of(label: &str, reason: &str, places: &[String]) -> String {
-    match places {
-        [place] => format!("{label} {place}: {reason}"),
-        _ => {
-            let count = thousands(places.len() as u64);
-            format!("{label} {count}: {reason}: {}", some_of(places, places.len()))
-        }
+    if let [place] = places {
+        return format!("{label} {place}: {reason}");
     }
+    let count = thousands(places.len() as u64);
+    format!("{label} {count}: {reason}: {}", some_of(places, places.len()))
 }
 
 /// What has the same reason, in the order of the first ones.

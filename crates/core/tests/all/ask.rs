@@ -1,5 +1,4 @@
 //! What [`Cx::ask`] does around a call: re-asking, recording, telling watchers.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 

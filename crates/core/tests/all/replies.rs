@@ -1,5 +1,4 @@
 //! What [`Cx::ask`] makes of replies and failures that careless models and small servers give.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 

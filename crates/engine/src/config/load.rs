@@ -109,15 +109,13 @@ fn value_error(file: String, key: String, message: &str) -> ConfigError {
         return ConfigError { file, key, reason, hint: VALUES_HINT.to_owned() };
     };
     let instead = INSTEAD.into_iter().find(|(other, _)| *other == key);
-    let (rest, hint) = match instead {
-        Some((_, instead)) => (String::new(), instead.to_owned()),
-        None => {
-            let hint =
-                "correct the key or delete the line; `halma config show --all` lists every key";
-            (format!("; {}", rest.replace("the fields are", "the keys are")), hint.to_owned())
-        }
+    let (rest, hint) = if let Some((_, instead)) = instead {
+        (String::new(), instead)
+    } else {
+        let hint = "correct the key or delete the line; `halma config show --all` lists every key";
+        (format!("; {}", rest.replace("the fields are", "the keys are")), hint)
     };
-    ConfigError { file, key, reason: format!("there is no such key{rest}"), hint }
+    ConfigError { file, key, reason: format!("there is no such key{rest}"), hint: hint.to_owned() }
 }
 
 /// The key that an error is about: the one that its message begins with, or else that of the value.

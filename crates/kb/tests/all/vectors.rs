@@ -1,7 +1,6 @@
 //! Vectors in files: damage is found and repaired, another process's changes are seen, and searches
 //! run while a build publishes.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
-#[path = "common/again.rs"]
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;

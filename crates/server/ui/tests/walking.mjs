@@ -35,6 +35,8 @@ export function walks() {
         await page.screenshot({ path: `shots/failed-${name.replace(/\W+/g, "-")}.png` }).catch(() => {});
         throw error;
       } finally {
+        // A handler that still waits for a reply has no page to fulfil.
+        await page.unrouteAll({ behavior: "ignoreErrors" });
         await close();
       }
     });

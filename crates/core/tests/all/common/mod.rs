@@ -1,4 +1,6 @@
 //! What the integration tests of core share: a prompt, a counting model, a context around them.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -282,6 +282,10 @@ class Conversation(BaseModel):
     """
     id: str
     questions: Annotated[int, Field(ge=0)]
+    shared: bool
+    """
+    Whether everybody of the workspace may read it.
+    """
     title: str
     """
     The first question.
@@ -605,6 +609,10 @@ class Item1(BaseModel):
     """
     id: str
     questions: Annotated[int, Field(ge=0)]
+    shared: bool
+    """
+    Whether everybody of the workspace may read it.
+    """
     title: str
     """
     The first question.
@@ -627,7 +635,7 @@ class ItemsConversation(BaseModel):
     """
 
 
-class Item8(BaseModel):
+class Item9(BaseModel):
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,
@@ -658,14 +666,14 @@ class ItemsPromptLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item8]
+    items: list[Item9]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item9(BaseModel):
+class Item10(BaseModel):
     """
     A question that is offered.
     """
@@ -690,14 +698,14 @@ class ItemsSuggestion(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item9]
+    items: list[Item10]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item12(BaseModel):
+class Item13(BaseModel):
     model_config = ConfigDict(
         extra='allow',
         populate_by_name=True,
@@ -716,7 +724,7 @@ class ItemsWorkspaceLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item12]
+    items: list[Item13]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
@@ -1264,6 +1272,21 @@ class ServedModel(BaseModel):
     Tokens of prompt and reply together, where the server says it.
     """
     name: str
+
+
+class Sharing(BaseModel):
+    """
+    Who may read a conversation.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    shared: bool
+    """
+    Whether everybody of the workspace may read it, as far as they see the documents that it quotes.
+    """
 
 
 class Span(BaseModel):
@@ -2427,7 +2450,47 @@ class ItemsHit(BaseModel):
     """
 
 
-class Item10(BaseModel):
+class Item8(BaseModel):
+    """
+    An entity in a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    id: str
+    """
+    The name of a node, derived from its content, so that the same input gives the same base.
+    """
+    kind: str
+    """
+    `person`, `place` …; empty where it is not known.
+    """
+    mentions: Annotated[int, Field(ge=0)]
+    """
+    How many chunks and documents name it.
+    """
+    name: str
+
+
+class ItemsListedEntity(BaseModel):
+    """
+    A page of a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    items: list[Item8]
+    next: str | None = None
+    """
+    What to send as `after` for the next page; absent on the last one.
+    """
+
+
+class Item11(BaseModel):
     """
     A table as SQL knows it.
     """
@@ -2468,14 +2531,14 @@ class ItemsTableLine(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item10]
+    items: list[Item11]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
     """
 
 
-class Item11(BaseModel):
+class Item12(BaseModel):
     """
     What a list shows of a question.
     """
@@ -2523,7 +2586,7 @@ class ItemsTraceHead(BaseModel):
         extra='allow',
         populate_by_name=True,
     )
-    items: list[Item11]
+    items: list[Item12]
     next: str | None = None
     """
     What to send as `after` for the next page; absent on the last one.
@@ -2559,6 +2622,30 @@ class LearnRequest(BaseModel):
     """
     Each with a `question` and an `answer` (or `answers`), or `documents` that answer it.
     """
+
+
+class ListedEntity(BaseModel):
+    """
+    An entity in a list.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+        populate_by_name=True,
+    )
+    id: str
+    """
+    The name of a node, derived from its content, so that the same input gives the same base.
+    """
+    kind: str
+    """
+    `person`, `place` …; empty where it is not known.
+    """
+    mentions: Annotated[int, Field(ge=0)]
+    """
+    How many chunks and documents name it.
+    """
+    name: str
 
 
 class Mention(BaseModel):
@@ -3295,6 +3382,9 @@ class SearchRequest(BaseModel):
     """
     mode: Mode | None = None
     text: str
+    """
+    `query` is the same.
+    """
 
 
 class AskRequest(BaseModel):

@@ -269,7 +269,8 @@ async fn a_reader_goes_on_while_another_process_deletes() {
     index(&bench, &embedder).await;
     let base = bench.open(Some(embedder as Arc<dyn Embedder>));
     assert_eq!(search(&base, "animal", Layer::Chunk, Mode::Hybrid).await.len(), 10);
-    let mut child = again::run("delete::delete_in_another_process", bench.dir.path()).spawn().unwrap();
+    let mut child =
+        again::run("delete::delete_in_another_process", bench.dir.path()).spawn().unwrap();
     // Each answer is whole, whatever it is of.
     loop {
         for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {

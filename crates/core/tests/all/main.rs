@@ -1,4 +1,4 @@
-//! The context of a strategy by its public interface. One program, since each is linked anew.
+//! The context of a strategy by its public interface. One program, since every program is linked with all that it depends on.
 mod ask;
 mod budget;
 mod common;

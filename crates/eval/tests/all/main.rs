@@ -1,4 +1,4 @@
-//! Evaluations by their public interface. One program, since each is linked anew.
+//! Evaluations by their public interface. One program, since every program is linked with all that it depends on.
 mod data_sets;
 mod golden;
 mod presets;

@@ -1,4 +1,4 @@
-//! The base by its public interface: builds, changes, searches. One program, since each is linked anew.
+//! The base by its public interface: builds, changes, searches. One program, since every program is linked with all that it depends on.
 mod common;
 mod delete;
 mod dependable;

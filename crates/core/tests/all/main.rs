@@ -1,4 +1,5 @@
-//! The context of a strategy by its public interface. One program, since every program is linked with all that it depends on.
+//! The context of a strategy by its public interface.
+//! One program, since every program is linked with all that it depends on.
 mod ask;
 mod budget;
 mod common;

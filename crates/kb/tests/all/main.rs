@@ -1,4 +1,5 @@
-//! The base by its public interface: builds, changes, searches. One program, since every program is linked with all that it depends on.
+//! The base by its public interface: builds, changes, searches.
+//! One program, since every program is linked with all that it depends on.
 mod common;
 mod delete;
 mod dependable;

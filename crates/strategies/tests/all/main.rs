@@ -1,4 +1,5 @@
-//! Strategies by their public interface. One program, since every program is linked with all that it depends on.
+//! Strategies by their public interface.
+//! One program, since every program is linked with all that it depends on.
 mod atomr_replay;
 mod forecasts;
 mod prob_tree_replay;

@@ -58,8 +58,7 @@ fn sentence(path: &str, line: &str) -> Option<String> {
         let parent = if path.is_empty() { String::new() } else { format!("{path}.") };
         return Some(format!("`{parent}{}` is required", name.trim_end_matches('`')));
     }
-    let (given, expected) =
-        line.split_once(", expected ").or_else(|| line.split_once(", there are "))?;
+    let (given, expected) = line.split_once(", expected ")?;
     let name = given.split('`').nth(1).unwrap_or_default();
     if given.starts_with("unknown field ") {
         let parent = path.strip_suffix(name).unwrap_or_default();
@@ -141,6 +140,7 @@ mod tests {
             ),
             ("missing field `url`", "`url` is required"),
             ("unknown variant `x`, expected `a` or `b`", "must be one of `a`, `b`, not `x`"),
+            ("unknown field `x`, there are no fields", "unknown field `x`, there are no fields"),
             ("expected an equals sign", "expected an equals sign"),
         ] {
             assert_eq!(plain_message(message), expected);

@@ -93,7 +93,8 @@ fn in_file(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
 }
 
 /// What to do about a wrong value.
-pub(super) const VALUES_HINT: &str = "`halma config show --all` lists every key with its value; `halma init` writes a commented file";
+pub(super) const VALUES_HINT: &str = "`halma config show --all` lists every key with its value; \
+                                      `halma init` writes a commented file";
 
 /// What people write for a key that has another name or place, and what to do.
 const INSTEAD: [(&str, &str); 4] = [

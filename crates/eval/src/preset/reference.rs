@@ -7,7 +7,7 @@ const HEAD: &str = "\
 # Presets: the papers' tables
 
 This page is generated from `crates/eval/presets`; a test checks that it is current. To regenerate it: \
-`HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test all presets`.
+`HALMA_WRITE_REFERENCE=1 cargo test -p halma-eval --test all reference`.
 
 `halma eval preset run NAME` runs the strategies and settings of one table on its question files \
 and prints our figures next to the paper's. `halma eval preset show NAME` prints the rows, the settings \

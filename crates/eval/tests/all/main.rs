@@ -2,6 +2,5 @@
 //! One program, since every program is linked with all that it depends on.
 mod data_sets;
 mod golden;
-mod presets;
 mod published;
 mod reference;

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use super::Inspector;
 use crate::KbError;
-
 use crate::store::{EntityRecord, node_id};
 
 /// Which entities to list.

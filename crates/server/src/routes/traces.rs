@@ -169,9 +169,11 @@ pub(crate) struct ConversationQuery {
     after: Option<String>,
 }
 
-/// List the caller's conversations, the one with the last question first.
+/// List the caller's conversations, the one with the last question first. There is no list where no
+/// question is stored (`serve.keep_traces = 0`).
 #[utoipa::path(get, path = "/api/v1/conversations", tag = "traces", params(ConversationQuery),
-    responses((status = 200, body = Items<Conversation>), (status = 401, body = Problem)))]
+    responses((status = 200, body = Items<Conversation>), (status = 401, body = Problem),
+        (status = 404, body = Problem)))]
 pub(crate) async fn conversations(
     MayAskDocuments(caller): MayAskDocuments,
     Params(query): Params<ConversationQuery>,
@@ -179,6 +181,10 @@ pub(crate) async fn conversations(
     let limit = limit(query.limit)?;
     bounds::name("after", query.after.as_deref())?;
     run_queued(caller, move |caller| {
+        if !caller.workspace.engine().traces().retains() {
+            return Err(Problem::not_found("list of conversations")
+                .hint("`serve.keep_traces` is 0, so that no question is stored"));
+        }
         let mut conversations: Vec<Conversation> = vec![];
         let mut places: HashMap<String, usize> = HashMap::new();
         for head in own_heads(&caller, |head| head.conversation.is_some()) {
@@ -235,10 +241,11 @@ pub(crate) struct Sharing {
     shared: bool,
 }
 
-/// Share a conversation of the caller, or end that.
+/// Share a conversation of the caller, or end that. An id that another key uses too is refused, so that
+/// nobody puts questions into the conversation of someone else.
 #[utoipa::path(put, path = "/api/v1/conversations/{id}/shared", tag = "traces",
     params(("id" = String, Path)), request_body = Sharing,
-    responses((status = 204), (status = 404, body = Problem)))]
+    responses((status = 204), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn share(
     MayAskDocuments(caller): MayAskDocuments,
     Part(id): Part<String>,
@@ -248,7 +255,15 @@ pub(crate) async fn share(
         if own_heads(&caller, |head| head.conversation.as_ref() == Some(&id)).is_empty() {
             return Err(Problem::not_found("such conversation"));
         }
-        let shared = caller.workspace.engine().traces().share(caller.key_id(), &id, sharing.shared);
+        let engine = caller.workspace.engine();
+        let of_another =
+            |head: &TraceHead| head.conversation.as_ref() == Some(&id) && !caller.is_own(head);
+        if sharing.shared && !engine.traces().list(None, 1, of_another).is_empty() {
+            let detail = "another key has questions in a conversation of this id";
+            return Err(Problem::new(StatusCode::CONFLICT, detail)
+                .hint("ask the questions again in a new conversation"));
+        }
+        let shared = engine.traces().share(caller.key_id(), &id, sharing.shared);
         shared.map_err(|e| Problem::internal(&e))?;
         Ok(StatusCode::NO_CONTENT)
     })

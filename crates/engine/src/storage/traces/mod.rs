@@ -192,6 +192,11 @@ impl TraceStore {
         Ok(self.stored.remove(id)? || was_being_written)
     }
 
+    /// Whether any trace is retained.
+    pub fn retains(&self) -> bool {
+        self.retains
+    }
+
     /// Lets everybody of the workspace read a conversation of a key, or no longer.
     pub fn share(&self, key: Option<&str>, conversation: &str, on: bool) -> std::io::Result<()> {
         let id = shared_id(key, conversation);

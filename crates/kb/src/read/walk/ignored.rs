@@ -7,6 +7,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::super::{Refusal, refusal};
 
+/// Bytes of a file of rules at most. Some rules take a thousand times their size.
+const LONGEST: u64 = 100_000;
+
 /// In the order of their precedence: the rules of the last one hold where they differ.
 const FILES: [&str; 2] = [".gitignore", ".halmaignore"];
 
@@ -17,18 +20,27 @@ const DEPENDENCIES: [&str; 3] = ["node_modules", "bower_components", "__pycache_
 pub(super) struct IgnoreRules(Vec<Gitignore>);
 
 impl IgnoreRules {
-    /// Adds the rules of a folder, which hold until [`IgnoreRules::leave`].
-    pub(super) fn enter(&mut self, folder: &Path) {
+    /// Adds the rules of a folder, which hold until [`IgnoreRules::leave`]. A folder whose rules cannot
+    /// be used is not read: they may be there to keep something secret.
+    pub(super) fn enter(&mut self, folder: &Path) -> Result<(), Refusal> {
         let mut rules = GitignoreBuilder::new(folder);
-        for file in FILES.map(|name| folder.join(name)).iter().filter(|file| file.is_file()) {
-            if let Some(e) = rules.add(file) {
-                tracing::warn!("`{}`: a rule cannot be used: {e}", file.display());
+        for name in FILES {
+            let file = folder.join(name);
+            let Ok(about) = std::fs::metadata(&file) else { continue };
+            let hint = "shorten or correct it, or remove it to read the whole folder";
+            if about.len() > LONGEST {
+                return Err(refusal(format!("its `{name}` has more than {LONGEST} bytes"), hint));
+            }
+            if let Some(e) = rules.add(&file) {
+                return Err(refusal(format!("a rule of its `{name}` cannot be used: {e}"), hint));
             }
         }
-        self.0.push(rules.build().unwrap_or_else(|e| {
-            tracing::warn!("`{}`: its rules cannot be used: {e}", folder.display());
-            Gitignore::empty()
-        }));
+        let rules = rules.build().map_err(|e| {
+            let reason = format!("its `.gitignore` and `.halmaignore` cannot be used: {e}");
+            refusal(reason, "use fewer and simpler rules")
+        })?;
+        self.0.push(rules);
+        Ok(())
     }
 
     pub(super) fn leave(&mut self) {

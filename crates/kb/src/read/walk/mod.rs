@@ -1,6 +1,6 @@
-//! Finding the input files and loading them: folders in order, hidden files, the configuration and
-//! what a folder leaves out not read, every folder once, a file that changes while it is read distinguished from one that
-//! does not.
+//! Finding the input files and loading them: folders in order, every folder once; hidden files, the
+//! configuration and what a folder leaves out are not read; a file that changes while it is read is
+//! distinguished from one that does not.
 mod ignored;
 
 use std::collections::HashSet;
@@ -123,7 +123,10 @@ impl FolderWalk<'_> {
         };
         let mut names: Vec<_> = entries.into_iter().map(with_name).collect();
         names.sort_unstable();
-        self.rules.enter(folder);
+        if let Err(refusal) = self.rules.enter(folder) {
+            self.walked.closed.push(origin.to_owned());
+            return self.walked.refused.push(Refused::new(folder, None, refusal));
+        }
         for (at, (name, written)) in names.iter().enumerate() {
             if name.starts_with('.') {
                 continue;

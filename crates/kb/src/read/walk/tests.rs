@@ -86,6 +86,14 @@ fn what_a_folder_leaves_out_is_named_with_its_reason() {
             ("sub/secret plan.md", halma),
         ]
     );
+    // Rules that cannot be used let nothing in.
+    for rules in ["[z-a]\n".to_owned(), "a*\n".repeat(50_000)] {
+        fs::write(dir.path().join("sub/.gitignore"), rules).unwrap();
+        let walked = walk(&[dir.path().to_owned()], Path::new("."), &all()).unwrap();
+        assert_eq!(names(&walked), ["a.md", "keep.log"]);
+        assert!(walked.closed[0].ends_with("/sub/"), "what was read of it before stays");
+        assert!(walked.refused.iter().any(|one| one.reason.contains("`.gitignore`")));
+    }
     // Named itself, it is read.
     let input = [dir.path().join("sub/node_modules")];
     assert_eq!(names(&walk(&input, Path::new("."), &all()).unwrap()), ["x/README.md"]);

@@ -67,6 +67,7 @@ async fn a_conversation_is_listed_read_and_deleted_by_the_key_that_asked() {
         request.json(&json!({"shared": shared})).send().await.unwrap().status().as_u16()
     };
     assert_eq!(share(&ben, "second_1", true).await, 404, "only who asked shares");
+    assert_eq!(share(&ben, "first-one", true).await, 409, "its id is that of another's, too");
     assert_eq!(share(&ada, "second_1", true).await, 204);
     assert_eq!(ada.items("/api/v1/conversations").await[1]["shared"], true);
     let read = ben.items("/api/v1/traces?conversation=second_1").await;
@@ -96,6 +97,19 @@ async fn a_conversation_is_listed_read_and_deleted_by_the_key_that_asked() {
         assert_eq!(refused.status(), 422, "{id}");
         assert!(refused.text().await.unwrap().contains("8 to 64 letters"));
     }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_no_question_is_stored_there_is_no_list() {
+    let mut config = config();
+    config.serve.keep_traces = 0;
+    let world = World::with(Setup { config, library: true }).await;
+    let ada = client(&world);
+    good(ada.ask("Who designed Orrin Light?", "first-one").await).await;
+    let listed = ada.send(Method::GET, "/api/v1/conversations").await;
+    assert_eq!(listed.status(), 404);
+    assert!(listed.text().await.unwrap().contains("serve.keep_traces"));
     world.stop().await;
 }
 

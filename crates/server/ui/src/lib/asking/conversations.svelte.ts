@@ -6,7 +6,6 @@ import { PagedList } from "../pagedList.svelte";
 
 const PAGE = 30;
 
-/** `shared`: others may read it; unknown to servers that cannot share. */
 class ConversationList extends PagedList<Conversation> {
   /** The id of the conversation on the page Ask, which is also kept while another page is open. */
   current = $state("");
@@ -16,7 +15,7 @@ class ConversationList extends PagedList<Conversation> {
     super((from) => calls.list({ limit: PAGE, ...from }));
   }
 
-  /** Servers before 0.2 keep no conversations. */
+  /** A server with `serve.keep_traces = 0` has no list. */
   get isAvailable(): boolean {
     return this.isLoaded;
   }

@@ -82,8 +82,7 @@ export class Conversation {
     [this.state, this.problem] = ["loading", null];
     try {
       const page = await traces.list({ conversation: this.id, limit: MAX_LOADED });
-      // A server that knows no conversations lists everything.
-      const heads = page.items.filter((head) => head.conversation === this.id).reverse();
+      const heads = page.items.reverse();
       this.isForeign = heads.some((head) => head.key && !key.get()?.startsWith(`halma_${head.key}_`));
       const runs = await Promise.all(heads.map((head) => Run.load(head.id)));
       const questions: Question[] = [];

@@ -45,10 +45,10 @@ pub enum EngineError {
          because it was among the oldest (`serve.keep_traces`, `serve.keep_trace_days`)"
     )]
     NoRun { id: String },
-    /// A record cannot be deleted by itself: the next build would add it again.
+    /// A part of a file cannot be deleted by itself: the next build would add it again.
     #[error(
-        "`{record}` is a record of the uploaded file `{file}`, and the next build would add it again; \
-         delete `{file}` with all its records, or replace it by a file without this one"
+        "`{record}` comes from the uploaded file `{file}`, and the next build would add it again; \
+         delete `{file}` with all that it holds, or replace it by a file without this one"
     )]
     RecordOfUpload { record: String, file: String },
     /// A run that failed: exit code 1.

@@ -87,9 +87,9 @@ pub(crate) static FORMATS: &[FormatInfo] = &[
     file(Format::Mhtml, "mhtml", "web pages saved with their pictures")
         .without("what is lost of web pages, and all pages but the first"),
     archive(Format::Epub, "epub", "books").without("what is lost of web pages"),
-    file(Format::Eml, "eml", "mail").without("attached files"),
-    file(Format::Mbox, "mbox", "mailboxes").without("attached files"),
-    file(Format::Msg, "msg", "mail of Outlook").without("attached files"),
+    file(Format::Eml, "eml", "mail").without("pictures in the text"),
+    file(Format::Mbox, "mbox", "mailboxes").without("pictures in the text"),
+    file(Format::Msg, "msg", "mail of Outlook").without("pictures in the text, attached messages"),
     file(Format::Markdown, "markdown", "Markdown"),
     file(Format::Notebook, "ipynb", "notebooks of Jupyter")
         .without("results that are pictures or pages"),
@@ -434,7 +434,7 @@ mod tests {
             assert!(!info.not_read.ends_with('.') && info.not_read.is_ascii(), "{info:?}");
         }
         let lost = |name: &str| FORMATS.iter().find(|info| info.name == name).unwrap().not_read;
-        assert_eq!((lost("text"), lost("eml")), ("", "attached files"));
+        assert_eq!((lost("text"), lost("eml")), ("", "pictures in the text"));
     }
 
     #[test]

@@ -28,7 +28,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 pub use detect::FormatInfo;
-pub use parsed::{Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow};
+pub use parsed::{
+    Attachment, Block, BlockKind, Figure, Link, Merged, Page, Parsed, Refusal, Table, TableRow,
+};
 pub use parser::{Parser, serve};
 
 use container::refusal;

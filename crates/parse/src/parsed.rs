@@ -31,8 +31,18 @@ pub struct Parsed {
     pub links: Vec<Link>,
     /// Where each page begins, in order; empty for formats without pages.
     pub pages: Vec<Page>,
+    /// Files that came with it, as mail has them, each of which may be a document of its own.
+    pub attachments: Vec<Attachment>,
     /// What could not be read, with what to do about it.
     pub warnings: Vec<String>,
+}
+
+/// A file inside another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// One file name, distinct among those of its file.
+    pub name: String,
+    pub bytes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

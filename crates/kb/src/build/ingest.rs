@@ -36,6 +36,8 @@ pub(super) struct ReadyDocument {
     pub(super) file: Arc<InputFile>,
     /// How the file is known from now on, if the document is all that came of it.
     pub(super) record: Option<FileRecord>,
+    /// The files attached to this one that became documents.
+    pub(super) attached: Vec<FileKey>,
 }
 
 impl ReadyDocument {
@@ -154,7 +156,10 @@ impl Ingest {
                 }
                 self.insert_document(writer, document, cuts)?;
                 match &document.record {
-                    Some(record) => writer.put_file(key, record),
+                    Some(record) => {
+                        self.put_attached(writer, key, &document.attached)?;
+                        writer.put_file(key, record)
+                    }
                     None => writer.forget_file(key),
                 }
             }
@@ -174,6 +179,23 @@ impl Ingest {
                 Ok(())
             }
         }
+    }
+
+    /// Takes the names of what is not attached to a file any more.
+    fn put_attached(
+        &mut self,
+        writer: &mut StoreWriter<'_>,
+        key: FileKey,
+        attached: &[FileKey],
+    ) -> heed::Result<()> {
+        let gone = writer.attached(key)?.into_iter().filter(|key| !attached.contains(key));
+        for key in gone {
+            if let Some(document) = writer.file_document(key)? {
+                self.take_name(writer, document.row, &document.name)?;
+            }
+            writer.forget_file(key)?;
+        }
+        writer.put_attached(key, attached)
     }
 
     /// One document under the name it gets.

@@ -246,11 +246,12 @@ impl Intake {
         match waiting {
             Waiting::Unchanged(unchanged) => IngestItem::Unchanged(unchanged),
             Waiting::Document(document) => {
-                let InputDocument { draft, file, content } = *document;
+                let InputDocument { draft, file, content, attached } = *document;
                 let id = document_id(draft.shown_title(), &draft.parsed.text);
                 let content = content.filter(|_| is_complete);
                 let record = content.map(|content| self.reader.record(content, (id, &draft)));
-                IngestItem::Document(ReadyDocument { id, draft: Arc::new(draft), file, record })
+                let draft = Arc::new(draft);
+                IngestItem::Document(ReadyDocument { id, draft, file, record, attached })
             }
         }
     }

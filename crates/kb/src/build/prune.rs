@@ -2,7 +2,7 @@
 use std::collections::HashSet;
 
 use super::ingest::Ingest;
-use crate::read::{Refused, Root, Selection, Walked, refusal};
+use crate::read::{Refused, Root, Selection, Walked, file_of, refusal};
 use crate::store::{DocumentRecord, FileKey, Row, Store};
 use crate::{BuildContext, KbError, Phase, PhaseProgress};
 
@@ -94,6 +94,7 @@ fn losses<'a>(
     let gone = |origin: &str| {
         let root = walked.roots.iter().find(|root| origin.starts_with(&root.origin));
         let Some(root) = root else { return false };
+        let origin = file_of(origin);
         selection.takes(&origin[root.origin.len()..])
             && !unread.contains(origin)
             && !walked.closed.iter().any(|closed| origin.starts_with(closed))

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use halma_core::{Layer, Metadata};
-use halma_parse::ParseOptions;
+use halma_parse::{Attachment, ParseOptions, Parsed};
 
 use crate::cut::CutSettings;
 use crate::read::{
     FileReader, InputFile, Naming, ParsedDocument, Refused, Selection, Walked, read_metadata_file,
     stamp_of, walk,
 };
-use crate::store::{DocumentRecord, FileKey, FileRecord, FileStamp, Id, Row, hash};
+use crate::store::{
+    DocumentRecord, FileDocument, FileKey, FileRecord, FileStamp, Id, Row, StoreReader, hash,
+};
 use crate::{Base, IndexOptions, KbError, KbSettings, ReadingSettings};
 
 /// Something that was read.
@@ -22,6 +24,12 @@ pub(super) enum Input {
     /// A file is done; it has this many bytes.
     FileDone(usize),
 }
+
+/// Mails inside mails whose attached files are read.
+const DEEPEST_ATTACHED: usize = 5;
+
+/// A file that is known, and the documents with the files that are attached to it.
+type KnownFile = (FileRecord, Vec<(Id, Arc<InputFile>)>);
 
 /// A file that has not changed since it became a document.
 pub(super) struct UnchangedFile {
@@ -37,8 +45,10 @@ pub(super) struct UnchangedFile {
 pub(super) struct InputDocument {
     pub(super) draft: ParsedDocument,
     pub(super) file: Arc<InputFile>,
-    /// Hash of the file, if the document is all that came of it, and its stamp.
+    /// Hash of the file, if nothing but the document and what is attached came of it, and its stamp.
     pub(super) content: Option<([u8; 32], Option<FileStamp>)>,
+    /// The files attached to this one that became documents, those inside of them included.
+    pub(super) attached: Vec<FileKey>,
 }
 
 /// Takes what is read, one by one; an error ends the reading.
@@ -110,7 +120,8 @@ impl InputReader {
         may_be_known: bool,
         sink: &mut InputSink<'_>,
     ) -> Result<(), KbError> {
-        let unchanged_file = if may_be_known { self.unchanged_file(file)? } else { None };
+        let known = if may_be_known { self.unchanged_file(file)? } else { None };
+        let (unchanged_file, attached) = known.unzip();
         // Before the bytes: one that is written in between is read again by the next build.
         let stamp = stamp_of(&file.path);
         let sidecar = match read_metadata_file(&file.path) {
@@ -119,16 +130,20 @@ impl InputReader {
                 return sink(Input::Refused(vec![Refused::new(&file.path, None, refusal)]));
             }
         };
-        let unchanged = |document, stamp| {
-            let (file, metadata) = (Arc::clone(file), sidecar.clone());
-            Input::Unchanged(UnchangedFile { document, file, stamp, metadata })
+        let mut unchanged = |document, stamp| {
+            let itself = (document, Arc::clone(file), stamp);
+            let attached = attached.iter().flatten().cloned().map(|(id, file)| (id, file, None));
+            attached.chain([itself]).try_for_each(|(document, file, stamp)| {
+                let metadata = sidecar.clone();
+                sink(Input::Unchanged(UnchangedFile { document, file, stamp, metadata }))
+            })
         };
         if let Some(record) = &unchanged_file
             && record.stamp.is_some()
             && record.stamp == stamp
             && !self.options.rehash
         {
-            return sink(unchanged(record.document, None));
+            return unchanged(record.document, None);
         }
         let bytes = match file.load() {
             Ok(bytes) => bytes,
@@ -137,30 +152,34 @@ impl InputReader {
             }
         };
         match unchanged_file.filter(|record| record.content == *blake3::hash(&bytes).as_bytes()) {
-            Some(record) => sink(unchanged(record.document, stamp)),
-            None => self.read_documents((file, stamp), bytes, &mut |input| {
-                sink(match input {
-                    Input::Document(mut document) => {
-                        let stated = document.draft.metadata.take();
-                        document.draft.metadata = overlaid(stated, sidecar.as_ref());
-                        Input::Document(document)
-                    }
-                    input => input,
+            Some(record) => unchanged(record.document, stamp),
+            None => self
+                .read_documents((file, stamp), bytes, &mut |input| {
+                    sink(match input {
+                        Input::Document(mut document) => {
+                            let stated = document.draft.metadata.take();
+                            document.draft.metadata = overlaid(stated, sidecar.as_ref());
+                            Input::Document(document)
+                        }
+                        input => input,
+                    })
                 })
-            }),
+                .map(drop),
         }
     }
 
-    /// Reads a file's bytes into documents.
+    /// Reads a file's bytes into documents, what is attached to it first. Returns the files that are
+    /// attached.
     fn read_documents(
         &self,
         (file, stamp): (&Arc<InputFile>, Option<FileStamp>),
         bytes: Vec<u8>,
         sink: &mut InputSink<'_>,
-    ) -> Result<(), KbError> {
+    ) -> Result<Vec<FileKey>, KbError> {
         let content = (*blake3::hash(&bytes).as_bytes(), stamp);
-        let document = |draft, content| {
-            Input::Document(Box::new(InputDocument { draft, file: Arc::clone(file), content }))
+        let document = |draft, content, attached| {
+            let file = Arc::clone(file);
+            Input::Document(Box::new(InputDocument { draft, file, content, attached }))
         };
         let mut last: Option<ParsedDocument> = None;
         let mut several = false;
@@ -169,35 +188,97 @@ impl InputReader {
         let refused = reader.read(file, bytes, &mut |draft| {
             let Some(before) = last.replace(draft) else { return Ok(()) };
             several = true;
-            sink(document(before, None))
+            sink(document(before, None, vec![]))
         })?;
-        if let Some(last) = last {
+        let mut attached = vec![];
+        if let Some(mut last) = last {
+            attached = self.read_attached(file, &mut last.parsed, sink)?;
             let document_of_file = last.naming == Naming::Stable && last.name == file.name;
             let alone = !several && refused.is_empty() && document_of_file;
-            sink(document(last, alone.then_some(content)))?;
+            sink(document(last, alone.then_some(content), attached.clone()))?;
         }
-        if refused.is_empty() { Ok(()) } else { sink(Input::Refused(refused)) }
+        if !refused.is_empty() {
+            sink(Input::Refused(refused))?;
+        }
+        Ok(attached)
     }
 
-    /// What is known of a file that became a document which the base has as this run would make it.
-    pub(super) fn unchanged_file(&self, file: &InputFile) -> Result<Option<FileRecord>, KbError> {
+    /// Reads the files that are attached to one, with the warning that it gets for each which is not
+    /// read.
+    fn read_attached(
+        &self,
+        file: &InputFile,
+        parsed: &mut Parsed,
+        sink: &mut InputSink<'_>,
+    ) -> Result<Vec<FileKey>, KbError> {
+        let mut attached = vec![];
+        for Attachment { name, bytes } in std::mem::take(&mut parsed.attachments) {
+            let not_read = |why: &str| format!("the attached file `{name}` is not read: {why}");
+            let part = Arc::new(file.attached(&name, bytes.len()));
+            if part.depth() > DEEPEST_ATTACHED {
+                parsed.warnings.push(not_read("it is inside too many others; give it by itself"));
+                continue;
+            }
+            let warnings = &mut parsed.warnings;
+            let inside = self.read_documents((&part, None), bytes, &mut |input| match input {
+                Input::Refused(refused) => {
+                    let reasons = refused
+                        .iter()
+                        .map(|Refused { reason, hint, .. }| not_read(&format!("{reason}; {hint}")));
+                    warnings.extend(reasons);
+                    // What it was when it could be read stays.
+                    let key = FileKey::of(&part.origin);
+                    if self.base.store.read(|reader| reader.file(key))?.is_some() {
+                        attached.push(key);
+                    }
+                    Ok(())
+                }
+                input => {
+                    attached.push(FileKey::of(&part.origin));
+                    sink(input)
+                }
+            })?;
+            attached.extend(inside);
+        }
+        attached.dedup();
+        Ok(attached)
+    }
+
+    /// What is known of a file that became a document which the base has as this run would make it,
+    /// with the documents and files that are attached to it.
+    pub(super) fn unchanged_file(&self, file: &InputFile) -> Result<Option<KnownFile>, KbError> {
         let store = &self.base.store;
         store.read(|reader| {
-            let Some(record) = reader.file(FileKey::of(&file.origin))? else {
-                return Ok(None);
-            };
-            let Some(row) = reader.find(Layer::Document, record.document)? else {
-                return Ok(None);
-            };
-            let document: DocumentRecord = reader.linked(row)?;
-            let read_with = record.read_with;
-            let ReadWith { whole, in_part, former } = self.read_with;
-            let is_read = read_with == whole
-                || (read_with == in_part && !self.options.rehash)
-                || (Some(read_with) == former && document.warnings.is_empty());
-            let stays = is_read && document.cut_with == self.cut_with;
-            Ok(stays.then_some(record))
+            let key = FileKey::of(&file.origin);
+            let Some(record) = self.known_document(reader, key)? else { return Ok(None) };
+            let mut attached = vec![];
+            for key in reader.attached(key)? {
+                let known = self.known_document(reader, key)?.zip(reader.file_document(key)?);
+                let Some((record, FileDocument { name, origin, .. })) = known else {
+                    return Ok(None);
+                };
+                let (path, bytes) = (file.path.clone(), 0);
+                attached.push((record.document, Arc::new(InputFile { path, name, origin, bytes })));
+            }
+            Ok(Some((record, attached)))
         })
+    }
+
+    /// A file of this key that became a document which the base has as this run would make it.
+    fn known_document(
+        &self,
+        reader: &StoreReader<'_>,
+        key: FileKey,
+    ) -> heed::Result<Option<FileRecord>> {
+        let Some(record) = reader.file(key)? else { return Ok(None) };
+        let Some(row) = reader.find(Layer::Document, record.document)? else { return Ok(None) };
+        let document: DocumentRecord = reader.linked(row)?;
+        let ReadWith { whole, in_part, former } = self.read_with;
+        let is_read = record.read_with == whole
+            || (record.read_with == in_part && !self.options.rehash)
+            || (Some(record.read_with) == former && document.warnings.is_empty());
+        let stays = is_read && document.cut_with == self.cut_with;
+        Ok(stays.then_some(record))
     }
 
     /// How a file is known from now on that became this document alone.
@@ -236,7 +317,7 @@ fn overlaid(metadata: Option<Metadata>, sidecar: Option<&Metadata>) -> Option<Me
 
 /// Whether a document is chunked with other settings than these.
 pub(super) fn is_cut_otherwise(
-    reader: &crate::store::StoreReader<'_>,
+    reader: &StoreReader<'_>,
     row: Row,
     cut_with: Id,
 ) -> heed::Result<bool> {

@@ -7,7 +7,7 @@ use halma_core::Layer;
 
 use super::reader::is_cut_otherwise;
 use crate::Base;
-use crate::read::{InputFile, Naming, ParsedDocument, origin_of, stamp_of};
+use crate::read::{InputFile, Naming, ParsedDocument, file_of, origin_of, stamp_of};
 use crate::store::{DocumentRecord, FileKey, Id, Row, StoreReader, hash};
 
 /// A document as it is distinguished from others.
@@ -139,7 +139,7 @@ impl DocumentResolver {
             let lies = at.and_then(|at| holder.origins.get(at)).map_or("", String::as_str);
             // The uploads of a base that was copied are the same as those of the other one.
             let is_upload = below.as_ref().is_some_and(|below| lies.ends_with(below));
-            let moved = || is_upload || !Path::new(lies).is_file();
+            let moved = || is_upload || !Path::new(file_of(lies)).is_file();
             lies == origin || holder.source == source && moved()
         };
         let last_number = self.last_numbers.get(wanted).copied().unwrap_or(0);
@@ -172,11 +172,7 @@ impl DocumentResolver {
 /// The name that the document of a file has, which it keeps when the file is given in another way: by
 /// itself, or below another folder.
 fn name_of_file(reader: &StoreReader<'_>, origin: &str) -> heed::Result<Option<String>> {
-    let Some(file) = reader.file(FileKey::of(origin))? else { return Ok(None) };
-    let Some(row) = reader.find(Layer::Document, file.document)? else { return Ok(None) };
-    let DocumentRecord { names, origins, .. } = reader.linked(row)?;
-    let pair = names.into_iter().zip(origins).find(|(_, known_origin)| known_origin == origin);
-    Ok(pair.map(|(name, _)| name))
+    Ok(reader.file_document(FileKey::of(origin))?.map(|document| document.name))
 }
 
 /// Whether a document is shown by another file, which lies where it did and is as it was: one that was
@@ -185,11 +181,12 @@ fn is_copy(reader: &StoreReader<'_>, row: Row, (name, origin): (&str, &str)) -> 
     let DocumentRecord { id, names, origins, .. } = reader.linked(row)?;
     let is_other = |lies: &&String| *lies != origin && names.first().is_some_and(|n| n != name);
     let Some(shown_by) = origins.first().filter(is_other) else { return Ok(false) };
-    let path = Path::new(shown_by);
-    let Some(file) = reader.file(FileKey::of(shown_by))? else { return Ok(path.is_file()) };
+    let (path, known) = (Path::new(file_of(shown_by)), reader.file(FileKey::of(shown_by))?);
+    let file = reader.file(FileKey::of(file_of(shown_by)))?;
+    let (Some(known), Some(file)) = (known, file) else { return Ok(path.is_file()) };
     let is_same = || std::fs::read(path).is_ok_and(|bytes| blake3::hash(&bytes) == file.content);
     let is_stamped = stamp_of(path).is_some_and(|stamp| file.stamp == Some(stamp));
-    Ok(file.document == id && (is_stamped || is_same()))
+    Ok(known.document == id && (is_stamped || is_same()))
 }
 
 /// The id of a document of this title and text.

@@ -9,7 +9,7 @@ use halma_core::{Layer, NodeId};
 use serde::Serialize;
 
 use crate::names::{fits, near};
-use crate::store::{DocumentRecord, Gone, Row, StoreReader, parse_id, searched};
+use crate::store::{DocumentRecord, FileKey, Gone, Row, StoreReader, parse_id, searched};
 use crate::{Base, KbError, UnknownNames};
 
 pub use self::records::FileRecord;
@@ -46,7 +46,7 @@ impl Chosen {
 
 impl Base {
     /// Deletes documents by name, by a pattern of names in which `*` stands for anything, or by
-    /// node id; with them goes everything made of them. A document with several names loses the
+    /// node id; with them goes everything made of them, and with a mail what is attached. A document with several names loses the
     /// ones given and goes with the last. A build that is running makes room and continues
     /// afterwards. When this returns no file of the base holds a word of them in a form that can be read, the folder of cached
     /// replies aside.
@@ -59,7 +59,10 @@ impl Base {
     pub fn delete_named(&self, name: &str) -> Result<Deleted, KbError> {
         self.delete_chosen(|| {
             let mut chosen = Chosen::default();
-            self.store.read(|reader| choose_named(reader, name, &mut chosen))?;
+            self.store.read(|reader| {
+                choose_named(reader, name, &mut chosen)?;
+                choose_attached(reader, &mut chosen)
+            })?;
             Ok(chosen)
         })
     }
@@ -167,6 +170,7 @@ impl Base {
             Ok(())
         })?;
         if unknown.is_empty() {
+            self.store.read(|reader| choose_attached(reader, &mut chosen))?;
             Ok(chosen)
         } else {
             Err(KbError::NoDocument { unknown: UnknownNames(unknown) })
@@ -183,6 +187,25 @@ fn choose_named(reader: &StoreReader<'_>, name: &str, chosen: &mut Chosen) -> he
         }
     }
     Ok(false)
+}
+
+/// What is attached to the mails among them.
+fn choose_attached(reader: &StoreReader<'_>, chosen: &mut Chosen) -> heed::Result<()> {
+    let mut attached = vec![];
+    for (row, some) in &chosen.0 {
+        let record: DocumentRecord = reader.linked(*row)?;
+        for (name, origin) in record.names.iter().zip(&record.origins) {
+            if some.is_empty() || some.contains(name) {
+                attached.extend(reader.attached(FileKey::of(origin))?);
+            }
+        }
+    }
+    for key in attached {
+        if let Some(document) = reader.file_document(key)? {
+            chosen.name(document.row, &document.name);
+        }
+    }
+    Ok(())
 }
 
 /// By node id or exact name; whether there is one.

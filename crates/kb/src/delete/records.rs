@@ -1,10 +1,12 @@
-//! Documents that are records of a file which holds several: they are there as long as their file is.
+//! Documents of a file which holds several, as records or as what is attached to a mail: they are there
+//! as long as their file is.
 use std::path::Path;
 
-use crate::store::DocumentRecord;
+use crate::read::file_of;
+use crate::store::{DocumentRecord, FileKey, StoreReader};
 use crate::{Base, KbError, may_hold_records};
 
-/// A document that is a record of a file.
+/// A document that is one of several of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRecord {
     pub name: String,
@@ -29,7 +31,7 @@ impl Base {
         self.store.read(|reader| {
             let mut records = vec![];
             for (row, names) in &chosen.0 {
-                let mut all = records_in(reader.linked(*row)?);
+                let mut all = records_in(reader, reader.linked(*row)?)?;
                 all.retain(|record| names.is_empty() || names.contains(&record.name));
                 records.append(&mut all);
             }
@@ -37,30 +39,49 @@ impl Base {
         })
     }
 
-    /// The names of the records that the file at this path holds; none where it is a document itself.
-    /// Reads all documents where the file may hold records.
+    /// The names of the documents of the file at this path; none where it is one document by itself.
+    /// Reads all documents where the file may hold several.
     pub fn records_of(&self, path: &Path) -> Result<Vec<String>, KbError> {
-        if !may_hold_records(&path.to_string_lossy()) {
-            return Ok(vec![]);
-        }
+        let origin = path.to_string_lossy();
+        let is_mail = MAIL.iter().any(|end| origin.to_lowercase().ends_with(end));
         self.store.read(|reader| {
+            let may_hold = may_hold_records(&origin) || is_mail;
+            if !may_hold && reader.attached(FileKey::of(&origin))?.is_empty() {
+                return Ok(vec![]);
+            }
             let mut records = vec![];
             for node in reader.nodes::<DocumentRecord>()? {
                 let (_, document) = node?;
-                records.extend(records_in(document).into_iter().filter(|one| one.is_of(path)));
+                let of_file =
+                    records_in(reader, document)?.into_iter().filter(|one| one.is_of(path));
+                records.extend(of_file);
             }
             Ok(records.into_iter().map(|record| record.name).collect())
         })
     }
 }
 
-/// The names of a document under which it is a record: those that are not the name of their file.
-fn records_in(document: DocumentRecord) -> Vec<FileRecord> {
+/// Names of files of mail, which may have files attached.
+const MAIL: [&str; 3] = [".eml", ".msg", ".mbox"];
+
+/// The names of a document under which it is one of several of their file.
+fn records_in(reader: &StoreReader<'_>, document: DocumentRecord) -> heed::Result<Vec<FileRecord>> {
     let DocumentRecord { names, origins, source, .. } = document;
-    let record = |(name, origin): (String, String)| {
-        is_record(&name, &origin).then(|| FileRecord { name, file: source.clone(), origin })
-    };
-    names.into_iter().zip(origins).filter_map(record).collect()
+    let mut records = vec![];
+    for (name, origin) in names.into_iter().zip(origins) {
+        let (lies, inside) = origin.split_at(file_of(&origin).len());
+        // What is attached lies below its mail, with one more `/` in its origin than in its name.
+        let depth = inside.matches("//").count();
+        let end = source.len().saturating_sub(inside.len() - depth);
+        let file = source.get(..end).unwrap_or(&source).to_owned();
+        let is_one = depth > 0
+            || is_record(&name, &origin)
+            || !reader.attached(FileKey::of(&origin))?.is_empty();
+        if is_one {
+            records.push(FileRecord { name, file, origin: lies.to_owned() });
+        }
+    }
+    Ok(records)
 }
 
 /// Whether the document of a name is one of those that a file holds. A file that is one document gives

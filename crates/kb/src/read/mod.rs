@@ -13,7 +13,7 @@ use halma_core::Metadata;
 pub(crate) use halma_parse::Refusal;
 use halma_parse::{ParseOptions, Parsed, Parser};
 use serde::Serialize;
-pub(crate) use walk::{InputFile, Root, Walked, origin_of, stamp_of, walk};
+pub(crate) use walk::{InputFile, Root, Walked, file_of, origin_of, stamp_of, walk};
 
 pub use self::fields::{is_metadata_file, metadata_file, read_metadata_file};
 pub(crate) use self::selection::Selection;

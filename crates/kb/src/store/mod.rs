@@ -44,8 +44,9 @@ pub(crate) use check::{CheckedCounts, LOST_VECTOR};
 pub(crate) use damage::Damage;
 use databases::Databases;
 pub(crate) use documents::{
-    ChunkDraft, DocumentDraft, FieldsKey, FigureDraft, FileKey, FileRecord, FileStamp, Gone,
-    Outline, Places, RowDraft, SectionDraft, TableDraft, sameness, section_sameness, table_summary,
+    ChunkDraft, DocumentDraft, FieldsKey, FigureDraft, FileDocument, FileKey, FileRecord,
+    FileStamp, Gone, Outline, Places, RowDraft, SectionDraft, TableDraft, sameness,
+    section_sameness, table_summary,
 };
 pub(crate) use edges::Link;
 pub(crate) use env::Access;

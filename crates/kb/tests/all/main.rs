@@ -11,6 +11,7 @@ mod index;
 mod languages;
 mod lay_questions;
 mod layers;
+mod mail;
 mod migrate;
 mod profile;
 mod resume;

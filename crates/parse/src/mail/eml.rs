@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use mail_parser::decoders::base64::base64_decode;
 use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::decoders::quoted_printable::quoted_printable_decode;
-use mail_parser::{Address, Encoding, MessageParser, MessagePart, MimeHeaders};
+use mail_parser::{Address, ContentType, Encoding, MessageParser, MessagePart, MimeHeaders};
 
 use super::{MailBody, Message, Person};
 use crate::container::refusal;
@@ -12,7 +12,7 @@ use crate::decode::decode;
 use crate::detect::find;
 use crate::parsed::Refusal;
 
-/// Messages inside messages that are read; deeper ones are named as attachments.
+/// Messages inside messages that are read; deeper ones are attached files.
 const DEEPEST: usize = 5;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
@@ -128,18 +128,34 @@ fn bodies(message: &mail_parser::Message<'_>, depth: usize, out: &mut Message) {
                 }
                 bodies(inner, depth + 1, out);
             }
-            _ => {
-                let is_tnef = part.is_content_type("application", "ms-tnef");
-                let unnamed = if is_tnef { "winmail.dat" } else { "without a name" };
-                out.attachments.push(part.attachment_name().unwrap_or(unnamed).to_owned());
+            _ if part.is_content_type("application", "ms-tnef") => {
+                out.attached.add(Some("winmail.dat"), None);
             }
+            _ if is_signature(part) || is_picture_of_text(part) => {}
+            _ => out.attached.add(part.attachment_name(), raw(message, part).map(Cow::into_owned)),
         }
     }
+}
+
+/// Whether a part proves who sent the message.
+fn is_signature(part: &MessagePart<'_>) -> bool {
+    ["pkcs7-signature", "x-pkcs7-signature", "pgp-signature"]
+        .iter()
+        .any(|subtype| part.is_content_type("application", subtype))
+}
+
+/// Whether a part is a picture that the web page of the message shows, like a logo.
+fn is_picture_of_text(part: &MessagePart<'_>) -> bool {
+    let is_picture = part.content_type().is_some_and(|about| about.ctype() == "image");
+    let is_attached = part.content_disposition().is_some_and(ContentType::is_attachment);
+    is_picture && part.content_id().is_some() && !is_attached
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::detect::Format;
+    use crate::parsed::Parsed;
 
     fn plain(bytes: &[u8]) -> (String, String) {
         let message = read(bytes).unwrap();
@@ -216,22 +232,50 @@ mod tests {
         assert_eq!(mail("format=fixed", "The fee \nis 5"), "The fee \nis 5");
     }
 
-    #[test]
-    fn every_attached_file_that_is_not_read_is_named() {
-        let part = |about: &str, body: &str| format!("--b\nContent-Type: {about}\n\n{body}\n");
-        let files: String = (1..=12)
-            .map(|number| part(&format!("application/pdf; name=\"plan{number}.pdf\""), "%PDF"))
-            .collect();
+    /// A mail of these parts: their headers and bodies.
+    fn mail(parts: &[(&str, &str)]) -> Parsed {
+        let part = |(headers, body): &(&str, &str)| format!("--b\n{headers}\n\n{body}\n");
         let head = "Message-ID: <1>\nSubject: a\nContent-Type: multipart/mixed; boundary=b\n\n";
-        let tnef = part("application/ms-tnef", "x");
-        let mail = format!("{head}{}{files}{tnef}--b--\n", part("text/plain", "See the plans."));
-        let parsed = crate::mail::read(crate::detect::Format::Eml, mail.as_bytes()).unwrap();
-        let [files, tnef] = &parsed.warnings[..] else { panic!("{:?}", parsed.warnings) };
-        assert!(files.contains("`plan1.pdf`") && files.contains("`plan12.pdf`"), "{files}");
-        assert!(tnef.contains("Outlook"), "{tnef}");
+        let parts: String = parts.iter().map(part).collect();
+        crate::mail::read(Format::Eml, format!("{head}{parts}--b--\n").as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn attached_files_are_given_as_they_are() {
+        let text = ("Content-Type: text/plain", "See the plans.");
+        let parsed = mail(&[
+            text,
+            (
+                "Content-Type: application/pdf; name=\"plan.pdf\"\n\
+                 Content-Transfer-Encoding: base64\nContent-Disposition: attachment",
+                "JVBERi0=",
+            ),
+            ("Content-Type: text/csv; name=plan.pdf\nContent-Disposition: attachment", "a,b\n1,2"),
+            ("Content-Type: image/png; name=logo.png\nContent-ID: <logo>", "x"),
+            ("Content-Type: application/pkcs7-signature; name=smime.p7s", "x"),
+            (
+                "Content-Type: message/rfc822",
+                "Subject: b\nContent-Type: text/csv; name=c.csv\nContent-Disposition: attachment\n\n3,4",
+            ),
+        ]);
+        let files: Vec<_> =
+            parsed.attachments.iter().map(|file| (file.name.as_str(), &file.bytes[..])).collect();
+        let expected: [(&str, &[u8]); 3] =
+            [("plan.pdf", b"%PDF-"), ("plan (2).pdf", b"a,b\n1,2"), ("c.csv", b"3,4")];
+        assert_eq!(files, expected);
+        assert!(parsed.text.contains("Attached files: plan.pdf, plan.pdf, c.csv"));
+        assert!(parsed.warnings.is_empty(), "{:?}", parsed.warnings);
+    }
+
+    #[test]
+    fn what_cannot_be_given_on_is_named() {
+        let parsed =
+            mail(&[("Content-Type: text/plain", "Hi"), ("Content-Type: application/ms-tnef", "x")]);
+        assert!(parsed.warnings[0].contains("`winmail.dat`"), "{:?}", parsed.warnings);
         let empty =
             "Message-ID: <1>\nSubject: a\nContent-Type: application/pdf; name=a.pdf\n\n%PDF";
-        let parsed = crate::mail::read(crate::detect::Format::Eml, empty.as_bytes()).unwrap();
-        assert!(parsed.warnings[1].contains("has no text"), "{:?}", parsed.warnings);
+        let parsed = crate::mail::read(Format::Eml, empty.as_bytes()).unwrap();
+        assert_eq!(parsed.attachments[0].name, "a.pdf");
+        assert!(parsed.warnings[0].contains("has no text"), "{:?}", parsed.warnings);
     }
 }

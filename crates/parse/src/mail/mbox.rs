@@ -1,7 +1,8 @@
 //! Mailboxes (RFC 4155): messages one after the other, each below a line that begins with `From `.
 use std::ops::Range;
 
-use super::{eml, warn_of, write};
+use super::attached::Attached;
+use super::{eml, write};
 use crate::detect::{Format, SEPARATOR, is_header, is_separator};
 use crate::parsed::Parsed;
 use crate::writer::Writer;
@@ -10,7 +11,7 @@ use crate::writer::inline::Inline;
 /// Every message is a section under its subject.
 pub(super) fn read(bytes: &[u8]) -> Parsed {
     let mut writer = Writer::new(Format::Mbox.name());
-    let mut attachments = vec![];
+    let mut attached = Attached::default();
     let mut broken = 0;
     for range in messages(bytes) {
         let Ok(message) = eml::read(&unquoted(&bytes[range])) else {
@@ -20,13 +21,13 @@ pub(super) fn read(bytes: &[u8]) -> Parsed {
         let subject = message.subject.as_deref().map(str::trim).filter(|words| !words.is_empty());
         writer.heading(1, &Inline::words(subject.unwrap_or("Without a subject")));
         write(&message, &mut writer);
-        attachments.extend(message.attachments);
+        attached.append(message.attached);
     }
-    warn_of(&attachments, &mut writer);
+    let attachments = attached.finish(&mut writer);
     if broken > 0 {
         writer.warn(format!("{broken} of its messages cannot be read; export the mailbox again"));
     }
-    writer.finish()
+    Parsed { attachments, ..writer.finish() }
 }
 
 /// The messages, without the lines above them.

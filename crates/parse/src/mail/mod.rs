@@ -1,9 +1,11 @@
-//! Mail: the headers that readers look at, then the body. What is attached is not read.
+//! Mail: the headers that readers look at, then the body. Attached files are given as they are.
+mod attached;
 mod eml;
 mod lzfu;
 mod mbox;
 mod msg;
 
+use self::attached::Attached;
 use crate::detect::Format;
 use crate::html;
 use halma_text::dates::normalise_stamp;
@@ -23,8 +25,7 @@ struct Message {
     copies: Vec<Person>,
     date: Option<String>,
     bodies: Vec<MailBody>,
-    /// Names of attached files.
-    attachments: Vec<String>,
+    attached: Attached,
 }
 
 #[derive(Debug)]
@@ -49,9 +50,6 @@ impl Person {
     }
 }
 
-/// Attached files that a warning names.
-const NAMED: usize = 100;
-
 /// Reads mail of one of the formats of this folder.
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     let message = match format {
@@ -61,12 +59,12 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<Parsed, Refusal> {
     };
     let mut writer = Writer::new(format.name());
     write(&message, &mut writer);
-    warn_of(&message.attachments, &mut writer);
+    let attachments = message.attached.finish(&mut writer);
     if message.bodies.is_empty() {
         let hint = "open it in the mail program and save it again, or as PDF";
         writer.warn(format!("it has no text, or one that cannot be read: {hint}"));
     }
-    let mut parsed = writer.finish();
+    let mut parsed = Parsed { attachments, ..writer.finish() };
     parsed.title = message.subject.as_deref().and_then(line);
     let Person { name, address } = message.sender;
     parsed.author = name.or(address).as_deref().and_then(line);
@@ -90,26 +88,6 @@ fn write(message: &Message, writer: &mut Writer) {
     }
 }
 
-/// Warns of what is not read.
-fn warn_of(attachments: &[String], writer: &mut Writer) {
-    let names: Vec<String> =
-        attachments.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-    let (names, more) = (names.join(", "), attachments.len().saturating_sub(NAMED));
-    match attachments.len() {
-        0 => {}
-        1 => writer.warn(format!("the attached file {names} is not read; give it by itself")),
-        _ => {
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let files = format!("the attached files {names}{more}");
-            writer.warn(format!("{files} are not read; give them by themselves"));
-        }
-    }
-    if attachments.iter().any(|name| name.eq_ignore_ascii_case("winmail.dat")) {
-        let lost = "`winmail.dat` holds texts and files in a form that only Outlook reads";
-        writer.warn(format!("{lost}; save the mail in Outlook as .msg, or ask for it as HTML"));
-    }
-}
-
 fn headers(message: &Message) -> Inline {
     let people =
         |people: &[Person]| people.iter().map(Person::shown).collect::<Vec<_>>().join(", ");
@@ -119,6 +97,7 @@ fn headers(message: &Message) -> Inline {
         ("To", people(&message.to)),
         ("CC", people(&message.copies)),
         ("Date", message.date.clone().unwrap_or_default()),
+        ("Attached files", message.attached.names().join(", ")),
     ];
     let lines = lines.into_iter().filter(|(_, value)| !value.is_empty());
     let lines: Vec<String> = lines.map(|(name, value)| format!("{name}: {value}")).collect();

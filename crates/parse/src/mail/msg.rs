@@ -27,9 +27,13 @@ const SUBMIT_TIME: u16 = 0x0039;
 const DELIVERY_TIME: u16 = 0x0e06;
 const ATTACHMENT_LONG_NAME: u16 = 0x3707;
 const ATTACHMENT_NAME: u16 = 0x3704;
+const ATTACHMENT_DATA: u16 = 0x3701;
+const ATTACHMENT_HIDDEN: u16 = 0x7ffe;
 
-/// Bytes before the first property in the list of a message (MS-OXMSG 2.4.1.1).
+/// Bytes before the first property in the list of a message, and of what is attached to it
+/// (MS-OXMSG 2.4.1).
 const LIST_HEADER: usize = 32;
+const ATTACHED_LIST_HEADER: usize = 8;
 /// Seconds from 1601, where the clock of Windows begins, to 1970.
 const WINDOWS_EPOCH: i64 = 11_644_473_600;
 
@@ -56,10 +60,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message, Refusal> {
     let plain = storage.text("", BODY).filter(|text| !text.trim().is_empty()).map(MailBody::Plain);
     let body = plain.or_else(|| storage.page().map(MailBody::Html)).or_else(|| storage.rtf());
     message.bodies.extend(body);
+    // Streams may share the bytes of the file, but no file that Outlook writes has such.
+    let mut left = bytes.len();
     for path in storage.attachments() {
+        if storage.is_hidden(&path) {
+            continue;
+        }
         let name = storage.text(&path, ATTACHMENT_LONG_NAME);
         let name = name.or_else(|| storage.text(&path, ATTACHMENT_NAME));
-        message.attachments.push(name.unwrap_or_else(|| "without a name".to_owned()));
+        let data = stream(storage.file, &format!("{path}/__substg1.0_{ATTACHMENT_DATA:04X}0102"));
+        let data = data.filter(|data| data.len() <= left);
+        left -= data.as_ref().map_or(0, Vec::len);
+        message.attached.add(name.as_deref(), data);
     }
     Ok(message)
 }
@@ -113,6 +125,14 @@ impl Storage<'_, '_> {
         }
     }
 
+    /// Whether what is attached is a part of the text, like a logo.
+    fn is_hidden(&mut self, path: &str) -> bool {
+        let list = stream(self.file, &format!("{path}/__properties_version1.0"));
+        let list = list.unwrap_or_default();
+        let properties = list.get(ATTACHED_LIST_HEADER..).unwrap_or_default();
+        value(properties, ATTACHMENT_HIDDEN).is_some_and(|hidden| hidden & 1 == 1)
+    }
+
     fn attachments(&self) -> Vec<String> {
         let entries = self.file.read_root_storage();
         let paths = entries.map(|entry| entry.path().to_string_lossy().into_owned());
@@ -120,12 +140,14 @@ impl Storage<'_, '_> {
     }
 }
 
-/// The value of a property that has a fixed length (MS-OXMSG 2.4.2.1).
+/// A number among the properties of a message.
 fn number(list: &[u8], property: u16) -> Option<u64> {
-    let entry = list
-        .get(LIST_HEADER..)?
-        .chunks_exact(16)
-        .find(|entry| entry[2..4] == property.to_le_bytes())?;
+    value(list.get(LIST_HEADER..)?, property)
+}
+
+/// The value of a property that has a fixed length (MS-OXMSG 2.4.2.1).
+fn value(properties: &[u8], property: u16) -> Option<u64> {
+    let entry = properties.chunks_exact(16).find(|entry| entry[2..4] == property.to_le_bytes())?;
     Some(u64::from_le_bytes(entry[8..16].try_into().ok()?))
 }
 
@@ -158,9 +180,23 @@ mod tests {
         add("/__substg1.0_0037001F", &wide("The sharks"));
         add("/__substg1.0_0C1A001F", &wide("Ann"));
         add("/__substg1.0_1000001E", b"Sharks are fish\x85");
-        file.create_storage("/__attach_version1.0_#00000000").unwrap();
-        let name = "/__attach_version1.0_#00000000/__substg1.0_3707001F";
-        file.create_stream(name).unwrap().write_all(&wide("list.txt")).unwrap();
+        let hidden =
+            [&[0; 8][..], &[0x0b, 0, 0xfe, 0x7f, 6, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]].concat();
+        for (number, name, data) in
+            [(0, "list.txt", Some(b"Hai")), (1, "inner.msg", None), (2, "logo.png", Some(b"png"))]
+        {
+            let folder = format!("/__attach_version1.0_#{number:08}");
+            file.create_storage(&folder).unwrap();
+            let mut add = |path: &str, bytes: &[u8]| {
+                let path = format!("{folder}/{path}");
+                file.create_stream(path).unwrap().write_all(bytes).unwrap();
+            };
+            add("__substg1.0_3707001F", &wide(name));
+            data.into_iter().for_each(|data| add("__substg1.0_37010102", data));
+            if number == 2 {
+                add("__properties_version1.0", &hidden);
+            }
+        }
         file.into_inner().into_inner()
     }
 
@@ -176,7 +212,10 @@ mod tests {
         );
         assert_eq!(parsed.date.as_deref(), Some("2023-01-31"));
         assert!(parsed.text.ends_with("Sharks are fish…\n"), "{}", parsed.text);
-        assert!(parsed.warnings[0].contains("`list.txt`"));
+        let [file] = &parsed.attachments[..] else { panic!("{:?}", parsed.attachments) };
+        assert_eq!((file.name.as_str(), &file.bytes[..]), ("list.txt", &b"Hai"[..]));
+        let [warning] = &parsed.warnings[..] else { panic!("{:?}", parsed.warnings) };
+        assert!(warning.contains("`inner.msg`"), "{warning}");
     }
     /// The text of a message of these properties: numbers, then streams.
     fn text(numbers: &[(u16, u64)], streams: &[(&str, &[u8])]) -> String {

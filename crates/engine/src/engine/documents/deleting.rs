@@ -205,6 +205,28 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_attached_goes_with_its_mail() {
+        let mail = "Message-ID: <1>\nSubject: Otters\nContent-Type: multipart/mixed; boundary=b\n\n\
+                    --b\nContent-Type: text/plain\n\nAll about otters.\n--b\n\
+                    Content-Type: text/plain; name=plan.txt\n\
+                    Content-Disposition: attachment\n\nAll about beavers.\n--b--\n";
+        for (at, pattern) in ["a.eml", "*"].into_iter().enumerate() {
+            let dir = tempfile::tempdir().unwrap();
+            let engine = engine(dir.path(), &[("a.eml", mail)]).await;
+            assert_eq!(names(&engine), ["a.eml", "a.eml/plan.txt"]);
+            let refused = engine.delete_named("a.eml/plan.txt").unwrap_err().to_string();
+            assert!(refused.contains("`a.eml`"), "{refused}");
+            if at == 0 {
+                engine.delete_named(pattern).unwrap();
+            } else {
+                engine.delete(&[pattern.into()]).unwrap();
+            }
+            assert!(engine.originals().get("a.eml").is_none());
+            assert_eq!(names(&engine), [""; 0]);
+        }
+    }
+
+    #[tokio::test]
     async fn a_deletion_of_records_that_was_cut_off_is_completed_by_repeating_it() {
         let dir = tempfile::tempdir().unwrap();
         let engine = engine(dir.path(), &[LIGHTS]).await;

@@ -24,6 +24,9 @@ use crate::store::FileStamp;
 /// its stamp: the coarsest clock of a file system counts two seconds.
 const SETTLED_AFTER: Duration = Duration::from_secs(3);
 
+/// Between a file and what is attached to it, in the origin of a document: no path has it.
+const ATTACHED: &str = "//";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InputFile {
     pub(crate) path: PathBuf,
@@ -32,6 +35,30 @@ pub(crate) struct InputFile {
     /// Where it lies, from the root of the file system on.
     pub(crate) origin: String,
     pub(crate) bytes: u64,
+}
+
+impl InputFile {
+    /// A file that is attached to this one.
+    pub(crate) fn attached(&self, name: &str, bytes: usize) -> Self {
+        Self {
+            path: self.path.clone(),
+            name: format!("{}/{name}", self.name),
+            origin: [&self.origin, ATTACHED, name].concat(),
+            bytes: bytes as u64,
+        }
+    }
+
+    /// How many files this one is inside of.
+    pub(crate) fn depth(&self) -> usize {
+        self.origin.get(2..).unwrap_or_default().matches(ATTACHED).count()
+    }
+}
+
+/// Where the file itself lies that a document comes from: the mail, of what is attached to one.
+pub(crate) fn file_of(origin: &str) -> &str {
+    // Some systems begin the path of a disk with it.
+    let at = origin.get(2..).and_then(|rest| rest.find(ATTACHED));
+    at.map_or(origin, |at| &origin[..at + 2])
 }
 
 /// What the inputs hold.

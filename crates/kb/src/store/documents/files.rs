@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::store::schema::{decode, encode, hash};
-use crate::store::{Id, StoreReader, StoreWriter};
+use crate::store::{DocumentRecord, Id, Row, StoreReader, StoreWriter};
+use halma_core::Layer;
 
 /// Hash of where a file lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +13,11 @@ pub(crate) struct FileKey(Id);
 impl FileKey {
     pub(crate) fn of(origin: &str) -> Self {
         Self(hash(&[origin.as_bytes()]))
+    }
+
+    /// Where the files that are attached to this one are listed.
+    fn attached(self) -> [u8; 8] {
+        hash(&[&self.0.to_be_bytes(), b"attached"]).to_be_bytes()
     }
 }
 
@@ -38,6 +44,14 @@ pub(crate) struct FileRecord {
     pub(crate) stamp: Option<FileStamp>,
 }
 
+/// The document of a file, as this file gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileDocument {
+    pub(crate) row: Row,
+    pub(crate) name: String,
+    pub(crate) origin: String,
+}
+
 /// What the file system says of a file whose bytes stay as they are. A file without one is known
 /// by its bytes alone: one that was written so shortly before it was read that the next write might
 /// leave the same stamp.
@@ -62,6 +76,22 @@ impl StoreReader<'_> {
         let (record, stamp) = decoded.map_err(|e| heed::Error::Decoding(e.into()))?;
         let stamp = if stamp.is_empty() { None } else { Some(decode(stamp)?) };
         Ok(Some(FileRecord { stamp, ..record }))
+    }
+
+    /// The document of a file that is known, with the name and the origin that it has of this file.
+    pub(crate) fn file_document(&self, key: FileKey) -> heed::Result<Option<FileDocument>> {
+        let Some(file) = self.file(key)? else { return Ok(None) };
+        let Some(row) = self.find(Layer::Document, file.document)? else { return Ok(None) };
+        let DocumentRecord { names, origins, .. } = self.linked(row)?;
+        let pair = names.into_iter().zip(origins).find(|(_, origin)| FileKey::of(origin) == key);
+        Ok(pair.map(|(name, origin)| FileDocument { row, name, origin }))
+    }
+
+    /// The files attached to a file that is known.
+    pub(crate) fn attached(&self, key: FileKey) -> heed::Result<Vec<FileKey>> {
+        let stored = self.store.db.files.get(self, &key.attached())?;
+        let keys: Vec<Id> = stored.map(decode).transpose()?.unwrap_or_default();
+        Ok(keys.into_iter().map(FileKey).collect())
     }
 
     /// Hash of the fields that a file said of a document when it was last read.
@@ -93,11 +123,20 @@ impl StoreWriter<'_> {
         }
     }
 
+    pub(crate) fn put_attached(&mut self, key: FileKey, files: &[FileKey]) -> heed::Result<()> {
+        let keys: Vec<Id> = files.iter().map(|file| file.0).collect();
+        if keys.is_empty() {
+            return self.store.db.files.delete(self.txn(), &key.attached()).map(|_| ());
+        }
+        self.store.db.files.put(self.txn(), &key.attached(), &encode(&keys)?)
+    }
+
     pub(crate) fn put_stated_fields(&mut self, key: FieldsKey, fields: Id) -> heed::Result<()> {
         self.store.db.files.put(self.txn(), &key.0.to_be_bytes(), &encode(&fields)?)
     }
 
     pub(crate) fn forget_file(&mut self, key: FileKey) -> heed::Result<()> {
+        self.store.db.files.delete(self.txn(), &key.attached())?;
         self.store.db.files.delete(self.txn(), &key.0.to_be_bytes()).map(|_| ())
     }
 }

@@ -16,7 +16,7 @@ use crate::store::{
     ChunkRecord, DocumentRecord, Id, Row, Rows, SectionRecord, StoreReader, StoreWriter, Task,
     TextPlace, UnitKey, atoms_input, atoms_key, hash,
 };
-pub(crate) use files::{FieldsKey, FileKey, FileRecord, FileStamp};
+pub(crate) use files::{FieldsKey, FileDocument, FileKey, FileRecord, FileStamp};
 pub(crate) use owned::Gone;
 pub(crate) use reuse::{sameness, section_sameness};
 pub(crate) use summaries::table_summary;

@@ -135,12 +135,12 @@ impl Http {
         if e.is_timeout() && !e.is_connect() {
             return self.late(url);
         }
-        let what = if e.is_connect() {
-            "cannot be reached (does the server run, and is `url` right?)"
+        let reason = if e.is_connect() {
+            let hint = "check that the server runs and that `url` is right";
+            format!("`{}` cannot be reached: {}; {hint}", show(url), cause(&e))
         } else {
-            "broke the connection"
+            format!("`{}` broke the connection: {}", show(url), error_chain(&e))
         };
-        let reason = format!("`{}` {what}: {}", show(url), error_chain(&e));
         LlmError::transient(self.scrub(&reason))
     }
 
@@ -260,6 +260,17 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     } else {
         attempt.stop()
     }
+}
+
+/// What an error comes from in the end, without the number that the system gives it.
+fn cause(e: &dyn std::error::Error) -> String {
+    let innermost = std::iter::successors(Some(e), |e| e.source()).last().unwrap_or(e);
+    let words = innermost.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default();
+    // In the middle of a sentence, but for a name in capitals.
+    let (first, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
+    let is_name = rest.starts_with(char::is_uppercase);
+    if is_name { words.to_owned() } else { first.to_lowercase() + rest }
 }
 
 /// An error with its sources, where reqwest keeps the useful message.

@@ -58,6 +58,9 @@ pub(crate) struct EvalRun {
     /// Questions that --estimate asks of each strategy; their answers are stored. 0 asks none
     #[arg(long, value_name = "N", default_value_t = 5, requires = "estimate")]
     pub(crate) probe: u16,
+    /// Print all columns: words in common, tokens, passages found, the papers' own figures
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Ask no strategy; measure what searches in these modes find
     #[arg(long, value_name = "MODES", value_parser = super::choice::mode(), value_delimiter = ',')]
     #[arg(conflicts_with_all = ["strategy", "grid", "judge", "assess"])]

@@ -121,7 +121,7 @@ pub(crate) mod tests {
         let points = points.map(|(name, mark)| (name.to_owned(), mark)).collect();
         creative.enter(0, points, UsageTotal::default());
         report.runs[0].assessed = vec![forecasts(), creative.close()];
-        insta::assert_snapshot!(report.table());
+        insta::assert_snapshot!(report.table(false));
         let markdown = report.markdown();
         let (_, from) = markdown.split_once("## Assessed by a model").unwrap();
         insta::assert_snapshot!(from.split("\n## ").next().unwrap());

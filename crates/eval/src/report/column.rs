@@ -22,8 +22,6 @@ pub struct Column {
     pub better: Option<Better>,
     /// What a report must have for it, in a sentence after "it needs".
     pub(crate) needs: &'static str,
-    /// Shown in the terminal, where lines are short.
-    pub(crate) in_terminal: bool,
     /// Shown by kind of question and by hops.
     pub(crate) in_groups: bool,
     /// The value of one answered question, if each has one; then runs can be compared by it.
@@ -80,7 +78,6 @@ pub(super) const fn by_question(
         format: ValueFormat::Percent,
         better: Some(Better::Higher),
         needs: SCORED,
-        in_terminal: true,
         in_groups: false,
         question: Some(question),
         run: None,
@@ -114,22 +111,21 @@ pub(super) const fn gold_read(
     meaning: &'static str,
     run: fn(&Run) -> Option<f64>,
 ) -> Column {
-    Column { needs: PASSAGES, in_terminal: false, ..counted(key, title, meaning, run) }
+    Column { needs: PASSAGES, ..counted(key, title, meaning, run) }
 }
 
 pub(super) const fn percent(column: Column) -> Column {
     Column { format: ValueFormat::Percent, better: Some(Better::Higher), ..column }
 }
 
-/// A number a question or a chunk, of which less is better, not shown in the terminal.
+/// A number a question or a chunk, of which less is better.
 pub(super) const fn each(
     key: &'static str,
     title: &'static str,
     meaning: &'static str,
     run: fn(&Run) -> Option<f64>,
 ) -> Column {
-    let column = cost(by_run(key, title, meaning, run), ValueFormat::Decimal);
-    Column { in_terminal: false, ..column }
+    cost(by_run(key, title, meaning, run), ValueFormat::Decimal)
 }
 
 /// One of the figures of DEC's Table 4.
@@ -139,17 +135,17 @@ pub(super) const fn answerability(
     meaning: &'static str,
     run: fn(&Run) -> Option<f64>,
 ) -> Column {
-    Column { needs: UNANSWERABLE, in_terminal: false, ..by_run(key, title, meaning, run) }
+    Column { needs: UNANSWERABLE, ..by_run(key, title, meaning, run) }
 }
 
-/// A criterion that a model assessed, not shown in the terminal, which has a table of them.
+/// A criterion that a model assessed.
 pub(super) const fn assessed(
     key: &'static str,
     title: &'static str,
     meaning: &'static str,
     run: fn(&Run) -> Option<f64>,
 ) -> Column {
-    Column { needs: ASSESSED, in_terminal: false, ..by_run(key, title, meaning, run) }
+    Column { needs: ASSESSED, ..by_run(key, title, meaning, run) }
 }
 
 pub(super) const fn cost(column: Column, format: ValueFormat) -> Column {

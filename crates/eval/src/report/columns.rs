@@ -14,7 +14,6 @@ use crate::metrics::{support_recall, tokens_per_correct};
 /// All columns, in the order in which they are shown.
 pub static COLUMNS: &[Column] = &[
     Column {
-        in_terminal: false,
         in_groups: true,
         ..by_question(
             "right",
@@ -50,7 +49,6 @@ pub static COLUMNS: &[Column] = &[
         Some(case.score.recall)
     }),
     Column {
-        in_terminal: false,
         ..by_question("cover_em", "CoverEM", "a gold answer stands in the answer", |case| {
             Some(case.score.cover_em)
         })
@@ -92,14 +90,12 @@ pub static COLUMNS: &[Column] = &[
         Some(number(gold.complete) / number(gold.questions))
     })),
     Column {
-        in_terminal: false,
         needs: "keywords extracted by DEC's prompt",
         ..by_question("keyword_match", "keyword match", "keywords that stand in the text", |case| {
             case.record.digest.as_ref()?.keyword_match
         })
     },
     Column {
-        in_terminal: false,
         needs: "a plan by DEC's prompt",
         ..by_question("fidelity", "fidelity", "words of the plan that the question has", |case| {
             case.record.digest.as_ref()?.plan_fidelity
@@ -165,22 +161,17 @@ pub static COLUMNS: &[Column] = &[
     }),
     counted("abstained", "abst.", "abstained", |run| Some(number(run.abstained))),
     counted("failed", "failed", "ended in an error", |run| Some(number(run.failed))),
-    Column {
-        in_terminal: false,
-        ..counted("malformed", "malformed", "replies that did not fit at first", |run| {
-            Some(number(run.malformed))
-        })
-    },
+    counted("malformed", "malformed", "replies that did not fit at first", |run| {
+        Some(number(run.malformed))
+    }),
     Column {
         format: ValueFormat::Decimal,
         better: None,
-        in_terminal: false,
         ..by_question("hops", "hops", "turns with a search", |case| Some(number(case.record.hops)))
     },
     Column {
         format: ValueFormat::Decimal,
         better: None,
-        in_terminal: false,
         ..by_question("sub_questions", "#SQA", "sub-questions searched for", |case| {
             Some(number(case.record.sub_questions()))
         })
@@ -213,7 +204,6 @@ pub static COLUMNS: &[Column] = &[
         per_question(run, run.tokens.completion)
     }),
     Column {
-        in_terminal: false,
         ..cost(
             by_run("tokens_in_all", "tokens", "tokens of all questions", |run| {
                 (run.completed() > 0).then(|| ratio(run.tokens.all(), 1))
@@ -266,7 +256,7 @@ pub static COLUMNS: &[Column] = &[
         ValueFormat::Count,
     ),
     cost(
-        by_run("p50", "p50", "median time of a question", |run| latency(run, 50)),
+        by_run("p50", "median time", "of a question", |run| latency(run, 50)),
         ValueFormat::Milliseconds,
     ),
     cost(

@@ -6,13 +6,16 @@ use halma_core::text::thousands;
 
 use super::model::{Report, Run};
 
+/// Columns of the terminal, where lines are short, unless all are asked for.
+const BRIEF: [&str; 6] = ["right", "abstained", "failed", "calls", "p50", "usd"];
+
 impl Report {
-    /// A table for the terminal. Metrics are in percent, times in milliseconds; calls and tokens
+    /// A table for the terminal, of some columns or of all that have values. Metrics are in percent, times in milliseconds; calls and tokens
     /// include those that the cache answered, dollars do not. `Acc` is there when a judge ruled.
-    pub fn table(&self) -> String {
+    pub fn table(&self, all: bool) -> String {
         let mut out =
             format!("{}: {} (metrics in %, times in ms)\n", self.dataset, self.headline());
-        out.push_str(&self.figures(|column| column.in_terminal).text());
+        out.push_str(&self.figures(|column| all || BRIEF.contains(&column.key)).text());
         for table in [self.assessments(), self.errors()] {
             if !table.is_empty() {
                 let _ = write!(out, "\n{}", table.text());

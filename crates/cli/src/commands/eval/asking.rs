@@ -66,7 +66,7 @@ async fn ask(session: &Session, strategies: &Strategies, args: &EvalRun) -> anyh
     }
     view::print(&format!(
         "{}\n\nViewer with charts and every question: {}\nAnswers, traces, JSON and Markdown: {}",
-        report.table(),
+        report.table(args.all),
         page.display(),
         out.display()
     ))

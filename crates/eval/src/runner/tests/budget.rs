@@ -25,7 +25,7 @@ async fn the_budget_of_the_whole_stops_the_run_and_the_next_resumes() {
     let outcomes: Vec<AnswerOutcome> = run.results.iter().map(|result| result.outcome).collect();
     assert_eq!(outcomes, [AnswerOutcome::Right, AnswerOutcome::Unasked, AnswerOutcome::Unasked]);
     assert_eq!((run.unasked, run.failed, run.values.get("em")), (2, 0, Some(1.0)));
-    assert!(report.table().contains("2 questions not asked"), "{}", report.table());
+    assert!(report.table(false).contains("2 questions not asked"), "{}", report.table(false));
     // The report of a run that was cut short exists anyway.
     assert_eq!(Report::open(out.path()).unwrap(), report);
     let whole =

@@ -194,7 +194,7 @@ async fn a_failed_question_is_counted_apart_and_tried_again() {
     assert_eq!((failed.failed_by_kind["llm"], failed.failed_by_kind["panic"]), (1, 1));
     assert!(failed.failures[0].reason.contains("the server is down"));
     assert!(failed.failures[1].reason.contains("the clerk gives up"));
-    let table = report.table();
+    let table = report.table(false);
     assert!(table.contains("clerk: 2 questions failed (llm 1, panic 1)"), "{table}");
     let report = run(Some(out.path()), "", says(["yes", "monks"])).await;
     assert_eq!((report.runs[0].taken_over, report.runs[0].failed), (1, 0));
@@ -319,5 +319,5 @@ async fn the_table_is_aligned() {
     second.label = "clerk-slow".into();
     second.taken_over = 3;
     report.runs.push(second);
-    insta::assert_snapshot!(report.table());
+    insta::assert_snapshot!(report.table(true));
 }

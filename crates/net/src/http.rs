@@ -262,7 +262,7 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     }
 }
 
-/// An error with its sources, where reqwest keeps the useful message.
+/// An error with its sources, where reqwest keeps the useful message; the outermost say nothing.
 pub fn error_chain(e: &dyn std::error::Error) -> String {
     let mut words = e.to_string();
     let mut source = e.source();
@@ -273,5 +273,5 @@ pub fn error_chain(e: &dyn std::error::Error) -> String {
         }
         source = e.source();
     }
-    words
+    words.replace("error sending request: client error (Connect): ", "")
 }

@@ -1,5 +1,7 @@
-//! The questions of the README and the guides, asked as printed over the folders that are shipped.
-//! What a page prints for a question must be what the program prints.
+//! The commands of the README and the guides, run as printed over the folders that are shipped.
+//!
+//! A block `sh` is run by a shell, and must print the lines of a `text` block that follows it, in
+//! their order. A block that needs a model, a server or the network says so: `sh,no-run`.
 use std::path::{Path, PathBuf};
 
 use crate::program::Program;
@@ -8,85 +10,95 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A command of a page, with the lines that a `text` block prints for it.
+/// Commands of a page, with the lines that are shown for them.
 struct Example {
-    command: String,
-    printed: Vec<String>,
+    place: String,
+    commands: String,
+    shown: Vec<String>,
 }
 
-/// The commands of a page that index a folder or ask a question, in their order.
+/// The README and the pages of the folders whose commands are run.
+fn pages() -> Vec<String> {
+    let mut pages = vec!["README.md".to_owned()];
+    for folder in ["docs/start", "docs/guide"] {
+        let files = std::fs::read_dir(root().join(folder)).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        pages.extend(names.map(|name| format!("{folder}/{name}")));
+    }
+    pages.sort();
+    pages
+}
+
+/// The blocks of a page that are run, in their order.
 fn examples(page: &str) -> Vec<Example> {
     let text = std::fs::read_to_string(root().join(page)).unwrap();
     let mut examples: Vec<Example> = vec![];
-    let mut block = "";
-    for line in text.lines() {
-        if let Some(kind) = line.strip_prefix("```") {
-            block = if block.is_empty() { kind } else { "" };
-        } else if block == "text" {
-            let line = line.trim().to_owned();
-            examples.last_mut().unwrap().printed.push(line);
-        } else if block == "sh" {
-            let command = line.split(" #").next().unwrap().trim();
-            let is_run = ["halma index demo/", "halma ask \""]
-                .iter()
-                .any(|start| command.starts_with(start));
-            if is_run && !command.contains('…') {
-                examples.push(Example { command: command.to_owned(), printed: vec![] });
+    let (mut block, mut before) = (None, "");
+    for (line, number) in text.lines().zip(1..) {
+        match (line.strip_prefix("```"), block) {
+            (Some(_), Some(kind)) => (block, before) = (None, kind),
+            (Some(kind), None) => {
+                let place = format!("{page}:{number}");
+                let name = kind.split(',').next().unwrap();
+                assert!(
+                    kind == "sh" || kind.ends_with(",no-run") || !is_shell(name),
+                    "{place}: a block `{kind}` is `sh`, and is run, or says `{name},no-run`"
+                );
+                if kind == "sh" {
+                    examples.push(Example { place, commands: String::new(), shown: vec![] });
+                }
+                block = Some(kind);
             }
+            (None, Some("sh")) => {
+                examples.last_mut().unwrap().commands.extend([line, "\n"]);
+            }
+            (None, Some("text")) if before == "sh" => {
+                examples.last_mut().unwrap().shown.push(line.trim().to_owned());
+            }
+            (None, _) => {}
         }
     }
     examples
 }
 
-/// The arguments of a command: words, of which those in quotes are one. A folder of the repository
-/// is named by its whole path.
-fn arguments(command: &str) -> Vec<String> {
-    let parts = command.strip_prefix("halma ").unwrap().split('"').enumerate();
-    let words = parts.flat_map(|(number, part)| match number % 2 {
-        1 => vec![part.to_owned()],
-        _ => part.split_whitespace().map(str::to_owned).collect(),
-    });
-    let whole = |word: String| {
-        if word.starts_with("demo/") { root().join(word).display().to_string() } else { word }
-    };
-    words.map(whole).collect()
+fn is_shell(name: &str) -> bool {
+    matches!(name, "sh" | "bash" | "console")
 }
 
-/// Runs the commands of a page in one folder, and returns how many questions have printed output. The
-/// pages print what trained heads read, so nothing is run where the weights of the embedder are not.
+/// Runs the commands of a page in a folder of its own, and returns how many lines are shown. Guides
+/// start from the base of the first one.
 fn follow(page: &str) -> usize {
     let program = Program::new();
-    let examples = examples(page);
-    if !program.run(&["doctor"]).out.contains("built-in heads") {
-        return 1;
+    std::os::unix::fs::symlink(root().join("demo"), program.path("demo")).unwrap();
+    if page != "README.md" {
+        program.run(&["index", "demo/everyday/documents"]).succeeds();
     }
-    for Example { command, printed } in &examples {
-        let arguments = arguments(command);
-        let ran = program.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        ran.succeeds();
-        let mut lines = ran.out.lines().map(str::trim);
-        for line in printed {
+    let mut lines = 0;
+    for Example { place, commands, shown } in examples(page) {
+        let ran = program.run_shell(&commands);
+        assert_eq!(ran.code, 0, "{place}:\n{commands}{}", ran.err);
+        let mut printed = ran.out.lines().map(str::trim);
+        for line in &shown {
             assert!(
-                lines.any(|one| one == line),
-                "{page}: {command}: `{line}` is not in\n{}",
+                printed.any(|one| one == line),
+                "{place}: `{line}` is not, or not there, in\n{}",
                 ran.out
             );
         }
+        lines += shown.len();
     }
-    examples.iter().filter(|example| !example.printed.is_empty()).count()
+    lines
 }
 
+/// The pages show what trained heads read, so nothing is run where the weights of the embedder are
+/// not.
 #[test]
-fn the_readme_prints_what_is_printed() {
-    assert_eq!(follow("README.md"), 1);
-}
-
-#[test]
-fn the_guide_of_the_first_base_prints_what_is_printed() {
-    assert_eq!(follow("docs/guide/first-base.md"), 1);
-}
-
-#[test]
-fn the_guide_of_feedback_prints_what_is_printed() {
-    assert_eq!(follow("docs/guide/feedback.md"), 1);
+fn the_pages_print_what_they_show() {
+    let all = pages();
+    let blocks: usize = all.iter().map(|page| examples(page).len()).sum();
+    assert!(blocks > 20, "{blocks} blocks are run");
+    if Program::new().run(&["doctor"]).out.contains("built-in heads") {
+        let lines: usize = all.iter().map(|page| follow(page)).sum();
+        assert!(lines > 20, "{lines} lines are shown");
+    }
 }

@@ -6,6 +6,7 @@ mod contract;
 mod evaluation;
 mod feedback;
 mod future;
+#[cfg(unix)]
 mod guides;
 mod knowledge_graph;
 mod messages;

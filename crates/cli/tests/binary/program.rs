@@ -98,6 +98,16 @@ impl Program {
         Ran::of(child.wait_with_output().unwrap())
     }
 
+    /// Runs commands in a shell that has `halma` on its path. The first that fails ends it.
+    #[cfg(unix)]
+    pub(crate) fn run_shell(&self, commands: &str) -> Ran {
+        let halma = Path::new(env!("CARGO_BIN_EXE_halma")).parent().unwrap();
+        let path = format!("{}:{}", halma.display(), std::env::var("PATH").unwrap());
+        let mut shell = Command::new("sh");
+        shell.args(["-ec", commands]).current_dir(self.dir.path()).env("PATH", path);
+        Ran::of(shell.output().unwrap())
+    }
+
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         self.command(args).spawn().unwrap()
     }

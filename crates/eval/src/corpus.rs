@@ -8,7 +8,8 @@
 //! | `wiki.abstracts.2017` of `ColBERT`'s authors | the same, or `id ⇥ title \| text` |
 //! | `PubMed` and others of MedRAG | `{"id", "title", "content"}` |
 //! | `psgs_w100.tsv` of DPR's authors | `id ⇥ text ⇥ title` |
-//! | BEIR | `{"_id", "title", "text"}` |
+//! | BEIR, BrowseComp-Plus | `{"_id" or "docid", "title", "text"}` |
+//! | `HippoRAG`'s pools, `MultiHop-RAG` | a JSON list of `{"title", "text" or "body"}` |
 use std::fs::File;
 use std::io::{BufRead, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -66,6 +67,10 @@ impl CorpusWriter {
     /// Adds a collection; `name` is that of its file, for messages.
     pub fn add(&mut self, name: &str, mut lines: impl BufRead) -> Result<(), EvalError> {
         let unreadable = EvalError::file(Path::new(name), "the collection cannot be read");
+        let start = lines.fill_buf().map_err(&unreadable)?;
+        if start.trim_ascii_start().starts_with(b"[") {
+            return self.add_list(name, lines);
+        }
         let (mut bytes, mut number) = (vec![], 0_u64);
         self.text_before_title = false;
         while lines.read_until(b'\n', &mut bytes).map_err(&unreadable)? > 0 {
@@ -75,18 +80,39 @@ impl CorpusWriter {
             if number == 1 && line == "id\ttext\ttitle" {
                 self.text_before_title = true;
             } else if !line.trim().is_empty() {
-                match passage(line, self.text_before_title) {
-                    Ok(passage) => self.write(passage)?,
-                    Err(reason) => {
-                        self.converted.skipped += 1;
-                        let first = || format!("{name}:{number}: {reason}");
-                        self.converted.first_skipped.get_or_insert_with(first);
-                    }
-                }
+                let place = format!("{name}:{number}");
+                self.put(passage(line, self.text_before_title), &place)?;
             }
             bytes.clear();
         }
         Ok(())
+    }
+
+    /// Adds a collection that is one JSON list.
+    fn add_list(&mut self, name: &str, list: impl BufRead) -> Result<(), EvalError> {
+        let records: Vec<Value> = serde_json::from_reader(list)
+            .map_err(EvalError::file(Path::new(name), "the list cannot be read"))?;
+        for (number, record) in records.iter().enumerate() {
+            self.put(from_record(record), &format!("{name}, record {}", number + 1))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a passage, or remembers where there is none.
+    fn put(
+        &mut self,
+        passage: Result<CorpusPassage, String>,
+        place: &str,
+    ) -> Result<(), EvalError> {
+        match passage {
+            Ok(passage) => self.write(passage),
+            Err(reason) => {
+                self.converted.skipped += 1;
+                let first = || format!("{place}: {reason}");
+                self.converted.first_skipped.get_or_insert_with(first);
+                Ok(())
+            }
+        }
     }
 
     /// Ends the last part.
@@ -97,9 +123,15 @@ impl CorpusWriter {
 
     fn write(&mut self, passage: CorpusPassage) -> Result<(), EvalError> {
         self.converted.passages += 1;
-        let CorpusPassage { id, title, text } = passage;
+        let CorpusPassage { id, title, text, url, date } = passage;
         let id = id.unwrap_or_else(|| self.converted.passages.to_string());
-        let line = format!("{}\n", json!({ "id": id, "title": title, "text": text }));
+        let mut record = json!({ "id": id, "title": title, "text": text });
+        for (key, value) in [("url", url), ("date", date)] {
+            if let Some(value) = value {
+                record[key] = value.into();
+            }
+        }
+        let line = format!("{record}\n");
         if self.written + line.len() as u64 > PART {
             self.end_part()?;
         }
@@ -127,6 +159,8 @@ struct CorpusPassage {
     id: Option<String>,
     title: String,
     text: String,
+    url: Option<String>,
+    date: Option<String>,
 }
 
 fn passage(line: &str, text_before_title: bool) -> Result<CorpusPassage, String> {
@@ -135,20 +169,26 @@ fn passage(line: &str, text_before_title: bool) -> Result<CorpusPassage, String>
     } else {
         from_cells(line, text_before_title)?
     };
-    if passage.text.trim().is_empty() { Err("it has no text".into()) } else { Ok(passage) }
+    Ok(passage)
 }
 
 fn from_record(record: &Value) -> Result<CorpusPassage, String> {
     let field = |keys: &[&str]| keys.iter().find_map(|key| record.get(*key));
-    let id = match field(&["id", "_id", "pid", "PMID"]) {
+    let id = match field(&["id", "_id", "pid", "PMID", "docid"]) {
         Some(Value::String(id)) => Some(id.clone()),
         Some(Value::Number(id)) => Some(id.to_string()),
         _ => None,
     };
     let title = field(&["title"]).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
-    let text = field(&["text", "content", "abstract", "contents"]).ok_or("it has no `text`")?;
+    let text =
+        field(&["text", "content", "abstract", "contents", "body"]).ok_or("it has no `text`")?;
     let text = joined(text).ok_or("its text is not text")?.trim().to_owned();
-    Ok(CorpusPassage { id, title, text })
+    let words = |key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
+    with_text(CorpusPassage { id, title, text, url: words("url"), date: words("published_at") })
+}
+
+fn with_text(passage: CorpusPassage) -> Result<CorpusPassage, String> {
+    if passage.text.trim().is_empty() { Err("it has no text".into()) } else { Ok(passage) }
 }
 
 /// A text, or the sentences of one; where paragraphs are lists of sentences, a line for each.
@@ -181,7 +221,8 @@ fn from_cells(line: &str, text_before_title: bool) -> Result<CorpusPassage, Stri
         let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         inner.map_or_else(|| text.to_owned(), |inner| inner.replace("\"\"", "\""))
     };
-    Ok(CorpusPassage { id: Some(id.to_owned()), title: unquoted(title), text: unquoted(text) })
+    let (id, title, text) = (Some(id.to_owned()), unquoted(title), unquoted(text));
+    with_text(CorpusPassage { id, title, text, url: None, date: None })
 }
 
 #[cfg(test)]
@@ -189,7 +230,7 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> (String, String, String) {
-        let CorpusPassage { id, title, text } = passage(line, false).unwrap();
+        let CorpusPassage { id, title, text, .. } = passage(line, false).unwrap();
         (id.unwrap_or_default(), title, text)
     }
 
@@ -212,6 +253,24 @@ mod tests {
         for bad in ["{\"title\": \"x\"}", "{", "plain words", "5\t", "{\"text\": [1]}"] {
             assert!(passage(bad, false).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_list_is_read_with_addresses_and_dates() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("corpus");
+        let mut writer = CorpusWriter::create(&out).unwrap();
+        let list = r#"
+            [{"title": "Varn", "body": "An isle.", "url": "u", "published_at": "2023-09-28T12:00:00+00:00"},
+             {"title": "Lenn", "text": "A river.", "idx": 1}, {"title": "Skell", "text": " "}]"#;
+        writer.add("corpus.json", list.as_bytes()).unwrap();
+        assert!(writer.add("cut.json", &b"[{\"title\": \"Va"[..]).is_err());
+        let converted = writer.finish().unwrap();
+        assert_eq!((converted.passages, converted.skipped), (2, 1));
+        assert_eq!(converted.first_skipped.unwrap(), "corpus.json, record 3: it has no text");
+        let written = std::fs::read_to_string(out.join("part-00001.jsonl")).unwrap();
+        let first = r#"{"id":"1","title":"Varn","text":"An isle.","url":"u","date":"2023-09-28T12:00:00+00:00"}"#;
+        assert!(written.lines().next() == Some(first), "{written}");
     }
 
     #[test]

@@ -264,7 +264,7 @@ fn closing(
              wrong, {unanswered} not answered. `make everyday` measures 200 of them.",
         ))?;
         view::print(
-            "The offline model extracts its answers from the documents: it can find, follow and compare \
+            "The offline model extracts its answers from the documents: it can find, follow, compare and count \
              facts, and continue the series of a table, but not summarize or create. Configure a model with `halma init`.",
         )?;
     }

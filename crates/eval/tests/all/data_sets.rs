@@ -80,6 +80,66 @@ fn strategyqa_reads_the_paragraphs_beside_it() {
 }
 
 #[test]
+fn larger_benchmarks_name_their_evidence_and_what_has_no_answer() {
+    let answerable =
+        |data: &DataSet| data.items.iter().map(|item| item.answerable).collect::<Vec<_>>();
+    let data = loaded("multihop_rag.json", "multihop-rag");
+    let wanted = [
+        "multihop-rag-1 Short [Ada Holm] inference_query -",
+        "multihop-rag-2 Short [-] null_query -",
+    ];
+    assert_eq!(
+        (all(&data), answerable(&data)),
+        (wanted.map(str::to_owned).into(), vec![true, false])
+    );
+    assert_eq!(titles(&data.items[0]), ["A keeper leaves", "Skell without a keeper"]);
+    assert_eq!(refused(&data).len(), 1);
+
+    let data = loaded("frames.tsv", "frames");
+    let wanted = [
+        "frames-1 Short [9] Numerical reasoning 2",
+        "frames-2 Short [Ada Holm] Multiple constraints 1",
+    ];
+    assert_eq!(all(&data), wanted);
+    assert_eq!(titles(&data.items[0]), ["Skell Light", "Varn (isle)"]);
+    assert_eq!(data.items[1].question.text, "Which keeper wrote \"The Gull\"?");
+    assert!(refused(&data)[0].contains("cells"), "{:?}", refused(&data));
+
+    let data = loaded("browsecomp_plus.jsonl", "browsecomp-plus");
+    assert_eq!(all(&data), ["769 Short [Varn] - -"]);
+    let gold = &data.items[0].gold;
+    assert!(gold.len() == 2 && gold[0].matches("any title", "Its keeper wrote The Gull in 1928."));
+    assert!(!gold[0].matches("any title", "Lenn is a river."));
+
+    let data = loaded("enterpriserag_bench.jsonl", "enterpriserag-bench");
+    assert_eq!((data.items.len(), answerable(&data)), (2, vec![true, false]));
+    let gold = &data.items[0].gold[0];
+    assert!(gold.matches("dsid_0a1b__repairs", "Lamps …") && !gold.matches("dsid_0a1bc__x", "y"));
+    assert_eq!(refused(&data), ["3: `expected_doc_ids` is not a list"]);
+
+    let data = loaded("longmemeval.json", "longmemeval");
+    assert_eq!((data.items.len(), answerable(&data)), (2, vec![true, false]));
+    let first = &data.items[0];
+    assert_eq!((titles(first), first.contexts.len()), (vec!["answer_2"], 2));
+    assert!(first.gold[0].text.ends_with("user: I named my boat Gull.\nassistant: A fine name."));
+    assert!(first.question.asked_at.is_some() && data.items[1].gold.is_empty());
+    assert_eq!(refused(&data), ["4: there are 2 ids for 1 conversations"]);
+}
+
+/// `HippoRAG` publishes 1,000 questions of each set as one list, and the pool next to it.
+#[test]
+fn the_pools_of_hipporag_are_read_as_the_sets_that_they_are_drawn_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("musique.json");
+    let lines = std::fs::read_to_string(fixture("musique.jsonl")).unwrap();
+    let records: Vec<&str> = lines.lines().filter(|line| !line.trim().is_empty()).collect();
+    std::fs::write(&path, format!("[{}]", records.join(",\n"))).unwrap();
+    let (list, lines) =
+        (load(&path, format("musique"), None).unwrap(), loaded("musique.jsonl", "musique"));
+    assert_eq!(all(&list), all(&lines));
+}
+
+#[test]
 fn multiple_choice_sets_have_options_and_the_right_one() {
     let data = loaded("medqa.jsonl", "medqa");
     assert_eq!(

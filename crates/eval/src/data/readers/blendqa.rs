@@ -60,9 +60,14 @@ fn gold(source: &Value) -> Option<GoldPassage> {
         let title = source.get("title")?.as_str()?.to_owned();
         return Some(GoldPassage { title, text: String::new() });
     }
-    let (_, page) = source.as_str()?.split_once("wikipedia.org/wiki/")?;
+    Some(GoldPassage { title: page_title(source.as_str()?)?, text: String::new() })
+}
+
+/// The title of the page of Wikipedia at an address.
+pub(super) fn page_title(address: &str) -> Option<String> {
+    let (_, page) = address.split_once("wikipedia.org/wiki/")?;
     let page = page.split(['#', '?']).next().unwrap_or(page);
-    Some(GoldPassage { title: unescaped(page).replace('_', " "), text: String::new() })
+    Some(unescaped(page.trim()).replace('_', " "))
 }
 
 /// `%C3%A9` as `é`; what is not UTF-8 stays as it is.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::data::answers;
 use crate::data::item::{Item, Passage};
 use crate::data::raw_record::{Fault, RawRecord, parser_message};
-use crate::metrics::number_in;
+use crate::metrics::{GoldPassage, number_in};
 
 /// How a record's fields make an item. In texts, `{source.text}` is the field `text` of the
 /// object `source`, `{key?}` one that may be missing, `{key|lines}` a list of texts or a text line
@@ -41,6 +41,25 @@ pub(in crate::data) struct Mapping {
     /// The gold passage, which is searched as well.
     #[serde(default)]
     passage: Option<PassageMapping>,
+    /// The gold passages among the documents of a corpus.
+    #[serde(default)]
+    gold: Option<GoldMapping>,
+    /// The kinds of questions that the documents do not answer.
+    #[serde(default)]
+    unanswerable: Vec<String>,
+}
+
+/// A list that names passages. `{}` is an element that is a text itself.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GoldMapping {
+    list: String,
+    /// Empty: the passage is found by its text.
+    #[serde(default)]
+    title: String,
+    /// Empty: the passage is found by its title.
+    #[serde(default)]
+    text: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -72,10 +91,19 @@ impl Mapping {
             Some(template) => Some(record.fill(template)?).filter(|kind| !kind.is_empty()),
             None => None,
         };
+        let answerable = !kind.as_ref().is_some_and(|kind| self.unanswerable.contains(kind));
+        if !answerable {
+            answers.clear();
+        }
+        let mut gold: Vec<GoldPassage> = passage.iter().map(Into::into).collect();
+        if let Some(mapping) = &self.gold {
+            gold.extend(record.gold(mapping)?);
+        }
         let item = Item::new(record.fill(&self.id)?, record.fill(&self.question)?, answers);
         Ok(Item {
             kind,
-            gold: passage.iter().map(Into::into).collect(),
+            gold,
+            answerable,
             contexts: passage.into_iter().collect(),
             ..item.with_answer_kind(self.answer_kind).with_options(self.options.iter().cloned())
         })
@@ -126,10 +154,26 @@ struct MappedRecord {
 impl MappedRecord {
     fn required(&self, path: &str) -> Result<&Value, String> {
         let mut value = &self.value;
-        for key in path.split('.') {
+        for key in path.split('.').filter(|key| !key.is_empty()) {
             value = value.get(key).ok_or_else(|| format!("missing field `{key}`"))?;
         }
         Ok(value)
+    }
+
+    /// The passages that a list names, each once.
+    fn gold(&self, mapping: &GoldMapping) -> Result<Vec<GoldPassage>, String> {
+        let mut gold: Vec<GoldPassage> = vec![];
+        let Ok(list) = self.required(&mapping.list) else { return Ok(gold) };
+        let list = list.as_array().ok_or_else(|| format!("`{}` is not a list", mapping.list))?;
+        for value in list {
+            let element = Self { value: value.clone(), number: self.number };
+            let (title, text) = (element.fill(&mapping.title)?, element.fill(&mapping.text)?);
+            let passage = GoldPassage { title, text };
+            if !gold.contains(&passage) {
+                gold.push(passage);
+            }
+        }
+        Ok(gold)
     }
 
     fn fill(&self, template: &str) -> Result<String, String> {

@@ -4,6 +4,8 @@ mod contexts;
 mod crag;
 mod cut_answers;
 mod fever;
+mod frames;
+mod longmemeval;
 mod mapping;
 mod musique;
 mod options;
@@ -25,11 +27,13 @@ pub(super) const READERS: &[(&str, Reader)] = &[
     ("blendqa", blendqa::item),
     ("crag", crag::item),
     ("fever", fever::item),
+    ("frames", frames::item),
     ("gsm8k", cut_answers::gsm8k),
     ("hotpotqa", contexts::item),
     ("lawbench_articles", cut_answers::lawbench_articles),
     ("logiqa", options::logiqa),
     ("logiqa2", options::logiqa2),
+    ("longmemeval", longmemeval::item),
     ("medmcqa", options::medmcqa),
     ("medmcqa_from_0", options::medmcqa_from_0),
     ("medqa", options::medqa),

@@ -9,7 +9,7 @@ use super::open_call::OpenCall;
 use super::shorten::shorten;
 use super::{Cx, ms};
 use crate::prompt::Rendered;
-use crate::reply::Echo;
+use crate::reply::{Echo, is_silent};
 use crate::{
     ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt, ReplyStatus, Result, Stopped,
     Usage,
@@ -24,6 +24,9 @@ const OTHER_REPLY: f32 = 0.7;
 
 /// How many times the tokens a model gets that thought until they were used up.
 const MORE_THOUGHT: u32 = 4;
+
+/// What a model is told that gives no answer to a question that is always answered.
+const SILENT: &str = "`answer` is empty, but an answer must be given: write the most likely one";
 
 /// A reply with each of its tokens and the token's log-probability.
 #[derive(Debug, Clone)]
@@ -76,6 +79,7 @@ impl Cx {
         let rendered = self.run.setup.prompts.render(prompt.name, &variables)?;
         let llm = Arc::clone(self.run.setup.models.for_role(&rendered.role));
         let prompt_call = PromptCall::new(prompt.name, &rendered, llm.as_ref());
+        let mut insists = rendered.must_answer;
         let mut request = self.request(prompt.name, rendered, variables);
         request.max_tokens = request.max_tokens.saturating_add(llm.thinking_tokens());
         request.logprobs = logprobs;
@@ -94,11 +98,20 @@ impl Cx {
                 let value = (prompt.parse)(&echo.without_copies(text)?)?;
                 check(&value).map(|()| value)
             });
+            // Asked once more for an answer, the model may still give none.
+            let silent = insists && parsed.is_ok() && is_silent(&attempt.read.text);
+            let again = silent && self.run.meter.take_repair();
+            let parsed = if again { Err(SILENT.to_owned()) } else { parsed };
+            insists &= !again;
             let status = match &parsed {
                 Ok(_) => ReplyStatus::Valid,
                 Err(reason) => ReplyStatus::Malformed(reason.clone()),
             };
             self.push(prompt_call.event(self.span, &request, &attempt, status));
+            if again {
+                self.ask_differently(&mut request, attempt, SILENT)?;
+                continue;
+            }
             let reason = match parsed {
                 Ok(value) if logprobs => return prompt_call.scored(value, attempt),
                 Ok(value) => return Ok(Scored { value, tokens: vec![] }),

@@ -79,7 +79,8 @@ impl Cx {
         let rendered = self.run.setup.prompts.render(prompt.name, &variables)?;
         let llm = Arc::clone(self.run.setup.models.for_role(&rendered.role));
         let prompt_call = PromptCall::new(prompt.name, &rendered, llm.as_ref());
-        let mut insists = rendered.must_answer;
+        // An empty answer where one must be given, which stands unless a better one comes.
+        let (mut insists, mut silent) = (rendered.must_answer, None);
         let mut request = self.request(prompt.name, rendered, variables);
         request.max_tokens = request.max_tokens.saturating_add(llm.thinking_tokens());
         request.logprobs = logprobs;
@@ -91,6 +92,7 @@ impl Cx {
                     self.shorten(&mut request)?.ok_or(error)?;
                     continue;
                 }
+                Err(error @ Error::Spent(_)) => return silent.ok_or(error),
                 attempt => Attempt { number: number + 1, ..attempt? },
             };
             number = attempt.number;
@@ -99,20 +101,21 @@ impl Cx {
                 check(&value).map(|()| value)
             });
             // Asked once more for an answer, the model may still give none.
-            let silent = insists && parsed.is_ok() && is_silent(&attempt.read.text);
-            let again = silent && self.run.meter.take_repair();
-            let parsed = if again { Err(SILENT.to_owned()) } else { parsed };
-            insists &= !again;
+            let is_empty = insists && parsed.is_ok() && is_silent(&attempt.read.text);
+            insists = insists && !is_empty;
+            let again = is_empty && self.run.meter.take_repair();
             let status = match &parsed {
+                Ok(_) if again => ReplyStatus::Malformed(SILENT.to_owned()),
                 Ok(_) => ReplyStatus::Valid,
                 Err(reason) => ReplyStatus::Malformed(reason.clone()),
             };
             self.push(prompt_call.event(self.span, &request, &attempt, status));
-            if again {
-                self.ask_differently(&mut request, attempt, SILENT)?;
-                continue;
-            }
             let reason = match parsed {
+                Ok(value) if again => {
+                    silent = Some(Scored { value, tokens: vec![] });
+                    self.ask_differently(&mut request, attempt, SILENT)?;
+                    continue;
+                }
                 Ok(value) if logprobs => return prompt_call.scored(value, attempt),
                 Ok(value) => return Ok(Scored { value, tokens: vec![] }),
                 Err(reason) => reason,
@@ -125,7 +128,8 @@ impl Cx {
                 for request in &unusable {
                     llm.discard(request);
                 }
-                return Err(refusal.unwrap_or_else(|| prompt_call.unreadable(reason, attempt)));
+                let error = || refusal.unwrap_or_else(|| prompt_call.unreadable(reason, attempt));
+                return silent.ok_or_else(error);
             }
             if attempt.is_stumble() {
                 // As it was, since samplers do stumble; from a cache the same would come again.

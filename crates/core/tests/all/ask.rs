@@ -273,6 +273,7 @@ async fn an_empty_answer_is_asked_for_once_more_where_one_must_be_given() {
         (true, vec![none], ""),
         (false, vec![none, FITS], "yes"),
         (false, vec![none, r#"{"answer": "Unknown"}"#], ""),
+        (false, vec![none, "?", "?"], ""),
         (false, vec![FITS], "yes"),
     ] {
         let calls = replies.len() as u64;

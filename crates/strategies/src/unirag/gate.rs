@@ -1,6 +1,6 @@
 //! The gate behind an answer (Section 3.2.3): the criteria of `RAGAs`, computed from what a judge
 //! counts.
-use halma_core::{AnswerText, Cx, Hit, Prompt, Question, Result};
+use halma_core::{Cx, Hit, Prompt, Question, Result};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Deserialize;
@@ -27,19 +27,12 @@ struct Counts {
     useful: Option<Vec<usize>>,
 }
 
-/// A statement with what speaks against it, and the passage that states it; 0 where none does.
+/// The passage that states a statement; 0 where none does. What speaks against it is asked for so
+/// that the model looks for it first; small models also write there what speaks for it.
 #[derive(Deserialize)]
 struct Check {
     #[serde(default)]
-    against: AnswerText,
-    #[serde(default)]
     passage: usize,
-}
-
-impl Check {
-    fn holds(&self) -> bool {
-        self.passage > 0 && self.against.0.trim().is_empty()
-    }
 }
 
 /// How an answer was judged.
@@ -90,7 +83,7 @@ impl Counts {
     fn counted(mut self) -> Self {
         if !self.checks.is_empty() {
             self.statements = Some(self.checks.len());
-            self.supported = Some(self.checks.iter().filter(|check| check.holds()).count());
+            self.supported = Some(self.checks.iter().filter(|check| check.passage > 0).count());
         }
         self
     }
@@ -203,18 +196,16 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_that_no_passage_states_or_one_contradicts_is_not_supported() {
+    fn a_statement_that_no_passage_states_is_not_supported() {
         let high = r#"[{"constraint": "a", "holds": true}]"#;
-        let checked = |against: &str, passage: usize| {
-            let check = format!(r#"{{"against": "{against}", "passage": {passage}}}"#);
-            let reply =
-                format!(r#"{{"checks": [{check}], "asked": 1, "given": 1, "useful": [1]}}"#);
-            judged(&reply, 1, high)
+        let checked = |passage: usize| {
+            let checks = format!(r#"[{{"statement": "It is of 1911.", "passage": {passage}}}]"#);
+            let rest = r#""asked": 1, "given": 1, "useful": [1]"#;
+            judged(&format!(r#"{{"checks": {checks}, {rest}}}"#), 1, high)
         };
-        assert_eq!(checked("", 1), Ok(Verdict { score: 1.0, accepted: true }));
-        assert_eq!(checked("", 0), Ok(Verdict { score: 0.8, accepted: false }));
-        assert_eq!(checked("It is of 1912.", 1), Ok(Verdict { score: 0.8, accepted: false }));
-        assert_eq!(checked("", 2).unwrap_err(), "there is no passage 2");
+        assert_eq!(checked(1), Ok(Verdict { score: 1.0, accepted: true }));
+        assert_eq!(checked(0), Ok(Verdict { score: 0.8, accepted: false }));
+        assert_eq!(checked(2).unwrap_err(), "there is no passage 2");
     }
 
     #[test]

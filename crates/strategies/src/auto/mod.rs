@@ -202,8 +202,8 @@ impl Strategy for Auto {
             let above = level.above().filter(|above| above.number() <= highest.number());
             // Where a level is above, an abstention is what leads there.
             let abstain = question.abstain || above.is_some();
-            let asked = Question { abstain, ..question.clone() };
-            let answer = match self.at(level, kind, &asked, &cx).await {
+            let at_level = Question { abstain, ..question.clone() };
+            let answer = match self.at(level, kind, &at_level, &cx).await {
                 Err(Error::Spent(limit)) => match below {
                     Some(answer) => return Ok(unsupported(question, answer)),
                     None => return Err(Error::Spent(limit)),

@@ -36,10 +36,10 @@ const HOW_MANY: [&[&str]; 9] = [
 /// The question with a number as its kind of answer, if it asks how many.
 pub(super) fn asking_for_number(question: &Question) -> Question {
     let text = words(&question.text);
-    let begins = |asked: &[&str]| text.windows(asked.len()).any(|run| run.iter().eq(asked));
+    let says = |phrase: &[&str]| text.windows(phrase.len()).any(|run| run.iter().eq(phrase));
     let is_free = question.answer_kind == AnswerKind::Short && question.options.is_empty();
     let mut question = question.clone();
-    if is_free && HOW_MANY.iter().any(|asked| begins(asked)) {
+    if is_free && HOW_MANY.iter().any(|phrase| says(phrase)) {
         question.answer_kind = AnswerKind::Number;
     }
     question

@@ -6,8 +6,15 @@ use crate::shipped::shipped;
 use crate::tidy::{Source, Violation};
 
 /// Prompts that a crate asks with by name, not through a constant, and parts of prompts.
-const USED_BY_NAME: &[&str] =
-    &["reply/repair", "part/answer_form", "part/choices", "part/passages", "part/question"];
+const USED_BY_NAME: &[&str] = &[
+    "reply/repair",
+    "part/answer_form",
+    "part/choices",
+    "part/passages",
+    "part/question",
+    "part/unanswered",
+    "part/unknown",
+];
 
 /// Where a name stands: file and line.
 type Places<'a> = BTreeMap<String, (&'a Source, usize)>;

@@ -58,7 +58,7 @@ pub use reply::field::FieldReader;
 pub use reply::{AnswerText, NextQuestion, parse_json};
 pub use reranker::Reranker;
 pub use source::{Source, SourceInfo};
-pub use strategy::{Entry, Need, Outcome, Strategy};
+pub use strategy::{COMMON_SETTINGS, Entry, Need, Outcome, Strategy};
 pub use tagger::{Marked, Mention, Tagger, Tagging, mentions};
 pub use trace::{
     ChosenHop, DecompositionHop, Event, HitLine, HopCandidate, IdeaEvidence, IdeaGroup,

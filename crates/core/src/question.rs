@@ -20,6 +20,9 @@ pub struct Question {
     /// Whether no answer may be given where the knowledge does not hold one.
     #[serde(default = "yes")]
     pub abstain: bool,
+    /// Whether a reader may add what it knows itself to what it is shown.
+    #[serde(default)]
+    pub own_knowledge: bool,
 }
 
 fn yes() -> bool {
@@ -29,14 +32,23 @@ fn yes() -> bool {
 impl Question {
     /// A free question with no options, asked by a person.
     pub fn new(text: impl Into<String>) -> Self {
-        let (text, options, answer_kind) = (text.into(), vec![], AnswerKind::default());
-        Self { id: "q".into(), text, options, answer_kind, asked_at: None, abstain: true }
+        Self {
+            id: "q".into(),
+            text: text.into(),
+            options: vec![],
+            answer_kind: AnswerKind::default(),
+            asked_at: None,
+            abstain: true,
+            own_knowledge: false,
+        }
     }
 
-    /// A free question on the way to the answer of this one, asked at the same time.
+    /// A free question on the way to the answer of this one, asked at the same time. It may stay
+    /// without an answer, whatever holds for this one.
     #[must_use]
     pub fn sub_question(&self, text: impl Into<String>) -> Self {
-        Self { asked_at: self.asked_at.clone(), ..Self::new(text) }
+        let (asked_at, own_knowledge) = (self.asked_at.clone(), self.own_knowledge);
+        Self { asked_at, own_knowledge, ..Self::new(text) }
     }
 }
 

@@ -40,9 +40,14 @@ pub struct Entry {
     pub build: fn(toml::Table) -> std::result::Result<Arc<dyn Strategy>, String>,
 }
 
-/// The setting that every strategy has: whether models are shown the worked examples that are next
-/// to its prompts (`<step>.demonstrations.md`).
+/// The settings that every strategy has: whether it may give no answer, whether models are shown the
+/// worked examples that are next to its prompts (`<step>.demonstrations.md`), and whether readers may
+/// use what they know themselves.
+pub const COMMON_SETTINGS: [&str; 3] = [ABSTAIN, DEMONSTRATIONS, OWN_KNOWLEDGE];
+
+const ABSTAIN: &str = "abstain";
 const DEMONSTRATIONS: &str = "demonstrations";
+const OWN_KNOWLEDGE: &str = "own_knowledge";
 
 impl Entry {
     /// Builds it from its own table of the configuration with the settings that all strategies
@@ -51,19 +56,24 @@ impl Entry {
         &self,
         mut table: toml::Table,
     ) -> std::result::Result<Arc<dyn Strategy>, String> {
-        let demonstrations = match table.remove(DEMONSTRATIONS) {
-            None => true,
-            Some(toml::Value::Boolean(demonstrations)) => demonstrations,
-            Some(other) => return Err(format!("`{DEMONSTRATIONS}` is {other}, not true or false")),
+        let mut switch = |name, default| match table.remove(name) {
+            None => Ok(default),
+            Some(toml::Value::Boolean(set)) => Ok(set),
+            Some(other) => Err(format!("`{name}` is {other}, not true or false")),
         };
-        Ok(Arc::new(Configured { inner: (self.build)(table)?, demonstrations }))
+        let (abstain, demonstrations) = (switch(ABSTAIN, true)?, switch(DEMONSTRATIONS, true)?);
+        let own_knowledge = switch(OWN_KNOWLEDGE, false)?;
+        let inner = (self.build)(table)?;
+        Ok(Arc::new(Configured { inner, abstain, demonstrations, own_knowledge }))
     }
 }
 
 /// A strategy with the settings that all strategies have.
 struct Configured {
     inner: Arc<dyn Strategy>,
+    abstain: bool,
     demonstrations: bool,
+    own_knowledge: bool,
 }
 
 #[async_trait]
@@ -76,11 +86,21 @@ impl Strategy for Configured {
         let mut settings = self.inner.settings();
         if let Some(settings) = settings.as_object_mut() {
             settings.insert(DEMONSTRATIONS.into(), self.demonstrations.into());
+            // Only where they are not as usual, so that labels of earlier reports stay the same.
+            if !self.abstain {
+                settings.insert(ABSTAIN.into(), false.into());
+            }
+            if self.own_knowledge {
+                settings.insert(OWN_KNOWLEDGE.into(), true.into());
+            }
         }
         settings
     }
 
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
+        let abstain = self.abstain && question.abstain;
+        let own_knowledge = self.own_knowledge || question.own_knowledge;
+        let question = &Question { abstain, own_knowledge, ..question.clone() };
         if self.demonstrations {
             return self.inner.answer(question, cx).await;
         }

@@ -23,9 +23,9 @@ const TEMPLATE_INTRODUCTION: &str = "# The configuration of Halma. Every key is 
     prints the values\n# that differ, with their origin; docs/reference/config.md describes all keys.\n";
 const STRATEGIES: &str = "The settings of each strategy; its page describes them, and `halma.toml` of \
     `halma init` has them with their defaults. `--set NAME.KEY=VALUE` overrides one for a single run. \
-    Every strategy also takes `abstain = false`, with which it always answers, and \
+    Every strategy also takes `abstain = false`, with which it always answers, \
     `demonstrations = false`, with which models are not shown the worked examples next to its \
-    prompts.";
+    prompts, and `own_knowledge = true`, with which readers may use what they know themselves.";
 
 #[test]
 fn the_reference_describes_every_key() {

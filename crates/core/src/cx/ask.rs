@@ -9,7 +9,7 @@ use super::open_call::OpenCall;
 use super::shorten::shorten;
 use super::{Cx, ms};
 use crate::prompt::Rendered;
-use crate::reply::Echo;
+use crate::reply::{Echo, is_silent};
 use crate::{
     ChatRequest, Error, Event, Limit, Llm, LlmError, Message, Prompt, ReplyStatus, Result, Stopped,
     Usage,
@@ -24,6 +24,9 @@ const OTHER_REPLY: f32 = 0.7;
 
 /// How many times the tokens a model gets that thought until they were used up.
 const MORE_THOUGHT: u32 = 4;
+
+/// What a model is told that gives no answer to a question that is always answered.
+const SILENT: &str = "`answer` is empty, but an answer must be given: write the most likely one";
 
 /// A reply with each of its tokens and the token's log-probability.
 #[derive(Debug, Clone)]
@@ -76,6 +79,8 @@ impl Cx {
         let rendered = self.run.setup.prompts.render(prompt.name, &variables)?;
         let llm = Arc::clone(self.run.setup.models.for_role(&rendered.role));
         let prompt_call = PromptCall::new(prompt.name, &rendered, llm.as_ref());
+        // An empty answer where one must be given, which stands unless a better one comes.
+        let (mut insists, mut silent) = (rendered.must_answer, None);
         let mut request = self.request(prompt.name, rendered, variables);
         request.max_tokens = request.max_tokens.saturating_add(llm.thinking_tokens());
         request.logprobs = logprobs;
@@ -87,6 +92,7 @@ impl Cx {
                     self.shorten(&mut request)?.ok_or(error)?;
                     continue;
                 }
+                Err(error @ Error::Spent(_)) => return silent.ok_or(error),
                 attempt => Attempt { number: number + 1, ..attempt? },
             };
             number = attempt.number;
@@ -94,12 +100,22 @@ impl Cx {
                 let value = (prompt.parse)(&echo.without_copies(text)?)?;
                 check(&value).map(|()| value)
             });
+            // Asked once more for an answer, the model may still give none.
+            let is_empty = insists && parsed.is_ok() && is_silent(&attempt.read.text);
+            insists = insists && !is_empty;
+            let again = is_empty && self.run.meter.take_repair();
             let status = match &parsed {
+                Ok(_) if again => ReplyStatus::Malformed(SILENT.to_owned()),
                 Ok(_) => ReplyStatus::Valid,
                 Err(reason) => ReplyStatus::Malformed(reason.clone()),
             };
             self.push(prompt_call.event(self.span, &request, &attempt, status));
             let reason = match parsed {
+                Ok(value) if again => {
+                    silent = Some(Scored { value, tokens: vec![] });
+                    self.ask_differently(&mut request, attempt, SILENT)?;
+                    continue;
+                }
                 Ok(value) if logprobs => return prompt_call.scored(value, attempt),
                 Ok(value) => return Ok(Scored { value, tokens: vec![] }),
                 Err(reason) => reason,
@@ -112,7 +128,8 @@ impl Cx {
                 for request in &unusable {
                     llm.discard(request);
                 }
-                return Err(refusal.unwrap_or_else(|| prompt_call.unreadable(reason, attempt)));
+                let error = || refusal.unwrap_or_else(|| prompt_call.unreadable(reason, attempt));
+                return silent.ok_or_else(error);
             }
             if attempt.is_stumble() {
                 // As it was, since samplers do stumble; from a cache the same would come again.

@@ -2,6 +2,7 @@
 use super::file::demonstrated;
 use super::{PromptError, Prompts, Source, Template};
 use crate::Message;
+use crate::reply::is_silent;
 
 /// How the names of files with worked examples end: `kar3/propose.demonstrations` is next to
 /// `kar3/propose`.
@@ -42,6 +43,17 @@ impl Prompts {
             }
         }
         Ok(())
+    }
+
+    /// The worked examples that are shown: without those that give no answer where one must be given.
+    pub(super) fn demonstrations_shown(
+        &self,
+        template: &Template,
+        must_answer: bool,
+    ) -> Vec<Message> {
+        let pairs = self.demonstrations_of(template).chunks(2);
+        let pairs = pairs.filter(|pair| !must_answer || !is_silent(&pair[1].text));
+        pairs.flatten().cloned().collect()
     }
 
     /// The worked examples of a prompt, or of the prompt whose examples it shows.

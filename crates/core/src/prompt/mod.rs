@@ -91,6 +91,8 @@ pub struct Rendered {
     pub messages: Vec<Message>,
     /// Worked examples that may be put before the last message.
     pub demonstrations: Vec<Message>,
+    /// Whether it asks for an answer that is never empty.
+    pub must_answer: bool,
     pub hash: Arc<str>,
     pub task: String,
     pub role: String,
@@ -116,6 +118,16 @@ struct Template {
     overridden: bool,
 }
 
+impl Template {
+    /// Whether it asks for the answer to a question that is always answered.
+    fn must_answer(&self, vars: &minijinja::Value) -> bool {
+        let question = vars.get_attr("question").unwrap_or_default();
+        let may_abstain = question.get_attr("abstain").unwrap_or_default();
+        may_abstain == minijinja::Value::from(false)
+            && self.parts.iter().any(|part| WITHOUT_ANSWER.contains(&part.as_str()))
+    }
+}
+
 /// The prompts that core itself needs: the complaint about a reply that does not fit; the question
 /// for the entities of a text; and the parts that prompts of all crates include,
 /// `{% include "part/answer_form" %}`.
@@ -125,6 +137,10 @@ static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/prompts");
 
 /// The folder of files that are parts of prompts and are never asked by themselves.
 const PARTS: &str = "part/";
+
+/// The parts that say what a prompt for an answer expects where there is none: an empty answer, or of
+/// a question that is always answered the most likely one.
+const WITHOUT_ANSWER: [&str; 2] = ["part/unanswered", "part/unknown"];
 
 /// Stands in a prompt for the types of the reply's fields.
 const FORM: &str = "{{ form }}";
@@ -357,10 +373,12 @@ impl Prompts {
                 })?;
             messages.push(Message { role: role.clone(), text: text.trim().to_owned() });
         }
+        let must_answer = template.must_answer(vars);
         Ok(Rendered {
             messages,
             hash: self.hash_of(template),
-            demonstrations: self.demonstrations_of(template).to_vec(),
+            demonstrations: self.demonstrations_shown(template, must_answer),
+            must_answer,
             task: template.front.task.clone(),
             role: template.front.role.clone(),
             max_tokens: template.front.max_tokens,

@@ -4,6 +4,7 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::parse_json;
 use super::thoughts::{Split, split_thoughts, without_turn_end};
 
 /// A short answer in a reply: a text, a number, a truth, or nothing. What models write when they
@@ -243,6 +244,16 @@ pub(crate) fn is_no_answer(text: &str) -> bool {
         _ => bare,
     };
     WHOLE.contains(&bare) || BEGINNINGS.iter().any(|beginning| bare.starts_with(beginning))
+}
+
+/// Whether a reply to a prompt that asks for `answer` gives none.
+pub(crate) fn is_silent(reply: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Given {
+        answer: AnswerText,
+    }
+    let given = parse_json(reply).map(|Given { answer }| answer);
+    given.unwrap_or_else(|_| AnswerText::from(reply)).0.trim().is_empty()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub use self::answer::AnswerText;
-pub(crate) use self::answer::is_no_answer;
+pub(crate) use self::answer::{is_no_answer, is_silent};
 use self::careless::{Careless, Cut};
 pub use self::decomposition::NextQuestion;
 pub(crate) use self::echo::Echo;

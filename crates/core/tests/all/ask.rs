@@ -1,16 +1,17 @@
 //! What [`Cx::ask`] does around a call: re-asking, recording, telling watchers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    Budget, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Price, ReplyStatus,
-    Stopped, Usage,
+    AnswerText, Budget, ChatReply, ChatRequest, Error, Event, Limit, Llm, LlmError, Price, Prompt,
+    PromptFile, PromptSet, Prompts, Question, ReplyStatus, Stopped, Usage,
 };
 use halma_testkit::Script;
 use parking_lot::Mutex;
 
-use crate::common::{FITS, PROMPT, cx, question};
+use crate::common::{FITS, PROMPT, cx, question, with_prompts};
 
 /// Replies in turn, keeping the requests it got; every other reply comes from a cache.
 #[derive(Default)]
@@ -248,4 +249,46 @@ async fn a_first_reply_without_text_is_discarded_before_the_same_is_asked_for_ag
     let (cx, _) = cx(Arc::clone(&model) as Arc<dyn Llm>, Budget::default(), None);
     assert_eq!(cx.ask(&PROMPT, question("Is it?")).await.unwrap().answer, "yes");
     assert_eq!(*model.0.lock(), ["replied", "discarded", "replied"]);
+}
+
+/// A prompt that says by a part what an answer is where there is none, with an example of each.
+const CLOSING: PromptSet = PromptSet::Files(&[
+    PromptFile {
+        name: "demo/close",
+        text: "---\ntask: read\nrole: reader\nvariables: [\"question\"]\n---\n## system\n\
+               {% include \"part/unknown\" %}\n## user\n{{ question.text }}",
+    },
+    PromptFile {
+        name: "demo/close.demonstrations",
+        text: "## user\nWho?\n## assistant\n{\"answer\": \"Ann\"}\n\
+               ## user\nWhere?\n## assistant\n{\"answer\": \"\"}\n",
+    },
+]);
+
+#[tokio::test]
+async fn an_empty_answer_is_asked_for_once_more_where_one_must_be_given() {
+    const CLOSE: Prompt<BTreeMap<String, AnswerText>> = Prompt::json("demo/close");
+    let none = r#"{"answer": null}"#;
+    for (abstain, replies, answer) in [
+        (true, vec![none], ""),
+        (false, vec![none, FITS], "yes"),
+        (false, vec![none, r#"{"answer": "Unknown"}"#], ""),
+        (false, vec![none, "?", "?"], ""),
+        (false, vec![FITS], "yes"),
+    ] {
+        let calls = replies.len() as u64;
+        let replies = replies.into_iter().map(|reply| ("demo/close", Ok(reply))).collect();
+        let script = Script::with_failures(replies);
+        let prompts = Arc::new(Prompts::shipped(&[CLOSING]).unwrap());
+        let (cx, meter) = with_prompts(prompts, script, Budget::default(), None);
+        let question = Question { abstain, ..Question::new("Is it?") };
+        let variables = minijinja::context! { question => minijinja::value::Serde(question) };
+        let given = cx.ask(&CLOSE, variables).await.unwrap();
+        assert_eq!((given["answer"].0.as_str(), meter.calls()), (answer, calls), "{abstain}");
+        let Some(Event::ModelCalled { messages, .. }) = cx.trace().0.into_iter().next() else {
+            panic!("no call is in the trace");
+        };
+        let shows_none = messages.iter().any(|message| message.text == r#"{"answer": ""}"#);
+        assert_eq!(shows_none, abstain, "the example without an answer");
+    }
 }

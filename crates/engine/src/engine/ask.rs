@@ -111,11 +111,10 @@ impl Engine {
         });
         let question = Question {
             id: id.clone(),
-            text,
             options: request.options,
             answer_kind: request.answer_kind.unwrap_or_default(),
             asked_at,
-            abstain: true,
+            ..Question::new(text)
         };
         let ask = &self.config.ask;
         let style = request.answer_style.unwrap_or(ask.answer_style);

@@ -2,8 +2,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use halma_core::{Answer, ConfigError, Cx, Entry, Question, Result as RunResult, Strategy};
+use halma_core::{COMMON_SETTINGS, ConfigError, Entry, Strategy};
 use toml::Table;
 
 use super::{AskRequest, Engine};
@@ -98,7 +97,7 @@ fn find_entry(name: &str) -> Result<&'static Entry, ConfigError> {
 /// A strategy with the settings of its table, which were written at `place`.
 pub(crate) fn build(
     entry: &Entry,
-    mut table: Table,
+    table: Table,
     place: &str,
 ) -> Result<Arc<dyn Strategy>, ConfigError> {
     let error = |reason| ConfigError {
@@ -107,49 +106,16 @@ pub(crate) fn build(
         reason,
         hint: format!("`halma config show strategy.{} --all` lists its settings", entry.name),
     };
-    let abstain = match table.remove(ABSTAIN) {
-        None => true,
-        Some(toml::Value::Boolean(abstain)) => abstain,
-        Some(other) => return Err(error(format!("`{ABSTAIN}` is `true` or `false`, not {other}"))),
-    };
-    let inner = entry.build_from(table).map_err(|reason| error(with_common(reason)))?;
-    Ok(if abstain { inner } else { Arc::new(AlwaysAnswers { inner }) })
+    entry.build_from(table).map_err(|reason| error(with_common(reason)))
 }
 
 /// The error of an unknown setting with those that every strategy has, which its own list lacks.
 fn with_common(reason: String) -> String {
     if reason.contains("unknown field") {
-        format!("{reason}; every strategy has `{ABSTAIN}` and `demonstrations`, too")
+        let common = COMMON_SETTINGS.map(|name| format!("`{name}`")).join(", ");
+        format!("{reason}; every strategy also has {common}")
     } else {
         reason
-    }
-}
-
-/// The setting of every strategy that says whether it may give no answer.
-const ABSTAIN: &str = "abstain";
-
-/// A strategy whose reader is told to give the most likely answer instead of none.
-struct AlwaysAnswers {
-    inner: Arc<dyn Strategy>,
-}
-
-#[async_trait]
-impl Strategy for AlwaysAnswers {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn settings(&self) -> serde_json::Value {
-        let mut settings = self.inner.settings();
-        if let Some(settings) = settings.as_object_mut() {
-            settings.insert(ABSTAIN.into(), false.into());
-        }
-        settings
-    }
-
-    async fn answer(&self, question: &Question, cx: &Cx) -> RunResult<Answer> {
-        let question = Question { abstain: false, ..question.clone() };
-        self.inner.answer(&question, cx).await
     }
 }
 

@@ -18,8 +18,8 @@ fn every_row_of_a_preset_can_be_built_where_its_strategy_is_known() {
                 .iter()
                 .map(|(key, value)| (key.clone(), halma_engine::flag_value(value)))
                 .collect::<toml::map::Map<String, Value>>();
-            // Settings of every strategy, which the engine reads.
-            for key in ["abstain", "demonstrations"] {
+            // Settings of every strategy are taken before its own.
+            for key in halma_core::COMMON_SETTINGS {
                 let value = table.remove(key);
                 assert!(value.is_none_or(|value| value.is_bool()), "{}: {key}", preset.name);
             }

@@ -192,8 +192,8 @@ async fn abstaining_is_a_setting_of_every_strategy() {
         let variables = minijinja::context! { question, context => Vec::<String>::new() };
         engine.prompts().render("naive/answer", &variables).unwrap().messages[0].text.clone()
     };
-    assert!(prompt(false).contains("Always give an answer"));
-    assert!(!prompt(true).contains("Always give an answer"));
+    assert!(prompt(false).contains("`answer` is never empty"));
+    assert!(!prompt(true).contains("`answer` is never empty"));
 }
 
 /// Mills by the year of their opening: 2, 2, 3, 3, 4 from 2016 to 2020.

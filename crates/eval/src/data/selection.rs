@@ -101,7 +101,6 @@ impl Selection {
                 let keys = all.into_iter().filter(occurs).collect::<Vec<_>>().join(", ");
                 return Err(DataError::NoProperty { key: condition.key.clone(), keys });
             }
-            data.items.retain(|item| condition.holds(item));
         }
         if let Some(file) = &self.ids {
             let mut ids = read_ids(file)?;
@@ -111,6 +110,8 @@ impl Selection {
                 return Err(DataError::UnknownIds { file, missing, id: id.clone() });
             }
         }
+        // After the ids, which are looked for in the whole file.
+        data.items.retain(|item| self.conditions.iter().all(|condition| condition.holds(item)));
         let sample = self.random.map(|(size, seed)| sample(data, size, seed));
         data.items.truncate(self.first.unwrap_or(usize::MAX));
         if data.items.is_empty() {
@@ -283,6 +284,11 @@ mod tests {
         ] {
             assert_eq!(by(text).unwrap(), ["q1", "q3"], "{text}");
         }
+        let file = folder.path().join("both.txt");
+        std::fs::write(&file, "q1\nq3\nq4\n").unwrap();
+        let conditions = vec!["hops=2".parse().unwrap()];
+        let both = Selection { ids: Some(file), conditions, ..Selection::default() };
+        assert_eq!(select(&both).unwrap(), ["q1", "q3"], "ids and conditions go together");
         let error = by("q1\nq77\nq78").unwrap_err().to_string();
         assert!(error.contains("2 of its ids") && error.contains("q77"), "{error}");
         assert!(by("[[1]]").unwrap_err().to_string().contains("no ids"));

@@ -120,17 +120,17 @@ fn rows_say_whether_they_can_be_run() {
     assert_eq!(rows[1].missing.as_deref(), Some("this Halma has no strategy `naive`"));
     assert_eq!(
         rows[1].run.as_deref(),
-        Some("naive@abstain=false,chunks=16,demonstrations=false,mode=dense")
+        Some("naive@abstain=false,chunks=16,demonstrations=false,mode=dense,own_knowledge=true")
     );
     let rows = preset("pike-table11").unwrap().listed(&["kar3"]);
     assert_eq!((rows[1].strategy.as_deref(), rows[1].missing.as_ref()), (Some("kar3"), None));
-    let trained = "kar3@abstain=false,demonstrations=false,k=4,mode=dense,n=5,proposer=trained";
+    let trained = "kar3@abstain=false,demonstrations=false,k=4,mode=dense,n=5,own_knowledge=true,proposer=trained";
     assert_eq!(rows[1].run.as_deref(), Some(trained));
     let rows = preset("kar3-table3").unwrap().listed(&["kar3"]);
     assert!(rows.iter().all(|row| row.missing.is_none()));
     let bases: Vec<&str> = rows.iter().map(|row| row.config["kb.atoms"].as_str()).collect();
     assert_eq!(bases, ["sentences", "questions", "questions", "questions", "questions"]);
-    let label = "kar3@abstain=false,demonstrations=false,k=4,kb.atoms=sentences,mode=dense,n=5";
+    let label = "kar3@abstain=false,demonstrations=false,k=4,kb.atoms=sentences,mode=dense,n=5,own_knowledge=true";
     assert_eq!(rows[0].run.as_deref(), Some(label));
     assert!(strategies().len() >= 12);
 }
@@ -138,10 +138,13 @@ fn rows_say_whether_they_can_be_run() {
 #[test]
 fn the_paper_stands_next_to_what_was_run() {
     let mut report = with_runs(&[
-        ("kar3@abstain=false,demonstrations=false,k=4,mode=dense,n=5", "RRRWF"),
-        ("cot@abstain=false,demonstrations=false", "RWAFU"),
+        ("kar3@abstain=false,demonstrations=false,k=4,mode=dense,n=5,own_knowledge=true", "RRRWF"),
+        ("cot@abstain=false,demonstrations=false,own_knowledge=true", "RWAFU"),
         ("kar3", "RRRRR"),
-        ("ircot@abstain=false,chunks=4,demonstrations=true,mode=dense,n=5", "UUUUU"),
+        (
+            "ircot@abstain=false,chunks=4,demonstrations=true,mode=dense,n=5,own_knowledge=true",
+            "UUUUU",
+        ),
     ]);
     report.runs[0].settings = serde_json::json!({"n": 3, "k": 4, "mode": "dense"});
     report.runs[0].judged = Some(crate::Judgement {
@@ -179,7 +182,7 @@ fn a_data_set_that_the_paper_lacks_is_shown_alone() {
     let compared = side_by_side(
         preset("pike-table4").unwrap(),
         Format::USER,
-        &report("cot@abstain=false,demonstrations=false", "RW"),
+        &report("cot@abstain=false,demonstrations=false,own_knowledge=true", "RW"),
     );
     assert!(compared.models.is_empty() && compared.rows.iter().all(|row| row.pairs.len() == 7));
     assert_eq!(compared.rows[0].pairs[0].ours, Some(50.0));
@@ -192,7 +195,7 @@ fn a_data_set_that_the_paper_lacks_is_shown_alone() {
 /// KAR³ states its tokens in Table 10, AtomR its calls in Table 5.
 #[test]
 fn costs_are_shown_in_every_table_with_what_the_paper_states_elsewhere() {
-    let kar3 = "kar3@abstain=false,demonstrations=false,k=4,mode=dense,n=5";
+    let kar3 = "kar3@abstain=false,demonstrations=false,k=4,mode=dense,n=5,own_knowledge=true";
     let mut made = report(kar3, "RW");
     made.runs[0].values.set("tokens", Some(8_000.0));
     made.runs[0].values.set("calls", Some(10.5));
@@ -231,7 +234,7 @@ fn a_list_is_the_same_setting_however_it_is_written() {
 
 #[test]
 fn kinds_are_shown_with_their_numbers() {
-    let mut report = report("cot@abstain=false,demonstrations=false", "RWWW");
+    let mut report = report("cot@abstain=false,demonstrations=true", "RWWW");
     for group in report.runs[0].by_kind.values_mut() {
         group.values.set("f1", Some(0.25));
     }
@@ -283,5 +286,48 @@ proptest! {
         prop_assert!(compared.text().contains(WARNING) && compared.markdown().contains(WARNING));
         prop_assert_eq!(compared.rows.len(), preset.rows.len());
         prop_assert!(serde_json::to_string(&compared).is_ok());
+    }
+}
+
+/// A row's setting, as the defaults of its paper and the row itself give it.
+fn set(row: &PresetRow, key: &str) -> Option<bool> {
+    row.settings.get(key).map(|value| value == "true")
+}
+
+#[test]
+fn a_table_gives_examples_to_all_of_its_methods_or_as_its_paper_says() {
+    for preset in presets().iter().filter(|preset| preset.not_run.is_none()) {
+        for row in &preset.rows {
+            let strategy = row.strategy.as_deref().unwrap_or_default();
+            let of_paper = match preset.paper.as_str() {
+                // Table 5 of KAR³ lists which methods had examples; its Table 14 is about them.
+                "KAR³" if preset.name == "kar3-table14" => continue,
+                "KAR³" | "PIKE-RAG" => {
+                    ["self_ask", "ircot", "search_chain", "prob_tree"].contains(&strategy)
+                }
+                "DEC" => strategy != "direct",
+                "AtomR" | "UniRAG" => true,
+                _ => continue,
+            };
+            let shown = set(row, "demonstrations").unwrap_or(true);
+            assert_eq!(shown, of_paper, "{}: {}", preset.name, row.label);
+        }
+    }
+}
+
+#[test]
+fn readers_use_their_own_knowledge_where_those_of_the_paper_may() {
+    for preset in presets().iter().filter(|preset| preset.not_run.is_none()) {
+        for row in &preset.rows {
+            let strategy = row.strategy.as_deref().unwrap_or_default();
+            let of_paper = match preset.paper.as_str() {
+                "KAR³" | "PIKE-RAG" | "UniRAG" => true,
+                "AtomR" => strategy == "atomr",
+                "DEC" => strategy == "naive",
+                _ => false,
+            };
+            let may = set(row, "own_knowledge").unwrap_or(false);
+            assert_eq!(may, of_paper, "{}: {}", preset.name, row.label);
+        }
     }
 }

@@ -241,8 +241,8 @@ mod tests {
                 }
             }
         }
-        // Settings of every strategy, which the engine reads.
-        for key in ["abstain", "demonstrations"] {
+        // Settings of every strategy, some of which are shown only where they are set.
+        for key in halma_core::COMMON_SETTINGS {
             assert_eq!(setting(key, &Json::Bool(true)).err(), None, "{key}");
         }
     }

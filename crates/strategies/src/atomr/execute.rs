@@ -138,9 +138,7 @@ impl<'a> Run<'a> {
             let shown = self.settings.entities;
             let history: Vec<Exchange<'_>> =
                 from.iter().map(|solved| solved.exchange(shown)).collect();
-            let own_knowledge = self.settings.own_knowledge;
-            let variables =
-                context! { question => Serde(question), history => Serde(&history), own_knowledge };
+            let variables = context! { question => Serde(question), history => Serde(&history) };
             let reply = cx.ask(prompt, variables).await;
             let reply = reply.unless_failed(cx, "no conclusion: looking up the question")?;
             let answers = reply.as_ref().map(AnswerReply::list).unwrap_or_default();

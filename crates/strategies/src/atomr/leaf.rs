@@ -81,8 +81,7 @@ impl Run<'_> {
         evidence: &Evidence,
         cx: &Cx,
     ) -> Result<Option<AnswerReply>> {
-        let own_knowledge = self.settings.own_knowledge;
-        let reply = operation.read(question, evidence, own_knowledge, cx).await;
+        let reply = operation.read(question, evidence, cx).await;
         reply.unless_failed(cx, "the operator failed: looking up the question")
     }
 
@@ -181,8 +180,8 @@ impl Run<'_> {
         let queries = [question.text.clone()];
         let lists = names.iter().map(|name| self.texts(name, &queries, (question, None), cx));
         let read = Evidence::collect(try_join_all(lists).await?, GraphResult::default());
-        let (read, own_knowledge) = (read.after(before), self.settings.own_knowledge);
-        if read.is_empty() && !own_knowledge {
+        let read = read.after(before);
+        if read.is_empty() && !question.own_knowledge {
             cx.note("no result for the question");
             return Ok(Solved::unknown(&question.text));
         }
@@ -190,7 +189,6 @@ impl Run<'_> {
             question => Serde(question),
             context => Serde(&read.passages()),
             facts => Serde(&read.lines),
-            own_knowledge,
         };
         let Reading { answer, rationale } = cx.ask(&DIRECT, variables).await?;
         let answers: Vec<String> = several(&answer);

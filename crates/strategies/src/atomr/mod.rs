@@ -99,7 +99,7 @@ impl Strategy for Atomr {
             .map(|one| one.question.clone())
             .collect();
         let reason = unanswered(&open, run.missing());
-        if self.closed_book {
+        if self.closed_book || !question.abstain {
             cx.note("no result answers the question: answering from memory");
             let variables = context! { question => Serde(question) };
             let reading = cx.reserve().ask(&CLOSED, variables).await;

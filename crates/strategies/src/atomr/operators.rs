@@ -119,7 +119,6 @@ impl Operation {
         &self,
         question: &Question,
         evidence: &Evidence,
-        own_knowledge: bool,
         cx: &Cx,
     ) -> Result<AnswerReply> {
         let (prompt, entities) = match self {
@@ -135,7 +134,7 @@ impl Operation {
             entities,
             context => Serde(&evidence.passages()),
             facts => Serde(&evidence.lines),
-            own_knowledge,
+            own_knowledge => question.own_knowledge,
         };
         cx.ask(prompt, variables).await
     }

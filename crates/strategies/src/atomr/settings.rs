@@ -34,9 +34,6 @@ pub struct Atomr {
     pub entities: usize,
     /// The most nodes of a plan; a longer one is asked for again. Released plans have 20 at most.
     pub max_nodes: usize,
-    /// Let every step complete what was found from what the model knows (Section 3.3, prompts of
-    /// the paper).
-    pub own_knowledge: bool,
     /// Answer the whole question from memory where nothing that was found answers it.
     pub closed_book: bool,
     /// δ as a cosine; `None` is the usual one of the embedder in use.
@@ -79,7 +76,6 @@ impl Default for Atomr {
             fan_out: 8,
             entities: 32,
             max_nodes: 40,
-            own_knowledge: false,
             closed_book: false,
             min_score: None,
             mode: Mode::Graph,

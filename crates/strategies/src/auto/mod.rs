@@ -199,14 +199,17 @@ impl Strategy for Auto {
         let mut below: Option<Answer> = None;
         loop {
             let cx = cx.span(level.name());
-            let answer = match self.at(level, kind, question, &cx).await {
+            let above = level.above().filter(|above| above.number() <= highest.number());
+            // Where a level is above, an abstention is what leads there.
+            let abstain = question.abstain || above.is_some();
+            let at_level = Question { abstain, ..question.clone() };
+            let answer = match self.at(level, kind, &at_level, &cx).await {
                 Err(Error::Spent(limit)) => match below {
                     Some(answer) => return Ok(unsupported(question, answer)),
                     None => return Err(Error::Spent(limit)),
                 },
                 answer => answer?,
             };
-            let above = level.above().filter(|above| above.number() <= highest.number());
             // What a procedure computes or concludes stands in no passage.
             let is_computed = kind != Kind::Quantitative || answer.computation.is_some();
             let is_concluded = above.is_none() && kind != Kind::Factual && is_computed;

@@ -27,9 +27,9 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::closing::close;
+use crate::shared::closing::{close, close_unread};
 use crate::shared::settings::{self as table, a_cosine, at_least_one};
-use crate::shared::steps::{Reading, abstain, answer_from, unseen};
+use crate::shared::steps::{NOTHING_NEAR, Reading, answer_from, unseen};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "blend_filter",
@@ -64,8 +64,7 @@ impl Strategy for BlendFilter {
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let sets = self.blend(question, cx).await?;
         if sets.iter().all(Vec::is_empty) {
-            cx.note("nothing in the knowledge base is near the question");
-            return Ok(abstain("nothing in the knowledge base is near the question"));
+            return close_unread(NOTHING_NEAR, question, cx).await;
         }
         let passages = self.filter(question, sets, cx).await?;
         let variables = context! { question => Serde(question), context => Serde(&passages) };

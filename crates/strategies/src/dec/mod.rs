@@ -14,7 +14,7 @@
 //!     a_i <- M(q'_i, D*)                                                  -> dec/answer_one.md
 //!     H <- H + (q'_i, a_i)
 //! â <- M(Q, H)                                                            -> dec/answer.md
-//! without a plan (w/o QD), at most five times: q'_i <- what H lacks       -> dec/next.md
+//! without a plan (w/o QD), at most five times: q'_i <- R(Q, Q, H)         -> dec/rewrite.md
 //! ```
 //!
 //! Departures from the paper: `docs/developers/departures.md`.
@@ -80,13 +80,16 @@ impl Strategy for Dec {
                     self.side_by_side(question, &chain, cx).await?
                 }
             }
-            (false, true) => self.ask_for_missing(question, cx).await?,
+            (false, true) => {
+                let same = vec![question.text.clone(); self.iterations];
+                self.walk(question, &same, cx).await?
+            }
             (false, false) => vec![],
         };
         if history.is_empty() {
             return self.whole(question, cx).await;
         }
-        if history.iter().all(|solved| solved.answer.is_empty()) {
+        if question.abstain && history.iter().all(|solved| solved.answer.is_empty()) {
             cx.note("no sub-question has an answer");
             return Ok(abstain("the knowledge base answers none of the sub-questions"));
         }
@@ -130,7 +133,8 @@ impl Dec {
         Ok(chain(&sub_questions, &question.text, self.max_sub_questions, &cx))
     }
 
-    /// H: each sub-question is worded by the answers before it.
+    /// H: each sub-question is worded by the answers before it. Without a plan (w/o QD, Appendix B)
+    /// each is the question itself, until rewriting it gives nothing new.
     async fn walk(&self, question: &Question, chain: &[String], cx: &Cx) -> Result<Vec<Solved>> {
         let (mut history, mut searched) = (vec![], 0);
         for (i, sub_question) in chain.iter().enumerate() {
@@ -140,6 +144,9 @@ impl Dec {
             let same = |earlier: &&Solved| words(&earlier.question) == words(&text);
             if let Some(before) = history.iter().find(same).cloned() {
                 cx.note("this was asked before");
+                if !self.decompose {
+                    break;
+                }
                 // It keeps its place, by which later ones refer to it.
                 history.push(before);
                 continue;
@@ -149,25 +156,6 @@ impl Dec {
             let Some(solved) = solved.unless_spent()? else { break };
             history.push(solved);
         }
-        Ok(counted(history, searched, cx))
-    }
-
-    /// H without a plan (w/o QD, Appendix B): the question, then what is still missing.
-    async fn ask_for_missing(&self, question: &Question, cx: &Cx) -> Result<Vec<Solved>> {
-        let mut history: Vec<Solved> = vec![];
-        for i in 1..=self.iterations {
-            let cx = cx.span(format!("sub-question {i}"));
-            let next = self.next(question, &history, &cx).await;
-            let Some(text) = next.unless_spent()? else { break };
-            if history.iter().any(|earlier| words(&earlier.question) == words(&text)) {
-                cx.note("this was asked before");
-                break;
-            }
-            let solved = self.solve(question.sub_question(text), &cx).await.map(Some);
-            let Some(solved) = solved.unless_spent()? else { break };
-            history.push(solved);
-        }
-        let searched = history.len();
         Ok(counted(history, searched, cx))
     }
 

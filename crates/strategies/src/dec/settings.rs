@@ -17,7 +17,7 @@ pub(crate) struct Dec {
     pub(crate) keywords: Keywords,
     /// The most sub-questions of a plan; the paper has no limit, and 3 to 4 on average (Table 1).
     pub(crate) max_sub_questions: usize,
-    /// How often what is missing is asked for without a plan (Appendix B).
+    /// How often the question is rewritten without a plan (Appendix B).
     pub(crate) iterations: usize,
     /// N, chunks among which keywords are looked for (Equation 7).
     pub(crate) chunks: usize,

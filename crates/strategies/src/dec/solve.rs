@@ -7,14 +7,13 @@ use serde::Deserialize;
 use super::Dec;
 use super::settings::Keywords;
 use crate::shared::citing::Solved;
-use crate::shared::closing::close;
+use crate::shared::closing::{close, close_unread};
 use crate::shared::recall::{Recall, record};
 use crate::shared::references::fill;
 use crate::shared::sources::Near;
-use crate::shared::steps::{Reading, abstain, answer_from};
+use crate::shared::steps::{NOTHING_NEAR, Reading, answer_from};
 
 const REWRITE: Prompt<Rewritten> = Prompt::json("dec/rewrite");
-const NEXT: Prompt<Missing> = Prompt::json("dec/next");
 const ANSWER_ONE: Prompt<Reading> = Prompt::json("dec/answer_one");
 const READ: Prompt<Reading> = Prompt::json("dec/read");
 
@@ -24,32 +23,7 @@ struct Rewritten {
     question: String,
 }
 
-/// What is asked for without a plan; empty when nothing is missing.
-#[derive(Deserialize)]
-struct Missing {
-    #[serde(default)]
-    follow_up: String,
-}
-
 impl Dec {
-    /// What the history still lacks for an answer, worded by it (w/o QD); `None` when it lacks
-    /// nothing.
-    pub(super) async fn next(
-        &self,
-        question: &Question,
-        history: &[Solved],
-        cx: &Cx,
-    ) -> Result<Option<String>> {
-        if history.is_empty() {
-            return Ok(Some(question.text.clone()));
-        }
-        let variables = context! { question => Serde(question), history => Serde(history) };
-        let reply = cx.ask(&NEXT, variables).await;
-        let reply = reply.unless_failed(cx, "nothing more is asked for")?;
-        let missing = reply.map(|Missing { follow_up }| follow_up.trim().to_owned());
-        Ok(missing.filter(|missing| !missing.is_empty()))
-    }
-
     /// The sub-question as it is searched for.
     pub(super) async fn worded(
         &self,
@@ -99,8 +73,7 @@ impl Dec {
         let passages = self.recall(&question.text, &cx).await?;
         cx.note("#SQA: 1");
         if passages.is_empty() {
-            cx.note("nothing in the knowledge base is near the question");
-            return Ok(abstain("nothing in the knowledge base is near the question"));
+            return close_unread(NOTHING_NEAR, question, &cx).await;
         }
         let variables = context! { question => Serde(question), context => Serde(&passages) };
         Ok(answer_from(close(&READ, variables, &cx).await?, &passages))

@@ -13,7 +13,6 @@ const KEYWORDS: &str = "dec/keywords";
 const ANSWER_ONE: &str = "dec/answer_one";
 const ANSWER: &str = "dec/answer";
 const READ: &str = "dec/read";
-const NEXT: &str = "dec/next";
 
 const PLAN: &str =
     r#"{"sub_questions": ["Who was the architect of the Varn lighthouse?", "Where was #1 born?"]}"#;
@@ -116,16 +115,17 @@ async fn without_rewriting_references_stay_open() {
     golden("dec/without_rewriting", &dec, on_the_coast(model)).await;
 }
 
-const BORN: &str = r#"{"missing": "birthplace", "follow_up": "Where was Ilse Thorn born?"}"#;
+const BORN: &str = r#"{"dependency": "Ilse Thorn", "question": "Where was Ilse Thorn born?"}"#;
 
 #[tokio::test]
-async fn without_a_plan_what_is_missing_is_asked_for_until_nothing_is() {
-    let settled = r#"{"missing": "nothing", "follow_up": ""}"#;
+async fn without_a_plan_the_question_is_rewritten_by_the_answers() {
+    let same =
+        r#"{"dependency": null, "question": "Where was the architect of the lighthouse born?"}"#;
     let model = Script::new([
         (ANSWER_ONE, THORN),
-        (NEXT, BORN),
+        (REWRITE, BORN),
         (ANSWER_ONE, NORWAY),
-        (NEXT, settled),
+        (REWRITE, same),
         (ANSWER, NORWAY),
     ]);
     let dec = Dec { decompose: false, keywords: Keywords::Off, ..dec() };
@@ -135,12 +135,12 @@ async fn without_a_plan_what_is_missing_is_asked_for_until_nothing_is() {
 
 #[tokio::test]
 async fn without_a_plan_a_repeated_question_ends_the_search() {
-    let again = r#"{"follow_up": "where was Ilse Thorn born"}"#;
+    let again = r#"{"dependency": null, "question": "where was Ilse Thorn born"}"#;
     let model = Script::new([
         (ANSWER_ONE, NOTHING),
-        (NEXT, BORN),
+        (REWRITE, BORN),
         (ANSWER_ONE, NORWAY),
-        (NEXT, again),
+        (REWRITE, again),
         (ANSWER, NORWAY),
     ]);
     let dec = Dec { decompose: false, keywords: Keywords::Off, ..dec() };
@@ -149,12 +149,12 @@ async fn without_a_plan_a_repeated_question_ends_the_search() {
 }
 
 #[tokio::test]
-async fn a_model_that_never_stops_asking_is_stopped() {
-    let wording = |i| format!(r#"{{"follow_up": "Who was born in {i}?"}}"#);
+async fn without_a_plan_the_question_is_rewritten_four_times_at_most() {
+    let wording = |i| format!(r#"{{"dependency": null, "question": "Who was born in {i}?"}}"#);
     let wordings: Vec<String> = (1..=4).map(wording).collect();
     let mut steps = vec![(ANSWER_ONE, Ok(NORWAY))];
     for wording in &wordings {
-        steps.extend([(NEXT, Ok(wording.as_str())), (ANSWER_ONE, Ok(NOTHING))]);
+        steps.extend([(REWRITE, Ok(wording.as_str())), (ANSWER_ONE, Ok(NOTHING))]);
     }
     steps.push((ANSWER, Ok(NORWAY)));
     let model = Script::with_failures(steps);

@@ -32,10 +32,10 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::shared::citing::{Solved, closing};
-use crate::shared::closing::close;
+use crate::shared::closing::{close, close_unread};
 use crate::shared::settings::{self as table, a_cosine, at_least_one};
 use crate::shared::sources::Near;
-use crate::shared::steps::{Reading, abstain, answer_from, answer_text};
+use crate::shared::steps::{NOTHING_NEAR, Reading, answer_from, answer_text};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "gen_ground",
@@ -92,9 +92,8 @@ impl Strategy for GenGround {
             context = self.near(&question.text, cx).await?;
             near = !context.is_empty();
         }
-        if !near {
-            cx.note("nothing in the knowledge base is near what was asked");
-            return Ok(abstain("nothing in the knowledge base is near the question"));
+        if !near && (question.abstain || history.is_empty()) {
+            return close_unread(NOTHING_NEAR, question, cx).await;
         }
         let (pairs, read) = (Serde(&history), Serde(&context));
         let variables = context! { question => Serde(question), history => pairs, context => read };

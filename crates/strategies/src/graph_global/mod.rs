@@ -30,8 +30,9 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::naive::Naive;
+use crate::shared::closing::close_unread;
 use crate::shared::settings;
-use crate::shared::steps::{Reading, abstain, answer_from};
+use crate::shared::steps::{Reading, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "graph_global",
@@ -114,8 +115,8 @@ impl Strategy for GraphGlobal {
         }
         let points = self.map(question, &communities, cx).await?;
         if points.is_empty() {
-            cx.note("no report helps");
-            return Ok(abstain("none of the communities read helps to answer the question"));
+            let reason = "none of the communities read helps to answer the question";
+            return close_unread(reason, question, cx).await;
         }
         let variables = context! { question => Serde(question), points => Serde(&points) };
         let reading = cx.reserve().ask(&COMBINE, variables).await;

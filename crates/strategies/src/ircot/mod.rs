@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::shared::closing::close;
 use crate::shared::settings;
 use crate::shared::sources::Near;
-use crate::shared::steps::{Reading, answer_from, answer_text};
+use crate::shared::steps::{NOTHING_NEAR, Reading, abstain, answer_from, answer_text};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ircot",
@@ -97,9 +97,8 @@ impl Strategy for Ircot {
                 break;
             }
         }
-        if chunks.is_empty() {
-            let reason = "nothing in the knowledge base is near the question".into();
-            return Ok(Answer { abstained: true, reason, ..Answer::default() });
+        if question.abstain && chunks.is_empty() {
+            return Ok(abstain(NOTHING_NEAR));
         }
         let context = Serde(&chunks);
         let variables = context! { question => Serde(question), context, thoughts };

@@ -23,10 +23,10 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::closing::close;
+use crate::shared::closing::{close, close_unread};
 use crate::shared::settings;
 use crate::shared::sources::Near;
-use crate::shared::steps::{Reading, abstain, answer_from};
+use crate::shared::steps::{NOTHING_NEAR, Reading, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "iter_retgen",
@@ -96,8 +96,10 @@ impl Strategy for IterRetgen {
                 break;
             }
         }
-        let nothing = || abstain("nothing in the knowledge base is near the question");
-        Ok(last.map_or_else(nothing, |(answer, _)| answer))
+        match last {
+            Some((answer, _)) => Ok(answer),
+            None => close_unread(NOTHING_NEAR, question, cx).await,
+        }
     }
 }
 

@@ -18,10 +18,10 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::closing::close;
+use crate::shared::closing::{close, close_unread};
 use crate::shared::settings;
 use crate::shared::sources::{Near, TEXT, text_alone};
-use crate::shared::steps::{Reading, abstain, answer_from, chunks_of};
+use crate::shared::steps::{NOTHING_NEAR, Reading, answer_from, chunks_of};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "naive",
@@ -89,9 +89,7 @@ impl Strategy for Naive {
             context.extend(chunks_of(&atoms, cx).await?);
         }
         if context.is_empty() {
-            // There is nothing to read, so a call would only invite an answer from memory.
-            cx.note("nothing in the knowledge base is near the question");
-            return Ok(abstain("nothing in the knowledge base is near the question"));
+            return close_unread(NOTHING_NEAR, question, cx).await;
         }
         let variables = context! { question => Serde(question), context => Serde(&context) };
         let reading = close(&ANSWER, variables, cx).await?;

@@ -28,9 +28,9 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use self::lead::fused;
-use crate::shared::closing::close;
+use crate::shared::closing::{close, close_unread};
 use crate::shared::settings;
-use crate::shared::steps::{Reading, abstain, answer_from};
+use crate::shared::steps::{NOTHING_NEAR, Reading, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "pike_l1",
@@ -147,9 +147,7 @@ impl Strategy for PikeL1 {
     async fn answer(&self, question: &Question, cx: &Cx) -> Result<Answer> {
         let context = self.retrieve(question, cx).await?;
         if context.is_empty() {
-            // There is nothing to read, so a call would only invite an answer from memory.
-            cx.note("nothing in the knowledge base is near the question");
-            return Ok(abstain("nothing in the knowledge base is near the question"));
+            return close_unread(NOTHING_NEAR, question, cx).await;
         }
         let variables = context! { question => Serde(question), context => Serde(&context) };
         let reading = close(&ANSWER, variables, cx).await?;

@@ -15,6 +15,7 @@
 //!               â <- LLM(q, rows)                               -> pike_l2/computed.md
 //!               without a table: what is counted, how           -> pike_l2/plan_count.md
 //!               things <- LLM(q, group of chunks), concurrently -> pike_l2/list.md
+//!               until two rounds of chunks add nothing
 //!               each thing: a cell; count, sum … in code
 //!               â <- LLM(q, the rows, the result)               -> pike_l2/counted.md
 //! summarising:  sections near q, in groups
@@ -33,16 +34,20 @@ mod tests;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{Answer, Cx, Entry, Error, Question, Result, Strategy, UnlessSpent as _};
+use halma_core::{
+    Answer, AnswerKind, Cx, Entry, Error, Question, Result, Strategy, UnlessSpent as _,
+};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::comparative::Comparative;
 pub(crate) use self::quantitative::Quantitative;
+use self::quantitative::{asking_for_number, states_number};
 pub(crate) use self::summarising::Summarising;
 use crate::kar3::Kar3;
 use crate::naive::Naive;
 use crate::shared::kinds::{Kind, classify};
 use crate::shared::settings;
+use crate::shared::steps::abstain;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "pike_l2",
@@ -102,9 +107,27 @@ impl Strategy for PikeL2 {
     }
 }
 
+/// An answer that was read and not counted, with that as its limitation; none where it should be a
+/// number and is not.
+fn uncounted(question: &Question, answer: Answer, cx: &Cx) -> Answer {
+    let read = answer.citations.len();
+    let mut limitation = format!("Read from {read} passages, not counted over all there are.");
+    if question.answer_kind == AnswerKind::Number && !states_number(&answer.text) {
+        limitation = format!("“{}” is not a number. {limitation}", answer.text);
+        if question.abstain {
+            cx.note(&limitation);
+            return Answer { citations: answer.citations, ..abstain(limitation) };
+        }
+    }
+    cx.note(&limitation);
+    Answer { limitation: Some(limitation), ..answer }
+}
+
 impl PikeL2 {
     /// The answer to a question whose kind is known.
     pub(crate) async fn of_kind(&self, kind: Kind, question: &Question, cx: &Cx) -> Result<Answer> {
+        let numbered = asking_for_number(question);
+        let question = if kind == Kind::Quantitative { &numbered } else { question };
         let answered = match kind {
             Kind::Comparative => self.comparative.answer(question, cx).await,
             Kind::Quantitative => self.quantitative.answer(question, &self.comparative, cx).await,
@@ -131,11 +154,7 @@ impl PikeL2 {
             // The procedure has used up what was kept back for the closing answer.
             (Err(Error::Spent(_)), Some(abstention)) => Ok(abstention),
             (Ok(answer), _) if kind == Kind::Quantitative && !answer.abstained => {
-                let read = answer.citations.len();
-                let limitation =
-                    format!("Read from {read} passages, not counted over all there are.");
-                cx.note(&limitation);
-                Ok(Answer { limitation: Some(limitation), ..answer })
+                Ok(uncounted(question, answer, cx))
             }
             (answer, _) => answer,
         }

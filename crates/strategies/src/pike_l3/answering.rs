@@ -16,8 +16,9 @@ use super::PikeL3;
 use super::plan::Plan;
 use super::rows::Collected;
 use crate::shared::citing::{joined, renumbered};
+use crate::shared::closing::close_unread;
 use crate::shared::sources::Near;
-use crate::shared::steps::{Reading, abstain, answer_from, answer_text};
+use crate::shared::steps::{Reading, answer_from, answer_text};
 
 const ANSWER: Prompt<WrittenForecast> = Prompt::json("pike_l3/answer");
 const GUESS: Prompt<Reading> = Prompt::json("pike_l3/guess");
@@ -68,8 +69,7 @@ impl PikeL3 {
         if shown.is_empty() {
             let series: Vec<String> = outlook.iter().map(SeriesForecast::describe).collect();
             let reason = format!("There is no forecast. {}", series.join("; "));
-            cx.note(&reason);
-            return Ok(Answer { citations, ..abstain(reason) });
+            return Ok(Answer { citations, ..close_unread(&reason, question, cx).await? });
         }
         let evidence = self.evidence(question, cx).await?;
         let caveats = &outlook[0].caveats;

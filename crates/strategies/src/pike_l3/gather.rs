@@ -16,12 +16,10 @@ use super::PikeL3;
 use super::plan::{Plan, THING};
 use super::rows::{Collected, RawRow, days};
 use crate::pike_l2::comparative::Cell;
+use crate::pike_l2::quantitative::IDLE;
 use crate::shared::steps::unseen;
 
 const ROWS: Prompt<Extracted> = Prompt::json("pike_l3/rows");
-
-/// Rounds without a new row that end the collecting.
-const IDLE: usize = 2;
 
 #[derive(Debug, Deserialize)]
 struct Extracted {

@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 
 use self::node::{BETWEEN, Candidate, NodeResult, best, read};
 use crate::shared::citing::citations;
-use crate::shared::closing::unread;
+use crate::shared::closing::{close_unread, unread};
 use crate::shared::settings;
 use crate::shared::sources::{Near, text_alone};
 use crate::shared::steps::Reading;
@@ -97,6 +97,9 @@ impl Strategy for ProbTree {
         let solved = self.solve(&tree.unwrap_or_default(), question, cx).await?;
         let Candidate { text, reason, confidence, citations } =
             if solved.refused { self.closing(solved, question, cx).await? } else { solved.best };
+        if text.is_empty() && !self.closed_book && !question.abstain {
+            return close_unread(&reason, question, cx).await;
+        }
         let text = text.replace(BETWEEN, ", ");
         let abstained = text.is_empty();
         let confidence = (!abstained).then(|| confidence.exp().min(1.0));

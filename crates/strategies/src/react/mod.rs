@@ -30,10 +30,10 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use self::act::{Action, Move, Taken};
-use crate::shared::closing::close;
+use crate::shared::closing::{close, close_unread};
 use crate::shared::settings;
 use crate::shared::sources::Near;
-use crate::shared::steps::{Reading, abstain, answer_from};
+use crate::shared::steps::{NOTHING_NEAR, Reading, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "react",
@@ -83,6 +83,10 @@ impl Strategy for React {
             let next = next.unless_failed(&cx, "no further step is taken").unless_spent()?;
             let Some(next) = next else { break };
             if next.action == Action::Finish {
+                if next.argument.trim().is_empty() && !question.abstain {
+                    cx.note("it gives no answer: reading what was found");
+                    break;
+                }
                 let reading = Reading { answer: next.argument, rationale: next.thought };
                 return Ok(answer_from(reading, &chunks));
             }
@@ -94,7 +98,7 @@ impl Strategy for React {
             chunks = self.near().to(&question.text, &[], cx).await?;
         }
         if chunks.is_empty() {
-            return Ok(abstain("nothing in the knowledge base is near what was searched for"));
+            return close_unread(NOTHING_NEAR, question, cx).await;
         }
         cx.note("no step gave the answer: reading the passages seen");
         let thoughts: Vec<String> = steps.iter().map(Taken::thought).collect();

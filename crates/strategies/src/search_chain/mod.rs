@@ -124,7 +124,7 @@ impl Strategy for SearchChain {
             }
         }
         let History { solved, has_hits } = history;
-        if !has_hits && !solved.is_empty() {
+        if question.abstain && !has_hits && !solved.is_empty() {
             return Ok(abstain("nothing in the knowledge base is near any question of the chain"));
         }
         let variables = context! { question => Serde(question), history => Serde(&solved) };

@@ -1,12 +1,13 @@
 //! The last reading of a strategy, which the rest of the work was for.
 use halma_core::text::{Value as DateValue, Words, normalise_name, value_at, words};
-use halma_core::{AnswerText, Cx, Error, LlmError, Prompt, Result, parse_json};
+use halma_core::{Answer, AnswerText, Cx, Error, LlmError, Prompt, Question, Result, parse_json};
+use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde::Deserialize as _;
 use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error as ReadError, StrDeserializer};
 
-use crate::shared::steps::Reading;
+use crate::shared::steps::{Reading, abstain, answer_from};
 
 /// The plainest prompt there is, with a reply of one short field. The reply may also be the answer
 /// alone: a model that is too small for JSON may well know it.
@@ -30,6 +31,22 @@ pub(crate) async fn close(prompt: &Prompt<Reading>, variables: Value, cx: &Cx) -
         reading => reading,
     }
     .map(|reading| compared(reading, &variables, cx))
+}
+
+/// The end of a strategy that found nothing to read, and why: an abstention, or, of a question that is
+/// always answered, what the model says without passages.
+pub(crate) async fn close_unread(reason: &str, question: &Question, cx: &Cx) -> Result<Answer> {
+    cx.note(reason);
+    if question.abstain {
+        return Ok(abstain(reason));
+    }
+    let none: [&str; 0] = [];
+    let variables = context! { question => Serde(question), context => none, history => none };
+    let reading = match cx.reserve().ask(&PLAIN, variables).await {
+        Err(error @ Error::BadReply { .. }) => unread(&error, cx),
+        reading => Reading { rationale: reason.to_owned(), ..reading? },
+    };
+    Ok(answer_from(reading, &[]))
 }
 
 /// A reading with the other one of two things, where the dates in its own reasons say so: a small

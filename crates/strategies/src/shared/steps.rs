@@ -65,6 +65,9 @@ pub(crate) fn answer_text<'de, D: Deserializer<'de>>(
     AnswerText::deserialize(deserializer).map(|AnswerText(text)| text)
 }
 
+/// Why a strategy has nothing to read.
+pub(crate) const NOTHING_NEAR: &str = "nothing in the knowledge base is near the question";
+
 /// The abstention of a strategy that found nothing to read.
 pub(crate) fn abstain(reason: impl Into<String>) -> Answer {
     Answer { abstained: true, reason: reason.into(), ..Answer::default() }

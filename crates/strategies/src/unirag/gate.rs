@@ -14,7 +14,9 @@ const GATE: Prompt<Counts> = Prompt::json("unirag/gate");
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Counts {
-    /// Statements of the answer, and those that the passages support.
+    /// The statements of the answer one by one, so that each is judged and not only counted.
+    checks: Vec<Check>,
+    /// Statements of the answer, and those that the passages support; of a judge that only counts.
     statements: Option<usize>,
     supported: Option<usize>,
     /// Things that the question asks for, and those that the answer gives.
@@ -23,6 +25,14 @@ struct Counts {
     given: Option<usize>,
     /// Numbers of the passages that help to answer; `None` where there are no passages.
     useful: Option<Vec<usize>>,
+}
+
+/// The passage that states a statement; 0 where none does. What speaks against it is asked for so
+/// that the model looks for it first; small models also write there what speaks for it.
+#[derive(Deserialize)]
+struct Check {
+    #[serde(default)]
+    passage: usize,
 }
 
 /// How an answer was judged.
@@ -51,7 +61,7 @@ impl Unirag {
             constraints => Serde(&reasoned.constraints),
         };
         let check = |counts: &Counts| counts.check(passages.len());
-        let counts = cx.ask_checked(&GATE, variables, check).await?;
+        let counts = cx.ask_checked(&GATE, variables, check).await?.counted();
         let criteria = counts.criteria(passages.len(), &reasoned.constraints);
         let verdict = self.verdict(&criteria);
         let word = if verdict.accepted { "accepted" } else { "rejected" };
@@ -70,6 +80,14 @@ impl Unirag {
 }
 
 impl Counts {
+    fn counted(mut self) -> Self {
+        if !self.checks.is_empty() {
+            self.statements = Some(self.checks.len());
+            self.supported = Some(self.checks.iter().filter(|check| check.passage > 0).count());
+        }
+        self
+    }
+
     fn criteria(&self, passages: usize, constraints: &[Checked]) -> Criteria {
         // There is no reference answer at run time: the constraints are what is to be found, and
         // those that the passages settle are found (recall).
@@ -87,8 +105,8 @@ impl Counts {
     fn check(&self, passages: usize) -> std::result::Result<(), String> {
         let is_part =
             |part: Option<usize>, of: Option<usize>| part.zip(of).is_none_or(|(a, b)| a <= b);
-        if self.statements.is_none() || self.supported.is_none() {
-            return Err("`statements` or `supported` is missing".into());
+        if self.checks.is_empty() && (self.statements.is_none() || self.supported.is_none()) {
+            return Err("`checks` is empty".into());
         }
         if !is_part(self.supported, self.statements) {
             return Err("`supported` is more than `statements`".into());
@@ -96,8 +114,10 @@ impl Counts {
         if !is_part(self.given, self.requested) {
             return Err("`given` is more than `asked`".into());
         }
-        let mut useful = self.useful.iter().flatten();
-        match useful.find(|number| !(1..=passages).contains(*number)) {
+        let named = self.checks.iter().map(|check| check.passage).filter(|passage| *passage > 0);
+        let named = named.filter(|_| passages > 0);
+        let mut named = self.useful.iter().flatten().copied().chain(named);
+        match named.find(|number| !(1..=passages).contains(number)) {
             Some(number) => Err(format!("there is no passage {number}")),
             None => Ok(()),
         }
@@ -146,7 +166,7 @@ mod tests {
         let counts: Counts = parse_json(reply)?;
         counts.check(passages)?;
         let constraints: Vec<Checked> = parse_json(constraints)?;
-        Ok(Unirag::default().verdict(&counts.criteria(passages, &constraints)))
+        Ok(Unirag::default().verdict(&counts.counted().criteria(passages, &constraints)))
     }
 
     #[test]
@@ -173,6 +193,19 @@ mod tests {
         let uncounted =
             r#"{"statements": 0, "supported": 0, "asked": 1, "given": 1, "useful": [1]}"#;
         assert_eq!(judged(uncounted, 1, high), Ok(Verdict { score: 1.0, accepted: false }));
+    }
+
+    #[test]
+    fn a_statement_that_no_passage_states_is_not_supported() {
+        let high = r#"[{"constraint": "a", "holds": true}]"#;
+        let checked = |passage: usize| {
+            let checks = format!(r#"[{{"statement": "It is of 1911.", "passage": {passage}}}]"#);
+            let rest = r#""asked": 1, "given": 1, "useful": [1]"#;
+            judged(&format!(r#"{{"checks": {checks}, {rest}}}"#), 1, high)
+        };
+        assert_eq!(checked(1), Ok(Verdict { score: 1.0, accepted: true }));
+        assert_eq!(checked(0), Ok(Verdict { score: 0.8, accepted: false }));
+        assert_eq!(checked(2).unwrap_err(), "there is no passage 2");
     }
 
     #[test]

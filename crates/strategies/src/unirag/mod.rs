@@ -37,8 +37,9 @@ use self::gate::Verdict;
 use self::reason::Reasoned;
 pub(crate) use self::settings::{Prompting, Unirag};
 use crate::shared::citing::Solved;
+use crate::shared::closing::close_unread;
 use crate::shared::settings as table;
-use crate::shared::steps::{abstain, answer_from};
+use crate::shared::steps::{NOTHING_NEAR, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "unirag",
@@ -95,7 +96,10 @@ impl Strategy for Unirag {
                 break;
             }
         }
-        Ok(self.closing(rounds.best, cx))
+        match rounds.best {
+            Some(best) => Ok(self.closing(best, cx)),
+            None => close_unread(NOTHING_NEAR, question, cx).await,
+        }
     }
 }
 
@@ -166,10 +170,7 @@ impl Unirag {
         Ok((!accepted).then_some(reasoned))
     }
 
-    fn closing(&self, best: Option<(Answer, Option<Verdict>)>, cx: &Cx) -> Answer {
-        let Some((answer, verdict)) = best else {
-            return abstain("nothing in the knowledge base is near the question");
-        };
+    fn closing(&self, (answer, verdict): (Answer, Option<Verdict>), cx: &Cx) -> Answer {
         let confidence = verdict.map(|Verdict { score, accepted }| {
             if accepted {
                 return score;

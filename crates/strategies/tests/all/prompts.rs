@@ -180,7 +180,7 @@ fn each_kind_of_answer_has_its_own_instruction() {
 
 /// Replies with a sample of the schema it is asked for, and remembers what it was asked.
 #[derive(Default)]
-struct Sampler(Mutex<BTreeSet<String>>);
+pub(crate) struct Sampler(Mutex<BTreeSet<String>>);
 
 #[async_trait]
 impl Llm for Sampler {
@@ -208,7 +208,7 @@ impl Llm for Sampler {
                 reply["cells"] = json!([cell("Varn"), cell("Holm")]);
             }
             "plan_count" => {
-                reply["operation"] = json!("count");
+                reply["operation"] = json!("list");
                 reply["question"] = json!("Where is {thing}?");
             }
             "forecast_plan" => {

@@ -313,8 +313,8 @@ async fn what_is_not_found_may_be_completed_from_memory() {
         (CHILDREN, NORWAY),
     ]);
     let run = Run { knowledge: Toy::empty(), ..Run::new(model) };
-    let atomr = Atomr { own_knowledge: true, ..Atomr::default() };
-    golden("atomr/own_knowledge", &atomr, run).await;
+    let atomr = ENTRY.build_from("own_knowledge = true".parse().unwrap()).unwrap();
+    golden("atomr/own_knowledge", atomr.as_ref(), run).await;
 }
 
 /// Two subtrees of three leaves in a row, and one that needs neither.

@@ -13,7 +13,7 @@ use minijinja::value::Serde;
 use serde::Deserialize;
 
 use super::Quantitative;
-use super::tally::{Operation, tally};
+use super::tally::{Operation, states_number, tally};
 use crate::pike_l2::Comparative;
 use crate::pike_l2::comparative::{Answered, Cell};
 use crate::shared::citing::joined;
@@ -22,6 +22,10 @@ use crate::shared::steps::{Reading, answer_from, holds, unseen};
 const PLAN: Prompt<Plan> = Prompt::json("pike_l2/plan_count");
 const LIST: Prompt<Things> = Prompt::json("pike_l2/list");
 const COUNTED: Prompt<Reading> = Prompt::json("pike_l2/counted");
+
+/// Rounds of reading without anything new that end the collecting, and the most rounds.
+pub(crate) const IDLE: usize = 2;
+const ROUNDS: usize = 8;
 
 /// What stands for the name of a thing in the question that is asked of each.
 const THING: &str = "{thing}";
@@ -44,11 +48,16 @@ struct Things {
 }
 
 /// What was listed, and from how much.
+#[derive(Default)]
 struct Listed {
     things: Vec<String>,
     chunks: Vec<Hit>,
+    /// Passages whose reply could not be read.
+    unread: usize,
     /// How much was read, and what was not.
     coverage: String,
+    /// There may be more things than those that are counted.
+    is_partial: bool,
 }
 
 impl Quantitative {
@@ -91,10 +100,13 @@ impl Quantitative {
         };
         let reading = cx.reserve().ask(&COUNTED, variables).await;
         let reading = reading.unless_failed(&cx, "the count is given as it is")?;
-        let answer = reading.map_or_else(
-            || Answer { abstained: result.is_empty(), text: result.clone(), ..Answer::default() },
-            |reading| answer_from(reading, &[]),
-        );
+        let as_it_is =
+            || Answer { abstained: result.is_empty(), text: result.clone(), ..Answer::default() };
+        let mut answer = reading.map_or_else(as_it_is, |reading| answer_from(reading, &[]));
+        if !answer.abstained && plan.operation.is_number() && !states_number(&answer.text) {
+            cx.note(format!("“{}” is not a number: the count is given as it is", answer.text));
+            answer = as_it_is();
+        }
         if answer.abstained {
             cx.note(format!("the rows do not answer: {}", answer.reason.trim()));
         }
@@ -102,43 +114,81 @@ impl Quantitative {
         let citations = joined(answered.flat_map(|answered| answered.answer.citations));
         let computation =
             Some(format!("Computed ({}: {result}) from {coverage}.", plan.operation.name()));
-        Ok(Some(Answer { citations, computation, ..answer }))
+        let limitation = listed.is_partial.then(|| format!("There may be more: {coverage}."));
+        Ok(Some(Answer { citations, computation, limitation, ..answer }))
     }
 
-    /// The things that the chunks near the queries name, each once, in groups of chunks that are
-    /// read concurrently.
+    /// The things that chunks near the queries name, each once: what was not read before is read in
+    /// rounds until two of them add nothing, in groups of chunks concurrently.
     async fn list(&self, question: &Question, plan: &Plan, cx: &Cx) -> Result<Listed> {
+        let mut listed = Listed::default();
+        let (mut seen, mut idle) = (BTreeSet::new(), 0);
+        for round in 1..=ROUNDS {
+            let cx = cx.span(format!("round {round}"));
+            let chunks = self.near(question, plan, &listed.chunks, &cx).await?;
+            // Nothing is left to read, or nothing new is there to be found.
+            listed.is_partial = !chunks.is_empty();
+            if chunks.is_empty() {
+                break;
+            }
+            let groups = chunks.chunks(self.group).enumerate().map(|(i, group)| {
+                let cx = cx.span(format!("group {}", i + 1));
+                async move { plan.list(question, group, &cx).await.unless_spent() }
+            });
+            let before = listed.things.len();
+            for (group, things) in chunks.chunks(self.group).zip(try_join_all(groups).await?) {
+                listed.unread += if things.is_some() { 0 } else { group.len() };
+                let new = things.into_iter().flatten();
+                listed.things.extend(new.filter(|thing| seen.insert(normalise_name(thing))));
+            }
+            listed.chunks.extend(chunks);
+            idle = if listed.things.len() > before { 0 } else { idle + 1 };
+            if idle == IDLE {
+                listed.is_partial = false;
+                break;
+            }
+            if listed.things.len() > self.things || cx.trace().spent() {
+                break;
+            }
+        }
+        Ok(listed.covering(&plan.things, self.things))
+    }
+
+    /// Chunks near the question and the queries that were not read before.
+    async fn near(
+        &self,
+        question: &Question,
+        plan: &Plan,
+        read: &[Hit],
+        cx: &Cx,
+    ) -> Result<Vec<Hit>> {
         let mut texts = vec![question.text.clone()];
         texts.extend(plan.queries.iter().map(|query| query.trim().to_owned()));
         texts.retain(|text| !text.is_empty());
         let query = Query {
             min_score: MinScore::Usual,
+            exclude: read.iter().map(|chunk| chunk.id.clone()).collect(),
             ..Query::new(texts, Layer::Chunk, Mode::Graph, self.chunks)
         };
-        let lists = cx.search(&query).await?;
-        let full = lists.iter().any(|list| list.len() >= self.chunks);
-        let chunks = unseen(lists, &[]);
-        let groups = chunks.chunks(self.group).enumerate().map(|(i, group)| {
-            let cx = cx.span(format!("group {}", i + 1));
-            async move { plan.list(question, group, &cx).await.unless_spent() }
-        });
-        let groups = try_join_all(groups).await?;
-        let read = chunks.chunks(self.group).zip(&groups).filter(|(_, things)| things.is_some());
-        let read: usize = read.map(|(group, _)| group.len()).sum();
-        let mut seen = BTreeSet::new();
-        let mut things: Vec<String> = groups.into_iter().flatten().flatten().collect();
-        things.retain(|thing| seen.insert(normalise_name(thing)));
-        let (kind, count) = (&plan.things, things.len());
-        let mut coverage =
-            format!("{count} {kind} listed from {read} of {} passages", chunks.len());
-        if full {
-            coverage.push_str(", and there may be more passages");
+        Ok(unseen(cx.search(&query).await?, read))
+    }
+}
+
+impl Listed {
+    /// Says how much was read, and keeps the things that are looked up.
+    fn covering(mut self, kind: &str, limit: usize) -> Self {
+        let (count, all) = (self.things.len(), self.chunks.len());
+        self.is_partial |= self.unread > 0 || count > limit;
+        let read = all - self.unread;
+        self.coverage = format!("{count} {kind} listed from {read} of {all} passages");
+        if self.is_partial {
+            self.coverage.push_str(", and there may be more");
         }
-        if count > self.things {
-            things.truncate(self.things);
-            coverage = format!("{coverage}; only the first {} looked up", self.things);
+        if count > limit {
+            self.things.truncate(limit);
+            self.coverage = format!("{}; only the first {limit} looked up", self.coverage);
         }
-        Ok(Listed { things, chunks, coverage })
+        self
     }
 }
 

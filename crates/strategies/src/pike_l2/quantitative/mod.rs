@@ -5,17 +5,45 @@ pub(crate) mod query;
 mod rows;
 mod tally;
 
-use halma_core::{Answer, Cx, Prompt, Question, Result, UnlessFailed as _};
+use halma_core::text::words;
+use halma_core::{Answer, AnswerKind, Cx, Prompt, Question, Result, UnlessFailed as _};
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::listing::IDLE;
 use self::rows::{cited, names_other_number, plain, shown, single_number};
+pub(super) use self::tally::states_number;
 use super::Comparative;
 use crate::shared::settings::at_least_one;
 use crate::shared::steps::{Reading, answer_from};
 
 const COMPUTED: Prompt<Reading> = Prompt::json("pike_l2/computed");
+
+/// How questions begin whose answer is a number, in the languages of most documents.
+const HOW_MANY: [&[&str]; 9] = [
+    &["how", "many"],
+    &["how", "much"],
+    &["number", "of"],
+    &["wie", "viele"],
+    &["wie", "viel"],
+    &["combien"],
+    &["cuántos"],
+    &["cuántas"],
+    &["quanti"],
+];
+
+/// The question with a number as its kind of answer, if it asks how many.
+pub(super) fn asking_for_number(question: &Question) -> Question {
+    let text = words(&question.text);
+    let says = |phrase: &[&str]| text.windows(phrase.len()).any(|run| run.iter().eq(phrase));
+    let is_free = question.answer_kind == AnswerKind::Short && question.options.is_empty();
+    let mut question = question.clone();
+    if is_free && HOW_MANY.iter().any(|phrase| says(phrase)) {
+        question.answer_kind = AnswerKind::Number;
+    }
+    question
+}
 
 /// How tables are asked, and what is done without one; the paper names no constants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,7 +115,9 @@ impl Quantitative {
             return Ok(None);
         };
         let mut answer = answer_from(reading, &[]);
-        let miscopied = |number: &f64| names_other_number(&answer.text, *number);
+        let wants_number = question.answer_kind == AnswerKind::Number && !answer.abstained;
+        let is_none = wants_number && !states_number(&answer.text);
+        let miscopied = |number: &f64| is_none || names_other_number(&answer.text, *number);
         if let Some(number) = single_number(&computed).filter(miscopied) {
             cx.note(format!("“{}” is not the computed number", answer.text));
             answer.text = plain(&number.into());

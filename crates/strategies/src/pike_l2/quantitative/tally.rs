@@ -1,4 +1,5 @@
 //! What is computed over looked-up rows.
+use halma_core::text::numbers::cardinal;
 use halma_core::text::{Value, Words, value_at, words};
 use serde::Deserialize;
 
@@ -31,6 +32,11 @@ impl Operation {
             Self::Least => "the thing with the least",
         }
     }
+
+    /// Whether the result is a number, and not things.
+    pub(super) fn is_number(self) -> bool {
+        matches!(self, Self::Count | Self::Sum | Self::Average)
+    }
 }
 
 /// The result; empty where no row has a value for it.
@@ -51,6 +57,12 @@ pub(super) fn tally(operation: Operation, rows: &[Cell]) -> String {
         Operation::Most => thing(valued().max_by(|a, b| a.0.total_cmp(&b.0))),
         Operation::Least => thing(valued().min_by(|a, b| a.0.total_cmp(&b.0))),
     }
+}
+
+/// Whether a text states a number, in digits or in words.
+pub(crate) fn states_number(text: &str) -> bool {
+    let is_number = |word: &String| word == "none" || cardinal(word).is_some();
+    value(text).is_some() || words(text).first().is_some_and(is_number)
 }
 
 /// The first number or date of a text.
@@ -81,6 +93,16 @@ mod tests {
         assert_eq!(tally(Operation::Count, &rows), "2");
         assert_eq!(tally(Operation::List, &rows), "Varn, Skarv");
         assert_eq!(tally(Operation::Sum, &rows[1..3]), "");
+    }
+
+    #[test]
+    fn an_adjective_or_a_name_is_not_a_number() {
+        for text in ["8", "eight of them", "One", "1,200 passengers", "None.", "Zero"] {
+            assert!(states_number(text), "{text}");
+        }
+        for text in ["Many", "no", "Varn", ""] {
+            assert!(!states_number(text), "{text}");
+        }
     }
 
     #[test]

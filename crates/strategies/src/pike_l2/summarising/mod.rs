@@ -12,9 +12,10 @@ use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
 use crate::shared::citing::joined;
+use crate::shared::closing::close_unread;
 use crate::shared::settings::{a_cosine, at_least_one};
 use crate::shared::sources::Near;
-use crate::shared::steps::{Reading, abstain, answer_from};
+use crate::shared::steps::{NOTHING_NEAR, Reading, answer_from};
 
 const SUMMARISE: Prompt<Points> = Prompt::json("pike_l2/summarise");
 const COMBINE: Prompt<Reading> = Prompt::json("pike_l2/combine");
@@ -71,8 +72,7 @@ impl Summarising {
         let cx = cx.span("summarising");
         let (chunks, beyond) = self.gather(question, &cx).await?;
         if chunks.is_empty() {
-            cx.note("nothing in the knowledge base is near the question");
-            return Ok(abstain("nothing in the knowledge base is near the question"));
+            return close_unread(NOTHING_NEAR, question, &cx).await;
         }
         let mapped = self.map(question, (&chunks, &beyond), &cx).await?;
         let points = mapped.unwrap_or_else(|| {
@@ -80,8 +80,8 @@ impl Summarising {
             self.nearest(&chunks)
         });
         if points.is_empty() {
-            cx.note("no passage is relevant to the question");
-            return Ok(abstain("none of the passages read is relevant to the question"));
+            let reason = "none of the passages read is relevant to the question";
+            return close_unread(reason, question, &cx).await;
         }
         let variables = context! { question => Serde(question), points => Serde(&points) };
         let reading = cx.reserve().ask(&COMBINE, variables).await;

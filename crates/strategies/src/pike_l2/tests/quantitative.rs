@@ -190,6 +190,59 @@ async fn nothing_to_list_is_bridged_and_said_to_be_read_from_a_few_passages() {
     run("pike_l2/quantitative_by_eye", harbour(), model).await;
 }
 
+#[tokio::test]
+async fn a_how_many_question_that_is_answered_with_a_name_has_no_answer() {
+    let bridged = |answer: &'static str| {
+        Script::new([
+            NO_LIST,
+            ("kar3/propose", r#"{"sub_questions": ["towers opened before 1920"]}"#),
+            ("kar3/select_chunk", FIRST),
+            ("kar3/propose", ENOUGH),
+            ("kar3/answer", answer),
+        ])
+    };
+    let name = bridged(r#"{"rationale": "It is named.", "answer": "Varn tower"}"#);
+    run("pike_l2/quantitative_not_a_number", harbour(), name).await;
+    let number = bridged(r#"{"rationale": "It is named.", "answer": "one of them"}"#);
+    run("pike_l2/quantitative_a_number_in_words", harbour(), number).await;
+}
+
+#[tokio::test]
+async fn a_count_that_is_read_as_no_number_is_given_as_it_was_computed() {
+    let model = Script::new([
+        LIST_PLAN,
+        ("pike_l2/list", r#"{"things": ["Varn tower", "Holm tower"]}"#),
+        cell("yes"),
+        cell("no"),
+        ("pike_l2/counted", r#"{"rationale": "There are some.", "answer": "Several"}"#),
+    ]);
+    run("pike_l2/quantitative_several", harbour(), model).await;
+}
+
+#[tokio::test]
+async fn listing_goes_on_until_two_rounds_add_nothing() {
+    let towers: Vec<String> = (1..=6).map(|n| format!("Tower {n} opened early.")).collect();
+    let ids = ["a", "b", "c", "d", "e", "f"];
+    let documents: Vec<(&str, &str, &str, &[&str])> =
+        ids.iter().zip(&towers).map(|(id, text)| (*id, "Towers", text.as_str(), &[][..])).collect();
+    let every = r#"{"things": "towers", "queries": [], "question": "", "operation": "count"}"#;
+    let listed = |things: &'static str| ("pike_l2/list", things);
+    let model = Script::new([
+        ("pike_l2/plan_count", every),
+        listed(r#"{"things": ["Tower 1"]}"#),
+        listed(r#"{"things": []}"#),
+        listed(r#"{"things": ["tower 1", "Tower 3"]}"#),
+        listed(r#"{"things": []}"#),
+        listed(r#"{"things": ["Tower 3"]}"#),
+        ("pike_l2/counted", r#"{"rationale": "Two.", "answer": "2"}"#),
+    ]);
+    let quantitative = Quantitative { chunks: 1, group: 1, ..Quantitative::default() };
+    let strategy = PikeL2 { quantitative, ..of(Reasoning::Quantitative) };
+    let question = "How many towers opened early?";
+    let run = Run { question, knowledge: Arc::new(Toy::of(&documents)), ..Run::new(model) };
+    golden("pike_l2/quantitative_rounds", &strategy, run).await;
+}
+
 const ZERO: &str = "SELECT COUNT(*) AS n FROM towers WHERE name = 'varne'";
 
 #[tokio::test]

@@ -3,7 +3,8 @@ use std::time::Instant;
 
 use super::{Cx, ms};
 use crate::{
-    Catalog, Edge, Error, Event, Hit, HitLine, NodeId, Query, Result, SqlResult, TagMatch,
+    Catalog, Edge, Error, Event, Hit, HitLine, NodeId, PassageQuery, Passages, Query, Result,
+    SqlResult, TagMatch, Which,
 };
 
 impl Cx {
@@ -38,6 +39,19 @@ impl Cx {
         let neighbours = neighbours.map_err(Error::Knowledge)?;
         self.saw(neighbours.iter().map(|(_, hit)| hit));
         Ok(neighbours)
+    }
+
+    /// Passages of a document in their order, or those that a regular expression matches.
+    pub async fn passages(&self, query: &PassageQuery) -> Result<Passages> {
+        let passages = self.run.setup.knowledge.passages(query).await.map_err(Error::Knowledge)?;
+        self.saw(passages.hits.iter().map(|(hit, _)| hit));
+        let (read, total) = (passages.hits.len(), passages.total);
+        let limitation = passages.limitation.as_deref().map_or("", |limitation| limitation);
+        self.note(match &query.which {
+            Which::Matching(expression) => format!("`{expression}` matches {total} {limitation}"),
+            Which::From(of, _) => format!("reads {read} of {total} of `{of}`"),
+        });
+        Ok(passages)
     }
 
     /// The tags that a text means, by their names, by words that samples map to them, or by a cosine

@@ -140,6 +140,7 @@ impl Filter {
 pub struct PassageQuery {
     pub which: Which,
     pub limit: usize,
+    /// Of passages that an expression matches; a document that is named is read whatever it says.
     pub filter: Filter,
 }
 

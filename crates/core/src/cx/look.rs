@@ -4,7 +4,7 @@ use std::time::Instant;
 use super::{Cx, ms};
 use crate::{
     Catalog, Edge, Error, Event, Hit, HitLine, NodeId, PassageQuery, Passages, Query, Result,
-    SqlResult, TagMatch, Which,
+    SqlResult, TagMatch,
 };
 
 impl Cx {
@@ -45,12 +45,6 @@ impl Cx {
     pub async fn passages(&self, query: &PassageQuery) -> Result<Passages> {
         let passages = self.run.setup.knowledge.passages(query).await.map_err(Error::Knowledge)?;
         self.saw(passages.hits.iter().map(|(hit, _)| hit));
-        let (read, total) = (passages.hits.len(), passages.total);
-        let limitation = passages.limitation.as_deref().map_or("", |limitation| limitation);
-        self.note(match &query.which {
-            Which::Matching(expression) => format!("`{expression}` matches {total} {limitation}"),
-            Which::From(of, _) => format!("reads {read} of {total} of `{of}`"),
-        });
         Ok(passages)
     }
 

@@ -32,7 +32,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use self::work::{BRIEF, Call, Step, Work, cut, read_call};
+use self::work::{Call, Step, Work, cut, read_call};
 use crate::shared::closing::close;
 use crate::shared::kinds::with_nearest_tables;
 use crate::shared::settings;
@@ -56,6 +56,10 @@ const ANSWER: Prompt<Reading> = Prompt::json("explore/answer");
 
 /// Tables that are listed, those with most of the question's words.
 const TABLES: usize = 8;
+
+/// Turns whose results are shown in full, and characters of the others.
+const RECENT: usize = 3;
+const BRIEF: usize = 150;
 
 /// Characters of a plan, and of notes, that are carried along.
 const REMEMBERED: usize = 1_500;
@@ -96,7 +100,7 @@ impl Strategy for Explore {
         for number in 1..=self.n {
             let (cx, left) = (cx.span(format!("turn {number}")), self.n - work.steps.len());
             let Work { plan, notes, .. } = &work;
-            let (question, steps) = (Serde(question), Serde(work.recent()));
+            let (question, steps) = (Serde(question), Serde(&work.steps));
             let variables =
                 context! { question, steps, plan, notes, tables => Serde(&tables), left };
             let reply = match cx.ask(&STEP, variables).await {
@@ -118,6 +122,9 @@ impl Strategy for Explore {
             };
             cx.note(format!("{call}: {}", cut(&seen, BRIEF)));
             work.steps.push(Step { call, seen });
+            if let Some(earlier) = work.steps.len().checked_sub(RECENT + 1) {
+                work.steps[earlier].seen = cut(&work.steps[earlier].seen, BRIEF);
+            }
         }
         self.close(question, work, cx).await
     }

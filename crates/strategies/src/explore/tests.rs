@@ -48,7 +48,7 @@ async fn every_tool_shows_something() {
         call("around", "[1]"),
         call("neighbours", "1"),
         call("neighbours", "e-thorn"),
-        call("sql", "SELECT name, height FROM towers"),
+        call("sql", "SELECT * FROM towers LIMIT 5"),
         call("answer", "Norway"),
     ];
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();

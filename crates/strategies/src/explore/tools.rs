@@ -106,7 +106,8 @@ impl Explore {
             let place = format!("{} ({})\n{mark}{text}", hit.title, hit.document);
             let _ = writeln!(out, "[{}] {place}\n", work.number(hit));
         }
-        format!("{out}({first} to {end} of {total} passages) {}", limitation.unwrap_or_default())
+        let limitation = limitation.unwrap_or_default();
+        format!("{out}({first} to {end} of {total} passages) {limitation}").trim_end().to_owned()
     }
 }
 

@@ -5,10 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::shared::citing::renumbered;
 use crate::shared::steps::{Reading, answer_from, answer_text};
 
-/// Turns whose results are shown in full, and characters of the others.
-const RECENT: usize = 3;
-pub(super) const BRIEF: usize = 150;
-
 /// As many times the characters of one result are read for the closing answer.
 const CLOSING: usize = 4;
 
@@ -66,14 +62,6 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// The turns for the next prompt: the last ones in full.
-    pub(super) fn recent(&self) -> Vec<Step> {
-        let mut steps = self.steps.clone();
-        let earlier = steps.len().saturating_sub(RECENT);
-        steps[..earlier].iter_mut().for_each(|step| step.seen = cut(&step.seen, BRIEF));
-        steps
-    }
-
     /// The number of a passage, which it gets when it is first shown.
     pub(super) fn number(&mut self, hit: Hit) -> usize {
         let place = self.passages.iter().position(|passage| passage.id == hit.id);

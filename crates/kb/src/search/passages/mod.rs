@@ -10,7 +10,7 @@ use halma_core::{Filter, Layer, PassageQuery, Passages, Which};
 use regex::{Regex, RegexBuilder};
 
 use self::required::required_words;
-use crate::store::{ChunkRecord, DocumentRecord, Row, StoreReader, parse_id};
+use crate::store::{ChunkRecord, DocumentRecord, Row, parse_id};
 use crate::{Base, KbError};
 
 /// Passages that are read for one expression: some 50 ms.
@@ -36,7 +36,7 @@ impl Base {
     pub fn find_passages(&self, query: &PassageQuery) -> Result<Passages, KbError> {
         match &query.which {
             Which::From(of, from) => self.passages_from(of, *from, query.limit),
-            Which::Matching(expression) => self.matching(&compile(expression)?, query),
+            Which::Matching(expression) => self.matching(expression, query),
         }
     }
 
@@ -65,8 +65,14 @@ impl Base {
         passages.ok_or_else(missing)
     }
 
-    fn matching(&self, expression: &Regex, query: &PassageQuery) -> Result<Passages, KbError> {
-        let (rows, all) = self.candidates(expression, &query.filter)?;
+    fn matching(&self, expression: &str, query: &PassageQuery) -> Result<Passages, KbError> {
+        let expression = if expression.len() <= LONGEST {
+            RegexBuilder::new(expression).size_limit(COMPILED).build()?
+        } else {
+            let reason = format!("it is longer than {LONGEST} bytes");
+            return Err(regex::Error::Syntax(reason).into());
+        };
+        let (rows, all) = self.candidates(&expression, &query.filter)?;
         let (until, mut read) = (Instant::now() + TIME, 0);
         let mut passages = Passages::default();
         self.store.read(|reader| {
@@ -75,7 +81,10 @@ impl Base {
                     break;
                 }
                 read += 1;
-                let Some(start) = first_match(reader, row, expression)? else { continue };
+                // A row that was replaced since it was named is no match.
+                let Some(chunk) = reader.node::<ChunkRecord>(row)? else { continue };
+                let text = reader.chunk_text(&chunk)?;
+                let Some(start) = expression.find(&text).map(|one| one.start()) else { continue };
                 passages.total += 1;
                 if passages.hits.len() < query.limit {
                     passages.hits.extend(reader.hit((Layer::Chunk, row))?.map(|hit| (hit, start)));
@@ -107,28 +116,4 @@ impl Base {
         rows.truncate(READ);
         Ok((rows, all))
     }
-}
-
-/// The byte at which the first match in a passage begins; `None` also where there is no passage.
-fn first_match(
-    reader: &StoreReader<'_>,
-    row: Row,
-    expression: &Regex,
-) -> heed::Result<Option<usize>> {
-    let Some(chunk) = reader.node::<ChunkRecord>(row)? else { return Ok(None) };
-    Ok(expression.find(&reader.chunk_text(&chunk)?).map(|found| found.start()))
-}
-
-/// An expression of bounded size, or what is wrong with it.
-fn compile(expression: &str) -> Result<Regex, KbError> {
-    if expression.len() > LONGEST {
-        let reason = format!("it is longer than {LONGEST} bytes");
-        return Err(KbError::BadExpression { reason });
-    }
-    let built = RegexBuilder::new(expression).size_limit(COMPILED).build();
-    // The last line says what is wrong, those before show where.
-    built.map_err(|error| {
-        let reason = error.to_string().lines().last().unwrap_or_default().to_owned();
-        KbError::BadExpression { reason }
-    })
 }

@@ -135,6 +135,38 @@ impl Filter {
     }
 }
 
+/// Passages in the order in which they stand or were stored.
+#[derive(Debug, Clone)]
+pub struct PassageQuery {
+    pub which: Which,
+    pub limit: usize,
+    /// Of passages that an expression matches; a document that is named is read whatever it says.
+    pub filter: Filter,
+}
+
+/// Which passages.
+#[derive(Debug, Clone)]
+pub enum Which {
+    /// Those that a regular expression matches, in the syntax of the crate `regex`.
+    Matching(String),
+    /// Those of a document (its name or id) or of a section (its id), from a place on that counts
+    /// from 0; or from a passage (its id) on, where -2 begins two before it.
+    From(String, i64),
+}
+
+/// A part of the passages that a query is about.
+#[derive(Debug, Clone, Default)]
+pub struct Passages {
+    /// Each with the byte of its text at which the first match begins; 0 without an expression.
+    pub hits: Vec<(Hit, usize)>,
+    /// The place of the first hit in its document or section; 0 with an expression.
+    pub first: usize,
+    /// How many passages the document or section has, or match among those that were read.
+    pub total: usize,
+    /// What was not read of what may match.
+    pub limitation: Option<String>,
+}
+
 /// What a query over the base's tables gave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -247,6 +279,11 @@ pub trait Knowledge: Send + Sync {
         id: &NodeId,
         edge: Option<Edge>,
     ) -> Result<Vec<(Edge, Hit)>, BoxError>;
+
+    /// Passages of a document in their order, or those that a regular expression matches.
+    async fn passages(&self, _query: &PassageQuery) -> Result<Passages, BoxError> {
+        Err("this base does not know the order of its passages".into())
+    }
 
     /// The tags that a text means, the surest first; of those that it does not name, the ones with
     /// at least this cosine. A base without tags has none.

@@ -34,8 +34,8 @@ pub use facts::{
     ValueKind,
 };
 pub use knowledge::{
-    Catalog, ColumnKind, ColumnSchema, Filter, Knowledge, MinScore, Mode, Query, SqlResult, SqlRow,
-    TableSchema, TagMatch,
+    Catalog, ColumnKind, ColumnSchema, Filter, Knowledge, MinScore, Mode, PassageQuery, Passages,
+    Query, SqlResult, SqlRow, TableSchema, TagMatch, Which,
 };
 pub use llm::{
     ChatReply, ChatRequest, EmbedRole, Embedder, LONGEST_REPLY, LONGEST_THOUGHTS, Llm, LlmError,

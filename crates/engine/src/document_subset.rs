@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult, TagMatch};
+use halma_core::{
+    BoxError, Catalog, Edge, Filter, Hit, Knowledge, NodeId, PassageQuery, Passages, Query,
+    SqlResult, TagMatch,
+};
 
 /// Searches, reads and follows edges within some documents. Tables are refused: a query over them
 /// would read rows of other documents.
@@ -61,6 +64,18 @@ impl Knowledge for DocumentSubset {
         Ok(neighbours)
     }
 
+    /// The numbers of what a name with a `*` admits in addition are not corrected.
+    async fn passages(&self, query: &PassageQuery) -> Result<Passages, BoxError> {
+        let documents: Vec<String> = self.documents.iter().cloned().collect();
+        if documents.is_empty() {
+            return Ok(Passages::default());
+        }
+        let filter = Filter { documents, ..query.filter.clone() };
+        let mut passages = self.base.passages(&PassageQuery { filter, ..query.clone() }).await?;
+        passages.hits.retain(|(hit, _)| self.contains(hit));
+        Ok(passages)
+    }
+
     /// Tags of the whole base: they name no document, and the search that they filter does.
     async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {
         self.base.tags(text, near).await
@@ -79,7 +94,7 @@ impl Knowledge for DocumentSubset {
 
 #[cfg(test)]
 mod tests {
-    use halma_core::{Layer, Mode};
+    use halma_core::{Layer, Mode, Which};
     use halma_testkit::Toy;
 
     use super::*;
@@ -101,6 +116,15 @@ mod tests {
         assert!(subset.get(&"tide".into()).await.is_ok());
         assert!(subset.get(&"reef".into()).await.is_err());
         assert!(subset.neighbours(&"reef".into(), None).await.is_err());
+        let passages = async |which: Which| {
+            let query = PassageQuery { which, limit: 9, filter: Filter::default() };
+            let passages = subset.passages(&query).await.unwrap();
+            passages.hits.into_iter().map(|(hit, _)| hit.document).collect::<Vec<_>>()
+        };
+        assert_eq!(passages(Which::Matching("water".into())).await, ["tide.md"]);
+        for (of, expected) in [("tide", 1), ("tide.md", 1), ("reef", 0), ("reef.md", 0)] {
+            assert_eq!(passages(Which::From(of.into(), 0)).await.len(), expected, "{of}");
+        }
         let empty = DocumentSubset::new(Toy::empty(), BTreeSet::new());
         let lists = empty.search(&query("water")).await.unwrap();
         assert!(lists.len() == 1 && lists[0].is_empty());

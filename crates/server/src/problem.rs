@@ -222,7 +222,8 @@ impl Problem {
             KbError::Contradicted { .. } => Self::new(StatusCode::CONFLICT, error.to_string())
                 .hint("reject one of them, or send `despite`"),
             KbError::Restricted => Self::new(StatusCode::FORBIDDEN, error.to_string()),
-            KbError::InvalidPattern { .. }
+            KbError::BadExpression(_)
+            | KbError::InvalidPattern { .. }
             | KbError::Metadata(_)
             | KbError::EmptyPattern
             | KbError::NoCandidate { .. }

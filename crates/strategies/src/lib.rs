@@ -10,6 +10,7 @@ mod blend_filter;
 mod chain_of_knowledge;
 mod dec;
 mod direct;
+mod explore;
 pub mod forecast;
 mod gen_ground;
 #[cfg(test)]
@@ -45,6 +46,7 @@ pub const ALL: &[Entry] = &[
     dec::ENTRY,
     unirag::ENTRY,
     atomr::ENTRY,
+    explore::ENTRY,
     ircot::ENTRY,
     iter_retgen::ENTRY,
     self_ask::ENTRY,

@@ -3,7 +3,8 @@ use std::time::Instant;
 
 use super::{Cx, ms};
 use crate::{
-    Catalog, Edge, Error, Event, Hit, HitLine, NodeId, Query, Result, SqlResult, TagMatch,
+    Catalog, Edge, Error, Event, Hit, HitLine, NodeId, PassageQuery, Passages, Query, Result,
+    SqlResult, TagMatch,
 };
 
 impl Cx {
@@ -38,6 +39,13 @@ impl Cx {
         let neighbours = neighbours.map_err(Error::Knowledge)?;
         self.saw(neighbours.iter().map(|(_, hit)| hit));
         Ok(neighbours)
+    }
+
+    /// Passages of a document in their order, or those that a regular expression matches.
+    pub async fn passages(&self, query: &PassageQuery) -> Result<Passages> {
+        let passages = self.run.setup.knowledge.passages(query).await.map_err(Error::Knowledge)?;
+        self.saw(passages.hits.iter().map(|(hit, _)| hit));
+        Ok(passages)
     }
 
     /// The tags that a text means, by their names, by words that samples map to them, or by a cosine

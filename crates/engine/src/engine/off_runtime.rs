@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult, TagMatch};
+use halma_core::{
+    BoxError, Catalog, Edge, Hit, Knowledge, NodeId, PassageQuery, Passages, Query, SqlResult,
+    TagMatch,
+};
 use halma_kb::Base;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -80,6 +83,11 @@ impl Knowledge for OffRuntime {
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
         let id = id.clone();
         self.run(move |base| async move { Knowledge::neighbours(&*base, &id, edge).await }).await
+    }
+
+    async fn passages(&self, query: &PassageQuery) -> Result<Passages, BoxError> {
+        let query = query.clone();
+        self.run(|base| async move { Knowledge::passages(&*base, &query).await }).await
     }
 
     async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {

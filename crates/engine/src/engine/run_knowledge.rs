@@ -3,7 +3,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use halma_core::{BoxError, Catalog, Edge, Hit, Knowledge, NodeId, Query, SqlResult, TagMatch};
+use halma_core::{
+    BoxError, Catalog, Edge, Hit, Knowledge, NodeId, PassageQuery, Passages, Query, SqlResult,
+    TagMatch,
+};
 use parking_lot::Mutex;
 
 /// Hits that are remembered at most.
@@ -54,6 +57,10 @@ impl Knowledge for RunKnowledge {
         edge: Option<Edge>,
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
         self.base.neighbours(id, edge).await
+    }
+
+    async fn passages(&self, query: &PassageQuery) -> Result<Passages, BoxError> {
+        self.base.passages(query).await
     }
 
     async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {

@@ -61,6 +61,22 @@ impl Actor {
                 let answer = text(&read.unwrap_or_default(), "answer");
                 json!({ "thought": "That is enough.", "action": "finish", "argument": answer })
             }
+            "explore" => {
+                let seen = |step: Variables| -> Option<Variables> {
+                    let text = step.get_attr("seen").ok()?;
+                    Some(context! { id => "seen", title => "", text, layer => "chunk" })
+                };
+                let context: Vec<Variables> =
+                    get("steps").try_iter().ok()?.filter_map(seen).collect();
+                let (tool, argument) = if context.is_empty() {
+                    ("search", question.get_attr("text").ok()?.as_str()?.to_owned())
+                } else {
+                    let read = self.rules(request, "read", context! { question, context }).await;
+                    ("answer", text(&read.unwrap_or_default(), "answer"))
+                };
+                json!({ "plan": "", "notes": "", "tool": tool, "argument": argument, "from": 0,
+                    "passages": [] })
+            }
             "tree" => {
                 let parts =
                     self.rules(request, "decompose", context! { question => &question }).await?;

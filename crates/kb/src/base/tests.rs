@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use halma_core::{
-    Edge, FieldValue, Filter, Knowledge, Layer, Metadata, MetadataFilter, Mode, NodeId, Query,
+    Edge, FieldValue, Filter, Knowledge, Layer, Metadata, MetadataFilter, Mode, NodeId,
+    PassageQuery, Query, Which,
 };
 use tempfile::tempdir;
 
@@ -99,7 +100,17 @@ async fn everything(whole: &Base, view: &Base) -> String {
             }
         }
     }
+    let passages = |which| PassageQuery { which, limit: 100, filter: Filter::default() };
+    for expression in ["", ".", "first", "(?i)second|other", "[0-9]"] {
+        let matching = passages(Which::Matching(expression.to_owned()));
+        let found = Knowledge::passages(view, &matching).await.unwrap();
+        read += &serde_json::to_string(&found.hits).unwrap();
+    }
     for id in all_ids(whole) {
+        if let Ok(found) = Knowledge::passages(view, &passages(Which::From(id.0.clone(), 0))).await
+        {
+            read += &serde_json::to_string(&found.hits).unwrap();
+        }
         if let Ok(shown) = view.inspector().show(&id) {
             read += &serde_json::to_string(&shown).unwrap();
         }

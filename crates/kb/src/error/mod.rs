@@ -100,6 +100,8 @@ pub enum KbError {
          with `halma index --rebuild embedder`"
     )]
     OtherDimensions { model: String, dimensions: usize, stored: usize },
+    #[error("the regular expression cannot be used: {0}")]
+    BadExpression(#[from] regex::Error),
     #[error("the base holds no `{id}`; it may have been replaced since it was found")]
     NoNode { id: String },
     #[error(
@@ -203,6 +205,7 @@ impl KbError {
                 | Self::HalfRestored { .. }
                 | Self::NoInput { .. }
                 | Self::Metadata(_)
+                | Self::BadExpression(_)
                 | Self::NoNode { .. }
                 | Self::NoEntity { .. }
                 | Self::NoDocument { .. }

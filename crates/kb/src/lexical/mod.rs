@@ -5,6 +5,8 @@ mod merging;
 mod near;
 mod read_only;
 mod top;
+mod words;
 
 pub(crate) use adding::{Adding, caught_up};
 pub(crate) use index::{IndexedText, LexicalIndex, LexicalQuery};
+pub(crate) use words::{LexicalWord, words_of};

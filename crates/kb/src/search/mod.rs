@@ -4,6 +4,9 @@ pub(crate) mod graph;
 mod hybrid;
 mod job;
 mod no_vectors;
+mod passages;
+#[cfg(test)]
+mod passages_tests;
 mod ranker;
 mod single_chunk;
 mod summaries;
@@ -14,8 +17,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use halma_core::{
-    BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, Query,
-    SqlResult, TagMatch,
+    BoxError, Catalog, Edge, Embedder, Hit, Knowledge, Layer, MinScore, Mode, NodeId, PassageQuery,
+    Passages, Query, SqlResult, TagMatch,
 };
 
 use self::graph::ranker::GraphRanker;
@@ -57,6 +60,10 @@ impl Knowledge for Base {
     ) -> Result<Vec<(Edge, Hit)>, BoxError> {
         let ends = self.inspector().edges_of(id, edge)?;
         Ok(ends.into_iter().map(|end| (end.edge, end.node)).collect())
+    }
+
+    async fn passages(&self, query: &PassageQuery) -> Result<Passages, BoxError> {
+        Ok(self.find_passages(query)?)
     }
 
     async fn tags(&self, text: &str, near: f32) -> Result<Vec<TagMatch>, BoxError> {

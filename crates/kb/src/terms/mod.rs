@@ -67,11 +67,11 @@ pub(crate) fn term_hash(term: &str) -> u32 {
 
 /// Cuts a text into lower-cased words.
 #[derive(Clone, Default)]
-struct WordTokenizer {
+pub(crate) struct WordTokenizer {
     token: Token,
 }
 
-struct WordStream<'a> {
+pub(crate) struct WordStream<'a> {
     text: Cow<'a, str>,
     /// Where it goes on.
     at: usize,

@@ -15,6 +15,14 @@ pub(super) struct SearchArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct GrepArguments {
+    pub(super) expression: String,
+    pub(super) filter: Option<Filter>,
+    pub(super) limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ReadArguments {
     pub(super) document: String,
     pub(super) start: Option<usize>,

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use halma_core::{Event, Mode, Watcher};
+use halma_core::{Event, Hit, Mode, PassageQuery, Watcher, Which};
 use halma_engine::{SearchRequest, StoredTrace, TimelineQuery};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::arguments::{
-    ExplainArguments, FeedbackArguments, ReadArguments, SearchArguments, TimelineArguments,
+    ExplainArguments, FeedbackArguments, GrepArguments, ReadArguments, SearchArguments,
+    TimelineArguments,
 };
 use crate::access::{Caller, run_queued};
 use crate::app::Shared;
@@ -79,6 +80,7 @@ impl Tools {
         Ok(match name {
             "ask" => self.ask(&caller, arguments, context).await,
             "search" => search(&caller, arguments).await,
+            "grep" => grep(caller, arguments).await,
             "read_document" => read_document(caller, arguments).await,
             "list_documents" => list_documents(caller, arguments).await,
             "entity_timeline" => entity_timeline(caller, arguments).await,
@@ -194,6 +196,11 @@ async fn search(caller: &Caller, arguments: Value) -> Result<ToolOutput, Problem
     }
     let request = SearchRequest { text, layer, mode, limit, filter };
     let hits = caller.workspace.searches.run_async(engine.search(request)).await??;
+    Ok(ToolOutput { text: described(&hits), data: json!({"hits": hits}) })
+}
+
+/// Passages with where they stand.
+fn described(hits: &[Hit]) -> String {
     let lines: Vec<String> = hits
         .iter()
         .map(|hit| {
@@ -202,8 +209,25 @@ async fn search(caller: &Caller, arguments: Value) -> Result<ToolOutput, Problem
             format!("{} ({location}):\n{}", hit.title, hit.text)
         })
         .collect();
-    let text = if lines.is_empty() { "No results.".into() } else { lines.join("\n\n") };
-    Ok(ToolOutput { text, data: json!({"hits": hits}) })
+    if lines.is_empty() { "No results.".into() } else { lines.join("\n\n") }
+}
+
+async fn grep(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
+    let GrepArguments { expression, filter, limit } = read(arguments)?;
+    let limit = limit_of(limit, (DEFAULT_HITS, MAX_HITS))?;
+    let filter = filter.unwrap_or_default();
+    bounds::check_filter(&filter)?;
+    let query = PassageQuery { which: Which::Matching(expression), limit, filter };
+    run_queued(caller, move |caller| {
+        let matching = caller.workspace.engine().base().find_passages(&query)?;
+        let hits: Vec<Hit> = matching.hits.into_iter().map(|(hit, _)| hit).collect();
+        let limitation = matching.limitation.unwrap_or_default();
+        let text =
+            format!("{}\n\n{} passages match {limitation}", described(&hits), matching.total);
+        let data = json!({"hits": hits, "total": matching.total, "limitation": limitation});
+        Ok(ToolOutput { text, data })
+    })
+    .await
 }
 
 async fn read_document(caller: Caller, arguments: Value) -> Result<ToolOutput, Problem> {
@@ -364,6 +388,7 @@ mod tests {
         let expected = [
             ask,
             fields::<SearchArguments>(),
+            fields::<GrepArguments>(),
             fields::<ReadArguments>(),
             fields::<DocumentQuery>(),
             fields::<TimelineArguments>(),
@@ -416,6 +441,7 @@ mod tests {
             [
                 "ask",
                 "search",
+                "grep",
                 "read_document",
                 "list_documents",
                 "entity_timeline",

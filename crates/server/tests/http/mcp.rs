@@ -64,7 +64,7 @@ async fn all_tools_are_listed_and_work() {
     let begun = messages(begun.await).await.pop().unwrap();
     assert_eq!(begun["result"]["serverInfo"]["name"], "halma", "{begun}");
     let listed = messages(call(&world, "tools/list", json!({})).await).await.pop().unwrap();
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 7);
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 8);
 
     let question = json!({"question": "In which year was Orrin Light first lit?"});
     let answered = tool(&world, "ask", question).await;
@@ -77,6 +77,8 @@ async fn all_tools_are_listed_and_work() {
     let id = answered["structuredContent"]["id"].clone();
     let searched = tool(&world, "search", json!({"query": "lighthouse", "limit": 2})).await;
     assert_eq!(searched["structuredContent"]["hits"][0]["document"], "orrin.md");
+    let matched = tool(&world, "grep", json!({"expression": "first lit in 18\\d\\d"})).await;
+    assert_eq!(matched["structuredContent"]["hits"][0]["document"], "orrin.md", "{matched}");
     let read = json!({"document": "people/tarrant.md", "start": 2, "end": 13});
     let read = tool(&world, "read_document", read).await;
     assert_eq!(read["content"][0]["text"], "Ada Tarrant");
@@ -142,6 +144,8 @@ async fn a_failing_tool_explains_why() {
         ("entity_timeline", json!({"entity": "Unheard Of"})),
         ("ask", json!({})),
         ("search", json!({"query": "x", "limit": -1})),
+        ("grep", json!({"expression": "(x"})),
+        ("grep", json!({"expression": "(x{1000}){1000}"})),
         ("read_document", json!({"name": "a.md"})),
     ] {
         let result = tool(&world, name, arguments).await;

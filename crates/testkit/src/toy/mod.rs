@@ -8,8 +8,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use halma_core::text::content_words;
 use halma_core::{
-    BoxError, Catalog, Edge, Filter, Hit, Knowledge, Layer, MinScore, NodeId, Query, SqlResult,
-    TagMatch,
+    BoxError, Catalog, Edge, Filter, Hit, Knowledge, Layer, MinScore, NodeId, PassageQuery,
+    Passages, Query, SqlResult, TagMatch, Which,
 };
 
 use self::tables::Tables;
@@ -121,6 +121,37 @@ impl Knowledge for Toy {
         let incoming = all.iter().filter(|(_, _, to)| *to == id);
         let incoming = incoming.filter_map(|(from, kind, _)| seen(*kind, from));
         Ok(outgoing.chain(incoming).collect())
+    }
+
+    async fn passages(&self, query: &PassageQuery) -> Result<Passages, BoxError> {
+        let chunks = self.nodes.iter().filter(|hit| hit.layer == Layer::Chunk);
+        let chunks: Vec<&Hit> = chunks.filter(|hit| self.admits(&query.filter, hit)).collect();
+        let mut passages = Passages::default();
+        match &query.which {
+            Which::Matching(expression) => {
+                let expression = regex::Regex::new(expression)?;
+                let place =
+                    |hit: &&Hit| Some(((*hit).clone(), expression.find(&hit.text)?.start()));
+                passages.hits = chunks.iter().filter_map(place).collect();
+                passages.total = passages.hits.len();
+            }
+            Which::From(of, from) => {
+                let named = |hit: &&Hit| hit.id.0 == *of || hit.document == *of;
+                let named = self.nodes.iter().find(named);
+                let named = named.ok_or_else(|| format!("the toy base holds no `{of}`"))?;
+                let in_document = chunks.iter().filter(|hit| hit.document == named.document);
+                let hits: Vec<&Hit> = in_document.copied().collect();
+                let is_passage = named.layer == Layer::Chunk && named.id.0 == *of;
+                let place = hits.iter().position(|hit| is_passage && hit.id == named.id);
+                let from = i64::try_from(place.unwrap_or(0))?.saturating_add(*from);
+                passages.first = usize::try_from(from.max(0))?.min(hits.len());
+                passages.total = hits.len();
+                let shown = hits.into_iter().skip(passages.first);
+                passages.hits = shown.map(|hit| (hit.clone(), 0)).collect();
+            }
+        }
+        passages.hits.truncate(query.limit);
+        Ok(passages)
     }
 
     /// Tags whose words are all in the text, and those that they map to.

@@ -137,6 +137,10 @@ async fn a_key_of_one_team_gets_no_word_of_another() {
     requests.push((Method::POST, "/mcp".into(), tool("entity_timeline", arguments)));
     let arguments = json!({"query": texts[0], "filter": {"metadata": {"team": "b"}}});
     requests.push((Method::POST, "/mcp".into(), tool("search", arguments)));
+    for expression in [".", "[a-z]+", "(?i)the", "Light"] {
+        let arguments = json!({"expression": expression, "limit": 50});
+        requests.push((Method::POST, "/mcp".into(), tool("grep", arguments)));
+    }
     requests.push((Method::POST, "/api/v1/builds/estimate".into(), Some(json!({}))));
     let (mut good_ones, mut answers) = (0, 0);
     for (method, path, body) in &requests {

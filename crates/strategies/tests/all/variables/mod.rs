@@ -48,7 +48,9 @@ pub(crate) fn variables(question: &Question, context: &[Hit]) -> Value {
         reasoning => "Varn is a reef.",
         steps => [context! {
             thought => "What is Varn?", action => "search", argument => "Varn", seen => "A reef.",
+            call => "search [Varn]",
         }],
+        notes => "Varn is a reef [1].",
         left => 3,
         thought => "Varn is an island.",
         next => "An island is dry.",

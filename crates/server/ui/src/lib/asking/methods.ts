@@ -5,7 +5,7 @@ import { t, template, type Key } from "../texts/t.svelte";
 
 const NAMES: Record<string, string> = {
   auto: "Auto", kar3: "KAR³", pike_l1: "PIKE-RAG, level 1", pike_l2: "PIKE-RAG, level 2", pike_l3: "PIKE-RAG, level 3", pike_l4: "PIKE-RAG, level 4",
-  dec: "DEC", unirag: "UniRAG", atomr: "AtomR", ircot: "IRCoT", iter_retgen: "Iter-RetGen", self_ask: "Self-Ask", search_chain: "Search-in-the-Chain",
+  dec: "DEC", unirag: "UniRAG", atomr: "AtomR", explore: "Explore", ircot: "IRCoT", iter_retgen: "Iter-RetGen", self_ask: "Self-Ask", search_chain: "Search-in-the-Chain",
   gen_ground: "GenGround", react: "ReAct", blend_filter: "BlendFilter", prob_tree: "ProbTree", chain_of_knowledge: "Chain-of-Knowledge",
   graph_local: "GraphRAG, local", graph_global: "GraphRAG, global", naive: "RAG", cot: "Chain of thought", direct: "No search",
 };

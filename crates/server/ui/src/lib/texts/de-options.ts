@@ -40,6 +40,7 @@ export const options = {
   "method.dec": "Plant zuerst die kleinen Fragen und beantwortet sie nacheinander.",
   "method.unirag": "Prüft jede Bedingung der Frage und formuliert sie um, bis die Stellen passen.",
   "method.atomr": "Teilt die Frage in Nachschlagen in Dokumenten, Tabellen und bekannten Tatsachen.",
+  "method.explore": "Arbeitet mit Werkzeugen in Ihrer Bibliothek: sucht, findet genaue Wortlaute, liest weiter, folgt Verweisen.",
   "method.ircot": "Denkt einen Satz voraus und sucht nach jedem.",
   "method.iter_retgen": "Antwortet in Runden; jede Antwort verbessert die nächste Suche.",
   "method.self_ask": "Stellt sich selbst eine Zwischenfrage nach der anderen.",

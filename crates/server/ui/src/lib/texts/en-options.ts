@@ -40,6 +40,7 @@ export const options = {
   "method.dec": "Plans the small questions first and answers them one after the other.",
   "method.unirag": "Checks each condition of the question and rewords it until the passages fit.",
   "method.atomr": "Splits the question into lookups in documents, tables and known facts.",
+  "method.explore": "Works your library with tools: searches, looks for exact wordings, reads on, follows links.",
   "method.ircot": "Thinks one sentence ahead and searches after each.",
   "method.iter_retgen": "Answers in rounds; each answer improves the next search.",
   "method.self_ask": "Asks itself one follow-up question at a time.",

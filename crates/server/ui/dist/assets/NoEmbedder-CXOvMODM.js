@@ -1,1 +1,0 @@
-import"./Icon-DtcBMLB9.js";import{$ as e,L as t,vt as n,z as r}from"./t.svelte-BwN3SFnG.js";import{o as i}from"./index-CSxcplc5.js";var a=r(`<p class="note small svelte-1hfhmcv"><!></p>`);function o(r){var o=a(),s=e(o);i(s,{key:`embedder.none`}),n(o),t(r,o)}export{o as t};

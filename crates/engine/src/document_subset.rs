@@ -121,7 +121,7 @@ mod tests {
             let passages = subset.passages(&query).await.unwrap();
             passages.hits.into_iter().map(|(hit, _)| hit.document).collect::<Vec<_>>()
         };
-        assert_eq!(passages(Which::Matching("water".into())).await, ["tide.md"]);
+        assert_eq!(passages(Which::Matching("[Ww]ater".into())).await, ["tide.md"]);
         for (of, expected) in [("tide", 1), ("tide.md", 1), ("reef", 0), ("reef.md", 0)] {
             assert_eq!(passages(Which::From(of.into(), 0)).await.len(), expected, "{of}");
         }

@@ -28,7 +28,7 @@ pub(super) enum Input {
 /// Mails inside mails whose attached files are read.
 const DEEPEST_ATTACHED: usize = 5;
 
-/// A file that is known, and the documents with the files that are attached to it.
+/// A file that is unchanged, and the documents and files that are attached to it.
 type KnownFile = (FileRecord, Vec<(Id, Arc<InputFile>)>);
 
 /// A file that has not changed since it became a document.
@@ -120,8 +120,8 @@ impl InputReader {
         may_be_known: bool,
         sink: &mut InputSink<'_>,
     ) -> Result<(), KbError> {
-        let known = if may_be_known { self.unchanged_file(file)? } else { None };
-        let (unchanged_file, attached) = known.unzip();
+        let unchanged = if may_be_known { self.unchanged_file(file)? } else { None };
+        let (unchanged_file, attached) = unchanged.unzip();
         // Before the bytes: one that is written in between is read again by the next build.
         let stamp = stamp_of(&file.path);
         let sidecar = match read_metadata_file(&file.path) {
@@ -253,8 +253,8 @@ impl InputReader {
             let Some(record) = self.known_document(reader, key)? else { return Ok(None) };
             let mut attached = vec![];
             for key in reader.attached(key)? {
-                let known = self.known_document(reader, key)?.zip(reader.file_document(key)?);
-                let Some((record, FileDocument { name, origin, .. })) = known else {
+                let unchanged = self.known_document(reader, key)?.zip(reader.file_document(key)?);
+                let Some((record, FileDocument { name, origin, .. })) = unchanged else {
                     return Ok(None);
                 };
                 let (path, bytes) = (file.path.clone(), 0);

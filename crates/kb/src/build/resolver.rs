@@ -181,12 +181,12 @@ fn is_copy(reader: &StoreReader<'_>, row: Row, (name, origin): (&str, &str)) -> 
     let DocumentRecord { id, names, origins, .. } = reader.linked(row)?;
     let is_other = |lies: &&String| *lies != origin && names.first().is_some_and(|n| n != name);
     let Some(shown_by) = origins.first().filter(is_other) else { return Ok(false) };
-    let (path, known) = (Path::new(file_of(shown_by)), reader.file(FileKey::of(shown_by))?);
+    let (path, recorded) = (Path::new(file_of(shown_by)), reader.file(FileKey::of(shown_by))?);
     let file = reader.file(FileKey::of(file_of(shown_by)))?;
-    let (Some(known), Some(file)) = (known, file) else { return Ok(path.is_file()) };
+    let (Some(recorded), Some(file)) = (recorded, file) else { return Ok(path.is_file()) };
     let is_same = || std::fs::read(path).is_ok_and(|bytes| blake3::hash(&bytes) == file.content);
     let is_stamped = stamp_of(path).is_some_and(|stamp| file.stamp == Some(stamp));
-    Ok(known.document == id && (is_stamped || is_same()))
+    Ok(recorded.document == id && (is_stamped || is_same()))
 }
 
 /// The id of a document of this title and text.

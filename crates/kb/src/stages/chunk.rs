@@ -139,7 +139,7 @@ mod tests {
             self.calls.fetch_add(1, Ordering::Relaxed);
             assert_eq!(request.task, "cut");
             assert_eq!(request.about.len(), 1, "the reply can be forgotten with its document");
-            let shown = &request.messages[1].text;
+            let shown = &request.messages.last().unwrap().text;
             if !self.fails_on.is_empty() && shown.contains(self.fails_on) {
                 return Err(LlmError::refused("the model is down"));
             }

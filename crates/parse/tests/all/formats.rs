@@ -131,11 +131,8 @@ fn mail_and_rich_text() {
     assert_eq!((mail.title.as_deref(), mail.author.as_deref()), (Some("The sharks"), Some("Ann")));
     assert_eq!(mail.date.as_deref(), Some("2023-01-31"));
     assert!(mail.text.contains("sharks are fish."));
-    assert!(
-        mail.warnings.iter().any(|warning| warning.contains("`list.txt`")),
-        "{:?}",
-        mail.warnings
-    );
+    let [file] = &mail.attachments[..] else { panic!("{:?}", mail.attachments) };
+    assert_eq!(file.name, "list.txt");
     let words = read("words.rtf");
     assert_eq!(outline(&words), ["p Café au lait.", "p Second paragraph."]);
     assert_eq!(words.title.as_deref(), Some("Rich words"));

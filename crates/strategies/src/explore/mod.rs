@@ -32,12 +32,12 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 
-use self::work::{Call, Step, Work, cut, read_call};
-use crate::shared::closing::close;
+use self::work::{ToolCall, Turn, Work, cut, read_call};
+use crate::shared::closing::{close, close_unread};
 use crate::shared::kinds::with_nearest_tables;
 use crate::shared::settings;
 use crate::shared::sources::Near;
-use crate::shared::steps::{Reading, abstain, answer_from};
+use crate::shared::steps::{Reading, answer_from};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "explore",
@@ -50,7 +50,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// A call, or what is wrong with the reply: asking again in the same turn would make up to three
 /// calls of a turn, so that the model is shown it in the next one.
-const STEP: Prompt<std::result::Result<Call, String>> =
+const STEP: Prompt<std::result::Result<ToolCall, String>> =
     Prompt { name: "explore/step", parse: read_call };
 const ANSWER: Prompt<Reading> = Prompt::json("explore/answer");
 
@@ -115,13 +115,16 @@ impl Strategy for Explore {
                     work.plan = cut(&call.plan, REMEMBERED);
                     work.notes = cut(&call.notes, REMEMBERED);
                     if call.tool == "answer" && work.has_looked {
-                        return Ok(work.answer(call, self.characters));
+                        if question.abstain || !call.argument.trim().is_empty() {
+                            return Ok(work.answer(call, self.characters));
+                        }
+                        break;
                     }
                     (call.line(), self.act(&call, &mut work, &cx).await?)
                 }
             };
             cx.note(format!("{call}: {}", cut(&seen, BRIEF)));
-            work.steps.push(Step { call, seen });
+            work.steps.push(Turn { call, seen });
             if let Some(earlier) = work.steps.len().checked_sub(RECENT + 1) {
                 work.steps[earlier].seen = cut(&work.steps[earlier].seen, BRIEF);
             }
@@ -139,7 +142,8 @@ impl Explore {
         }
         let (context, notes) = work.selection(self.characters);
         if context.is_empty() {
-            return Ok(abstain("nothing in the knowledge base was found by what was looked for"));
+            let nothing = "nothing in the knowledge base was found by what was looked for";
+            return close_unread(nothing, question, cx).await;
         }
         cx.note("no turn gave the answer: reading the passages collected");
         let variables = context! { question => Serde(question), context => Serde(&context), notes };

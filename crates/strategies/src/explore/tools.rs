@@ -5,7 +5,7 @@ use halma_core::{Cx, Error, Filter, Layer, PassageQuery, Passages, Result, Which
 use serde_json::Value;
 
 use super::Explore;
-use super::work::{Call, Work, cut};
+use super::work::{ToolCall, Work, cut};
 
 /// Passages that `open` shows at most, however short they are.
 const OPENED: usize = 30;
@@ -20,7 +20,7 @@ const NODE: usize = 200;
 
 impl Explore {
     /// Uses a tool; what it refuses is shown to the model.
-    pub(super) async fn act(&self, call: &Call, work: &mut Work, cx: &Cx) -> Result<String> {
+    pub(super) async fn act(&self, call: &ToolCall, work: &mut Work, cx: &Cx) -> Result<String> {
         let line = call.line();
         if let Some(at) = work.steps.iter().position(|step| step.call == line) {
             return Ok(format!("already done in turn {}; make another call", at + 1));
@@ -34,7 +34,7 @@ impl Explore {
         }
     }
 
-    async fn look(&self, call: &Call, work: &mut Work, cx: &Cx) -> Result<String> {
+    async fn look(&self, call: &ToolCall, work: &mut Work, cx: &Cx) -> Result<String> {
         let argument = call.argument.trim();
         let read = async |which, limit| {
             let query = PassageQuery { which, limit, filter: Filter::default() };

@@ -10,7 +10,7 @@ const CLOSING: usize = 4;
 
 /// One call. The argument of `answer` is the answer.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Call {
+pub(super) struct ToolCall {
     #[serde(default)]
     pub(super) plan: String,
     #[serde(default)]
@@ -24,7 +24,7 @@ pub(super) struct Call {
     passages: Vec<usize>,
 }
 
-impl Call {
+impl ToolCall {
     /// The call as the model and the trace see it; the same for the same call.
     pub(super) fn line(&self) -> String {
         let from = if self.from == 0 { String::new() } else { format!(" from {}", self.from) };
@@ -33,7 +33,7 @@ impl Call {
 }
 
 /// Reads a reply; only one without any text is left to be asked for again.
-pub(super) fn read_call(text: &str) -> Result<Result<Call, String>, String> {
+pub(super) fn read_call(text: &str) -> Result<Result<ToolCall, String>, String> {
     match text.matches("\"tool\"").count() {
         _ if text.trim().is_empty() => Err("the reply is empty".to_owned()),
         0 | 1 => {
@@ -45,7 +45,7 @@ pub(super) fn read_call(text: &str) -> Result<Result<Call, String>, String> {
 
 /// A turn as the model sees it.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Step {
+pub(super) struct Turn {
     pub(super) call: String,
     pub(super) seen: String,
 }
@@ -56,7 +56,7 @@ pub(super) struct Work {
     pub(super) notes: String,
     /// Each passage that was shown, once; its number is its place, from 1.
     pub(super) passages: Vec<Hit>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<Turn>,
     /// Whether any tool has shown something, so that an answer can rest on it.
     pub(super) has_looked: bool,
 }
@@ -85,7 +85,7 @@ impl Work {
 
     /// The answer of a call. It cites the passages that the call names; without any, those that would
     /// be read for it.
-    pub(super) fn answer(&self, call: Call, characters: usize) -> Answer {
+    pub(super) fn answer(&self, call: ToolCall, characters: usize) -> Answer {
         let cited = call.passages.iter().filter_map(|number| self.passage(*number).cloned());
         let mut cited: Vec<Hit> = cited.collect();
         if cited.is_empty() {

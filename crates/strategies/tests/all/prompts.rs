@@ -267,8 +267,10 @@ fn sample(schema: &serde_json::Value) -> serde_json::Value {
         Some("object") => {
             let fields = schema["properties"].as_object().unwrap();
             // One of a few words, as the prompt says.
-            let of =
-                |name: &str, field| match name { "action" | "tool" => json!("search"), _ => sample(field) };
+            let of = |name: &str, field| match name {
+                "action" | "tool" => json!("search"),
+                _ => sample(field),
+            };
             fields.iter().map(|(name, field)| (name.clone(), of(name, field))).collect()
         }
         // The question itself is no part of itself, and one thing is no list.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::program::{Program, is_file, write_library};
 
 /// Each set's fixture.
-const FIXTURES: [(&str, &str); 27] = [
+const FIXTURES: [(&str, &str); 32] = [
     ("hotpotqa", "hotpotqa.json"),
     ("2wiki", "2wiki.json"),
     ("musique", "musique.jsonl"),
@@ -38,6 +38,11 @@ const FIXTURES: [(&str, &str); 27] = [
     ("open-australian-legal-qa", "open_australian_legal_qa.jsonl"),
     ("crag", "crag.jsonl"),
     ("blendqa", "blendqa.jsonl"),
+    ("multihop-rag", "multihop_rag.json"),
+    ("frames", "frames.tsv"),
+    ("browsecomp-plus", "browsecomp_plus.jsonl"),
+    ("enterpriserag-bench", "enterpriserag_bench.jsonl"),
+    ("longmemeval", "longmemeval.json"),
     ("own", "own.jsonl"),
 ];
 

@@ -95,7 +95,9 @@ impl LexicalIndex {
                 let mut postings = index.read_postings_from_terminfo(&term, basic)?;
                 while postings.doc() != TERMINATED {
                     let row = columns.row(DocAddress::new(number, postings.doc()));
-                    row.into_iter().for_each(|row| rows.insert(row));
+                    if let Some(row) = row {
+                        rows.insert(row);
+                    }
                     postings.advance();
                 }
             }

@@ -60,13 +60,15 @@ impl Attached {
         let (mut names, mut counts) = (HashSet::new(), HashMap::<String, usize>::new());
         let distinct = |(name, bytes): (String, Vec<u8>)| {
             let count = counts.entry(name.to_lowercase()).or_insert(0);
-            let name = (*count + 1..).map(|number| numbered(&name, number)).find(|name| {
+            loop {
                 *count += 1;
-                names.insert(name.to_lowercase())
-            })?;
-            Some(Attachment { name, bytes })
+                let name = numbered(&name, *count);
+                if names.insert(name.to_lowercase()) {
+                    return Attachment { name, bytes };
+                }
+            }
         };
-        self.files.into_iter().filter_map(distinct).collect()
+        self.files.into_iter().map(distinct).collect()
     }
 }
 

@@ -192,7 +192,9 @@ mod tests {
                 file.create_stream(path).unwrap().write_all(bytes).unwrap();
             };
             add("__substg1.0_3707001F", &wide(name));
-            data.into_iter().for_each(|data| add("__substg1.0_37010102", data));
+            if let Some(data) = data {
+                add("__substg1.0_37010102", data);
+            }
             if number == 2 {
                 add("__properties_version1.0", &hidden);
             }

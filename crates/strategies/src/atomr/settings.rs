@@ -7,10 +7,6 @@ use crate::shared::settings::{a_cosine, at_least_one};
 /// The defaults are the paper's but for `mode` and `select`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch that the paper or its code has"
-)]
 pub struct Atomr {
     /// The sources that may be asked, by name: `text` is the base. Empty: all that are
     /// configured. Leaving one out is the ablation of Table 4.

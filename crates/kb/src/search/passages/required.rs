@@ -44,9 +44,8 @@ mod tests {
     use super::*;
 
     fn lists(expression: &str) -> Vec<String> {
-        let shown = |word: &LexicalWord| match word.whole {
-            true => format!("[{}]", word.text),
-            false => word.text.clone(),
+        let shown = |word: &LexicalWord| {
+            if word.whole { format!("[{}]", word.text) } else { word.text.clone() }
         };
         let list = |list: &BTreeSet<_>| list.iter().map(shown).collect::<Vec<String>>().join("|");
         required_words(&regex_syntax::parse(expression).unwrap()).iter().map(list).collect()

@@ -8,7 +8,7 @@ use crate::common::{Bench, search};
 /// A mail with these files attached: their names and texts.
 fn mail(subject: &str, files: &[(&str, &str)]) -> String {
     let part = |(name, text): &(&str, &str)| {
-        let kind = if name.ends_with(".eml") { "application/octet-stream" } else { "text/plain" };
+        let kind = "application/octet-stream";
         format!(
             "--b{0}\nContent-Type: {kind}; name=\"{name}\"\nContent-Disposition: attachment\n\n{text}\n",
             subject.len()

@@ -47,7 +47,7 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
     test("the tools are described so that the client can check its arguments", async () => {
       assert.equal(client.getServerVersion().name, "halma");
       const { tools } = await client.listTools();
-      const names = ["ask", "search", "read_document", "list_documents", "entity_timeline", "explain_answer", "give_feedback"];
+      const names = ["ask", "search", "grep", "read_document", "list_documents", "entity_timeline", "explain_answer", "give_feedback"];
       assert.deepEqual(tools.map((tool) => tool.name), names);
       for (const { name, description, inputSchema, annotations } of tools) {
         assert.ok(description.length > 20);
@@ -106,6 +106,11 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
       const whole = await good("read_document", { document });
       assert.equal([...whole.text].slice(start, end).join(""), quote);
       assert.equal(whole.data.length, [...whole.text].length);
+    });
+
+    test("an expression finds the passages that it matches", async () => {
+      const found = await good("grep", { expression: "Biocon is based in \\w+", limit: 3 });
+      assert.match(found.text, /Biocon is based in Bengaluru/);
     });
 
     test("each layer and mode that is described can be searched", async () => {
@@ -167,6 +172,8 @@ for (const [how, transport] of Object.entries(TRANSPORTS)) {
         ["ask", { question: " " }, /no word or number/],
         ["ask", { question: "Who?", strategy: "none" }, /none/],
         ["read_document", { document: "../state.db" }, /no such document/],
+        ["grep", { expression: "(Biocon" }, /unclosed group/],
+        ["grep", { expression: "(a{1000}){1000}" }, /exceeds size limit/],
         ["explain_answer", { id: "../x" }, /no such answer/],
         ["ask", {}, /`question`/],
         ["ask", { question: "Who?", colour: "red" }, /`colour`/],
